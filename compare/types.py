@@ -23,13 +23,13 @@ from incc.report.types import (
     Tool,
 )
 
-Number = Annotated[float, "May be below 0."]
+Number = Annotated[float, Meta(description="May be below 0.")]
 
 
 class ComparedModel(TypedDict):
     """The machine model of kernels of a side."""
 
-    name: Annotated[str, "LLVM's -mcpu name."]
+    name: Annotated[str, Meta(description="LLVM's -mcpu name.")]
     title: str
     version: str
 
@@ -45,14 +45,16 @@ class Variant(TypedDict):
 class Side(TypedDict):
     """One of the builds that are compared."""
 
-    label: Annotated[str, "What it is called: short, and another one than those of the other sides."]
-    input: Annotated[str, "What was named on the command line."]
-    compilers: Annotated[list[str], "With versions, each once; empty for code that was given."]
-    models: Annotated[list[ComparedModel], "Each once."]
+    label: Annotated[str, Meta(description="What it is called: short, and another one than those of the other sides.")]
+    input: Annotated[str, Meta(description="What was named on the command line.")]
+    compilers: Annotated[list[str], Meta(description="With versions, each once; empty for code that was given.")]
+    models: Annotated[list[ComparedModel], Meta(description="Each once.")]
     kernels: Count
-    variant: Annotated[Variant | None, "Of a matrix; else null."]
-    problem: Annotated[str, "Why there is nothing of it, such as a compiler's error; empty if there is."]
-    notes: Annotated[list[str], "What a reader must know of it, one sentence each."]
+    variant: Annotated[Variant | None, Meta(description="Of a matrix; else null.")]
+    problem: Annotated[
+        str, Meta(description="Why there is nothing of it, such as a compiler's error; empty if there is.")
+    ]
+    notes: Annotated[list[str], Meta(description="What a reader must know of it, one sentence each.")]
 
 
 class KernelFigures(TypedDict):
@@ -60,9 +62,9 @@ class KernelFigures(TypedDict):
 
     cycles: Amount
     cycles_least: Amount
-    cycles_most: Annotated[Amount | None, "Null where there is no end."]
-    at_least: Annotated[bool, "Something is not counted."]
-    elements: Annotated[Amount | None, "Elements of the source's loop that an iteration stands for."]
+    cycles_most: Annotated[Amount | None, Meta(description="Null where there is no end.")]
+    at_least: Annotated[bool, Meta(description="Something is not counted.")]
+    elements: Annotated[Amount | None, Meta(description="Elements of the source's loop that an iteration stands for.")]
     cycles_per_element: Amount | None
     port: Amount
     divider: Amount
@@ -71,15 +73,17 @@ class KernelFigures(TypedDict):
     loop_carried: Amount
     critical_path: Amount
     instructions: Count
-    uops: Annotated[Count, "As the front end issues them."]
-    port_uops: Annotated[Count, "As ports execute them."]
-    bytes: Annotated[Count, "Of code."]
-    vector_bits: Annotated[Count, "The widest packed arithmetic or, where there is none, move; 0 for scalar code."]
+    uops: Annotated[Count, Meta(description="As the front end issues them.")]
+    port_uops: Annotated[Count, Meta(description="As ports execute them.")]
+    bytes: Annotated[Count, Meta(description="Of code.")]
+    vector_bits: Annotated[
+        Count, Meta(description="The widest packed arithmetic or, where there is none, move; 0 for scalar code.")
+    ]
     packed_share: Share | None
-    loads: Annotated[Count, "Instructions that load."]
-    stores: Annotated[Count, "Instructions that store."]
-    spills: Annotated[Count, "Stores to fixed places of the function's stack frame."]
-    reloads: Annotated[Count, "Loads from fixed places of the function's stack frame."]
+    loads: Annotated[Count, Meta(description="Instructions that load.")]
+    stores: Annotated[Count, Meta(description="Instructions that store.")]
+    spills: Annotated[Count, Meta(description="Stores to fixed places of the function's stack frame.")]
+    reloads: Annotated[Count, Meta(description="Loads from fixed places of the function's stack frame.")]
     bytes_loaded: Count
     bytes_stored: Count
     flop: Count
@@ -91,31 +95,37 @@ Figures = KernelFigures  # a report has a type of that name already, and the sch
 class Member(TypedDict):
     """A kernel of one side."""
 
-    unit: Annotated[str, "The source, for code that was given the file of it."]
+    unit: Annotated[str, Meta(description="The source, for code that was given the file of it.")]
     assembly_file: str
-    first_line: Annotated[Count, "In the assembly."]
+    first_line: Annotated[Count, Meta(description="In the assembly.")]
     last_line: Count
     kernel_id: str
     content_hash: str
-    function: Annotated[str, "The symbol."]
-    function_name: Annotated[str, "As the source writes it: C++ names demangled."]
+    function: Annotated[str, Meta(description="The symbol.")]
+    function_name: Annotated[str, Meta(description="As the source writes it: C++ names demangled.")]
     source: Location | None
     label: str
-    role: Annotated[str, "As in a report: main, remainder …; empty for what is no loop."]
-    model: Annotated[str, "The core, by its -mcpu name."]
+    role: Annotated[str, Meta(description="As in a report: main, remainder …; empty for what is no loop.")]
+    model: Annotated[str, Meta(description="The core, by its -mcpu name.")]
     figures: KernelFigures
     limited_by: list[BoundName]
-    limit: Annotated[str, "What limits it, in a few words, as the overview of a report has it."]
-    vector: Annotated[str, "How wide its vectors are, as there."]
+    limit: Annotated[str, Meta(description="What limits it, in a few words, as the overview of a report has it.")]
+    vector: Annotated[str, Meta(description="How wide its vectors are, as there.")]
     verdict: str
-    hints: Annotated[list[str], "The rules of its hints."]
+    hints: Annotated[list[str], Meta(description="The rules of its hints.")]
     parts: Annotated[
         list[str],
-        "The kernel_ids of loops of this side that do the rest of the work: the loop was split. Cycles an element that "
-        "are compared are the sum.",
+        Meta(
+            description=(
+                "The kernel_ids of loops of this side that do the rest of the work: the loop was split. Cycles an element that "
+                "are compared are the sum."
+            )
+        ),
     ]
-    instructions: Annotated[list[Instruction] | None, "Null where they were not asked for."]
-    resources: Annotated[list[Resource] | None, "Ports and units, to which pressure belongs; null like instructions."]
+    instructions: Annotated[list[Instruction] | None, Meta(description="Null where they were not asked for.")]
+    resources: Annotated[
+        list[Resource] | None, Meta(description="Ports and units, to which pressure belongs; null like instructions.")
+    ]
 
 
 CauseKind = Literal[
@@ -143,20 +153,23 @@ class Cause(TypedDict):
     """Something that differs between two kernels and accounts for a difference in cycles."""
 
     kind: CauseKind
-    text: Annotated[str, "In a few words, with the cycles: “+2 reloads on the LCD: +8 cycles”."]
+    text: Annotated[str, Meta(description="In a few words, with the cycles: “+2 reloads on the LCD: +8 cycles”.")]
     cycles: Annotated[
-        Number | None, "What it adds to the difference, on the change's basis; null where no number can be put to it."
+        Number | None,
+        Meta(
+            description="What it adds to the difference, on the change's basis; null where no number can be put to it."
+        ),
     ]
-    a: Annotated[list[Index], "Instructions of the first kernel that it is about."]
-    b: Annotated[list[Index], "Of the second."]
+    a: Annotated[list[Index], Meta(description="Instructions of the first kernel that it is about.")]
+    b: Annotated[list[Index], Meta(description="Of the second.")]
     evidence: dict[str, Any]
 
 
 class Aligned(TypedDict):
     """A row of two kernels side by side."""
 
-    a: Annotated[Index | None, "Null where only b has an instruction."]
-    b: Annotated[Index | None, "Null where only a has one."]
+    a: Annotated[Index | None, Meta(description="Null where only b has an instruction.")]
+    b: Annotated[Index | None, Meta(description="Null where only a has one.")]
     change: Literal["same", "registers", "operands", "changed", "added", "removed", "moved"]
 
 
@@ -165,52 +178,75 @@ class Change(TypedDict):
 
     matched_by: Annotated[
         Literal["content", "identity", "function", "similarity"],
-        "content: the same code; identity: the same loop of the same function; function: another loop of the same "
-        "function; similarity: of another function.",
+        Meta(
+            description=(
+                "content: the same code; identity: the same loop of the same function; function: another loop of the same "
+                "function; similarity: of another function."
+            )
+        ),
     ]
-    confidence: Annotated[Share, "How sure it is that they are the same loop of the source."]
+    confidence: Annotated[Share, Meta(description="How sure it is that they are the same loop of the source.")]
     outcome: Annotated[
         Literal["same", "moved", "equal", "faster", "slower", "unknown"],
-        "same: code and figures are; moved: so they are, at another place or under another name; equal: other code as "
-        "fast; unknown: what they do cannot be compared.",
+        Meta(
+            description=(
+                "same: code and figures are; moved: so they are, at another place or under another name; equal: other code as "
+                "fast; unknown: what they do cannot be compared."
+            )
+        ),
     ]
     basis: Annotated[
         Literal["element", "work", "iteration", ""],
-        "What cycles are compared of. element: of the source's loop; work: as much work as an iteration does of the "
-        "one that does more; iteration: of the assembly's loop, which does the same in both; empty where they cannot "
-        "be compared.",
+        Meta(
+            description=(
+                "What cycles are compared of. element: of the source's loop; work: as much work as an iteration does of the "
+                "one that does more; iteration: of the assembly's loop, which does the same in both; empty where they cannot "
+                "be compared."
+            )
+        ),
     ]
-    work: Annotated[Amount | None, "How many times as much an iteration of b does as one of a; null if not known."]
+    work: Annotated[
+        Amount | None, Meta(description="How many times as much an iteration of b does as one of a; null if not known.")
+    ]
     scale_a: Annotated[
-        Amount | None, "What figures of an iteration of a are multiplied by to be on that basis; null if there is none."
+        Amount | None,
+        Meta(
+            description="What figures of an iteration of a are multiplied by to be on that basis; null if there is none."
+        ),
     ]
     scale_b: Amount | None
-    cycles_a: Annotated[Amount | None, "Cycles on that basis."]
+    cycles_a: Annotated[Amount | None, Meta(description="Cycles on that basis.")]
     cycles_b: Amount | None
-    ratio: Annotated[Amount | None, "cycles_b over cycles_a: below 1 is faster; null if not known."]
-    text: Annotated[str, "The change in one sentence."]
-    causes: Annotated[list[Cause], "What accounts for it, what matters most first."]
-    alignment: Annotated[list[Aligned] | None, "Null where it was not asked for."]
+    ratio: Annotated[Amount | None, Meta(description="cycles_b over cycles_a: below 1 is faster; null if not known.")]
+    text: Annotated[str, Meta(description="The change in one sentence.")]
+    causes: Annotated[list[Cause], Meta(description="What accounts for it, what matters most first.")]
+    alignment: Annotated[list[Aligned] | None, Meta(description="Null where it was not asked for.")]
 
 
 class Row(TypedDict):
     """Kernels of the sides that are one loop of the source."""
 
-    name: Annotated[str, "The function as one speaks of it; with the core where a side has several."]
-    source: Annotated[Location | None, "Where it is, in the last side that says so."]
-    members: Annotated[list[Member | None], "By side; null where it has none."]
-    base: Annotated[Annotated[int, AtLeast(0)], "The side that the others are compared with: the first that has it."]
-    changes: Annotated[list[Change | None], "By side; null for the base and for sides without it."]
-    best: Annotated[list[Count], "The sides with the fewest cycles on a common basis; empty where that is not known."]
-    weight: Annotated[Amount, "How much the row matters: rows come in falling order of it."]
+    name: Annotated[str, Meta(description="The function as one speaks of it; with the core where a side has several.")]
+    source: Annotated[Location | None, Meta(description="Where it is, in the last side that says so.")]
+    members: Annotated[list[Member | None], Meta(description="By side; null where it has none.")]
+    base: Annotated[
+        Annotated[int, Meta(ge=0)],
+        Meta(description="The side that the others are compared with: the first that has it."),
+    ]
+    changes: Annotated[list[Change | None], Meta(description="By side; null for the base and for sides without it.")]
+    best: Annotated[
+        list[Count],
+        Meta(description="The sides with the fewest cycles on a common basis; empty where that is not known."),
+    ]
+    weight: Annotated[Amount, Meta(description="How much the row matters: rows come in falling order of it.")]
 
 
 class Offender(TypedDict):
     """A kernel for which the condition of --fail-if holds."""
 
-    row: Annotated[Count, "Of the rows."]
+    row: Annotated[Count, Meta(description="Of the rows.")]
     side: Count
-    text: Annotated[str, "What is wrong, in one sentence with the figures that the condition names."]
+    text: Annotated[str, Meta(description="What is wrong, in one sentence with the figures that the condition names.")]
 
 
 class Gate(TypedDict):
@@ -229,10 +265,13 @@ class Totals(TypedDict):
     faster: Count
     slower: Count
     unknown: Count
-    only_a: Annotated[Count, "Kernels of the first side without one here."]
-    only_b: Annotated[Count, "Kernels of this side that no earlier one has."]
+    only_a: Annotated[Count, Meta(description="Kernels of the first side without one here.")]
+    only_b: Annotated[Count, Meta(description="Kernels of this side that no earlier one has.")]
     speedup: Annotated[
-        Amount | None, "Geometric mean of the ratios, of all whose ratio is known; below 1 is faster; null for none."
+        Amount | None,
+        Meta(
+            description="Geometric mean of the ratios, of all whose ratio is known; below 1 is faster; null for none."
+        ),
     ]
 
 
@@ -241,13 +280,17 @@ class Comparison(TypedDict):
 
     schema_version: Annotated[
         Literal["1.0"],
-        "The first number changes when a reader of the old format would misread the new one, the second with every "
-        "addition.",
+        Meta(
+            description=(
+                "The first number changes when a reader of the old format would misread the new one, the second with every "
+                "addition."
+            )
+        ),
     ]
     tool: Tool
-    sides: Annotated[list[Side], AtLeastItems(2)]
-    totals: Annotated[list[Totals | None], "By side; null for the first."]
-    where: Annotated[str, "The condition that chose among the rows; empty for all."]
+    sides: Annotated[list[Side], Meta(min_length=2)]
+    totals: Annotated[list[Totals | None], Meta(description="By side; null for the first.")]
+    where: Annotated[str, Meta(description="The condition that chose among the rows; empty for all.")]
     rows: list[Row]
-    gate: Annotated[Gate | None, "Null where there was no --fail-if."]
-    notes: Annotated[list[str], "What a reader must know, one sentence each."]
+    gate: Annotated[Gate | None, Meta(description="Null where there was no --fail-if.")]
+    notes: Annotated[list[str], Meta(description="What a reader must know, one sentence each.")]

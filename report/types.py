@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, TypedDict
 
 import msgspec
+from msgspec import Meta
 
 
 class AtLeast(msgspec.Struct, frozen=True):
@@ -36,12 +37,12 @@ class Pattern(msgspec.Struct, frozen=True):
     text: str
 
 
-Count = Annotated[int, AtLeast(0)]
-Positive = Annotated[int, AtLeast(1)]
-Amount = Annotated[float, AtLeast(0)]
-Share = Annotated[float, AtLeast(0), AtMost(1)]
-Exact = Annotated[str, Pattern("^[0-9]+(/[0-9]+)?$"), "A fraction, or a whole number."]
-Index = Annotated[int, AtLeast(0), "An instruction of the kernel."]
+Count = Annotated[int, Meta(ge=0)]
+Positive = Annotated[int, Meta(ge=1)]
+Amount = Annotated[float, Meta(ge=0)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Exact = Annotated[str, Meta(pattern="^[0-9]+(/[0-9]+)?$", description="A fraction, or a whole number.")]
+Index = Annotated[int, Meta(ge=0, description="An instruction of the kernel.")]
 
 BoundName = Literal["port", "divider", "front_end", "retire", "loop_carried"]
 UopKindName = Literal["load", "store-address", "store-data", "compute", "branch", "renamer"]
@@ -67,7 +68,7 @@ class Bound(TypedDict):
 
     cycles: Amount
     exact: Exact
-    by: Annotated[str, "In words; empty where there is nothing."]
+    by: Annotated[str, Meta(description="In words; empty where there is nothing.")]
 
 
 class RefusedStatement(TypedDict):
@@ -81,12 +82,14 @@ class RefusedStatement(TypedDict):
 class Model(TypedDict):
     """The machine model."""
 
-    name: Annotated[str, "LLVM's -mcpu name."]
+    name: Annotated[str, Meta(description="LLVM's -mcpu name.")]
     title: str
     version: str
     isa: str
-    chosen_by: Annotated[str, "What named the core."]
-    note: Annotated[str, 'Where the model is not that of the core that was named: which it is, and why; else "".']
+    chosen_by: Annotated[str, Meta(description="What named the core.")]
+    note: Annotated[
+        str, Meta(description='Where the model is not that of the core that was named: which it is, and why; else "".')
+    ]
 
 
 class CorePart(TypedDict):
@@ -94,7 +97,7 @@ class CorePart(TypedDict):
 
     stage: Literal["front end", "rename", "window", "memory"]
     name: str
-    text: Annotated[str, "What the model says of it, in words."]
+    text: Annotated[str, Meta(description="What the model says of it, in words.")]
 
 
 class CoreScheduler(TypedDict):
@@ -103,7 +106,8 @@ class CoreScheduler(TypedDict):
     ports: list[str]
     entries: Count
     kind: Annotated[
-        Literal["scheduler", "queue"], "queue: before the schedulers of these ports, which µops leave in order."
+        Literal["scheduler", "queue"],
+        Meta(description="queue: before the schedulers of these ports, which µops leave in order."),
     ]
 
 
@@ -111,26 +115,28 @@ class CoreWork(TypedDict):
     """A kind of work, by the model's figures for instructions that do it and little else."""
 
     name: str
-    bits: Annotated[list[Count], "The widths of vectors for which this holds; empty where there are none."]
-    ports: Annotated[list[str], "Those that some of its µops can use."]
-    uops: Annotated[Count, "On ports."]
-    latency: Annotated[list[Count], "The least and the greatest; empty where there is none."]
-    rthroughput: Annotated[Amount | None, "Cycles between two; null for a part of an instruction."]
-    unit: Annotated[str | None, "Another unit that it takes, such as the divider."]
-    unit_cycles: Annotated[Count, "For so long."]
+    bits: Annotated[
+        list[Count], Meta(description="The widths of vectors for which this holds; empty where there are none.")
+    ]
+    ports: Annotated[list[str], Meta(description="Those that some of its µops can use.")]
+    uops: Annotated[Count, Meta(description="On ports.")]
+    latency: Annotated[list[Count], Meta(description="The least and the greatest; empty where there is none.")]
+    rthroughput: Annotated[Amount | None, Meta(description="Cycles between two; null for a part of an instruction.")]
+    unit: Annotated[str | None, Meta(description="Another unit that it takes, such as the divider.")]
+    unit_cycles: Annotated[Count, Meta(description="For so long.")]
 
 
 class Core(TypedDict):
     """The core as its model has it: what the model does not say is not there."""
 
     title: str
-    model: Annotated[str, "LLVM's -mcpu name."]
-    issue_width: Annotated[Count, "Fused µops a cycle."]
-    retire_width: Annotated[Count, "Likewise."]
+    model: Annotated[str, Meta(description="LLVM's -mcpu name.")]
+    issue_width: Annotated[Count, Meta(description="Fused µops a cycle.")]
+    retire_width: Annotated[Count, Meta(description="Likewise.")]
     parts: list[CorePart]
-    schedulers: Annotated[list[CoreScheduler], "Empty where µops start in program order."]
+    schedulers: Annotated[list[CoreScheduler], Meta(description="Empty where µops start in program order.")]
     ports: list[str]
-    units: Annotated[list[str], "What else an instruction may take for itself."]
+    units: Annotated[list[str], Meta(description="What else an instruction may take for itself.")]
     work: list[CoreWork]
 
 
@@ -147,23 +153,23 @@ class LeftOut(TypedDict):
 class Expectation(TypedDict):
     """What a mark in the source expects of a kernel, and whether it is so."""
 
-    condition: Annotated[str, "In the language of docs/filters.md."]
-    kernel_id: Annotated[str, "Of the kernel that it was asked of."]
-    holds: Annotated[bool | None, "Null where the kernel does not tell."]
-    text: Annotated[str, "What is predicted and what was expected; empty where it holds."]
+    condition: Annotated[str, Meta(description="In the language of docs/filters.md.")]
+    kernel_id: Annotated[str, Meta(description="Of the kernel that it was asked of.")]
+    holds: Annotated[bool | None, Meta(description="Null where the kernel does not tell.")]
+    text: Annotated[str, Meta(description="What is predicted and what was expected; empty where it holds.")]
 
 
 class Mark(TypedDict):
     """A mark in the source: what is to be analysed there, and what is expected of it."""
 
-    source: Annotated[Location, "The mark's line."]
-    column: Annotated[Count, "Of the mark in its line; 0 where it is not known."]
-    at: Annotated[Location, "The first line of the statement that it marks."]
-    at_column: Annotated[Count, "Of the statement's first character; 0 where it is not known."]
-    last_line: Annotated[Count, "Of that statement, or function."]
-    name: Annotated[str, "What it calls the kernel; empty for nothing."]
-    mcpu: Annotated[list[str], "The cores that it names; none for that of the unit."]
-    kernels: Annotated[list[str], "The kernel_id of the unit's kernels that are marked."]
+    source: Annotated[Location, Meta(description="The mark's line.")]
+    column: Annotated[Count, Meta(description="Of the mark in its line; 0 where it is not known.")]
+    at: Annotated[Location, Meta(description="The first line of the statement that it marks.")]
+    at_column: Annotated[Count, Meta(description="Of the statement's first character; 0 where it is not known.")]
+    last_line: Annotated[Count, Meta(description="Of that statement, or function.")]
+    name: Annotated[str, Meta(description="What it calls the kernel; empty for nothing.")]
+    mcpu: Annotated[list[str], Meta(description="The cores that it names; none for that of the unit.")]
+    kernels: Annotated[list[str], Meta(description="The kernel_id of the unit's kernels that are marked.")]
     expectations: list[Expectation]
 
 
@@ -173,30 +179,31 @@ class MarkProblem(TypedDict):
     source: Location
     column: Count
     text: str
-    end_column: Annotated[Count, "Behind what is meant, if that is known, else 0."]
+    end_column: Annotated[Count, Meta(description="Behind what is meant, if that is known, else 0.")]
     fix: Annotated[
-        str | None, "What to write instead of it, to insert where it ends where it begins; null for no advice."
+        str | None,
+        Meta(description="What to write instead of it, to insert where it ends where it begins; null for no advice."),
     ]
 
 
 class BecameCall(TypedDict):
     """A call of a library function that compilers put in the place of loops (and users write)."""
 
-    function: Annotated[str, "The symbol of the function with the call."]
-    function_name: Annotated[str, "The function as the source writes it: C++ names demangled."]
+    function: Annotated[str, Meta(description="The symbol of the function with the call.")]
+    function_name: Annotated[str, Meta(description="The function as the source writes it: C++ names demangled.")]
     callee: str
-    line: Annotated[Positive, "In the assembly."]
-    source: Annotated[Location | None, "The user's line, from debug information."]
+    line: Annotated[Positive, Meta(description="In the assembly.")]
+    source: Annotated[Location | None, Meta(description="The user's line, from debug information.")]
 
 
 class NotFound(TypedDict):
     """A function that was asked for by name and of which nothing is analysed."""
 
-    asked: Annotated[str, "The name, as it was given."]
-    text: Annotated[str, "Why, in words."]
-    functions: Annotated[list[str], "Symbols of functions that are called so, but have no loop."]
-    inlined_into: Annotated[list[str], "The functions that have its code, if it has none of its own."]
-    nearest: Annotated[list[str], "Names like it, if there is no such function."]
+    asked: Annotated[str, Meta(description="The name, as it was given.")]
+    text: Annotated[str, Meta(description="Why, in words.")]
+    functions: Annotated[list[str], Meta(description="Symbols of functions that are called so, but have no loop.")]
+    inlined_into: Annotated[list[str], Meta(description="The functions that have its code, if it has none of its own.")]
+    nearest: Annotated[list[str], Meta(description="Names like it, if there is no such function.")]
 
 
 class Unit(TypedDict):
@@ -204,79 +211,115 @@ class Unit(TypedDict):
 
     source: Annotated[
         str,
-        "The file that was compiled; the linked file for code that was generated at the link; empty for assembly that "
-        "was given.",
+        Meta(
+            description=(
+                "The file that was compiled; the linked file for code that was generated at the link; empty for assembly that "
+                "was given."
+            )
+        ),
     ]
-    assembly_file: Annotated[str, "What the lines of instructions refer to."]
+    assembly_file: Annotated[str, Meta(description="What the lines of instructions refer to.")]
     compiler: str
     compiler_version: str
-    command: Annotated[list[str], "The user's command line."]
-    folder: Annotated[str, "The folder that the command ran in; empty where that is not known."]
-    output: Annotated[str, "The file that the command made of the source, as it names it; empty for none."]
+    command: Annotated[list[str], Meta(description="The user's command line.")]
+    folder: Annotated[str, Meta(description="The folder that the command ran in; empty where that is not known.")]
+    output: Annotated[
+        str, Meta(description="The file that the command made of the source, as it names it; empty for none.")
+    ]
     way: Annotated[
         Literal["given", "second-run", "assembler", "object"],
-        "Where the code comes from: it was given as it is, a second run of the compiler beside the user's wrote it, it "
-        "is what the compiler handed to the assembler, or it was read from the object.",
+        Meta(
+            description=(
+                "Where the code comes from: it was given as it is, a second run of the compiler beside the user's wrote it, it "
+                "is what the compiler handed to the assembler, or it was read from the object."
+            )
+        ),
     ]
-    target_cpu: Annotated[str, "The core that the command line implies; empty if none."]
+    target_cpu: Annotated[str, Meta(description="The core that the command line implies; empty if none.")]
     model: Model
-    core: Annotated[Core | None, "Null where it was not asked for."]
+    core: Annotated[Core | None, Meta(description="Null where it was not asked for.")]
     kernels: list[Kernel]
     left_out: list[LeftOut]
     system_loops: Annotated[
         Count,
-        "Loops that are not analysed since they are the system headers' alone: no line of the user's is in them, nor "
-        "in what they were inlined into.",
+        Meta(
+            description=(
+                "Loops that are not analysed since they are the system headers' alone: no line of the user's is in them, nor "
+                "in what they were inlined into."
+            )
+        ),
     ]
     became_calls: Annotated[
         list[BecameCall],
-        "Calls outside of analysed loops that may stand for a loop of the source, or be written there: what they cost "
-        "is in no model.",
+        Meta(
+            description=(
+                "Calls outside of analysed loops that may stand for a loop of the source, or be written there: what they cost "
+                "is in no model."
+            )
+        ),
     ]
-    not_found: Annotated[list[NotFound], "Functions that were asked for by name, without a loop to show."]
+    not_found: Annotated[
+        list[NotFound], Meta(description="Functions that were asked for by name, without a loop to show.")
+    ]
     ways: Annotated[
-        list[Ways] | None, "Loops with branches inside and the ways through them; null if they were not asked for."
+        list[Ways] | None,
+        Meta(description="Loops with branches inside and the ways through them; null if they were not asked for."),
     ]
     control_flow: Annotated[
         list[ControlFlow] | None,
-        "Control-flow graphs of the functions that kernels are in; null if they were not asked for.",
+        Meta(description="Control-flow graphs of the functions that kernels are in; null if they were not asked for."),
     ]
     marks: Annotated[
         list[Mark],
-        "The marks in the source that this unit is analysed for: with any there are only kernels that are marked.",
+        Meta(
+            description="The marks in the source that this unit is analysed for: with any there are only kernels that are marked."
+        ),
     ]
     mark_problems: list[MarkProblem]
     trials: Annotated[
         list[Trial] | None,
-        "What the flags of the hints bring, each hint's by themselves and then all together; null if that was not "
-        "asked for.",
+        Meta(
+            description=(
+                "What the flags of the hints bring, each hint's by themselves and then all together; null if that was not "
+                "asked for."
+            )
+        ),
     ]
 
 
 class TriedLoop(TypedDict):
     """A loop of the source before and after a trial: of those for one line of a function the one that does most."""
 
-    kernel_id: Annotated[str, "Of the kernel before it."]
+    kernel_id: Annotated[str, Meta(description="Of the kernel before it.")]
     function_name: str
     source: Location | None
-    hinted: Annotated[bool, "A hint on it names these flags."]
+    hinted: Annotated[bool, Meta(description="A hint on it names these flags.")]
     before: Annotated[
-        Amount, "Cycles per iteration; where they depend on the place that the linker chooses, on the average."
+        Amount,
+        Meta(
+            description="Cycles per iteration; where they depend on the place that the linker chooses, on the average."
+        ),
     ]
-    after: Annotated[Amount | None, "The same after it; null if there is no such loop any more."]
-    element_before: Annotated[Amount | None, "Cycles per element of the source's loop; null where that is not known."]
+    after: Annotated[Amount | None, Meta(description="The same after it; null if there is no such loop any more.")]
+    element_before: Annotated[
+        Amount | None, Meta(description="Cycles per element of the source's loop; null where that is not known.")
+    ]
     element_after: Amount | None
-    work: Annotated[Amount | None, "How many times as much an iteration does; null where that is not known."]
-    gain: Annotated[float | None, "How many times as fast it is, less 1; null where that is not known."]
-    text: Annotated[str, "The same in words."]
+    work: Annotated[
+        Amount | None, Meta(description="How many times as much an iteration does; null where that is not known.")
+    ]
+    gain: Annotated[
+        float | None, Meta(description="How many times as fast it is, less 1; null where that is not known.")
+    ]
+    text: Annotated[str, Meta(description="The same in words.")]
 
 
 class Trial(TypedDict):
     """The unit compiled again with more flags, to nowhere, and analysed."""
 
-    flags: Annotated[list[str], "What stood behind the command's arguments.", AtLeastItems(1)]
-    rules: Annotated[list[str], "Of the hints that name them."]
-    problem: Annotated[str, "Why there is nothing of it; empty if there is."]
+    flags: Annotated[list[str], Meta(description="What stood behind the command's arguments.", min_length=1)]
+    rules: Annotated[list[str], Meta(description="Of the hints that name them.")]
+    problem: Annotated[str, Meta(description="Why there is nothing of it; empty if there is.")]
     loops: list[TriedLoop]
 
 
@@ -290,17 +333,17 @@ class Branch(TypedDict):
 class Way(TypedDict):
     """One way from the loop's start back to it."""
 
-    share: Annotated[Share, "How often the loop goes this way."]
-    branches: Annotated[list[Branch], "The branches at which it could have gone another way."]
-    lines: Annotated[list[Positive], "The lines of its instructions, in the order of execution."]
-    lines_skipped: Annotated[list[Positive], "The lines of the loop's other instructions."]
+    share: Annotated[Share, Meta(description="How often the loop goes this way.")]
+    branches: Annotated[list[Branch], Meta(description="The branches at which it could have gone another way.")]
+    lines: Annotated[list[Positive], Meta(description="The lines of its instructions, in the order of execution.")]
+    lines_skipped: Annotated[list[Positive], Meta(description="The lines of the loop's other instructions.")]
     instructions: Count
-    unknown_instructions: Annotated[Count, "Instructions that are not in the model, and not counted."]
-    ports: Annotated[Ratio, "Bound by ports, the divider included."]
-    front_end: Annotated[Ratio, "Bound by the front end or retirement."]
-    loop_carried: Annotated[Ratio, "Bound by loop-carried dependencies."]
-    cycles: Annotated[Ratio, "Simulated, or the largest bound."]
-    refused: Annotated[list[RefusedStatement], "Statements that the assembler did not accept."]
+    unknown_instructions: Annotated[Count, Meta(description="Instructions that are not in the model, and not counted.")]
+    ports: Annotated[Ratio, Meta(description="Bound by ports, the divider included.")]
+    front_end: Annotated[Ratio, Meta(description="Bound by the front end or retirement.")]
+    loop_carried: Annotated[Ratio, Meta(description="Bound by loop-carried dependencies.")]
+    cycles: Annotated[Ratio, Meta(description="Simulated, or the largest bound.")]
+    refused: Annotated[list[RefusedStatement], Meta(description="Statements that the assembler did not accept.")]
 
 
 class Ways(TypedDict):
@@ -308,20 +351,22 @@ class Ways(TypedDict):
 
     kind: Annotated[
         Literal["branch", "paths"],
-        "branch: the sides of the first branch, each going on in the likeliest way; paths: every way.",
+        Meta(
+            description="branch: the sides of the first branch, each going on in the likeliest way; paths: every way."
+        ),
     ]
-    function: Annotated[str, "The function's symbol."]
-    function_name: Annotated[str, "The function as the source writes it: C++ names demangled."]
+    function: Annotated[str, Meta(description="The function's symbol.")]
+    function_name: Annotated[str, Meta(description="The function as the source writes it: C++ names demangled.")]
     label: str
     first_line: Count
     last_line: Count
     source: Location | None
-    complete: Annotated[bool, "Whether these are all ways; if not, shares are among these."]
-    simulated: Annotated[bool, "Whether cycles are those of simulations; else the largest bounds."]
+    complete: Annotated[bool, Meta(description="Whether these are all ways; if not, shares are among these.")]
+    simulated: Annotated[bool, Meta(description="Whether cycles are those of simulations; else the largest bounds.")]
     weighted_cycles: Annotated[
-        Amount, "The ways' cycles weighted by their shares; mispredicted branches are not in it."
+        Amount, Meta(description="The ways' cycles weighted by their shares; mispredicted branches are not in it.")
     ]
-    ways: Annotated[list[Way], AtLeastItems(2)]
+    ways: Annotated[list[Way], Meta(min_length=2)]
 
 
 class BlockInstruction(TypedDict):
@@ -334,26 +379,26 @@ class BlockInstruction(TypedDict):
 class Successor(TypedDict):
     """A way from a basic block to another one."""
 
-    block: Annotated[Count, "The index of a block."]
-    jump: Annotated[str, "The jump's mnemonic; empty where control falls through."]
-    closes_loop: Annotated[bool, "Whether it goes back to the start of a loop."]
+    block: Annotated[Count, Meta(description="The index of a block.")]
+    jump: Annotated[str, Meta(description="The jump's mnemonic; empty where control falls through.")]
+    closes_loop: Annotated[bool, Meta(description="Whether it goes back to the start of a loop.")]
 
 
 class Block(TypedDict):
     """A basic block."""
 
-    label: Annotated[str, "Empty where there is none."]
+    label: Annotated[str, Meta(description="Empty where there is none.")]
     instructions: list[BlockInstruction]
     in_innermost_loop: bool
-    successors: Annotated[list[Successor], "Where control goes at the block's end."]
+    successors: Annotated[list[Successor], Meta(description="Where control goes at the block's end.")]
 
 
 class ControlFlow(TypedDict):
     """The control-flow graph of a function, with its cold part and whatever else it jumps into."""
 
-    function: Annotated[str, "The function's symbol; empty for text outside of functions."]
-    function_name: Annotated[str, "The function as the source writes it: C++ names demangled."]
-    blocks: Annotated[list[Block], "Basic blocks in the order of the text."]
+    function: Annotated[str, Meta(description="The function's symbol; empty for text outside of functions.")]
+    function_name: Annotated[str, Meta(description="The function as the source writes it: C++ names demangled.")]
+    blocks: Annotated[list[Block], Meta(description="Basic blocks in the order of the text.")]
 
 
 class Size(TypedDict):
@@ -361,26 +406,32 @@ class Size(TypedDict):
 
     instructions: Count
     bytes: Count
-    issue_slots: Annotated[Count, "µops in the fused domain, as the front end issues them."]
-    retire_slots: Annotated[Count, "µops in the fused domain, as they retire."]
-    uops: Annotated[Count, "µops in the unfused domain, as ports execute them."]
+    issue_slots: Annotated[Count, Meta(description="µops in the fused domain, as the front end issues them.")]
+    retire_slots: Annotated[Count, Meta(description="µops in the fused domain, as they retire.")]
+    uops: Annotated[Count, Meta(description="µops in the unfused domain, as ports execute them.")]
 
 
 class Arithmetic(TypedDict):
     """Arithmetic on vector registers, counted by element."""
 
     flop: Count
-    flop_packed: Annotated[Count, "Of them in packed instructions."]
+    flop_packed: Annotated[Count, Meta(description="Of them in packed instructions.")]
     integer_operations: Count
     integer_operations_packed: Count
-    packed_share: Annotated[Share | None, "Share of all operations in packed instructions; null without arithmetic."]
-    vector_bits: Annotated[Count, "The widest packed arithmetic."]
+    packed_share: Annotated[
+        Share | None, Meta(description="Share of all operations in packed instructions; null without arithmetic.")
+    ]
+    vector_bits: Annotated[Count, Meta(description="The widest packed arithmetic.")]
     flop_per_byte: Annotated[
         Amount | None,
-        "Arithmetic intensity over bytes loaded and stored by instructions; null where no bytes, or an "
-        "unknown number, are moved.",
+        Meta(
+            description=(
+                "Arithmetic intensity over bytes loaded and stored by instructions; null where no bytes, or an "
+                "unknown number, are moved."
+            )
+        ),
     ]
-    text: Annotated[str, "The same in words."]
+    text: Annotated[str, Meta(description="The same in words.")]
 
 
 class Memory(TypedDict):
@@ -388,30 +439,45 @@ class Memory(TypedDict):
 
     bytes_loaded: Count
     bytes_stored: Count
-    unsized_accesses: Annotated[Count, "Accesses whose size is not fixed, not counted in the bytes."]
-    loads: Annotated[Count, "Instructions that load."]
-    stores: Annotated[Count, "Instructions that store."]
+    unsized_accesses: Annotated[Count, Meta(description="Accesses whose size is not fixed, not counted in the bytes.")]
+    loads: Annotated[Count, Meta(description="Instructions that load.")]
+    stores: Annotated[Count, Meta(description="Instructions that store.")]
     spills: Annotated[
         Count,
-        "Stores to a fixed place of the function's stack frame.",
+        Meta(description="Stores to a fixed place of the function's stack frame."),
     ]
-    reloads: Annotated[Count, "Loads from a fixed place of the function's stack frame."]
+    reloads: Annotated[Count, Meta(description="Loads from a fixed place of the function's stack frame.")]
     step: Annotated[
-        Count, "Bytes by which the fastest of its loads and stores moves on in an iteration; 0 where none is known to."
+        Count,
+        Meta(
+            description="Bytes by which the fastest of its loads and stores moves on in an iteration; 0 where none is known to."
+        ),
     ]
     widest_access_bits: Count
     line_crossings: Annotated[
         Amount,
-        "Loads an iteration that reach into a second cache line at the best alignment of each pointer; the "
-        "port bound contains them.",
+        Meta(
+            description=(
+                "Loads an iteration that reach into a second cache line at the best alignment of each pointer; the "
+                "port bound contains them."
+            )
+        ),
     ]
-    worst_line_crossings: Annotated[Amount, "The same at the worst alignment that elements of up to 8 bytes allow."]
+    worst_line_crossings: Annotated[
+        Amount, Meta(description="The same at the worst alignment that elements of up to 8 bytes allow.")
+    ]
     expected_line_crossings: Annotated[
         Amount,
-        "What is simulated: the best alignment where all loads of the kernel can be aligned, else the average"
-        " over all alignments.",
+        Meta(
+            description=(
+                "What is simulated: the best alignment where all loads of the kernel can be aligned, else the average"
+                " over all alignments."
+            )
+        ),
     ]
-    worst_alignment_port_bound: Annotated[Amount, "The port bound at the worst alignment, in cycles per iteration."]
+    worst_alignment_port_bound: Annotated[
+        Amount, Meta(description="The port bound at the worst alignment, in cycles per iteration.")
+    ]
 
 
 class Hint(TypedDict):
@@ -445,10 +511,14 @@ class Hint(TypedDict):
     evidence: dict[str, Any]
     flags: Annotated[
         list[str],
-        "Compiler flags to try, exactly as on a command line, none of which is in use; none where there are none that "
-        "help with this compiler.",
+        Meta(
+            description=(
+                "Compiler flags to try, exactly as on a command line, none of which is in use; none where there are none that "
+                "help with this compiler."
+            )
+        ),
     ]
-    source_change: Annotated[str, "What to change in the source, in words; empty for nothing."]
+    source_change: Annotated[str, Meta(description="What to change in the source, in words; empty for nothing.")]
 
 
 class Remark(TypedDict):
@@ -456,33 +526,38 @@ class Remark(TypedDict):
 
     kind: Annotated[
         Literal["vectorised", "not-vectorised", "versioned", "unrolled", "other"],
-        "versioned: there is another loop for where this one cannot run.",
+        Meta(description="versioned: there is another loop for where this one cannot run."),
     ]
-    text: Annotated[str, "In words, alike for all compilers where they mean the same."]
-    said: Annotated[str, "In the compiler's words."]
-    by: Annotated[str, "The compiler's pass; empty where it does not say."]
-    source: Annotated[Location | None, "The place that the compiler names."]
-    column: Annotated[Count, "Of that line; 0 where it is not known."]
+    text: Annotated[str, Meta(description="In words, alike for all compilers where they mean the same.")]
+    said: Annotated[str, Meta(description="In the compiler's words.")]
+    by: Annotated[str, Meta(description="The compiler's pass; empty where it does not say.")]
+    source: Annotated[Location | None, Meta(description="The place that the compiler names.")]
+    column: Annotated[Count, Meta(description="Of that line; 0 where it is not known.")]
 
 
 class Frame(TypedDict):
     """A function around a loop."""
 
-    function: Annotated[str, "Its name as the source writes it, without parameters and template arguments."]
+    function: Annotated[
+        str, Meta(description="Its name as the source writes it, without parameters and template arguments.")
+    ]
     file: str
-    line: Annotated[Count, "In that function: where the next one was inlined, in the last one that of the loop."]
+    line: Annotated[
+        Count, Meta(description="In that function: where the next one was inlined, in the last one that of the loop.")
+    ]
 
 
 class Elements(TypedDict):
     """How many elements of the source's loop an iteration of the assembly's stands for."""
 
-    per_iteration: Annotated[float, AtLeast(0)]
-    cycles: Annotated[Amount, "The prediction for an element."]
+    per_iteration: Annotated[float, Meta(ge=0)]
+    cycles: Annotated[Amount, Meta(description="The prediction for an element.")]
     basis: Annotated[
-        Literal["inferred", "compiler"], "inferred: from steps and widths of accesses; compiler: the compiler said so."
+        Literal["inferred", "compiler"],
+        Meta(description="inferred: from steps and widths of accesses; compiler: the compiler said so."),
     ]
-    why: Annotated[str, "What it is inferred from, in words."]
-    text: Annotated[str, "Cycles an iteration and an element, in words."]
+    why: Annotated[str, Meta(description="What it is inferred from, in words.")]
+    text: Annotated[str, Meta(description="Cycles an iteration and an element, in words.")]
 
 
 class Rates(TypedDict):
@@ -491,12 +566,14 @@ class Rates(TypedDict):
 
     flop_per_cycle: Amount
     bytes_per_cycle: Amount
-    elements_per_cycle: Annotated[Amount | None, "Null where elements are not known."]
-    ghz: Annotated[Amount | None, "The clock that was given; null without one, and then the rest is null too."]
+    elements_per_cycle: Annotated[Amount | None, Meta(description="Null where elements are not known.")]
+    ghz: Annotated[
+        Amount | None, Meta(description="The clock that was given; null without one, and then the rest is null too.")
+    ]
     gflop_per_second: Amount | None
     gigabytes_per_second: Amount | None
     gigaelements_per_second: Amount | None
-    text: Annotated[str, "What is done in a second, in words; empty without a clock."]
+    text: Annotated[str, Meta(description="What is done in a second, in words; empty without a clock.")]
 
 
 class Role(TypedDict):
@@ -504,17 +581,28 @@ class Role(TypedDict):
 
     name: Annotated[
         Literal["main", "remainder", "prologue", "fallback", "outer", ""],
-        "main: most of the work; remainder: what the main loop leaves over; prologue: elements before it; fallback: "
-        "runs instead of it (where arrays overlap, or are short); outer: an outer loop's, where the inner one has "
-        "nothing to do; empty for code that is no loop.",
+        Meta(
+            description=(
+                "main: most of the work; remainder: what the main loop leaves over; prologue: elements before it; fallback: "
+                "runs instead of it (where arrays overlap, or are short); outer: an outer loop's, where the inner one has "
+                "nothing to do; empty for code that is no loop."
+            )
+        ),
     ]
-    of: Annotated[str, "The kernel_id of the main loop; empty for a main loop. For an outer one: of the inner loop."]
-    instead: Annotated[bool, "A remainder that also runs instead of the main loop, where that cannot run."]
+    of: Annotated[
+        str,
+        Meta(description="The kernel_id of the main loop; empty for a main loop. For an outer one: of the inner loop."),
+    ]
+    instead: Annotated[
+        bool, Meta(description="A remainder that also runs instead of the main loop, where that cannot run.")
+    ]
     basis: Annotated[
         Literal["inferred", "compiler"],
-        "inferred: from the code, its places in the source and control flow; compiler: the compiler said so.",
+        Meta(
+            description="inferred: from the code, its places in the source and control flow; compiler: the compiler said so."
+        ),
     ]
-    text: Annotated[str, "The same in words."]
+    text: Annotated[str, Meta(description="The same in words.")]
 
 
 class CompiledStream(TypedDict):
@@ -522,10 +610,12 @@ class CompiledStream(TypedDict):
 
     store: bool
     element_bytes: Amount
-    lanes: Annotated[int, "Elements of each access.", AtLeast(1)]
-    scalable: Annotated[bool, "That many times vscale."]
-    step: Annotated[int | None, "Bytes by which it goes on in an iteration; null where that is no constant."]
-    accesses: Annotated[int, AtLeast(1)]
+    lanes: Annotated[int, Meta(description="Elements of each access.", ge=1)]
+    scalable: Annotated[bool, Meta(description="That many times vscale.")]
+    step: Annotated[
+        int | None, Meta(description="Bytes by which it goes on in an iteration; null where that is no constant.")
+    ]
+    accesses: Annotated[int, Meta(ge=1)]
 
 
 class Compiled(TypedDict):
@@ -533,91 +623,132 @@ class Compiled(TypedDict):
 
     kind: Annotated[
         Literal["plain", "vector-body", "interleaved", "epilogue", "scalar", "unroll-rest", "unversioned", "unknown"],
-        "plain: as it was, or unrolled; vector-body: in vectors; interleaved: copies side by side without vectors; "
-        "epilogue: shorter vectors, for what the vector body leaves; scalar: the loop that was vectorised, for what is "
-        "left or where vectors cannot be used; unroll-rest: what an unrolled loop leaves over; unversioned: "
-        "without assumptions that are checked before the loop; unknown: its origin was lost.",
+        Meta(
+            description=(
+                "plain: as it was, or unrolled; vector-body: in vectors; interleaved: copies side by side without vectors; "
+                "epilogue: shorter vectors, for what the vector body leaves; scalar: the loop that was vectorised, for what is "
+                "left or where vectors cannot be used; unroll-rest: what an unrolled loop leaves over; unversioned: "
+                "without assumptions that are checked before the loop; unknown: its origin was lost."
+            )
+        ),
     ]
-    iterations: Annotated[int | None, "Of the source's loop in one of this one; times vscale if scalable."]
-    width: Annotated[int, "Lanes of the vectoriser's vectors, 1 without; times vscale if scalable.", AtLeast(1)]
+    iterations: Annotated[
+        int | None, Meta(description="Of the source's loop in one of this one; times vscale if scalable.")
+    ]
+    width: Annotated[
+        int, Meta(description="Lanes of the vectoriser's vectors, 1 without; times vscale if scalable.", ge=1)
+    ]
     scalable: bool
-    interleave: Annotated[int, "Vectors of the vectoriser side by side.", AtLeast(1)]
-    unroll: Annotated[int, "How often that was unrolled again.", AtLeast(1)]
-    peeled: Annotated[int, "Iterations that are done before the loop.", AtLeast(0)]
-    trip_count: Annotated[int | None, "Iterations of this loop each time that it is entered, if that is a constant."]
-    max_trip_count: Annotated[int | None, "The most that there can be."]
-    trip_multiple: Annotated[int, "Their number is a multiple of this one.", AtLeast(1)]
-    expected_trip_count: Annotated[int | None, "By the profile that the compiler was given; null without one."]
-    source_trip_count: Annotated[int | None, "Iterations of the loop that it was made of, if that is a constant."]
-    source_max_trip_count: Annotated[int | None, "The most that there can be of those."]
-    streams: Annotated[list[CompiledStream], "What it loads and stores."]
-    text: Annotated[str, "The same in words."]
+    interleave: Annotated[int, Meta(description="Vectors of the vectoriser side by side.", ge=1)]
+    unroll: Annotated[int, Meta(description="How often that was unrolled again.", ge=1)]
+    peeled: Annotated[int, Meta(description="Iterations that are done before the loop.", ge=0)]
+    trip_count: Annotated[
+        int | None, Meta(description="Iterations of this loop each time that it is entered, if that is a constant.")
+    ]
+    max_trip_count: Annotated[int | None, Meta(description="The most that there can be.")]
+    trip_multiple: Annotated[int, Meta(description="Their number is a multiple of this one.", ge=1)]
+    expected_trip_count: Annotated[
+        int | None, Meta(description="By the profile that the compiler was given; null without one.")
+    ]
+    source_trip_count: Annotated[
+        int | None, Meta(description="Iterations of the loop that it was made of, if that is a constant.")
+    ]
+    source_max_trip_count: Annotated[int | None, Meta(description="The most that there can be of those.")]
+    streams: Annotated[list[CompiledStream], Meta(description="What it loads and stores.")]
+    text: Annotated[str, Meta(description="The same in words.")]
 
 
 class RangeCause(TypedDict):
     """Why a kernel may take more than its prediction, or less."""
 
     kind: Literal["aliasing", "forwarding", "line-crossings", "branches", "unknown-instructions"]
-    least: Annotated[Amount, "Cycles per iteration if it never comes to that."]
-    most: Annotated[Amount | None, "Cycles per iteration if it always does; null where that cannot be told."]
+    least: Annotated[Amount, Meta(description="Cycles per iteration if it never comes to that.")]
+    most: Annotated[
+        Amount | None, Meta(description="Cycles per iteration if it always does; null where that cannot be told.")
+    ]
     instructions: list[Index]
-    when: Annotated[str, "When it takes least and when most, in words."]
+    when: Annotated[str, Meta(description="When it takes least and when most, in words.")]
 
 
 class Range(TypedDict):
     """What the data, which cannot be seen in the code, may make of the prediction."""
 
     least: Amount
-    most: Annotated[Amount | None, "Null where there is no end to be told."]
-    causes: Annotated[list[RangeCause], AtLeastItems(1)]
-    text: Annotated[str, "The two ends and what decides between them."]
+    most: Annotated[Amount | None, Meta(description="Null where there is no end to be told.")]
+    causes: Annotated[list[RangeCause], Meta(min_length=1)]
+    text: Annotated[str, Meta(description="The two ends and what decides between them.")]
 
 
 class Overview(TypedDict):
     """The kernel in a few words."""
 
-    function: Annotated[str, "The function that the loop is written in, as one speaks of it."]
-    limit: Annotated[str, "What limits it."]
-    vector: Annotated[str, "How wide its vectors are, and the share of operations in them if that is not all."]
-    look: Annotated[str, "Why it is worth looking at: the rules of its hints, causes of a wide range; empty if not."]
+    function: Annotated[str, Meta(description="The function that the loop is written in, as one speaks of it.")]
+    limit: Annotated[str, Meta(description="What limits it.")]
+    vector: Annotated[
+        str, Meta(description="How wide its vectors are, and the share of operations in them if that is not all.")
+    ]
+    look: Annotated[
+        str,
+        Meta(description="Why it is worth looking at: the rules of its hints, causes of a wide range; empty if not."),
+    ]
 
 
 class Mispredictions(TypedDict):
     """What wrong predictions of the branches inside add to the prediction, at the rate that was given."""
 
-    rate: Annotated[Share, "Of the executions of the branches inside whose conditions are data."]
-    branches: Annotated[Positive, "How many of these an iteration executes."]
-    miss_cycles: Annotated[Amount, "What one wrong prediction costs, on average."]
-    cycles: Annotated[Amount, "Cycles per iteration for them."]
-    total: Annotated[Amount, "The prediction and these."]
-    text: Annotated[str, "The same as a sum."]
+    rate: Annotated[Share, Meta(description="Of the executions of the branches inside whose conditions are data.")]
+    branches: Annotated[Positive, Meta(description="How many of these an iteration executes.")]
+    miss_cycles: Annotated[Amount, Meta(description="What one wrong prediction costs, on average.")]
+    cycles: Annotated[Amount, Meta(description="Cycles per iteration for them.")]
+    total: Annotated[Amount, Meta(description="The prediction and these.")]
+    text: Annotated[str, Meta(description="The same as a sum.")]
 
 
 class Measured(TypedDict):
     """What the kernel takes on the processor that the report was made on, where its own code was run."""
 
-    cycles: Annotated[Amount | None, "Cycles per iteration; null where it could not be measured."]
-    spread: Annotated[Amount | None, "By how much undisturbed samples differ, in cycles per iteration; null likewise."]
+    cycles: Annotated[Amount | None, Meta(description="Cycles per iteration; null where it could not be measured.")]
+    spread: Annotated[
+        Amount | None,
+        Meta(description="By how much undisturbed samples differ, in cycles per iteration; null likewise."),
+    ]
     way: Annotated[
         Literal["clock", "counters", ""],
-        "How time was had: from the clock beside a chain of dependent additions, or from performance counters; empty "
-        "where nothing was measured.",
+        Meta(
+            description=(
+                "How time was had: from the clock beside a chain of dependent additions, or from performance counters; empty "
+                "where nothing was measured."
+            )
+        ),
     ]
     exit: Annotated[
         Literal["own", "replaced", "added", "repeated", ""],
-        "How the loop came to an end. own: by its own counter; replaced: by another one in the place of the "
-        "comparison; added: by another one, whose cost is taken off; repeated: it is no loop, copies of it ran; empty "
-        "where nothing was measured.",
+        Meta(
+            description=(
+                "How the loop came to an end. own: by its own counter; replaced: by another one in the place of the "
+                "comparison; added: by another one, whose cost is taken off; repeated: it is no loop, copies of it ran; empty "
+                "where nothing was measured."
+            )
+        ),
     ]
-    core: Annotated[str, "LLVM's name of the core that it ran on; empty if that is not known."]
-    same_core: Annotated[bool, "Whether the prediction is for that core, not for another or the nearest one."]
+    core: Annotated[str, Meta(description="LLVM's name of the core that it ran on; empty if that is not known.")]
+    same_core: Annotated[
+        bool, Meta(description="Whether the prediction is for that core, not for another or the nearest one.")
+    ]
     difference: Annotated[
-        float | None, "By which part of the measured cycles the prediction is above them; null where there are none."
+        float | None,
+        Meta(
+            description="By which part of the measured cycles the prediction is above them; null where there are none."
+        ),
     ]
-    failure: Annotated[str, "Why it could not be measured, in a word; empty if it was."]
-    notes: Annotated[list[str], "What of data and code was otherwise than where the kernel comes from."]
-    explanations: Annotated[list[str], "What could explain a difference of more than 10 %; empty below that."]
-    text: Annotated[str, "The same in words."]
+    failure: Annotated[str, Meta(description="Why it could not be measured, in a word; empty if it was.")]
+    notes: Annotated[
+        list[str], Meta(description="What of data and code was otherwise than where the kernel comes from.")
+    ]
+    explanations: Annotated[
+        list[str], Meta(description="What could explain a difference of more than 10 %; empty below that.")
+    ]
+    text: Annotated[str, Meta(description="The same in words.")]
 
 
 class Prediction(TypedDict):
@@ -628,16 +759,20 @@ class Prediction(TypedDict):
     by: Literal["simulation", "bounds"]
     limited_by: Annotated[
         list[BoundName],
-        "The largest bounds, if they reach it (within 2 % where it is simulated). Retirement is left out "
-        "beside an equal front end.",
+        Meta(
+            description=(
+                "The largest bounds, if they reach it (within 2 % where it is simulated). Retirement is left out "
+                "beside an equal front end."
+            )
+        ),
     ]
 
 
 class Bounds(TypedDict):
     """Lower bounds on the cycles per iteration."""
 
-    port: Annotated[Bound, "Execution ports."]
-    divider: Annotated[Bound, "Units that an instruction occupies exclusively."]
+    port: Annotated[Bound, Meta(description="Execution ports.")]
+    divider: Annotated[Bound, Meta(description="Units that an instruction occupies exclusively.")]
     front_end: Bound
     retire: Bound
     loop_carried: Bound
@@ -649,14 +784,18 @@ class WhatIf(TypedDict):
 
     change: Annotated[
         str,
-        "front-end, issue-width, port NAME, unlimited-ports, divider, window, register-dependencies, memory-"
-        "dependencies, dependencies, move-elimination; or what was asked for.",
+        Meta(
+            description=(
+                "front-end, issue-width, port NAME, unlimited-ports, divider, window, register-dependencies, memory-"
+                "dependencies, dependencies, move-elimination; or what was asked for."
+            )
+        ),
     ]
-    text: Annotated[str, "The same for people."]
+    text: Annotated[str, Meta(description="The same for people.")]
     cycles: Amount
     exact: Exact
-    gained: Annotated[float, "Cycles fewer than without it; negative if it makes the kernel slower."]
-    asked: Annotated[bool, "Named by the user, not one of those that are always tried."]
+    gained: Annotated[float, Meta(description="Cycles fewer than without it; negative if it makes the kernel slower.")]
+    asked: Annotated[bool, Meta(description="Named by the user, not one of those that are always tried.")]
 
 
 class Cold(TypedDict):
@@ -664,34 +803,41 @@ class Cold(TypedDict):
     one in which the first µop is dispatched. Where the model describes no pipeline, of an ideal one."""
 
     iterations: Positive
-    cycles: Annotated[Count, "To the one in which the last instruction retires."]
-    uops: Annotated[Count, "Issue slots."]
+    cycles: Annotated[Count, Meta(description="To the one in which the last instruction retires.")]
+    uops: Annotated[Count, Meta(description="Issue slots.")]
     stalls: Stalls
-    dispatched: Annotated[list[CyclesOf], "The cycles in which so many µops filled issue slots, ascending."]
-    issued: Annotated[list[CyclesOf], "In which so many µops started on their ports."]
-    retired: Annotated[list[CyclesOf], "In which so many instructions retired."]
+    dispatched: Annotated[
+        list[CyclesOf], Meta(description="The cycles in which so many µops filled issue slots, ascending.")
+    ]
+    issued: Annotated[list[CyclesOf], Meta(description="In which so many µops started on their ports.")]
+    retired: Annotated[list[CyclesOf], Meta(description="In which so many instructions retired.")]
     schedulers: list[Scheduler]
     reorder_buffer: Buffer
-    registers: Annotated[list[RegisterFile], AtLeastItems(1), "The first is all of them, without a name."]
-    events: Annotated[
-        list[ColdEvent], "Of the iterations that a timeline shows, those that retire before its last cycle."
+    registers: Annotated[
+        list[RegisterFile], Meta(min_length=1, description="The first is all of them, without a name.")
     ]
-    waits: Annotated[list[ColdWait], "For each instruction, over these iterations; empty without events."]
-    waits_total: Annotated[ColdWait | None, "Of all instructions; null without events."]
-    pressure: Annotated[Pressure | None, "Null unless asked for."]
+    events: Annotated[
+        list[ColdEvent],
+        Meta(description="Of the iterations that a timeline shows, those that retire before its last cycle."),
+    ]
+    waits: Annotated[
+        list[ColdWait], Meta(description="For each instruction, over these iterations; empty without events.")
+    ]
+    waits_total: Annotated[ColdWait | None, Meta(description="Of all instructions; null without events.")]
+    pressure: Annotated[Pressure | None, Meta(description="Null unless asked for.")]
 
 
 class Stalls(TypedDict):
     """Cycles in which the renamer left issue slots empty though there were instructions to come, by what stood in the
     way of the next."""
 
-    registers: Annotated[Count, "No register was free, where their number is limited."]
+    registers: Annotated[Count, Meta(description="No register was free, where their number is limited.")]
     reorder_buffer: Count
     scheduler: Count
     load_buffer: Count
     store_buffer: Count
-    group: Annotated[Count, "What is issued together did not fit."]
-    front_end: Annotated[Count, "No µop was there."]
+    group: Annotated[Count, Meta(description="What is issued together did not fit.")]
+    front_end: Annotated[Count, Meta(description="No µop was there.")]
     other: Count
 
 
@@ -705,7 +851,7 @@ class CyclesOf(TypedDict):
 class Buffer(TypedDict):
     """How full a buffer was at the ends of the cycles."""
 
-    entries: Annotated[Count, "0 for no limit."]
+    entries: Annotated[Count, Meta(description="0 for no limit.")]
     average: Amount
     most: Count
 
@@ -720,9 +866,9 @@ class RegisterFile(TypedDict):
     """Registers that instructions got, from their issue to their retirement."""
 
     name: str
-    entries: Annotated[Count, "0 for no limit."]
-    mappings: Annotated[Count, "How often an instruction got one."]
-    most: Annotated[Count, "In use at once."]
+    entries: Annotated[Count, Meta(description="0 for no limit.")]
+    mappings: Annotated[Count, Meta(description="How often an instruction got one.")]
+    most: Annotated[Count, Meta(description="In use at once.")]
     moves: MovesOf
 
 
@@ -731,8 +877,11 @@ class MovesOf(TypedDict):
 
     candidates: Count
     eliminated: Count
-    zero: Annotated[Count, "Of these, those of a register that was known to be zero; no core is told apart by that: 0."]
-    most: Annotated[Count, "Eliminated in one cycle."]
+    zero: Annotated[
+        Count,
+        Meta(description="Of these, those of a register that was known to be zero; no core is told apart by that: 0."),
+    ]
+    most: Annotated[Count, Meta(description="Eliminated in one cycle.")]
 
 
 class ColdEvent(TypedDict):
@@ -742,9 +891,9 @@ class ColdEvent(TypedDict):
     iteration: Count
     instruction: Index
     dispatched: Count
-    ready: Annotated[Count, "The µop that starts first could start, were its port free."]
-    issued: Annotated[Count, "It starts."]
-    executed: Annotated[Count, "The last result is there."]
+    ready: Annotated[Count, Meta(description="The µop that starts first could start, were its port free.")]
+    issued: Annotated[Count, Meta(description="It starts.")]
+    executed: Annotated[Count, Meta(description="The last result is there.")]
     retired: Count
 
 
@@ -752,31 +901,44 @@ class ColdWait(TypedDict):
     """llvm-mca's average waiting times in cycles."""
 
     executions: Count
-    queue: Annotated[Amount, "From dispatch to the start of the first µop."]
-    ready: Annotated[Amount, "Of these, while its inputs were there."]
-    writeback: Annotated[Amount, "From the result to retirement."]
+    queue: Annotated[Amount, Meta(description="From dispatch to the start of the first µop.")]
+    ready: Annotated[Amount, Meta(description="Of these, while its inputs were there.")]
+    writeback: Annotated[Amount, Meta(description="From the result to retirement.")]
 
 
 class Pressure(TypedDict):
     """Why µops pile up, in cycles of the run."""
 
-    increase: Annotated[Count, "More µops got into the schedulers than started, or these had no room for another one."]
-    resources: Annotated[Count, "Of these, those in which a µop whose inputs were there found its port or unit taken."]
-    registers: Annotated[Count, "Of these, those in which one waited for a result."]
-    memory: Annotated[Count, "Of these, those in which one waited for what was loaded from where it had been stored."]
-    data: Annotated[Count, "Of these, those of `registers` or `memory`."]
-    by_resource: Annotated[list[ResourcePressure], "Those of `resources` by port or unit; several may be in a cycle."]
+    increase: Annotated[
+        Count, Meta(description="More µops got into the schedulers than started, or these had no room for another one.")
+    ]
+    resources: Annotated[
+        Count, Meta(description="Of these, those in which a µop whose inputs were there found its port or unit taken.")
+    ]
+    registers: Annotated[Count, Meta(description="Of these, those in which one waited for a result.")]
+    memory: Annotated[
+        Count,
+        Meta(description="Of these, those in which one waited for what was loaded from where it had been stored."),
+    ]
+    data: Annotated[Count, Meta(description="Of these, those of `registers` or `memory`.")]
+    by_resource: Annotated[
+        list[ResourcePressure], Meta(description="Those of `resources` by port or unit; several may be in a cycle.")
+    ]
     sequence: Annotated[
         list[SequenceStep],
-        "µops of which each one started when it did because of the one before. If the first and the last are the same "
-        "in different iterations, it repeats itself.",
+        Meta(
+            description=(
+                "µops of which each one started when it did because of the one before. If the first and the last are the same "
+                "in different iterations, it repeats itself."
+            )
+        ),
     ]
 
 
 class ResourcePressure(TypedDict):
     """The cycles in which µops waited for a resource."""
 
-    resource: Annotated[int, AtLeast(0), "In `resources`."]
+    resource: Annotated[int, Meta(ge=0, description="In `resources`.")]
     cycles: Positive
 
 
@@ -787,10 +949,10 @@ class SequenceStep(TypedDict):
     """A µop of the critical sequence."""
 
     instruction: Index
-    iteration_offset: Annotated[int, "From the first one's iteration."]
-    kind: Annotated[SequenceKind, "What it waited for; empty for the first."]
-    via: Annotated[str, "The register or flag, or the resource."]
-    cycles: Annotated[int, "From the start of the one before."]
+    iteration_offset: Annotated[int, Meta(description="From the first one's iteration.")]
+    kind: Annotated[SequenceKind, Meta(description="What it waited for; empty for the first.")]
+    via: Annotated[str, Meta(description="The register or flag, or the resource.")]
+    cycles: Annotated[int, Meta(description="From the start of the one before.")]
 
 
 class Resource(TypedDict):
@@ -799,20 +961,23 @@ class Resource(TypedDict):
     name: str
     kind: Literal["port", "unit"]
     title: str
-    load: Annotated[Amount, "Cycles per iteration."]
-    busiest: Annotated[bool, "One of the ports that make the port bound."]
+    load: Annotated[Amount, Meta(description="Cycles per iteration.")]
+    busiest: Annotated[bool, Meta(description="One of the ports that make the port bound.")]
 
 
 class LlvmResource(TypedDict):
     """A unit as LLVM's scheduling model of the core names it."""
 
     name: str
-    number: Annotated[str, "LLVM's number of it, as llvm-mca prints it: 3, or 3.1 of a resource with several units."]
-    resource: Annotated[
-        Index | None, "Which of `resources` it is, the first of several; null where none, or none that is used."
+    number: Annotated[
+        str, Meta(description="LLVM's number of it, as llvm-mca prints it: 3, or 3.1 of a resource with several units.")
     ]
-    cycles: Annotated[Amount, "Per iteration."]
-    instructions: Annotated[list[Amount], "Cycles of each instruction."]
+    resource: Annotated[
+        Index | None,
+        Meta(description="Which of `resources` it is, the first of several; null where none, or none that is used."),
+    ]
+    cycles: Annotated[Amount, Meta(description="Per iteration.")]
+    instructions: Annotated[list[Amount], Meta(description="Cycles of each instruction.")]
 
 
 class CriticalPath(TypedDict):
@@ -829,18 +994,21 @@ class Step(_From):
     to: Index
     kind: Annotated[
         Literal["register", "flag", "memory", "internal"],
-        "What carries the dependency; internal: from an instruction's own load to its result.",
+        Meta(description="What carries the dependency; internal: from an instruction's own load to its result."),
     ]
-    via: Annotated[str, 'Register or flag in the words of the assembly text, "memory", or empty for internal steps.']
-    latency: Annotated[Count, "Cycles from the one value being ready to the other."]
-    distance: Annotated[Count, "Iterations between producer and consumer."]
+    via: Annotated[
+        str,
+        Meta(description='Register or flag in the words of the assembly text, "memory", or empty for internal steps.'),
+    ]
+    latency: Annotated[Count, Meta(description="Cycles from the one value being ready to the other.")]
+    distance: Annotated[Count, Meta(description="Iterations between producer and consumer.")]
 
 
 class Dependency(Step):
     """An edge of the dependency graph."""
 
-    critical_path: Annotated[bool, "The critical path runs along it."]
-    chains: Annotated[list[Count], "Indices of the chains that run along it."]
+    critical_path: Annotated[bool, Meta(description="The critical path runs along it.")]
+    chains: Annotated[list[Count], Meta(description="Indices of the chains that run along it.")]
 
 
 class UnknownInstruction(TypedDict):
@@ -857,12 +1025,12 @@ class Summary(TypedDict):
 
     iterations: Positive
     instructions: Count
-    cycles: Annotated[Count, "Iterations times the prediction, rounded up."]
-    uops: Annotated[Count, "Issue slots."]
+    cycles: Annotated[Count, Meta(description="Iterations times the prediction, rounded up.")]
+    uops: Annotated[Count, Meta(description="Issue slots.")]
     dispatch_width: Count
     uops_per_cycle: Amount
     ipc: Amount
-    block_rthroughput: Annotated[Amount, "The prediction without dependencies."]
+    block_rthroughput: Annotated[Amount, Meta(description="The prediction without dependencies.")]
 
 
 class Kernel(TypedDict):
@@ -870,118 +1038,186 @@ class Kernel(TypedDict):
 
     kernel_id: Annotated[
         str,
-        "What the kernel is known by in its unit, whatever lines it has moved to: the function and which of its loops "
-        "or regions it is.",
+        Meta(
+            description=(
+                "What the kernel is known by in its unit, whatever lines it has moved to: the function and which of its loops "
+                "or regions it is."
+            )
+        ),
     ]
     content_hash: Annotated[
         str,
-        Pattern("^[0-9a-f]{16}$"),
-        "Of the code, without what the linker fills in and how far jumps go: equal for equal code.",
+        Meta(
+            pattern="^[0-9a-f]{16}$",
+            description="Of the code, without what the linker fills in and how far jumps go: equal for equal code.",
+        ),
     ]
-    name: Annotated[str, "What it is called in messages."]
-    cycles: Annotated[Amount, "The prediction: cycles per iteration of the steady state, as in bounds.prediction."]
+    name: Annotated[str, Meta(description="What it is called in messages.")]
+    cycles: Annotated[
+        Amount, Meta(description="The prediction: cycles per iteration of the steady state, as in bounds.prediction.")
+    ]
     kind: Annotated[
         Literal["loop", "marker", "address", "file", "code"],
-        "loop: an innermost loop; marker: between markers; address: machine code between two addresses; file: a whole "
-        "assembly file; code: machine code without text.",
+        Meta(
+            description=(
+                "loop: an innermost loop; marker: between markers; address: machine code between two addresses; file: a whole "
+                "assembly file; code: machine code without text."
+            )
+        ),
     ]
-    function: Annotated[str, "The function's symbol."]
-    function_name: Annotated[str, "The function as the source writes it: C++ names demangled."]
+    function: Annotated[str, Meta(description="The function's symbol.")]
+    function_name: Annotated[str, Meta(description="The function as the source writes it: C++ names demangled.")]
     source: Annotated[
         Location | None,
-        "Where the loop is in the user's source, from debug information: the innermost line around it that is not in a "
-        "system header, if there is one.",
+        Meta(
+            description=(
+                "Where the loop is in the user's source, from debug information: the innermost line around it that is not in a "
+                "system header, if there is one."
+            )
+        ),
     ]
     column: Annotated[
         Count,
-        "Of that line, where the line information has one for the branch that closes the loop: 0 where it has not.",
+        Meta(
+            description="Of that line, where the line information has one for the branch that closes the loop: 0 where it has not."
+        ),
     ]
     source_function: Annotated[
-        str, "The function which that line is in, without parameters: another one than the symbol's if it was inlined."
+        str,
+        Meta(
+            description="The function which that line is in, without parameters: another one than the symbol's if it was inlined."
+        ),
     ]
     near: Annotated[
         Location | None,
-        "In assembly with lines but without other debug information: where the function's own source is next to a "
-        "kernel that comes from another file, as inlined code; else null.",
+        Meta(
+            description=(
+                "In assembly with lines but without other debug information: where the function's own source is next to a "
+                "kernel that comes from another file, as inlined code; else null."
+            )
+        ),
     ]
     inlined: Annotated[
-        list[Frame], "The functions inlined at that place, the outermost first; the loop is in the last one."
+        list[Frame],
+        Meta(description="The functions inlined at that place, the outermost first; the loop is in the last one."),
     ]
     inlined_into: Annotated[
         list[Frame],
-        "The functions that source_function was inlined into, the outermost first: the last one's line is that of its "
-        "call.",
+        Meta(
+            description=(
+                "The functions that source_function was inlined into, the outermost first: the last one's line is that of its "
+                "call."
+            )
+        ),
     ]
     remarks: Annotated[
-        list[Remark], "What the compiler said of the loop of the source, from a second run with its remarks."
+        list[Remark],
+        Meta(description="What the compiler said of the loop of the source, from a second run with its remarks."),
     ]
     role: Role
     compiled: Annotated[
         Compiled | None,
-        "What the compiler says of the loop (clang with incc's pass plugin); null where it was not asked, or code "
-        "generation has left nothing of what it said.",
+        Meta(
+            description=(
+                "What the compiler says of the loop (clang with incc's pass plugin); null where it was not asked, or code "
+                "generation has left nothing of what it said."
+            )
+        ),
     ]
-    elements: Annotated[Elements | None, "Null where it cannot be told."]
-    rates: Annotated[Rates | None, "Null where nothing takes any time, or accesses of unknown size are left out."]
-    range: Annotated[Range | None, "Null where nothing but the prediction is to be said."]
+    elements: Annotated[Elements | None, Meta(description="Null where it cannot be told.")]
+    rates: Annotated[
+        Rates | None, Meta(description="Null where nothing takes any time, or accesses of unknown size are left out.")
+    ]
+    range: Annotated[Range | None, Meta(description="Null where nothing but the prediction is to be said.")]
     mispredictions: Annotated[
         Mispredictions | None,
-        "Null where no rate was given, no branch inside depends on data, or the model has no penalty.",
+        Meta(
+            description="Null where no rate was given, no branch inside depends on data, or the model has no penalty."
+        ),
     ]
-    measured: Annotated[Measured | None, "Null where it was not asked for."]
-    at_least: Annotated[bool, "Something is not counted, so that the kernel takes at least what is predicted."]
+    measured: Annotated[Measured | None, Meta(description="Null where it was not asked for.")]
+    at_least: Annotated[
+        bool, Meta(description="Something is not counted, so that the kernel takes at least what is predicted.")
+    ]
     overview: Overview
-    label: Annotated[str, "Label of the loop's header."]
-    first_line: Annotated[Count, "Of the region in the assembly."]
+    label: Annotated[str, Meta(description="Label of the loop's header.")]
+    first_line: Annotated[Count, Meta(description="Of the region in the assembly.")]
     last_line: Count
-    depth: Annotated[Count, "Nesting depth of the loop, 1 for an outermost one, 0 for code that is no loop."]
+    depth: Annotated[
+        Count, Meta(description="Nesting depth of the loop, 1 for an outermost one, 0 for code that is no loop.")
+    ]
     is_loop: Annotated[
-        bool, "The last instruction branches back to the first; other code is analysed as if it were repeated."
+        bool,
+        Meta(
+            description="The last instruction branches back to the first; other code is analysed as if it were repeated."
+        ),
     ]
     isa: str
-    notes: Annotated[list[str], "What a reader must know, one sentence each."]
+    notes: Annotated[list[str], Meta(description="What a reader must know, one sentence each.")]
     size: Size
     arithmetic: Arithmetic
     memory: Memory
-    verdict: Annotated[str, "What limits the kernel, in one sentence."]
+    verdict: Annotated[str, Meta(description="What limits the kernel, in one sentence.")]
     hints: list[Hint]
     bounds: Bounds
     simulated: Annotated[
         Simulated | None,
-        "What the cycle by cycle simulation found; null where the model does not describe the core's "
-        "pipeline, or no simulation was wanted.",
+        Meta(
+            description=(
+                "What the cycle by cycle simulation found; null where the model does not describe the core's "
+                "pipeline, or no simulation was wanted."
+            )
+        ),
     ]
-    what_ifs: Annotated[list[WhatIf], "Simulations with a changed core, those that take the fewest cycles first."]
+    what_ifs: Annotated[
+        list[WhatIf], Meta(description="Simulations with a changed core, those that take the fewest cycles first.")
+    ]
     cold: Annotated[
         Cold | None,
-        "Cycles from the first µop in the queue to the last one retired of a number of iterations, if asked for.",
+        Meta(
+            description="Cycles from the first µop in the queue to the last one retired of a number of iterations, if asked for."
+        ),
     ]
     alignments: Annotated[
         list[Ratio],
-        "Simulated cycles per iteration with the first byte at 0 to 63 within 64, if asked for; else empty.",
+        Meta(
+            description="Simulated cycles per iteration with the first byte at 0 to 63 within 64, if asked for; else empty."
+        ),
     ]
-    dispatch_width: Annotated[Count, "µops that the front end issues in a cycle."]
+    dispatch_width: Annotated[Count, Meta(description="µops that the front end issues in a cycle.")]
     port_assignment: Annotated[
         Literal["balanced", "equal"],
-        "balanced: µops distributed over allowed ports so that the busiest carries least; equal: equal shares"
-        " to all allowed ports.",
+        Meta(
+            description=(
+                "balanced: µops distributed over allowed ports so that the busiest carries least; equal: equal shares"
+                " to all allowed ports."
+            )
+        ),
     ]
     resources: list[Resource]
     llvm_resources: Annotated[
         list[LlvmResource] | None,
-        "The same under the names, and in the order, of LLVM's scheduling model of the core; null where its resources"
-        " are not the model's (docs/llvm-mca.md).",
+        Meta(
+            description=(
+                "The same under the names, and in the order, of LLVM's scheduling model of the core; null where its resources"
+                " are not the model's (docs/llvm-mca.md)."
+            )
+        ),
     ]
     instructions: list[Instruction]
     critical_path: CriticalPath
-    chains: Annotated[list[Chain], "Loop-carried dependencies, longest first."]
-    chains_complete: Annotated[bool, "False where there were too many to list; the longest is listed in any case."]
+    chains: Annotated[list[Chain], Meta(description="Loop-carried dependencies, longest first.")]
+    chains_complete: Annotated[
+        bool, Meta(description="False where there were too many to list; the longest is listed in any case.")
+    ]
     dependencies: list[Dependency]
     waits: Annotated[
         Waits | None,
-        "Who waits for whom (docs/report.md); null where that was not asked for, or nothing was simulated.",
+        Meta(
+            description="Who waits for whom (docs/report.md); null where that was not asked for, or nothing was simulated."
+        ),
     ]
-    timeline: Annotated[Timeline | None, "Null where none was asked for."]
+    timeline: Annotated[Timeline | None, Meta(description="Null where none was asked for.")]
     unknown_instructions: list[UnknownInstruction]
     refused: list[RefusedStatement]
     summary: Summary
@@ -991,57 +1227,83 @@ class Figures(TypedDict):
     """Where the figures come from."""
 
     source: str
-    derived: Annotated[str, "The rule that derived them from another form; empty for direct figures."]
+    derived: Annotated[str, Meta(description="The rule that derived them from another form; empty for direct figures.")]
 
 
 class Instruction(TypedDict):
     """One instruction, in the order of execution."""
 
     index: Index
-    line: Annotated[Count, "In the assembly file."]
+    line: Annotated[Count, Meta(description="In the assembly file.")]
     source: Location | None
     text: str
-    bytes: Annotated[Count, "Length of its encoding."]
+    bytes: Annotated[Count, Meta(description="Length of its encoding.")]
     encoding: Annotated[
         str,
-        Pattern("^([0-9a-f]{2})*$"),
-        "Its bytes. Where texts are LLVM's, what LLVM's assembler makes of it by itself: without what depends on where "
-        "symbols are, and with long jumps to them.",
+        Meta(
+            pattern="^([0-9a-f]{2})*$",
+            description=(
+                "Its bytes. Where texts are LLVM's, what LLVM's assembler makes of it by itself: without what depends on where "
+                "symbols are, and with long jumps to them."
+            ),
+        ),
     ]
-    form: Annotated[str, "Its name in the model."]
-    unknown: Annotated[bool, "Not in the model."]
-    latency: Annotated[Count, "Cycles from the slowest input to the slowest result."]
-    load_latency: Annotated[Count, "Cycles from address to loaded value, 0 where nothing is loaded."]
+    form: Annotated[str, Meta(description="Its name in the model.")]
+    unknown: Annotated[bool, Meta(description="Not in the model.")]
+    latency: Annotated[Count, Meta(description="Cycles from the slowest input to the slowest result.")]
+    load_latency: Annotated[Count, Meta(description="Cycles from address to loaded value, 0 where nothing is loaded.")]
     issue_slots: Count
     retire_slots: Count
-    uops: Annotated[Count, "µops on ports."]
-    ports: Annotated[str, "µops times the ports that they may use, 1*p01+1*p23; cycles on other units, 4*0DV."]
+    uops: Annotated[Count, Meta(description="µops on ports.")]
+    ports: Annotated[
+        str, Meta(description="µops times the ports that they may use, 1*p01+1*p23; cycles on other units, 4*0DV.")
+    ]
     work: Annotated[
         list[str],
-        "What the µops of each term of `ports` do, for people: loads, store addresses, shuffles; that of "
-        "the instruction alone, where it has no µop on a port.",
+        Meta(
+            description=(
+                "What the µops of each term of `ports` do, for people: loads, store addresses, shuffles; that of "
+                "the instruction alone, where it has no µop on a port."
+            )
+        ),
     ]
-    rthroughput: Annotated[Ratio, "Cycles between two instances as far as its own ports and units say."]
+    rthroughput: Annotated[
+        Ratio, Meta(description="Cycles between two instances as far as its own ports and units say.")
+    ]
     measured_rthroughput: Annotated[
-        Amount | None, "The model's figure where ports do not explain the throughput, else null."
+        Amount | None, Meta(description="The model's figure where ports do not explain the throughput, else null.")
     ]
     loads: bool
     stores: bool
-    may_load: Annotated[bool, "LLVM's description of it says so, as do the following; it need not be true."]
+    may_load: Annotated[
+        bool, Meta(description="LLVM's description of it says so, as do the following; it need not be true.")
+    ]
     may_store: bool
-    side_effects: Annotated[bool, "Others than on registers, flags and memory (hasUnmodeledSideEffects)."]
+    side_effects: Annotated[
+        bool, Meta(description="Others than on registers, flags and memory (hasUnmodeledSideEffects).")
+    ]
     load_barrier: bool
     store_barrier: bool
-    frame: Annotated[bool, "It accesses a fixed place of the function's stack frame: a spill or a reload."]
-    macro_fused: Annotated[bool, "Second half of a macro-fused pair."]
-    eliminated: Annotated[bool, "Move done by the renamer."]
-    zero_idiom: Annotated[bool, "Known to the core not to depend on its inputs."]
-    pressure: Annotated[list[Amount], "Cycles on each of the resources."]
-    critical_path_cycles: Annotated[Count | None, "Its share of the critical path; null off the path."]
-    chain_cycles: Annotated[Count | None, "Its share of the longest loop-carried dependency; null outside."]
+    frame: Annotated[
+        bool, Meta(description="It accesses a fixed place of the function's stack frame: a spill or a reload.")
+    ]
+    macro_fused: Annotated[bool, Meta(description="Second half of a macro-fused pair.")]
+    eliminated: Annotated[bool, Meta(description="Move done by the renamer.")]
+    zero_idiom: Annotated[bool, Meta(description="Known to the core not to depend on its inputs.")]
+    pressure: Annotated[list[Amount], Meta(description="Cycles on each of the resources.")]
+    critical_path_cycles: Annotated[
+        Count | None, Meta(description="Its share of the critical path; null off the path.")
+    ]
+    chain_cycles: Annotated[
+        Count | None, Meta(description="Its share of the longest loop-carried dependency; null outside.")
+    ]
     figures: Figures | None
     remarks: Annotated[
-        str, Pattern("^X?F?E?Z?D?$"), "X unknown, F macro-fused, E eliminated, Z zero idiom, D derived figures."
+        str,
+        Meta(
+            pattern="^X?F?E?Z?D?$",
+            description="X unknown, F macro-fused, E eliminated, Z zero idiom, D derived figures.",
+        ),
     ]
 
 
@@ -1049,9 +1311,9 @@ class Chain(TypedDict):
     """A loop-carried dependency: a cycle of the dependency graph."""
 
     cycles_per_iteration: Ratio
-    latency: Annotated[Count, "Cycles once around."]
-    iterations: Annotated[Positive, "Iterations once around."]
-    through: Annotated[list[str], "What carries it into later iterations."]
+    latency: Annotated[Count, Meta(description="Cycles once around.")]
+    iterations: Annotated[Positive, Meta(description="Iterations once around.")]
+    through: Annotated[list[str], Meta(description="What carries it into later iterations.")]
     instructions: list[Index]
     lines: list[Count]
     steps: list[Step]
@@ -1091,12 +1353,16 @@ class Simulated(TypedDict):
 
     cycles: Amount
     exact: Exact
-    period: Annotated[Count, "Iterations after which the retirement repeats exactly; 0 if that was not seen."]
-    iterations: Annotated[Positive, "Simulated."]
-    run_cycles: Annotated[Count, "Cycles of the whole run."]
+    period: Annotated[
+        Count, Meta(description="Iterations after which the retirement repeats exactly; 0 if that was not seen.")
+    ]
+    iterations: Annotated[Positive, Meta(description="Simulated.")]
+    run_cycles: Annotated[Count, Meta(description="Cycles of the whole run.")]
     uops: Uops
     lost_slots: LostSlots
-    port_uops: Annotated[list[Amount], "µops started in a cycle on each of the resources, on average."]
+    port_uops: Annotated[
+        list[Amount], Meta(description="µops started in a cycle on each of the resources, on average.")
+    ]
     moves: Moves
 
 
@@ -1106,26 +1372,39 @@ class Event(TypedDict):
     iteration: Count
     instruction: Index
     dispatched: Count
-    earliest: Annotated[Count, "From here on its first µop could start, were its inputs there: it has got to its port."]
-    ready: Annotated[Count, "The inputs of its first µop are there."]
+    earliest: Annotated[
+        Count,
+        Meta(description="From here on its first µop could start, were its inputs there: it has got to its port."),
+    ]
+    ready: Annotated[Count, Meta(description="The inputs of its first µop are there.")]
     started: Count
-    executed: Annotated[Count, "Its last result is there."]
+    executed: Annotated[Count, Meta(description="Its last result is there.")]
     retired: Count
-    ports: Annotated[list[str | None], "The port of each µop."]
+    ports: Annotated[list[str | None], Meta(description="The port of each µop.")]
 
 
 class UopInput(TypedDict):
     """What another µop made for a µop, perhaps handed on by a move that the renamer eliminated."""
 
-    producer: Annotated[Count, "Which of the timeline's µops."]
+    producer: Annotated[Count, Meta(description="Which of the timeline's µops.")]
     kind: Annotated[
         Literal["register", "flag", "memory", "internal"],
-        "What carries it; internal: between the µops of an instruction. A load does not wait for what comes through "
-        "memory: its result does (unless the renamer hands it on).",
+        Meta(
+            description=(
+                "What carries it; internal: between the µops of an instruction. A load does not wait for what comes through "
+                "memory: its result does (unless the renamer hands it on)."
+            )
+        ),
     ]
-    via: Annotated[str, 'Register or flag as the instruction names it, "memory", or empty between µops of one.']
-    arrived: Annotated[Count, "The µop could start as far as this input goes; memory: the loaded value was there."]
-    latency: Annotated[int, "Cycles from the start of the producer; negative if the µop needs it so late."]
+    via: Annotated[
+        str, Meta(description='Register or flag as the instruction names it, "memory", or empty between µops of one.')
+    ]
+    arrived: Annotated[
+        Count, Meta(description="The µop could start as far as this input goes; memory: the loaded value was there.")
+    ]
+    latency: Annotated[
+        int, Meta(description="Cycles from the start of the producer; negative if the µop needs it so late.")
+    ]
 
 
 class TimelineUop(TypedDict):
@@ -1135,21 +1414,29 @@ class TimelineUop(TypedDict):
     instruction: Index
     kind: Annotated[
         UopKindName,
-        "renamer: what the renamer puts before an instruction, such as the stack engine's offset.",
+        Meta(description="renamer: what the renamer puts before an instruction, such as the stack engine's offset."),
     ]
     port: str
-    unit: Annotated[str | None, "What else it takes, such as the divider."]
-    dispatched: Annotated[Count, "It enters its scheduler."]
-    earliest: Annotated[Count, "From here on it could start, were its inputs there: it has got to its port."]
-    ready: Annotated[Count, "From here on it could start with its inputs, and waits for its port or unit."]
+    unit: Annotated[str | None, Meta(description="What else it takes, such as the divider.")]
+    dispatched: Annotated[Count, Meta(description="It enters its scheduler.")]
+    earliest: Annotated[
+        Count, Meta(description="From here on it could start, were its inputs there: it has got to its port.")
+    ]
+    ready: Annotated[
+        Count, Meta(description="From here on it could start with its inputs, and waits for its port or unit.")
+    ]
     started: Count
-    executed: Annotated[Count, "Its last result is there."]
-    retired: Annotated[Count, "Its instruction retires."]
-    inputs: Annotated[list[UopInput], "All that other µops of the timeline made for it."]
+    executed: Annotated[Count, Meta(description="Its last result is there.")]
+    retired: Annotated[Count, Meta(description="Its instruction retires.")]
+    inputs: Annotated[list[UopInput], Meta(description="All that other µops of the timeline made for it.")]
     last_input: Annotated[
         Count | None,
-        "Which of the inputs that it waited for came last, for a load's result that of memory; null if it waited for "
-        "none.",
+        Meta(
+            description=(
+                "Which of the inputs that it waited for came last, for a load's result that of memory; null if it waited for "
+                "none."
+            )
+        ),
     ]
 
 
@@ -1159,8 +1446,8 @@ class Timeline(TypedDict):
     iterations: Count
     cycles: Count
     events: list[Event]
-    uops: Annotated[list[TimelineUop], "The µops of the events, in program order."]
-    waits: Annotated[list[Wait], "Average waiting times by instruction."]
+    uops: Annotated[list[TimelineUop], Meta(description="The µops of the events, in program order.")]
+    waits: Annotated[list[Wait], Meta(description="Average waiting times by instruction.")]
     total_wait: Wait
 
 
@@ -1186,15 +1473,17 @@ class Waits(TypedDict):
 
     instructions: list[WaitsInstruction]
     inputs: list[InputWait]
-    ports: Annotated[list[PortWait], "The instruction waited for the resource."]
-    blocked: Annotated[list[PortWait], "Others waited for the resource while the instruction took it."]
+    ports: Annotated[list[PortWait], Meta(description="The instruction waited for the resource.")]
+    blocked: Annotated[
+        list[PortWait], Meta(description="Others waited for the resource while the instruction took it.")
+    ]
 
 
 class PortWait(TypedDict):
     """Cycles that have to do with a port or a unit."""
 
     instruction: Index
-    resource: Annotated[str, "Its name."]
+    resource: Annotated[str, Meta(description="Its name.")]
     cycles: Amount
 
 
@@ -1220,8 +1509,12 @@ class Report(TypedDict):
 
     schema_version: Annotated[
         Literal["1.0"],
-        "The first number changes when a reader of the old format would misread the new one, the second with "
-        "every addition.",
+        Meta(
+            description=(
+                "The first number changes when a reader of the old format would misread the new one, the second with "
+                "every addition."
+            )
+        ),
     ]
     tool: Tool
-    units: Annotated[list[Unit], "Translation units, in the order of the command line."]
+    units: Annotated[list[Unit], Meta(description="Translation units, in the order of the command line.")]
