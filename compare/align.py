@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from incc.compare import types as c
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.compare import types as c
     from incc.report import types as t
 
     How = Literal["same", "registers", "operands", "changed", "added", "removed", "moved"]
@@ -61,7 +62,7 @@ def align(a: Sequence[t.Instruction], b: Sequence[t.Instruction]) -> list[c.Alig
     """
     first, second = [_shape(i) for i in a], [_shape(i) for i in b]
     if [s.text for s in first] == [s.text for s in second]:
-        return [{"a": i, "b": i, "change": "same"} for i in range(len(first))]
+        return [c.Aligned(a=i, b=i, change="same") for i in range(len(first))]
     # Of several equally good ones the same one is found whichever comes first.
     turned = (len(second), second) < (len(first), first)
     if turned:
@@ -75,9 +76,9 @@ def align(a: Sequence[t.Instruction], b: Sequence[t.Instruction]) -> list[c.Alig
 
 
 def _shape(instruction: t.Instruction) -> _Shape:
-    text = " ".join(instruction["text"].split())
+    text = " ".join(instruction.text.split())
     mnemonic, _, operands = text.partition(" ")
-    works = instruction["work"] or [""]
+    works = instruction.work or [""]
     if "branches" in works and "(" not in operands and "%" not in operands:
         operands = ""  # where it goes is a label or an address
     operands = _LABEL.sub(".L", operands)
@@ -86,7 +87,7 @@ def _shape(instruction: t.Instruction) -> _Shape:
     return _Shape(
         text=f"{mnemonic} {operands}",
         mnemonic=mnemonic,
-        form=instruction["form"],
+        form=instruction.form,
         work=works[-1],
         rest=rest,
         names=names,

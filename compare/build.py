@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from incc.compare import types as c
 from incc.compare.causes import amount_text
 from incc.compare.change import change, figures
 from incc.compare.match import match
+from incc.report import types as t
 from incc.report.hints.work import NOTHING, expected_cycles
 from incc.report.where import NAMES, OF_WORK, PAIR_NAMES
 from incc.support.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from incc.compare import types as c
     from incc.compare.match import Match
     from incc.compare.side import Entry, Side
-    from incc.report import types as t
     from incc.report.where import Condition, Value
 
 COMPARISON_VERSION: Final = "1.0"
@@ -87,7 +87,7 @@ def compare(sides: Sequence[Side], wanted: Wanted = Wanted()) -> c.Comparison:  
     then what is the same, and at last what only one side has.
     """
     rows = _rows(sides)
-    several = any(len({model["name"] for model in side.info["models"]}) > 1 for side in sides)
+    several = any(len({model.name for model in side.info.models}) > 1 for side in sides)
     totals: list[c.Totals | None] = [None, *(_totals(rows, side) for side in range(1, len(sides)))]
     # What became a part of another loop's counterpart, and is nowhere a loop of its own, has no row.
     kept = [row for row in rows if not row.part_of or len(row.there()) > 1]
@@ -96,17 +96,17 @@ def compare(sides: Sequence[Side], wanted: Wanted = Wanted()) -> c.Comparison:  
     kept.sort(key=_order)
     gate: c.Gate | None = None
     if wanted.fail_if is not None:
-        gate = {"condition": wanted.fail_if.text, "offenders": _offenders(kept, sides, wanted.fail_if)}
-    return {
-        "schema_version": COMPARISON_VERSION,
-        "tool": {"name": "incc", "version": __version__},
-        "sides": [side.info for side in sides],
-        "totals": totals,
-        "where": wanted.where.text if wanted.where is not None else "",
-        "rows": [_row(row, shown, several) for row, shown in zip(kept, _with_assembly(kept, wanted), strict=True)],
-        "gate": gate,
-        "notes": _notes(sides, rows),
-    }
+        gate = c.Gate(condition=wanted.fail_if.text, offenders=_offenders(kept, sides, wanted.fail_if))
+    return c.Comparison(
+        schema_version=COMPARISON_VERSION,
+        tool=t.Tool(name="incc", version=__version__),
+        sides=[side.info for side in sides],
+        totals=totals,
+        where=wanted.where.text if wanted.where is not None else "",
+        rows=[_row(row, shown, several) for row, shown in zip(kept, _with_assembly(kept, wanted), strict=True)],
+        gate=gate,
+        notes=_notes(sides, rows),
+    )
 
 
 def _with_assembly(rows: Sequence[_Row], wanted: Wanted) -> Iterator[bool]:
@@ -117,7 +117,7 @@ def _with_assembly(rows: Sequence[_Row], wanted: Wanted) -> Iterator[bool]:
             yield wanted.assembly
             continue
         there = len(row.there())
-        changed = there == 1 or any(pair and pair.change["outcome"] not in ("same", "moved") for pair in row.pairs)
+        changed = there == 1 or any(pair and pair.change.outcome not in ("same", "moved") for pair in row.pairs)
         yield changed and left > 0
         left -= there if changed else 0
 
@@ -160,23 +160,23 @@ def _row(row: _Row, assembly: bool, several: bool) -> c.Row:
 
             base = instructions[row.base]
             assert base is not None
-            pair.change["alignment"] = align(base, own)
+            pair.change.alignment = align(base, own)
     members = [
         _member(entry, _parts(row, side), own) if entry is not None else None
         for side, (entry, own) in enumerate(zip(row.entries, instructions, strict=True))
     ]
-    sources = [entry.kernel["source"] for entry in row.there() if entry.kernel["source"]]
-    name = first.kernel["overview"]["function"]
-    cores = {entry.unit["model"]["name"] for entry in row.there()}
-    return {
-        "name": f"{name} ({cores.pop()})" if name and several and len(cores) == 1 else name,
-        "source": sources[-1] if sources else None,
-        "members": members,
-        "base": row.base,
-        "changes": changes,
-        "best": _best(row),
-        "weight": round(_weight(row), 6),
-    }
+    sources = [entry.kernel.source for entry in row.there() if entry.kernel.source]
+    name = first.kernel.overview.function
+    cores = {entry.unit.model.name for entry in row.there()}
+    return c.Row(
+        name=f"{name} ({cores.pop()})" if name and several and len(cores) == 1 else name,
+        source=sources[-1] if sources else None,
+        members=members,
+        base=row.base,
+        changes=changes,
+        best=_best(row),
+        weight=round(_weight(row), 6),
+    )
 
 
 def _parts(row: _Row, side: int) -> list[Entry]:
@@ -189,29 +189,29 @@ def _parts(row: _Row, side: int) -> list[Entry]:
 
 def _member(entry: Entry, parts: Iterable[Entry], instructions: list[t.Instruction] | None) -> c.Member:
     unit, kernel = entry.unit, entry.kernel
-    return {
-        "unit": unit["source"] or unit["assembly_file"],
-        "assembly_file": unit["assembly_file"],
-        "first_line": kernel["first_line"],
-        "last_line": kernel["last_line"],
-        "kernel_id": kernel["kernel_id"],
-        "content_hash": kernel["content_hash"],
-        "function": kernel["function"],
-        "function_name": kernel["function_name"],
-        "source": kernel["source"],
-        "label": kernel["label"],
-        "role": kernel["role"]["name"],
-        "model": unit["model"]["name"],
-        "figures": figures(entry),
-        "limited_by": kernel["bounds"]["prediction"]["limited_by"],
-        "limit": kernel["overview"]["limit"],
-        "vector": kernel["overview"]["vector"],
-        "verdict": kernel["verdict"],
-        "hints": [hint["rule"] for hint in kernel["hints"]],
-        "parts": [part.kernel["kernel_id"] for part in parts],
-        "instructions": instructions,
-        "resources": kernel["resources"] if instructions is not None else None,
-    }
+    return c.Member(
+        unit=unit.source or unit.assembly_file,
+        assembly_file=unit.assembly_file,
+        first_line=kernel.first_line,
+        last_line=kernel.last_line,
+        kernel_id=kernel.kernel_id,
+        content_hash=kernel.content_hash,
+        function=kernel.function,
+        function_name=kernel.function_name,
+        source=kernel.source,
+        label=kernel.label,
+        role=kernel.role.name,
+        model=unit.model.name,
+        figures=figures(entry),
+        limited_by=kernel.bounds.prediction.limited_by,
+        limit=kernel.overview.limit,
+        vector=kernel.overview.vector,
+        verdict=kernel.verdict,
+        hints=[hint.rule for hint in kernel.hints],
+        parts=[part.kernel.kernel_id for part in parts],
+        instructions=instructions,
+        resources=kernel.resources if instructions is not None else None,
+    )
 
 
 def _best(row: _Row) -> list[int]:
@@ -224,9 +224,9 @@ def _best(row: _Row) -> list[int]:
         if side == row.base:
             costs[side] = 1.0
             continue
-        if pair is None or pair.change["outcome"] == "unknown" or pair.change["ratio"] is None:
+        if pair is None or pair.change.outcome == "unknown" or pair.change.ratio is None:
             return []
-        costs[side] = 1.0 if pair.change["outcome"] in ("same", "moved") else pair.change["ratio"]
+        costs[side] = 1.0 if pair.change.outcome in ("same", "moved") else pair.change.ratio
     if len(costs) < 2:
         return []
     least = min(costs.values())
@@ -240,15 +240,15 @@ def _weight(row: _Row) -> float:
 def _weight_of(row: _Row, side: int) -> float:
     """How much a change matters."""
     pair, entry = row.pairs[side], row.entries[side]
-    if pair is None or entry is None or pair.change["outcome"] not in ("faster", "slower"):
+    if pair is None or entry is None or pair.change.outcome not in ("faster", "slower"):
         return 0.0
-    first, second = pair.change["cycles_a"], pair.change["cycles_b"]
+    first, second = pair.change.cycles_a, pair.change.cycles_b
     if first is None or second is None:
         return 0.0
     kernels = row.first().kernel, entry.kernel
-    depth = min(max(kernel["depth"] for kernel in kernels), DEEPEST + 1)
-    often = any(kernel["role"]["name"] in ("main", "") for kernel in kernels)
-    likely = DEEPER ** max(depth - 1, 0) * (1.0 if often else SELDOM) * pair.change["confidence"]
+    depth = min(max(kernel.depth for kernel in kernels), DEEPEST + 1)
+    often = any(kernel.role.name in ("main", "") for kernel in kernels)
+    likely = DEEPER ** max(depth - 1, 0) * (1.0 if often else SELDOM) * pair.change.confidence
     return abs(second - first) * likely
 
 
@@ -257,30 +257,30 @@ _RANKS = {"slower": 0, "faster": 0, "unknown": 1, "equal": 2, "moved": 3, "same"
 
 def _order(row: _Row) -> tuple[float, int, list[tuple[str, int, str]]]:
     """What matters most first; the rest does not depend on which side comes first."""
-    ranks = [_RANKS[pair.change["outcome"]] for pair in row.pairs if pair]
-    names = sorted((_place(entry)[0], _place(entry)[1], entry.kernel["kernel_id"]) for entry in row.there())
+    ranks = [_RANKS[pair.change.outcome] for pair in row.pairs if pair]
+    names = sorted((_place(entry)[0], _place(entry)[1], entry.kernel.kernel_id) for entry in row.there())
     return -_weight(row), min(ranks, default=5), names
 
 
 def _totals(rows: Sequence[_Row], side: int) -> c.Totals:
     changes = [row.pairs[side].change for row in rows if row.pairs[side]]  # type: ignore[union-attr]
-    outcomes = [each["outcome"] for each in changes]
+    outcomes = [each.outcome for each in changes]
     logarithms = [
-        0.0 if each["outcome"] in ("same", "moved") else math.log(each["ratio"])
+        0.0 if each.outcome in ("same", "moved") else math.log(each.ratio)
         for each in changes
-        if each["ratio"] and each["outcome"] != "unknown"
+        if each.ratio and each.outcome != "unknown"
     ]
-    return {
-        "same": outcomes.count("same"),
-        "moved": outcomes.count("moved"),
-        "equal": outcomes.count("equal"),
-        "faster": outcomes.count("faster"),
-        "slower": outcomes.count("slower"),
-        "unknown": outcomes.count("unknown"),
-        "only_a": sum(row.base == 0 and row.entries[side] is None and side not in row.part_of for row in rows),
-        "only_b": sum(row.base == side for row in rows),
-        "speedup": round(math.exp(math.fsum(logarithms) / len(logarithms)), 6) if logarithms else None,
-    }
+    return c.Totals(
+        same=outcomes.count("same"),
+        moved=outcomes.count("moved"),
+        equal=outcomes.count("equal"),
+        faster=outcomes.count("faster"),
+        slower=outcomes.count("slower"),
+        unknown=outcomes.count("unknown"),
+        only_a=sum(row.base == 0 and row.entries[side] is None and side not in row.part_of for row in rows),
+        only_b=sum(row.base == side for row in rows),
+        speedup=round(math.exp(math.fsum(logarithms) / len(logarithms)), 6) if logarithms else None,
+    )
 
 
 # --- conditions -------------------------------------------------------------------------------------------------------
@@ -301,21 +301,20 @@ def _values(names: Iterable[str], a: Entry | None, b: Entry | None, pair: _Pair 
     found = pair.change if pair else None
     if pair is not None and found is not None:
         _on_one_basis(first, second, found)
-        elements = b.kernel["elements"] if b else None
-        if (pair.parts_a or pair.parts_b) and elements and found["basis"] == "element":
+        elements = b.kernel.elements if b else None
+        if (pair.parts_a or pair.parts_b) and elements and found.basis == "element":
             # All loops that do the work count.
-            for values, cycles in ((first, found["cycles_a"]), (second, found["cycles_b"])):
+            for values, cycles in ((first, found.cycles_a), (second, found.cycles_b)):
                 if cycles is not None and "cycles" in values:
-                    values["cycles"] = round(cycles * elements["per_iteration"], 6)
+                    values["cycles"] = round(cycles * elements.per_iteration, 6)
                 if cycles is not None and "cycles_per_element" in values:
                     values["cycles_per_element"] = cycles
     values = dict(first if b is None else second)
     values |= {f"{name}_a": value for name, value in first.items()}
     values |= {f"{name}_b": value for name, value in second.items()}
     if found is not None:
-        known: Mapping[str, Any] = found
-        values |= {name: known[name] for name in PAIR_NAMES if name != "causes"}
-        values["causes"] = ", ".join(dict.fromkeys(cause["kind"] for cause in found["causes"]))
+        values |= {name: getattr(found, name) for name in PAIR_NAMES if name != "causes"}
+        values["causes"] = ", ".join(dict.fromkeys(cause.kind for cause in found.causes))
     else:
         values |= dict.fromkeys(("ratio", "work", "confidence"))
         values |= {"outcome": "removed" if b is None else "added", "matched_by": "", "basis": "", "causes": ""}
@@ -329,18 +328,18 @@ def _of(names: Iterable[str], entry: Entry | None) -> dict[str, Value]:
     values = {name: NAMES[name].of(entry.unit, entry.kernel) for name in names}
     if "cycles" in values:
         values["cycles"] = expected_cycles(entry.kernel)
-    elements = entry.kernel["elements"]
-    if "cycles_per_element" in values and elements and elements["per_iteration"]:
-        values["cycles_per_element"] = expected_cycles(entry.kernel) / elements["per_iteration"]
+    elements = entry.kernel.elements
+    if "cycles_per_element" in values and elements and elements.per_iteration:
+        values["cycles_per_element"] = expected_cycles(entry.kernel) / elements.per_iteration
     return values
 
 
 def _on_one_basis(first: dict[str, Value], second: dict[str, Value], found: c.Change) -> None:
     """Scale what belongs to the work of an iteration of the first kernel to that of the second one."""
-    work = found["work"]
+    work = found.work
     for name in first.keys() & OF_WORK:
         value = first[name]
-        if found["outcome"] in ("same", "moved"):
+        if found.outcome in ("same", "moved"):
             # Equal code is measured twice all the same, perhaps on two machines.
             if name != "measured":
                 first[name] = second[name]
@@ -349,10 +348,10 @@ def _on_one_basis(first: dict[str, Value], second: dict[str, Value], found: c.Ch
         else:
             first[name] = round(value * work, 9)
     if "cycles_per_element" in first:
-        if found["outcome"] in ("same", "moved"):
+        if found.outcome in ("same", "moved"):
             first["cycles_per_element"] = second["cycles_per_element"]
-        elif found["basis"] == "element":  # the same elements of both, whatever each one's report takes for them
-            first["cycles_per_element"], second["cycles_per_element"] = found["cycles_a"], found["cycles_b"]
+        elif found.basis == "element":  # the same elements of both, whatever each one's report takes for them
+            first["cycles_per_element"], second["cycles_per_element"] = found.cycles_a, found.cycles_b
 
 
 def _pairs_of(row: _Row) -> Iterable[tuple[int, Entry | None, Entry | None, _Pair | None]]:
@@ -382,19 +381,19 @@ def _offenders(rows: Sequence[_Row], sides: Sequence[Side], condition: Condition
                 continue
             values = _values(condition.names, a, b, pair)
             if _holds(condition, values):
-                where = f" in {sides[side].info['label']}" if len(sides) > 2 else ""
+                where = f" in {sides[side].info.label}" if len(sides) > 2 else ""
                 entry = b or row.first()
                 file, line = _place(entry)
                 place = f" at {file}:{line}" if line else f" in {file}" if file else ""
-                name = entry.kernel["overview"]["function"]
+                name = entry.kernel.overview.function
                 text = f"{name}{place}{where}: {_said(condition, values, a is not None and b is not None)}"
-                found.append({"row": number, "side": side, "text": text})
+                found.append(c.Offender(row=number, side=side, text=text))
     return found
 
 
 def _place(entry: Entry) -> tuple[str, int]:
-    source = entry.kernel["source"]
-    return (source["file"], source["line"]) if source else (entry.unit["assembly_file"], entry.kernel["first_line"])
+    source = entry.kernel.source
+    return (source.file, source.line) if source else (entry.unit.assembly_file, entry.kernel.first_line)
 
 
 def _said(condition: Condition, values: _Values, both: bool) -> str:
@@ -437,14 +436,14 @@ def _notes(sides: Sequence[Side], rows: Sequence[_Row]) -> list[str]:
     """What a reader must know of the whole."""
     from incc.report.wording import listed
 
-    notes = [f"{side.info['label']}: {note}" for side in sides for note in side.info["notes"]]
-    notes += [f"{side.info['label']}: {side.info['problem']}" for side in sides if side.info["problem"]]
+    notes = [f"{side.info.label}: {note}" for side in sides for note in side.info.notes]
+    notes += [f"{side.info.label}: {side.info.problem}" for side in sides if side.info.problem]
     cores = {
-        side.info["label"]: listed(list(dict.fromkeys(model["name"] for model in side.info["models"])))
+        side.info.label: listed(list(dict.fromkeys(model.name for model in side.info.models)))
         for side in sides
-        if side.info["models"]
+        if side.info.models
     }
-    crossed = any(len({entry.unit["model"]["name"] for entry in row.there()}) > 1 for row in rows)
+    crossed = any(len({entry.unit.model.name for entry in row.there()}) > 1 for row in rows)
     if len(set(cores.values())) > 1 and (crossed or not any(len(row.there()) > 1 for row in rows)):
         words = [
             f"{label} is of {core}" if not n else f"{label} of {core}" for n, (label, core) in enumerate(cores.items())
@@ -454,8 +453,8 @@ def _notes(sides: Sequence[Side], rows: Sequence[_Row]) -> list[str]:
         notes.append(f"{', '.join(words)}: cycles are of different cores")
     versions: dict[str, dict[str, None]] = {}
     for side in sides:
-        for model in side.info["models"]:
-            versions.setdefault(model["name"], {})[model["version"]] = None
+        for model in side.info.models:
+            versions.setdefault(model.name, {})[model.version] = None
     for name, found in versions.items():
         if len(found) > 1:
             notes.append(
@@ -464,5 +463,5 @@ def _notes(sides: Sequence[Side], rows: Sequence[_Row]) -> list[str]:
     for number, side in enumerate(sides[1:], 1):
         others = any(each.entries for each in sides[:number])
         if side.entries and others and not any(row.pairs[number] for row in rows):
-            notes.append(f"no kernel of {side.info['label']} was found in {sides[0].info['label']}")
+            notes.append(f"no kernel of {side.info.label} was found in {sides[0].info.label}")
     return notes

@@ -21,15 +21,15 @@ import re
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
+from incc.compare import types as c
 from incc.report.hints.work import calls, expected_cycles, places
 from incc.report.wording import HUGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from incc.compare import types as c
     from incc.report import types as t
     from incc.report.types import BoundName
 
@@ -58,7 +58,7 @@ class Sight(msgspec.Struct, frozen=True, kw_only=True):
     kept: dict[str, Any]
 
     def bound(self, name: BoundName) -> float:
-        return self.kernel["bounds"][name]["cycles"] * self.scale
+        return self.kernel.bounds.of(name).cycles * self.scale
 
     def expected(self) -> float:
         return expected_cycles(self.kernel) * self.scale
@@ -99,14 +99,14 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
         cycles = None if self.cycles is None else round(self.cycles, 6)
         text = self.more if cycles is None else f"{self.more}: {cycles_text(cycles)}"
         evidence = {"a": dict(self.of_fast), "b": dict(self.of_slow)} if self.of_fast or self.of_slow else {}
-        return {
-            "kind": self.kind,
-            "text": text,
-            "cycles": cycles,
-            "a": list(self.fast),
-            "b": list(self.slow),
-            "evidence": evidence,
-        }
+        return c.Cause(
+            kind=self.kind,
+            text=text,
+            cycles=cycles,
+            a=list(self.fast),
+            b=list(self.slow),
+            evidence=evidence,
+        )
 
 
 def explain(a: Sight, b: Sight) -> list[c.Cause]:
@@ -152,7 +152,7 @@ def amount_text(amount: float) -> str:
 
 
 def _order(sight: Sight) -> tuple[float, str, str]:
-    return round(sight.expected(), 6), sight.kernel["content_hash"], sight.kernel["kernel_id"]
+    return round(sight.expected(), 6), sight.kernel.content_hash, sight.kernel.kernel_id
 
 
 def _summed(found: Iterable[Found], whole: float) -> list[Found]:
@@ -232,7 +232,7 @@ def _placement(sight: Sight) -> float:
 
 def _crossings(sight: Sight) -> float:
     """Cycles that the simulation would gain if no load crossed a cache line."""
-    gained = [w["gained"] for w in sight.kernel["what_ifs"] if w["change"] == "line-crossings" and not w["asked"]]
+    gained = [w.gained for w in sight.kernel.what_ifs if w.change == "line-crossings" and not w.asked]
     return max([0.0, *gained]) * sight.scale
 
 
@@ -240,12 +240,12 @@ def _lost_to(sight: Sight) -> str:
     """What takes the cycles that a simulation is above the bounds: where these do not limit, what the report says that
     does; else what left most of the empty issue slots."""
     kernel = sight.kernel
-    if not kernel["bounds"]["prediction"]["limited_by"] and kernel["overview"]["limit"]:
+    if not kernel.bounds.prediction.limited_by and kernel.overview.limit:
         from incc.report.wording import listed
 
-        limits = kernel["overview"]["limit"].split("; ")
+        limits = kernel.overview.limit.split("; ")
         return f" to {listed([_LIMITS.get(limit, limit) for limit in limits])}"
-    shares: dict[str, Any] = dict(kernel["simulated"]["lost_slots"]) if kernel["simulated"] else {}
+    shares: dict[str, Any] = asdict(kernel.simulated.lost_slots) if kernel.simulated else {}
     name = max(shares, key=lambda name: shares[name], default="")
     return _EMPTY_SLOTS.get(name, "") if name and shares[name] else ""
 
@@ -265,9 +265,9 @@ _EMPTY_SLOTS = {
 
 def _lost(sight: Sight) -> dict[str, Any]:
     """What a simulation says of issue slots that stay empty."""
-    found = sight.kernel["simulated"]
+    found = sight.kernel.simulated
     above = sight.expected() - max(sight.bound(name) for name in _BOUNDS)
-    lost = {name: share for name, share in found["lost_slots"].items() if share} if found else {}
+    lost = {name: share for name, share in asdict(found.lost_slots).items() if share} if found else {}
     return {"above_bounds": round(above, 6), "lost_slots": lost}
 
 
@@ -301,7 +301,7 @@ _MEMORY = frozenset(("loads", "store addresses", "store data", "gathers", "scatt
 
 def _works(instruction: t.Instruction) -> list[str]:
     """What its µops do; in reports before 1.5 its mnemonic has to say it."""
-    return instruction["work"] or instruction["text"].split(None, 1)[:1] or ["?"]
+    return instruction.work or instruction.text.split(None, 1)[:1] or ["?"]
 
 
 def computes(instruction: t.Instruction) -> str:
@@ -319,7 +319,7 @@ def _branches(sight: Sight) -> list[tuple[int, ...]]:
     for n, instruction in enumerate(sight.instructions):
         if "branches" not in _works(instruction):
             continue
-        if instruction["macro_fused"] and found and found[-1] == (n - 1,):
+        if instruction.macro_fused and found and found[-1] == (n - 1,):
             found[-1] = (n - 1, n)
         else:
             found.append((n,))
@@ -344,21 +344,16 @@ def _overhead(sight: Sight) -> frozenset[int]:
         return kept
     closing = _closing(sight)
     found = set(closing)
-    texts = [instruction["text"] for instruction in sight.instructions]
+    texts = [instruction.text for instruction in sight.instructions]
     addresses = {name for text in texts for inside in _ADDRESS.findall(text) for name in _WORD.findall(inside)}
     tested = {name for n in closing for name in _WORD.findall(texts[n])}
-    for chain in sight.kernel["chains"]:
-        first = chain["instructions"][0]
-        if (
-            first >= len(sight.instructions)
-            or len(chain["instructions"]) > 1
-            or chain["latency"] > 1
-            or chain["iterations"] > 1
-        ):
+    for chain in sight.kernel.chains:
+        first = chain.instructions[0]
+        if first >= len(sight.instructions) or len(chain.instructions) > 1 or chain.latency > 1 or chain.iterations > 1:
             continue
-        if sight.instructions[first]["loads"] or sight.instructions[first]["stores"]:
+        if sight.instructions[first].loads or sight.instructions[first].stores:
             continue
-        if {step["via"] for step in chain["steps"]} & (addresses | tested) or first + 1 in closing:
+        if {step.via for step in chain.steps} & (addresses | tested) or first + 1 in closing:
             found.add(first)
     sight.kept["overhead"] = frozenset(found)
     return frozenset(found)
@@ -446,24 +441,24 @@ def _cause(kind: Kind, heading: Heading, more: str, fewer: str) -> Found:
 
 def _chain_steps(sight: Sight) -> list[Contribution]:
     """The steps of the longest chain: what each adds to the cycles of as much work."""
-    if not sight.kernel["chains"]:
+    if not sight.kernel.chains:
         return []
-    chain = sight.kernel["chains"][0]
-    if max((step["to"] for step in chain["steps"]), default=0) >= len(sight.instructions):
+    chain = sight.kernel.chains[0]
+    if max((step.to for step in chain.steps), default=0) >= len(sight.instructions):
         return []  # a report that contradicts itself
-    once = sight.scale / chain["iterations"]
-    steps = chain["steps"]
+    once = sight.scale / chain.iterations
+    steps = chain.steps
     found = []
     for n, step in enumerate(steps):
-        to = sight.instructions[step["to"]]
+        to = sight.instructions[step.to]
         after = steps[(n + 1) % len(steps)]
-        if step["kind"] == "memory":
-            heading = "memory", "reloads" if to["frame"] else "loads of what the loop stored"
-        elif step["kind"] != "internal" and after["kind"] == "internal" and after["to"] == step["to"]:
+        if step.kind == "memory":
+            heading = "memory", "reloads" if to.frame else "loads of what the loop stored"
+        elif step.kind != "internal" and after.kind == "internal" and after.to == step.to:
             heading = "work", "loads"
         else:
             heading = "work", computes(to)
-        found.append(Contribution(heading=heading, instruction=step["to"], number=once, cycles=step["latency"] * once))
+        found.append(Contribution(heading=heading, instruction=step.to, number=once, cycles=step.latency * once))
     return found
 
 
@@ -509,11 +504,11 @@ def _headed(sight: Sight, overhead: frozenset[int], i: int, work: str) -> tuple[
     """The heading of what an instruction adds to a bound by throughput with µops for some work. Of one that computes
     with what it reloads only the load is there because of that."""
     instruction = sight.instructions[i]
-    if instruction["frame"] and work in _MEMORY:
-        return "spills", "spills" if instruction["stores"] else "reloads"
+    if instruction.frame and work in _MEMORY:
+        return "spills", "spills" if instruction.stores else "reloads"
     if i in overhead:
         return "loop", "loop overhead"
-    if instruction["eliminated"]:
+    if instruction.eliminated:
         return "work", "eliminated moves"
     return "work", work
 
@@ -524,9 +519,9 @@ def _parts(sight: Sight, i: int, slots: int) -> list[tuple[str, int]]:
     instruction = sight.instructions[i]
     works = _works(instruction)
     computing = computes(instruction)
-    if not instruction["frame"] or computing in _MEMORY:
+    if not instruction.frame or computing in _MEMORY:
         return [(computing, slots)]
-    names = frozenset(r["name"] for r in sight.kernel["resources"] if r["kind"] == "port")
+    names = frozenset(r.name for r in sight.kernel.resources if r.kind == "port")
     terms = zip(_terms(instruction, names), works, strict=False)
     alone = min(slots, max(1, sum(count for (count, _), work in terms if work not in _MEMORY)))
     memory = next(work for work in works if work in _MEMORY) if slots > alone else ""
@@ -536,7 +531,7 @@ def _parts(sight: Sight, i: int, slots: int) -> list[tuple[str, int]]:
 def _terms(instruction: t.Instruction, names: frozenset[str]) -> list[tuple[int, frozenset[str]]]:
     """How many µops may go to which ports; those of units are left out."""
     found = []
-    for count, ports in re.findall(r"(\d+)\*p(\([^)]*\)|[^+]+)", instruction["ports"]):
+    for count, ports in re.findall(r"(\d+)\*p(\([^)]*\)|[^+]+)", instruction.ports):
         inside = ports[1:-1].split(",") if ports[0] == "(" else [ports] if ports in names else list(ports)
         if names.issuperset(inside):
             found.append((int(count), frozenset(inside)))
@@ -545,13 +540,13 @@ def _terms(instruction: t.Instruction, names: frozenset[str]) -> list[tuple[int,
 
 def _ports(low: Sight, high: Sight) -> list[Found]:
     """What takes the ports that are busiest in `high`, and can go nowhere else."""
-    busiest = [r["name"] for r in high.kernel["resources"] if r["busiest"] and r["kind"] == "port"]
+    busiest = [r.name for r in high.kernel.resources if r.busiest and r.kind == "port"]
     if not busiest:
         return []
     inside = frozenset(busiest)
     contributions: list[list[Contribution]] = []
     for sight in (low, high):
-        names = frozenset(r["name"] for r in sight.kernel["resources"] if r["kind"] == "port")
+        names = frozenset(r.name for r in sight.kernel.resources if r.kind == "port")
         overhead = _overhead(sight)
         each: list[Contribution] = []
         for i, instruction in enumerate(sight.instructions):
@@ -565,10 +560,10 @@ def _ports(low: Sight, high: Sight) -> list[Found]:
                     )
         contributions.append(each)
     whole = sum(each.cycles for each in contributions[1])
-    if abs(whole - high.bound("port")) > 0.001 * whole + _NOISE and high.kernel["memory"]["line_crossings"]:
+    if abs(whole - high.bound("port")) > 0.001 * whole + _NOISE and high.kernel.memory.line_crossings:
         # A load that crosses a line takes its port twice.
         for each, sight in zip(contributions, (low, high), strict=True):
-            crossings = sight.kernel["memory"]["line_crossings"] * sight.scale
+            crossings = sight.kernel.memory.line_crossings * sight.scale
             if crossings:
                 each.append(
                     Contribution(
@@ -601,7 +596,7 @@ def _slots(name: Literal["front_end", "retire"]) -> Callable[[Sight, Sight], lis
     def causes(low: Sight, high: Sight) -> list[Found]:
         contributions: list[list[Contribution]] = []
         for sight in (low, high):
-            slots = sum(i[field] for i in sight.instructions)
+            slots = sum(getattr(i, field) for i in sight.instructions)
             each_takes = sight.bound(name) / slots if slots else 0.0
             overhead = _overhead(sight)
             contributions.append(
@@ -613,7 +608,7 @@ def _slots(name: Literal["front_end", "retire"]) -> Callable[[Sight, Sight], lis
                         cycles=number * each_takes,
                     )
                     for i, instruction in enumerate(sight.instructions)
-                    for work, number in _parts(sight, i, instruction[field])
+                    for work, number in _parts(sight, i, getattr(instruction, field))
                     if number
                 ]
             )
@@ -673,24 +668,24 @@ def _throughput(
 
 def _divider(low: Sight, high: Sight) -> list[Found]:
     """What takes the unit that is busiest in `high`."""
-    units = [r for r in high.kernel["resources"] if r["kind"] == "unit"]
+    units = [r for r in high.kernel.resources if r.kind == "unit"]
     if not units:
         return []
-    name = max(units, key=lambda r: r["load"])["name"]
+    name = max(units, key=lambda r: r.load).name
     unit = f"the divider of port {name[:-2]}" if name.endswith("DV") and name != "DV" else f"unit {name}"
     contributions: list[list[Contribution]] = []
     for sight in (low, high):
-        column = next((p for p, r in enumerate(sight.kernel["resources"]) if r["name"] == name), None)
+        column = next((p for p, r in enumerate(sight.kernel.resources) if r.name == name), None)
         contributions.append(
             [
                 Contribution(
                     heading=("work", computes(i)),
                     instruction=n,
                     number=sight.scale,
-                    cycles=i["pressure"][column] * sight.scale,
+                    cycles=i.pressure[column] * sight.scale,
                 )
                 for n, i in enumerate(sight.instructions)
-                if column is not None and any(i["pressure"][column : column + 1])
+                if column is not None and any(i.pressure[column : column + 1])
             ]
         )
     found = []
@@ -718,10 +713,10 @@ _BY_BOUND: dict[BoundName, Callable[[Sight, Sight], list[Found]]] = {
 
 def vector_bits(kernel: t.Kernel) -> int:
     """How wide the vectors are that a kernel computes with or, if it does not compute, moves; 0 for scalar code."""
-    arithmetic, widest = kernel["arithmetic"], kernel["memory"]["widest_access_bits"]
-    if arithmetic["packed_share"] is None:
+    arithmetic, widest = kernel.arithmetic, kernel.memory.widest_access_bits
+    if arithmetic.packed_share is None:
         return widest if widest >= 128 else 0
-    return arithmetic["vector_bits"]
+    return arithmetic.vector_bits
 
 
 def _width(fast: Sight, slow: Sight) -> tuple[Found, float] | None:
@@ -754,7 +749,7 @@ def _width_words(bits: int) -> str:
 
 
 def _width_evidence(sight: Sight) -> dict[str, Any]:
-    return {"vector_bits": vector_bits(sight.kernel), "packed_share": sight.kernel["arithmetic"]["packed_share"]}
+    return {"vector_bits": vector_bits(sight.kernel), "packed_share": sight.kernel.arithmetic.packed_share}
 
 
 def _times_as_wide(narrow: t.Kernel, wide: t.Kernel) -> float | None:
@@ -762,12 +757,12 @@ def _times_as_wide(narrow: t.Kernel, wide: t.Kernel) -> float | None:
     bits, shares = [], []
     for kernel in (narrow, wide):
         bits.append(vector_bits(kernel))
-        share = kernel["arithmetic"]["packed_share"]
+        share = kernel.arithmetic.packed_share
         shares.append(1.0 if share is None else share)
     if all(bits) and shares == [1.0, 1.0]:
         return bits[1] / bits[0]
     # Scalar code tells how wide an element is: what it loads and stores is one.
-    element = next((k["memory"]["widest_access_bits"] for k, b in zip((narrow, wide), bits, strict=True) if not b), 0)
+    element = next((k.memory.widest_access_bits for k, b in zip((narrow, wide), bits, strict=True) if not b), 0)
     if not 8 <= element <= 64:
         return None
     each = [1.0 if not b else 1 / (share * element / b + 1 - share) for b, share in zip(bits, shares, strict=True)]
@@ -794,17 +789,19 @@ def _facts(fast: Sight, slow: Sight, told: set[Kind]) -> list[Found]:
         "unknown-instructions",
         "instructions that the model lacks",
         "",
-        [[i["index"] for i in sight.kernel["unknown_instructions"]] for sight in (fast, slow)],
+        [[i.index for i in sight.kernel.unknown_instructions] for sight in (fast, slow)],
         (fast.scale, slow.scale),
     )
     inside = [[b[-1] for b in _branches(s) if b != _closing(s)] for s in (fast, slow)]
     found += _counts("branches", "branches", " inside the loop", inside, (fast.scale, slow.scale))
     if not told & {"spills", "chain-memory"}:
         for field, plural in (("stores", "spills"), ("loads", "reloads")):
-            on_frame = [[n for n, i in enumerate(s.instructions) if i["frame"] and i[field]] for s in (fast, slow)]  # type: ignore[literal-required]
+            on_frame = [
+                [n for n, i in enumerate(s.instructions) if i.frame and getattr(i, field)] for s in (fast, slow)
+            ]
             found += _counts("spills", plural, "", on_frame, (fast.scale, slow.scale))
     for name, words in (("flop", "floating-point operations"), ("integer_operations", "integer vector operations")):
-        done = [sight.kernel["arithmetic"][name] * sight.scale for sight in (fast, slow)]  # type: ignore[literal-required]
+        done = [getattr(sight.kernel.arithmetic, name) * sight.scale for sight in (fast, slow)]
         if abs(done[1] - done[0]) > 0.01 * max(done) + _NOISE:
             texts = _more_and_fewer(done[1] - done[0], words, "")
             one, other = ({name: round(each, 6)} for each in done)
@@ -820,7 +817,7 @@ def _unrolled(fast: Sight, slow: Sight) -> list[Found]:
     if wide is None or not times or abs(times / wide - 1) <= 0.01:
         return []
     ratio, what = times / wide, "unroll factor"
-    if any(sight.kernel["arithmetic"]["packed_share"] not in (None, 0.0, 1.0) for sight in (fast, slow)):
+    if any(sight.kernel.arithmetic.packed_share not in (None, 0.0, 1.0) for sight in (fast, slow)):
         # Where only some operations are packed, nobody knows whether they are so over iterations or within one.
         if abs(times - 1) <= 0.01:
             return []

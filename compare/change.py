@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from incc.compare import types as c
 from incc.compare.causes import Sight, alignment, amount_text, cycles_text, explain, other_core, vector_bits
 from incc.report.hints.work import NOTHING, calls, elements_of, expected_cycles, work_ratio
 from incc.report.wording import relative
@@ -13,7 +14,6 @@ from incc.report.wording import relative
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.compare import types as c
     from incc.compare.match import Match
     from incc.compare.side import Entry
     from incc.report import types as t
@@ -25,35 +25,35 @@ if TYPE_CHECKING:
 def figures(entry: Entry) -> c.Figures:
     """The figures of a kernel."""
     kernel = entry.kernel
-    bounds, size, arithmetic, memory = kernel["bounds"], kernel["size"], kernel["arithmetic"], kernel["memory"]
-    elements, ends = kernel["elements"], kernel["range"]
-    return {
-        "cycles": kernel["cycles"],
-        "cycles_least": ends["least"] if ends else kernel["cycles"],
-        "cycles_most": ends["most"] if ends else kernel["cycles"],
-        "at_least": kernel["at_least"],
-        "elements": elements["per_iteration"] if elements else None,
-        "cycles_per_element": elements["cycles"] if elements else None,
-        "port": bounds["port"]["cycles"],
-        "divider": bounds["divider"]["cycles"],
-        "front_end": bounds["front_end"]["cycles"],
-        "retire": bounds["retire"]["cycles"],
-        "loop_carried": bounds["loop_carried"]["cycles"],
-        "critical_path": kernel["critical_path"]["cycles"],
-        "instructions": size["instructions"],
-        "uops": size["issue_slots"],
-        "port_uops": size["uops"],
-        "bytes": size["bytes"],
-        "vector_bits": vector_bits(kernel),
-        "packed_share": arithmetic["packed_share"],
-        "loads": memory["loads"],
-        "stores": memory["stores"],
-        "spills": memory["spills"],
-        "reloads": memory["reloads"],
-        "bytes_loaded": memory["bytes_loaded"],
-        "bytes_stored": memory["bytes_stored"],
-        "flop": arithmetic["flop"],
-    }
+    bounds, size, arithmetic, memory = kernel.bounds, kernel.size, kernel.arithmetic, kernel.memory
+    elements, ends = kernel.elements, kernel.range
+    return c.KernelFigures(
+        cycles=kernel.cycles,
+        cycles_least=ends.least if ends else kernel.cycles,
+        cycles_most=ends.most if ends else kernel.cycles,
+        at_least=kernel.at_least,
+        elements=elements.per_iteration if elements else None,
+        cycles_per_element=elements.cycles if elements else None,
+        port=bounds.port.cycles,
+        divider=bounds.divider.cycles,
+        front_end=bounds.front_end.cycles,
+        retire=bounds.retire.cycles,
+        loop_carried=bounds.loop_carried.cycles,
+        critical_path=kernel.critical_path.cycles,
+        instructions=size.instructions,
+        uops=size.issue_slots,
+        port_uops=size.uops,
+        bytes=size.bytes,
+        vector_bits=vector_bits(kernel),
+        packed_share=arithmetic.packed_share,
+        loads=memory.loads,
+        stores=memory.stores,
+        spills=memory.spills,
+        reloads=memory.reloads,
+        bytes_loaded=memory.bytes_loaded,
+        bytes_stored=memory.bytes_stored,
+        flop=arithmetic.flop,
+    )
 
 
 class _Basis(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,29 +73,29 @@ def change(a: Entry, b: Entry, match: Match, parts_a: Sequence[Entry] = (), part
     same_core = _model(a) == _model(b)
     same_code = _same_code(a, b) and not parts_a and not parts_b
     basis = _basis(a, b, same_code, parts_a, parts_b)
-    found: c.Change = {
-        "matched_by": match.by,
-        "confidence": round(match.confidence, 6),
-        "outcome": "unknown",
-        "basis": basis.name,
-        "work": basis.work,
-        "scale_a": basis.scale_a if basis.name else None,
-        "scale_b": basis.scale_b if basis.name else None,
-        "cycles_a": None,
-        "cycles_b": None,
-        "ratio": None,
-        "text": "",
-        "causes": [],
-        "alignment": None,
-    }
+    found: c.Change = c.Change(
+        matched_by=match.by,
+        confidence=round(match.confidence, 6),
+        outcome="unknown",
+        basis=basis.name,
+        work=basis.work,
+        scale_a=basis.scale_a if basis.name else None,
+        scale_b=basis.scale_b if basis.name else None,
+        cycles_a=None,
+        cycles_b=None,
+        ratio=None,
+        text="",
+        causes=[],
+        alignment=None,
+    )
     if basis.name:
         _compare(found, basis, a, b, same_core, same_code, parts_a, parts_b)
     elif same_core:
         # No number of cycles follows, but what differs can be said as far as it does not depend on the work.
         sights = (Sight(kernel=entry.kernel, instructions=entry.instructions(), scale=1.0, kept={}) for entry in (a, b))
         kinds = ("calls", "vectorised", "vector-width")
-        found["causes"] = [cause for cause in other_core(*sights) if cause["kind"] in kinds]
-    found["text"] = _text(found, basis, a, b, same_core)
+        found.causes = [cause for cause in other_core(*sights) if cause.kind in kinds]
+    found.text = _text(found, basis, a, b, same_core)
     return found
 
 
@@ -113,22 +113,22 @@ def _compare(
     shares = [_of_parts(parts) for parts in (parts_a, parts_b)]
     cycles_a = expected_cycles(a.kernel) * basis.scale_a + shares[0]
     cycles_b = expected_cycles(b.kernel) * basis.scale_b + shares[1]
-    found["cycles_a"], found["cycles_b"] = round(cycles_a, 6), round(cycles_b, 6)
+    found.cycles_a, found.cycles_b = round(cycles_a, 6), round(cycles_b, 6)
     if cycles_a:
-        found["ratio"] = round(cycles_b / cycles_a, 9)
+        found.ratio = round(cycles_b / cycles_a, 9)
     elif not cycles_b:
-        found["ratio"] = 1.0
+        found.ratio = 1.0
     if same_code and same_core:
-        found["outcome"] = "same" if _place(a) == _place(b) else "moved"
+        found.outcome = "same" if _place(a) == _place(b) else "moved"
         if abs(cycles_b - cycles_a) > NOTHING * max(cycles_a, cycles_b):
-            found["causes"] = alignment(
+            found.causes = alignment(
                 *(Sight(kernel=e.kernel, instructions=(), scale=basis.scale_a, kept={}) for e in (a, b))
             )
         return
-    found["outcome"] = _outcome(cycles_a, cycles_b, a, b)
-    if same_code and found["outcome"] == "equal" and _model(a)[0] == _model(b)[0]:
+    found.outcome = _outcome(cycles_a, cycles_b, a, b)
+    if same_code and found.outcome == "equal" and _model(a)[0] == _model(b)[0]:
         # Another version of the model, which says the same.
-        found["outcome"] = "same" if _place(a) == _place(b) else "moved"
+        found.outcome = "same" if _place(a) == _place(b) else "moved"
         return
     sights = [
         Sight(kernel=entry.kernel, instructions=() if same_code else entry.instructions(), scale=scale, kept={})
@@ -143,27 +143,27 @@ def _compare(
         found_in_one = explain(*sights) if same_core else other_core(*sights)
         # What one of several loops does less of, the others do: only cycles add up.
         in_all = not parts_a and not parts_b
-        causes += [cause for cause in found_in_one if in_all or cause["cycles"] is not None]
-    found["causes"] = causes
+        causes += [cause for cause in found_in_one if in_all or cause.cycles is not None]
+    found.causes = causes
 
 
 def _model(entry: Entry) -> tuple[str, str]:
-    model = entry.unit["model"]
-    return model["name"], model["version"]
+    model = entry.unit.model
+    return model.name, model.version
 
 
 def _same_code(a: Entry, b: Entry) -> bool:
     """Whether both are the same instructions, and the statements that could not be decoded as well."""
-    texts = [[refused["text"] for refused in entry.kernel["refused"]] for entry in (a, b)]
-    return a.kernel["content_hash"] == b.kernel["content_hash"] and texts[0] == texts[1]
+    texts = [[refused.text for refused in entry.kernel.refused] for entry in (a, b)]
+    return a.kernel.content_hash == b.kernel.content_hash and texts[0] == texts[1]
 
 
 def _place(entry: Entry) -> tuple[str, str, str, int]:
     """Where a kernel is: files without their folders, for two builds may be in two."""
     kernel = entry.kernel
-    source = kernel["source"]
-    file, line = (source["file"], source["line"]) if source else ("", kernel["first_line"])
-    return kernel["function"], kernel["kernel_id"], file.replace("\\", "/").rpartition("/")[2], line
+    source = kernel.source
+    file, line = (source.file, source.line) if source else ("", kernel.first_line)
+    return kernel.function, kernel.kernel_id, file.replace("\\", "/").rpartition("/")[2], line
 
 
 # --- the basis --------------------------------------------------------------------------------------------------------
@@ -171,13 +171,13 @@ def _place(entry: Entry) -> tuple[str, str, str, int]:
 
 def _basis(a: Entry, b: Entry, same_code: bool, parts_a: Sequence[Entry], parts_b: Sequence[Entry]) -> _Basis:
     """What cycles of both can be compared of."""
-    first, second = a.kernel["elements"], b.kernel["elements"]
-    if same_code and not (first and second and first["per_iteration"] == second["per_iteration"]):
+    first, second = a.kernel.elements, b.kernel.elements
+    if same_code and not (first and second and first.per_iteration == second.per_iteration):
         return _Basis(name="iteration", scale_a=1.0, scale_b=1.0, work=1.0)
-    parts = [part.kernel["elements"] for part in (*parts_a, *parts_b)]
+    parts = [part.kernel.elements for part in (*parts_a, *parts_b)]
     if parts and first and second and all(parts):
-        numbers = first["per_iteration"], second["per_iteration"]
-        if all(numbers) and all(part and part["per_iteration"] for part in parts):
+        numbers = first.per_iteration, second.per_iteration
+        if all(numbers) and all(part and part.per_iteration for part in parts):
             return _Basis(name="element", scale_a=1 / numbers[0], scale_b=1 / numbers[1], work=numbers[1] / numbers[0])
     if parts:
         return _Basis(
@@ -192,7 +192,7 @@ def _basis(a: Entry, b: Entry, same_code: bool, parts_a: Sequence[Entry], parts_
             work=None,
             why="how much of the source's loop an iteration does is not known",
         )
-    if elements := elements_of(first and first["per_iteration"], second and second["per_iteration"], work):
+    if elements := elements_of(first.per_iteration if first else None, second.per_iteration if second else None, work):
         return _Basis(name="element", scale_a=1 / elements[0], scale_b=1 / elements[1], work=work)
     if work == 1:
         return _Basis(name="iteration", scale_a=1.0, scale_b=1.0, work=1.0)
@@ -204,9 +204,9 @@ def _of_parts(parts: Sequence[Entry]) -> float:
     """Cycles an element of further loops that do a part of the work."""
     found = 0.0
     for part in parts:
-        elements = part.kernel["elements"]
+        elements = part.kernel.elements
         assert elements is not None  # else there is no basis
-        found += expected_cycles(part.kernel) / elements["per_iteration"]
+        found += expected_cycles(part.kernel) / elements.per_iteration
     return found
 
 
@@ -230,13 +230,13 @@ def _outcome(cycles_a: float, cycles_b: float, a: Entry, b: Entry) -> Outcome:
 
 def _not_counted(kernel: t.Kernel) -> list[str]:
     """What is not in a prediction."""
-    if not kernel["at_least"]:
+    if not kernel.at_least:
         return []
     return sorted(
         {
             *(note.partition(";")[0] for note in calls(kernel)),
-            *(unknown["form"] for unknown in kernel["unknown_instructions"]),
-            *(refused["text"] for refused in kernel["refused"]),
+            *(unknown.form for unknown in kernel.unknown_instructions),
+            *(refused.text for refused in kernel.refused),
         }
     )
 
@@ -245,30 +245,30 @@ def _not_counted(kernel: t.Kernel) -> list[str]:
 
 
 def _core(a: Entry, b: Entry, cycles: float | None) -> c.Cause:
-    first, second = a.unit["model"], b.unit["model"]
-    if first["name"] == second["name"]:
-        text = f"another model of {second['name']}: version {first['version']} → {second['version']}"
+    first, second = a.unit.model, b.unit.model
+    if first.name == second.name:
+        text = f"another model of {second.name}: version {first.version} → {second.version}"
     else:
-        text = f"another core: {first['name']} → {second['name']}"
-    evidence = {side: {k: m[k] for k in ("name", "version")} for side, m in (("a", first), ("b", second))}
+        text = f"another core: {first.name} → {second.name}"
+    evidence = {side: {"name": m.name, "version": m.version} for side, m in (("a", first), ("b", second))}
     if cycles is not None:
         cycles = round(cycles, 6)
         text += f": {cycles_text(cycles)}"
-    return {"kind": "core", "text": text, "cycles": cycles, "a": [], "b": [], "evidence": evidence}
+    return c.Cause(kind="core", text=text, cycles=cycles, a=[], b=[], evidence=evidence)
 
 
 def _split(parts_a: int, parts_b: int, cycles: float) -> c.Cause:
     loops = parts_a + 1, parts_b + 1
     text = f"{loops[0]} {'loops' if parts_a else 'loop'} → {loops[1]} {'loops' if parts_b else 'loop'}"
     cycles = round(cycles, 6)
-    return {
-        "kind": "work",
-        "text": f"{text}: {cycles_text(cycles)} for the others",
-        "cycles": cycles,
-        "a": [],
-        "b": [],
-        "evidence": {"a": {"loops": loops[0]}, "b": {"loops": loops[1]}},
-    }
+    return c.Cause(
+        kind="work",
+        text=f"{text}: {cycles_text(cycles)} for the others",
+        cycles=cycles,
+        a=[],
+        b=[],
+        evidence={"a": {"loops": loops[0]}, "b": {"loops": loops[1]}},
+    )
 
 
 # --- in words ---------------------------------------------------------------------------------------------------------
@@ -278,31 +278,31 @@ _OF = {"element": "an element", "work": "for as much work", "iteration": "an ite
 
 def _text(found: c.Change, basis: _Basis, a: Entry, b: Entry, same_core: bool) -> str:
     """The change in one sentence."""
-    first, second = found["cycles_a"], found["cycles_b"]
+    first, second = found.cycles_a, found.cycles_b
     if first is None or second is None:
         return basis.why
     of = _OF[basis.name]
-    outcome = found["outcome"]
+    outcome = found.outcome
     numbers = f"{amount_text(first)} → {amount_text(second)} cycles {of}"
     if outcome in ("same", "moved"):
         words = "nothing changed" if outcome == "same" else f"the same code {_moved(a, b)}"
         each = f"{amount_text(second)} {'cycle' if amount_text(second) == '1' else 'cycles'} {of}"
-        return f"{words}, {numbers if found['causes'] else each}"
-    if found["ratio"] is not None:
-        times = relative(found["ratio"]).replace("\xa0", " ")
+        return f"{words}, {numbers if found.causes else each}"
+    if found.ratio is not None:
+        times = relative(found.ratio).replace("\xa0", " ")
         numbers += f" ({times})" if times[0] != "0" else ""
     numbers += ", not counting the functions that are called" * bool(calls(a.kernel) or calls(b.kernel))
     if outcome == "unknown":
         return f"{numbers}; what is not counted differs, so that which is faster cannot be told"
     if outcome == "equal":
         return f"{numbers}: {'other code' if same_core else 'another core'}, as fast"
-    cause = next((cause["text"] for cause in found["causes"] if cause["cycles"] is not None), "")
+    cause = next((cause.text for cause in found.causes if cause.cycles is not None), "")
     if not same_core:
-        cause = found["causes"][0]["text"]
+        cause = found.causes[0].text
     return f"{numbers}: {outcome}{', ' if cause else ''}{cause}"
 
 
 def _moved(a: Entry, b: Entry) -> str:
-    if a.kernel["function"] != b.kernel["function"]:
-        return f"in another function ({a.kernel['overview']['function']} → {b.kernel['overview']['function']})"
+    if a.kernel.function != b.kernel.function:
+        return f"in another function ({a.kernel.overview.function} → {b.kernel.overview.function})"
     return "at another place"

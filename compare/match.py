@@ -98,7 +98,7 @@ def match(a: Sequence[Entry], b: Sequence[Entry]) -> Matching:
 def _of_cores(entries: Sequence[Entry]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for n, entry in enumerate(entries):
-        found.setdefault(entry.unit["model"]["name"], []).append(n)
+        found.setdefault(entry.unit.model.name, []).append(n)
     return found
 
 
@@ -236,15 +236,15 @@ class _Matcher:
         mains = [(row, column) for row, column in self.partner.items() if self.a[row].main]
         weights: dict[tuple[int, int], int] = {}
         for row, column in mains:
-            ones = of_a.get((self.a[row].unit, self.a[row].entry.kernel["kernel_id"]), ())
-            others = of_b.get((self.b[column].unit, self.b[column].entry.kernel["kernel_id"]), ())
+            ones = of_a.get((self.a[row].unit, self.a[row].entry.kernel.kernel_id), ())
+            others = of_b.get((self.b[column].unit, self.b[column].entry.kernel.kernel_id), ())
             if len(ones) * len(others) > MANY:
                 continue
             for one in ones:
                 for other in others:
                     if one not in self.partner and other not in self.back:
                         weights[one, other] = attendant_score(self.a[one], self.b[other])
-        sure = {(self.a[row].unit, self.a[row].entry.kernel["kernel_id"]): self.how[row][1] for row, _ in mains}
+        sure = {(self.a[row].unit, self.a[row].entry.kernel.kernel_id): self.how[row][1] for row, _ in mains}
         self._take(weights, lambda row: sure.get((self.a[row].unit, self.a[row].of), 1.0))
 
     def _left_over(self) -> None:
@@ -253,8 +253,8 @@ class _Matcher:
         def free(f: Features, mains: set[tuple[str, str]]) -> bool:
             return not f.main and (f.unit, f.of) not in mains
 
-        mains_a = {(self.a[r].unit, self.a[r].entry.kernel["kernel_id"]) for r in self.partner if self.a[r].main}
-        mains_b = {(self.b[c].unit, self.b[c].entry.kernel["kernel_id"]) for c in self.back if self.b[c].main}
+        mains_a = {(self.a[r].unit, self.a[r].entry.kernel.kernel_id) for r in self.partner if self.a[r].main}
+        mains_b = {(self.b[c].unit, self.b[c].entry.kernel.kernel_id) for c in self.back if self.b[c].main}
 
         def fits(a: Features, b: Features) -> bool:
             if a.content != b.content:
@@ -551,7 +551,7 @@ def _orders(loops: Sequence[Features]) -> list[list[str]]:
     """The functions of each unit in the order of the text, behind the file's name."""
     units: dict[str, list[tuple[int, str]]] = {}
     for each in loops:
-        units.setdefault(each.unit, []).append((each.entry.kernel["first_line"], each.function))
+        units.setdefault(each.unit, []).append((each.entry.kernel.first_line, each.function))
     return [[_tail(unit), *dict.fromkeys(name for _, name in sorted(found) if name)] for unit, found in units.items()]
 
 
@@ -587,13 +587,13 @@ def _signs(f: Features) -> Iterable[object]:
         yield (
             "amount",
             mix.signature,
-            bool(kernel["memory"]["bytes_stored"]),
+            bool(kernel.memory.bytes_stored),
             f.elements and round(4 * math.log2(max(mix.weight / f.elements, 0.01))),
         )
 
 
 def _name(f: Features) -> tuple[object, ...]:
-    return f.content, f.function, f.entry.kernel["kernel_id"], _tail(f.unit)
+    return f.content, f.function, f.entry.kernel.kernel_id, _tail(f.unit)
 
 
 def _one_function(a: Features, b: Features) -> bool:

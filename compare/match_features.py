@@ -102,28 +102,28 @@ class Features:
         kernel, unit = entry.kernel, entry.unit
         self.index = index
         self.entry = entry
-        self.content = kernel["content_hash"]
-        self.function = _COPY.sub("", of_openmp(kernel["function"]))
-        self.base = short_name(kernel["function_name"]) if kernel["function_name"] else ""
+        self.content = kernel.content_hash
+        self.function = _COPY.sub("", of_openmp(kernel.function))
+        self.base = short_name(kernel.function_name) if kernel.function_name else ""
         self.last = self.base.rpartition("::")[2]
         # Without c++filt names stay mangled: then they have the parameters' types in them, and are what they are.
-        self.origin = "" if is_mangled(kernel["source_function"]) else short_name(kernel["source_function"])
-        frames = {short_name(frame["function"]) for name in ("inlined", "inlined_into") for frame in kernel[name]}
+        self.origin = "" if is_mangled(kernel.source_function) else short_name(kernel.source_function)
+        frames = {short_name(frame.function) for frame in (*kernel.inlined, *kernel.inlined_into)}
         self.frames = frozenset(frames - {"", self.base})
         self.names = frozenset((self.base, self.origin, *frames)) - {""}
-        self.unit = unit["source"] or unit["assembly_file"]
-        source = kernel["source"]
-        self.file = source["file"] if source else ""
-        self.line = source["line"] if source else 0
-        self.role = kernel["role"]["name"]
-        self.main = kernel["role"]["name"] in ("main", "") or not kernel["role"]["of"]
-        self.of = kernel["role"]["of"]
-        self.kind = kernel["kind"]
-        self.depth = kernel["depth"]
-        self.elements = kernel["elements"]["per_iteration"] if kernel["elements"] else 0.0
-        self.instructions = kernel["size"]["instructions"]
+        self.unit = unit.source or unit.assembly_file
+        source = kernel.source
+        self.file = source.file if source else ""
+        self.line = source.line if source else 0
+        self.role = kernel.role.name
+        self.main = kernel.role.name in ("main", "") or not kernel.role.of
+        self.of = kernel.role.of
+        self.kind = kernel.kind
+        self.depth = kernel.depth
+        self.elements = kernel.elements.per_iteration if kernel.elements else 0.0
+        self.instructions = kernel.size.instructions
         # "loop2" of "triad/loop2", "region name" of a marked one.
-        self.part = kernel["kernel_id"].rpartition("/")[2]
+        self.part = kernel.kernel_id.rpartition("/")[2]
         self.words = frozenset(word.lower() for word in _WORDS.findall(self.base or self.function))
         self.rank = (0, 1)
         self.leftover = False
@@ -133,13 +133,13 @@ class Features:
         self.key = (
             tail(self.unit),
             self.function,
-            kernel["kernel_id"],
+            kernel.kernel_id,
             self.content,
             self.file,
             self.line,
-            kernel["first_line"],
+            kernel.first_line,
             self.unit,
-            unit["model"]["name"],
+            unit.model.name,
         )
 
     @property
@@ -160,25 +160,25 @@ class Features:
 
     def _read(self) -> None:
         kernel = self.entry.kernel
-        instruction_set = kernel["isa"]
+        instruction_set = kernel.isa
         kinds: Counter[str] = Counter()
         fine: Counter[str] = Counter()
         lines = {self.line} if self.line else set()
         for instruction in self.entry.instructions():
-            source = instruction["source"]
-            if source and source["file"] == self.file and source["line"]:
-                lines.add(source["line"])
-            work = _work_of(instruction_set, instruction["form"])
+            source = instruction.source
+            if source and source.file == self.file and source.line:
+                lines.add(source.line)
+            work = _work_of(instruction_set, instruction.form)
             for kind in work.kinds:
                 weight = _WEIGHT.get(kind, 1.0) * work.lanes
                 kinds[kind] += weight  # type: ignore[assignment]
                 fine[f"{kind} {work.element}"] += weight  # type: ignore[assignment]
             if work.kinds == ("call",):
                 # Whom it calls says what it does; with which suffix is the linker's.
-                callee = instruction["text"].split()[-1].partition("@")[0]
+                callee = instruction.text.split()[-1].partition("@")[0]
                 fine[f"call {callee}"] += _WEIGHT["call"]  # type: ignore[assignment]
-        memory = kernel["memory"]
-        for name, count in (("load", memory["bytes_loaded"]), ("store", memory["bytes_stored"])):
+        memory = kernel.memory
+        for name, count in (("load", memory.bytes_loaded), ("store", memory.bytes_stored)):
             if count:
                 kinds[name] += _WEIGHT[name] * count  # type: ignore[assignment]
                 fine[name] += _WEIGHT[name] * count  # type: ignore[assignment]
@@ -216,7 +216,7 @@ def _rank(found: list[Features]) -> None:
         if each.main:
             of_function.setdefault((each.unit, each.function), []).append(each)
     for loops in of_function.values():
-        loops.sort(key=lambda f: (f.file, f.line, f.entry.kernel["first_line"]))
+        loops.sort(key=lambda f: (f.file, f.line, f.entry.kernel.first_line))
         for place, each in enumerate(loops):
             each.rank = (place, len(loops))
 
@@ -243,7 +243,7 @@ def mark_leftovers(found: Sequence[Features]) -> None:
 
 def _has_larger_steps(a: Features, b: Features) -> bool:
     """Whether an iteration of a, of the assembly or of the source, takes a multiple of the steps of one of b."""
-    step_a, step_b = a.entry.kernel["memory"]["step"], b.entry.kernel["memory"]["step"]
+    step_a, step_b = a.entry.kernel.memory.step, b.entry.kernel.memory.step
     stride_a, stride_b = _stride(a) or step_a, _stride(b) or step_b
     if not step_b or step_a < step_b or stride_a < stride_b or step_a % step_b or stride_a % stride_b:
         return False
@@ -252,7 +252,7 @@ def _has_larger_steps(a: Features, b: Features) -> bool:
 
 def _stride(f: Features) -> float:
     """Bytes by which an iteration of the source moves on, 0 where that is not known."""
-    return f.entry.kernel["memory"]["step"] / f.elements if f.elements else 0.0
+    return f.entry.kernel.memory.step / f.elements if f.elements else 0.0
 
 
 SEVERAL = 20

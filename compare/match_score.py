@@ -145,8 +145,8 @@ def tail_of(a: Features) -> str:
 def work_evidence(a: Features, b: Features, alike: float) -> float:
     """From what they do: -2.5 for nothing in common, 3 for exactly the same mix."""
     evidence = 5.5 * alike - 2.5
-    memory_a, memory_b = a.entry.kernel["memory"], b.entry.kernel["memory"]
-    evidence += 0.3 if bool(memory_a["bytes_stored"]) == bool(memory_b["bytes_stored"]) else -1.0
+    memory_a, memory_b = a.entry.kernel.memory, b.entry.kernel.memory
+    evidence += 0.3 if bool(memory_a.bytes_stored) == bool(memory_b.bytes_stored) else -1.0
     evidence += 0.2 if a.depth == b.depth else -0.5 * min(abs(a.depth - b.depth), 3)
     if a.leftover != b.leftover:
         evidence -= 1.5
@@ -195,10 +195,10 @@ def score(a: Features, b: Features, sides: Sides, sparse: bool = False) -> int:
 def attendant_score(a: Features, b: Features) -> int:
     """What speaks for two remainders, prologues or fallbacks of one and the same main loop."""
     evidence = 0.0
-    role_a, role_b = a.entry.kernel["role"], b.entry.kernel["role"]
-    if role_a["name"] == role_b["name"]:
-        evidence += 1.5 + (0.3 if role_a["instead"] == role_b["instead"] else 0.0)
-    elif {role_a["name"], role_b["name"]} == {"remainder", "fallback"} and (role_a["instead"] or role_b["instead"]):
+    role_a, role_b = a.entry.kernel.role, b.entry.kernel.role
+    if role_a.name == role_b.name:
+        evidence += 1.5 + (0.3 if role_a.instead == role_b.instead else 0.0)
+    elif {role_a.name, role_b.name} == {"remainder", "fallback"} and (role_a.instead or role_b.instead):
         evidence += 0.2
     else:
         evidence -= 4.0

@@ -2,45 +2,63 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import pickle
+import zlib
+from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
+
+from incc.compare import types as c
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from incc.compare import types as c
     from incc.report import types as t
 
 
-class InputError(Exception):
-    """An input that cannot be compared; the message names it, says where in it and why."""
+class Entry(msgspec.Struct, frozen=True):
+    """A kernel of a side."""
 
-
-class Entry:
-    """A kernel of a side.
-
-    `unit`: its translation unit, without kernels, ways and graphs. `kernel`: as in a report, without what a comparison
-    does not look at (LEFT_OUT). `load`: its instructions, which are kept packed, for there are many; use
-    `instructions()`.
-    """
-
-    __slots__ = ("_load", "kernel", "unit")
-
-    def __init__(self, unit: t.Unit, kernel: t.Kernel, load: Callable[[], list[t.Instruction]]) -> None:
-        self.unit = unit
-        self.kernel = kernel
-        self._load = load
+    unit: t.Unit
+    """Its translation unit, without kernels, ways and graphs."""
+    kernel: t.Kernel
+    """The kernel without what comparisons do not read."""
+    packed: bytes
+    """Its instructions, compressed."""
 
     def instructions(self) -> list[t.Instruction]:
-        """In the order of execution; unpacked anew at each call."""
-        return self._load()
+        """Unpack the instructions, in the order of execution."""
+        instructions: list[t.Instruction] = pickle.loads(zlib.decompress(self.packed))
+        return instructions
 
 
-LEFT_OUT = frozenset(
-    ("instructions", "timeline", "waits", "dependencies", "alignments", "cold", "mispredictions", "llvm_resources")
-)
-"""Fields of a report's kernel that entries have not."""
+def entries_of(unit: t.Unit) -> list[Entry]:
+    """Return the entries of a unit's kernels."""
+    without_kernels = replace(unit, kernels=[], ways=None, control_flow=None, trials=None)
+    return [
+        Entry(
+            without_kernels,
+            without_details(kernel),
+            zlib.compress(pickle.dumps(kernel.instructions, pickle.HIGHEST_PROTOCOL), 1),
+        )
+        for kernel in unit.kernels
+    ]
+
+
+def without_details(kernel: t.Kernel) -> t.Kernel:
+    """Return a kernel without its largest parts, to keep thousands of them in memory."""
+    return replace(
+        kernel,
+        mispredictions=None,
+        cold=None,
+        alignments=[],
+        llvm_resources=None,
+        instructions=[],
+        dependencies=[],
+        waits=None,
+        timeline=None,
+    )
 
 
 class Side(msgspec.Struct, frozen=True):
@@ -53,7 +71,7 @@ class Side(msgspec.Struct, frozen=True):
 
 def in_memory(report: t.Report, label: str, named: str = "") -> Side:
     """A side of a report that is there already."""
-    entries = [_entry(unit, kernel) for unit in report["units"] for kernel in unit["kernels"]]
+    entries = [entry for unit in report.units for entry in entries_of(unit)]
     return Side(side_info(entries, label, named or label), entries)
 
 
@@ -63,21 +81,21 @@ def side_info(entries: Sequence[Entry], label: str, named: str, notes: Sequence[
     models: dict[tuple[str, str], c.ComparedModel] = {}
     for entry in entries:
         unit = entry.unit
-        if unit["compiler"]:
-            compilers[f"{unit['compiler']} {unit['compiler_version']}".strip()] = None
-        model = unit["model"]
-        models[model["name"], model["version"]] = {k: model[k] for k in ("name", "title", "version")}  # type: ignore
+        if unit.compiler:
+            compilers[f"{unit.compiler} {unit.compiler_version}".strip()] = None
+        model = unit.model
+        models[model.name, model.version] = c.ComparedModel(name=model.name, title=model.title, version=model.version)
     notes = [*notes, *_not_counted(entries)]
-    return {
-        "label": label,
-        "input": named,
-        "compilers": list(compilers),
-        "models": list(models.values()),
-        "kernels": len(entries),
-        "variant": None,
-        "problem": "",
-        "notes": notes,
-    }
+    return c.Side(
+        label=label,
+        input=named,
+        compilers=list(compilers),
+        models=list(models.values()),
+        kernels=len(entries),
+        variant=None,
+        problem="",
+        notes=notes,
+    )
 
 
 NOT_COUNTED = "Not counted: "
@@ -87,30 +105,20 @@ NOT_COUNTED = "Not counted: "
 def _not_counted(entries: Sequence[Entry]) -> list[str]:
     """Sentences on what is in no figure of the kernels: statements that could not be decoded, and instructions that the
     model lacks; each with the place of the first."""
-    refused = [(entry, each) for entry in entries for each in entry.kernel["refused"]]
-    unknown = [(entry, each) for entry in entries for each in entry.kernel["unknown_instructions"]]
+    refused = [(entry, each) for entry in entries for each in entry.kernel.refused]
+    unknown = [(entry, each) for entry in entries for each in entry.kernel.unknown_instructions]
     found = []
     if refused:
         entry, first = refused[0]
         what = f"{len(refused)} statements" if len(refused) > 1 else "a statement"
-        found.append(
-            f"{NOT_COUNTED}{what} that could not be decoded, {_place(entry, first['line'])}{first['message']}."
-        )
+        found.append(f"{NOT_COUNTED}{what} that could not be decoded, {_place(entry, first.line)}{first.message}.")
     if unknown:
         entry, instruction = unknown[0]
         what = f"{len(unknown)} instructions" if len(unknown) > 1 else "an instruction"
-        text = " ".join(instruction["text"].split())
-        found.append(f"{NOT_COUNTED}{what} that the model lacks, {_place(entry, instruction['line'])}{text}.")
+        text = " ".join(instruction.text.split())
+        found.append(f"{NOT_COUNTED}{what} that the model lacks, {_place(entry, instruction.line)}{text}.")
     return found
 
 
 def _place(entry: Entry, line: int) -> str:
-    return f"{entry.unit['assembly_file']}:{line}: " if line else ""
-
-
-def _entry(unit: t.Unit, kernel: t.Kernel) -> Entry:
-    def load(instructions: list[t.Instruction] = kernel["instructions"]) -> list[t.Instruction]:
-        return instructions
-
-    kept: Any = {name: value for name, value in kernel.items() if name not in LEFT_OUT}
-    return Entry(unit, kept, load)
+    return f"{entry.unit.assembly_file}:{line}: " if line else ""

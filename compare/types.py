@@ -7,12 +7,13 @@ said otherwise.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
 
 from incc.report.types import (
     Amount,
-    AtLeast,
-    AtLeastItems,
     BoundName,
     Count,
     Index,
@@ -26,7 +27,7 @@ from incc.report.types import (
 Number = Annotated[float, Meta(description="May be below 0.")]
 
 
-class ComparedModel(TypedDict):
+class ComparedModel(msgspec.Struct, frozen=True):
     """The machine model of kernels of a side."""
 
     name: Annotated[str, Meta(description="LLVM's -mcpu name.")]
@@ -34,7 +35,7 @@ class ComparedModel(TypedDict):
     version: str
 
 
-class Variant(TypedDict):
+class Variant(msgspec.Struct, frozen=True):
     """How a side of a matrix came about: what of it is the same in all sides is empty."""
 
     compiler: str
@@ -42,7 +43,7 @@ class Variant(TypedDict):
     mcpu: str
 
 
-class Side(TypedDict):
+class Side(msgspec.Struct, frozen=True, kw_only=True):
     """One of the builds that are compared."""
 
     label: Annotated[str, Meta(description="What it is called: short, and another one than those of the other sides.")]
@@ -57,7 +58,7 @@ class Side(TypedDict):
     notes: Annotated[list[str], Meta(description="What a reader must know of it, one sentence each.")]
 
 
-class KernelFigures(TypedDict):
+class KernelFigures(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of a kernel, per iteration of the assembly's loop. Null is what is not known."""
 
     cycles: Amount
@@ -92,7 +93,7 @@ class KernelFigures(TypedDict):
 Figures = KernelFigures  # a report has a type of that name already, and the schema knows types by their names
 
 
-class Member(TypedDict):
+class Member(msgspec.Struct, frozen=True, kw_only=True):
     """A kernel of one side."""
 
     unit: Annotated[str, Meta(description="The source, for code that was given the file of it.")]
@@ -117,7 +118,8 @@ class Member(TypedDict):
         list[str],
         Meta(
             description=(
-                "The kernel_ids of loops of this side that do the rest of the work: the loop was split. Cycles an element that "
+                "The kernel_ids of loops of this side that do the rest of the work: the loop was split. Cycles an "
+                "element that "
                 "are compared are the sum."
             )
         ),
@@ -149,7 +151,7 @@ CauseKind = Literal[
 ]
 
 
-class Cause(TypedDict):
+class Cause(msgspec.Struct, frozen=True, kw_only=True):
     """Something that differs between two kernels and accounts for a difference in cycles."""
 
     kind: CauseKind
@@ -165,7 +167,7 @@ class Cause(TypedDict):
     evidence: dict[str, Any]
 
 
-class Aligned(TypedDict):
+class Aligned(msgspec.Struct, frozen=True):
     """A row of two kernels side by side."""
 
     a: Annotated[Index | None, Meta(description="Null where only b has an instruction.")]
@@ -173,14 +175,15 @@ class Aligned(TypedDict):
     change: Literal["same", "registers", "operands", "changed", "added", "removed", "moved"]
 
 
-class Change(TypedDict):
+class Change(msgspec.Struct, kw_only=True):
     """What became of a kernel, relative to that of the row's base side."""
 
     matched_by: Annotated[
         Literal["content", "identity", "function", "similarity"],
         Meta(
             description=(
-                "content: the same code; identity: the same loop of the same function; function: another loop of the same "
+                "content: the same code; identity: the same loop of the same function; function: another loop of the "
+                "same "
                 "function; similarity: of another function."
             )
         ),
@@ -190,7 +193,8 @@ class Change(TypedDict):
         Literal["same", "moved", "equal", "faster", "slower", "unknown"],
         Meta(
             description=(
-                "same: code and figures are; moved: so they are, at another place or under another name; equal: other code as "
+                "same: code and figures are; moved: so they are, at another place or under another name; equal: other "
+                "code as "
                 "fast; unknown: what they do cannot be compared."
             )
         ),
@@ -199,8 +203,10 @@ class Change(TypedDict):
         Literal["element", "work", "iteration", ""],
         Meta(
             description=(
-                "What cycles are compared of. element: of the source's loop; work: as much work as an iteration does of the "
-                "one that does more; iteration: of the assembly's loop, which does the same in both; empty where they cannot "
+                "What cycles are compared of. element: of the source's loop; work: as much work as an iteration does "
+                "of the "
+                "one that does more; iteration: of the assembly's loop, which does the same in both; empty where they "
+                "cannot "
                 "be compared."
             )
         ),
@@ -211,7 +217,8 @@ class Change(TypedDict):
     scale_a: Annotated[
         Amount | None,
         Meta(
-            description="What figures of an iteration of a are multiplied by to be on that basis; null if there is none."
+            description="What figures of an iteration of a are multiplied by to be on that basis; null if there is "
+            "none."
         ),
     ]
     scale_b: Amount | None
@@ -223,7 +230,7 @@ class Change(TypedDict):
     alignment: Annotated[list[Aligned] | None, Meta(description="Null where it was not asked for.")]
 
 
-class Row(TypedDict):
+class Row(msgspec.Struct, frozen=True, kw_only=True):
     """Kernels of the sides that are one loop of the source."""
 
     name: Annotated[str, Meta(description="The function as one speaks of it; with the core where a side has several.")]
@@ -241,7 +248,7 @@ class Row(TypedDict):
     weight: Annotated[Amount, Meta(description="How much the row matters: rows come in falling order of it.")]
 
 
-class Offender(TypedDict):
+class Offender(msgspec.Struct, frozen=True):
     """A kernel for which the condition of --fail-if holds."""
 
     row: Annotated[Count, Meta(description="Of the rows.")]
@@ -249,14 +256,14 @@ class Offender(TypedDict):
     text: Annotated[str, Meta(description="What is wrong, in one sentence with the figures that the condition names.")]
 
 
-class Gate(TypedDict):
+class Gate(msgspec.Struct, frozen=True):
     """What --fail-if found."""
 
     condition: str
     offenders: list[Offender]
 
 
-class Totals(TypedDict):
+class Totals(msgspec.Struct, frozen=True, kw_only=True):
     """Pairs with the base side by their outcome, of one side."""
 
     same: Count
@@ -275,14 +282,15 @@ class Totals(TypedDict):
     ]
 
 
-class Comparison(TypedDict):
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """Kernels of several builds and what became of them."""
 
     schema_version: Annotated[
         Literal["1.0"],
         Meta(
             description=(
-                "The first number changes when a reader of the old format would misread the new one, the second with every "
+                "The first number changes when a reader of the old format would misread the new one, the second with "
+                "every "
                 "addition."
             )
         ),

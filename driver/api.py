@@ -6,7 +6,6 @@ between calls but what models and decoders keep, which is bounded.
 
 from __future__ import annotations
 
-import copy
 import os
 from fractions import Fraction
 from types import MappingProxyType
@@ -177,7 +176,7 @@ class Kernel(_Frozen):
 
     @property
     def _report(self) -> t.Kernel:
-        return self._found.report()["units"][self._unit]["kernels"][self._number]
+        return self._found.report().units[self._unit].kernels[self._number]
 
     @property
     def cycles(self) -> float:
@@ -200,15 +199,15 @@ class Kernel(_Frozen):
         """The fewest and the most cycles that data and places, which the code does not tell, may make of the
         prediction (docs/report.md); None for the most where there is no end. Both are `cycles` where nothing is to be
         said; what decides between them is in `to_dict()["range"]`."""
-        found = self._report["range"]
-        return (found["least"], found["most"]) if found else (self.cycles, self.cycles)
+        found = self._report.range
+        return (found.least, found.most) if found else (self.cycles, self.cycles)
 
     @property
     def measured(self) -> float | None:
         """Cycles per iteration that were measured on this machine; None where that was not asked for, or failed, which
         `to_dict()["measured"]` says more of."""
-        found = self._report["measured"]
-        return found["cycles"] if found else None
+        found = self._report.measured
+        return found.cycles if found else None
 
     @property
     def bounds(self) -> Bounds:
@@ -242,57 +241,57 @@ class Kernel(_Frozen):
     @property
     def kernel_id(self) -> str:
         """What the kernel is known by, whatever lines it has moved to."""
-        return self._report["kernel_id"]
+        return self._report.kernel_id
 
     @property
     def content_hash(self) -> str:
         """Equal for equal code."""
-        return self._report["content_hash"]
+        return self._report.content_hash
 
     @property
     def function(self) -> str:
         """The function as the source writes it."""
-        return self._report["function_name"]
+        return self._report.function_name
 
     @property
     def source(self) -> tuple[str, int] | None:
         """File and line in the user's source, where debug information says it."""
-        place = self._report["source"]
-        return (place["file"], place["line"]) if place else None
+        place = self._report.source
+        return (place.file, place.line) if place else None
 
     @property
     def elements(self) -> float | None:
         """How many elements of the source's loop an iteration stands for, as the compiler says or is
         inferred; None where it cannot be told."""
-        elements = self._report["elements"]
-        return elements["per_iteration"] if elements else None
+        elements = self._report.elements
+        return elements.per_iteration if elements else None
 
     @property
     def cycles_per_element(self) -> float | None:
         """The prediction for an element of the source's loop; None where `elements` is."""
-        elements = self._report["elements"]
-        return elements["cycles"] if elements else None
+        elements = self._report.elements
+        return elements.cycles if elements else None
 
     @property
     def role(self) -> str:
         """What part the loop has among those that do the same work: "main", "remainder", "prologue", "fallback",
         "outer"; empty for what is no loop."""
-        return self._report["role"]["name"]
+        return self._report.role.name
 
     @property
     def verdict(self) -> str:
         """What limits the kernel, in one sentence."""
-        return self._report["verdict"]
+        return self._report.verdict
 
     @property
     def hints(self) -> tuple[str, ...]:
         """What to do about it, where that follows from the data."""
-        return tuple(hint["text"] for hint in self._report["hints"])
+        return tuple(hint.text for hint in self._report.hints)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What was left out or taken for granted."""
-        return tuple(self._report["notes"])
+        return tuple(self._report.notes)
 
     @property
     def instructions(self) -> tuple[str, ...]:
@@ -320,21 +319,22 @@ class Kernel(_Frozen):
 
         return graph(self._report)
 
-    def to_dict(self) -> t.Kernel:
-        """The kernel as the report's JSON has it (report/report.schema.json). A copy."""
-        return copy.deepcopy(self._report)
+    def to_dict(self) -> dict[str, Any]:
+        """Return the kernel as the report's JSON has it (report/report.schema.json)."""
+        kernel: dict[str, Any] = msgspec.to_builtins(self._report)
+        return kernel
 
     def row(self) -> dict[str, Any]:
         """The figures by name, flat, as filters have them (docs/filters.md): for `pandas.DataFrame([k.row() for
         …])`."""
         from incc.report.where import kernel_values
 
-        return dict(kernel_values(self._found.report()["units"][self._unit], self._report))
+        return dict(kernel_values(self._found.report().units[self._unit], self._report))
 
     def _repr_html_(self) -> str:
         from incc.views.html.notebook import kernel
 
-        return kernel(self._found.report()["units"][self._unit], self._report)
+        return kernel(self._found.report().units[self._unit], self._report)
 
     def __repr__(self) -> str:
         return f"<incc.Kernel {self.name}: {self.cycles:.2f} cycles on {self._result.model.name}>"
@@ -380,9 +380,10 @@ class Report(_Frozen):
         """A row of figures for each kernel: `pandas.DataFrame(report.rows())`."""
         return [kernel.row() for kernel in self.kernels]
 
-    def to_dict(self) -> t.Report:
-        """The report as its JSON has it (report/report.schema.json). A copy."""
-        return copy.deepcopy(self._found.report())
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as its JSON has it (report/report.schema.json)."""
+        report: dict[str, Any] = msgspec.to_builtins(self._found.report())
+        return report
 
     def to_json(self) -> str:
         """The same as `incc-mca --json` prints."""

@@ -6,6 +6,7 @@ import copy
 import os
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec.structs import replace
 
 from incc.driver.api import AnalysisError, Path, Report, _Frozen
@@ -41,17 +42,17 @@ class Comparison(_Frozen):
     @property
     def sides(self) -> tuple[c.Side, ...]:
         """What is compared: labels, compilers, models, notes. Copies."""
-        return tuple(copy.deepcopy(self._found["sides"]))
+        return tuple(copy.deepcopy(self._found.sides))
 
     @property
     def rows(self) -> tuple[c.Row, ...]:
         """Kernels that are one loop of the source, those that matter most first. Copies."""
-        return tuple(copy.deepcopy(self._found["rows"]))
+        return tuple(copy.deepcopy(self._found.rows))
 
     @property
     def totals(self) -> tuple[c.Totals | None, ...]:
         """How many are the same, faster, slower …, by side; None for the first."""
-        return tuple(copy.deepcopy(self._found["totals"]))
+        return tuple(copy.deepcopy(self._found.totals))
 
     def where(self, condition: str) -> tuple[c.Row, ...]:
         """The rows of which a pair fulfils a condition, such as "cycles_b > 1.1*cycles_a" (docs/filters.md). Takes as
@@ -62,17 +63,18 @@ class Comparison(_Frozen):
         from incc.compare.build import compare
 
         wanted = replace(self._wanted, where=_condition(condition), fail_if=None)
-        return tuple(compare(self._sides, wanted)["rows"])
+        return tuple(compare(self._sides, wanted).rows)
 
     @property
     def offenders(self) -> tuple[c.Offender, ...]:
         """The kernels for which `fail_if` holds. Copies."""
-        gate = self._found["gate"]
-        return tuple(copy.deepcopy(gate["offenders"])) if gate else ()
+        gate = self._found.gate
+        return tuple(copy.deepcopy(gate.offenders)) if gate else ()
 
-    def to_dict(self) -> c.Comparison:
-        """The comparison as its JSON has it (compare/comparison.schema.json). A copy."""
-        return copy.deepcopy(self._found)
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as its JSON has it (compare/comparison.schema.json)."""
+        comparison: dict[str, Any] = msgspec.to_builtins(self._found)
+        return comparison
 
     def to_json(self) -> str:
         """The same as `incc-diff --format=json` prints."""
@@ -102,10 +104,10 @@ class Comparison(_Frozen):
         return iter(self.rows)
 
     def __len__(self) -> int:
-        return len(self._found["rows"])
+        return len(self._found.rows)
 
     def __repr__(self) -> str:
-        labels = ", ".join(side["label"] for side in self._found["sides"])
+        labels = ", ".join(side.label for side in self._found.sides)
         return f"<incc.Comparison of {labels}: {len(self)} rows>"
 
 
@@ -132,10 +134,10 @@ def compare(
     Raises AnalysisError for what cannot be read, ValueError for arguments that are no good.
     """
     from incc.compare.build import Wanted
-    from incc.compare.side import InputError
     from incc.driver.api import _texts
     from incc.driver.sides.labels import distinct
     from incc.driver.sides.read import Reading
+    from incc.report.documents import InputError
 
     if labels and len(_texts("labels", labels)) != len(sources):
         raise ValueError(f"{len(labels)} labels for {len(sources)} sources")
@@ -152,7 +154,7 @@ def compare(
         raise ValueError("a comparison needs two sources")
     if labels and len(sides) == len(sources):
         sides = [
-            replace(side, info={**side.info, "label": label})
+            replace(side, info=replace(side.info, label=label))
             for side, label in zip(sides, distinct(labels), strict=True)
         ]
     return Comparison(sides, wanted)
@@ -186,8 +188,8 @@ def _sides(sources: Sequence[Source], reading: Reading) -> list[Side]:
             found.append(_chosen(in_memory(source._found.report(), letter), reading))
         else:
             found.append(_of_dictionary(source, letter, reading))
-    named = distinct([side.info["label"] for side in found])
-    return [replace(side, info={**side.info, "label": label}) for side, label in zip(found, named, strict=True)]
+    named = distinct([side.info.label for side in found])
+    return [replace(side, info=replace(side.info, label=label)) for side, label in zip(found, named, strict=True)]
 
 
 def _chosen(side: Side, reading: Reading) -> Side:
@@ -197,9 +199,9 @@ def _chosen(side: Side, reading: Reading) -> Side:
     from incc.compare.side import Side, side_info
     from incc.report.source.demangle import choose_functions
 
-    wanted = choose_functions({entry.kernel["function"] for entry in side.entries}, reading.functions)
-    entries = [entry for entry in side.entries if entry.kernel["function"] in wanted]
-    return Side(side_info(entries, side.info["label"], side.info["input"], side.info["notes"]), entries)
+    wanted = choose_functions({entry.kernel.function for entry in side.entries}, reading.functions)
+    entries = [entry for entry in side.entries if entry.kernel.function in wanted]
+    return Side(side_info(entries, side.info.label, side.info.input, side.info.notes), entries)
 
 
 def _of_dictionary(report: Any, label: str, reading: Reading) -> Side:
@@ -210,7 +212,9 @@ def _of_dictionary(report: Any, label: str, reading: Reading) -> Side:
     from incc.driver.sides.read import side_of_file
 
     try:
-        text = json.dumps(report, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogateescape")
+        text = json.dumps(msgspec.to_builtins(report), ensure_ascii=False, allow_nan=False).encode(
+            "utf-8", "surrogateescape"
+        )
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{label}: no report as JSON has it: {error}") from error
     return side_of_file(io.BytesIO(text), label, reading)

@@ -6,7 +6,6 @@ Every command that writes a report does it through here.
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING, TextIO
 
 import msgspec
@@ -93,7 +92,7 @@ def deliver_beside(report: t.Report, request: Request) -> Undelivered:
         try:
             write_file(target, _contents(name, target, report), wait=request.wait)
         except ValueError as error:
-            if any(unit["kernels"] for unit in report["units"]):
+            if any(unit.kernels for unit in report.units):
                 failures.append(f"{target}: not written: {error}")
             elif not folder:
                 # Most sources of a build have no loops; one for which a page was asked is told of.
@@ -111,8 +110,8 @@ def unmet(report: t.Report, settings: Settings, request: Request, prefix: str) -
     """
     from incc.driver.pipeline import untried
 
-    units = report["units"]
-    names = {unit["source"] or unit["assembly_file"] for unit in units}
+    units = report.units
+    names = {unit.source or unit.assembly_file for unit in units}
     name = names.pop() if len(names) == 1 else ""
     found = [Message(name, text) for text in untried(report, settings)]
     if request.kernels:
@@ -159,7 +158,7 @@ def file_name(report: t.Report, ending: str, folder: str = "") -> str:
     `folder`: where the command was run, if the report does not say it, "" for the current one."""
     from incc.report.folder.names import report_name
 
-    return report_name(report["units"][0], ending, folder)
+    return report_name(report.units[0], ending, folder)
 
 
 def identified(name: str, command: Sequence[str], ending: str, folder: str = "") -> str:
@@ -180,7 +179,7 @@ def _write_report(report: t.Report, request: Request, stream: TextIO | None) -> 
         from incc.report.folder.outcome import put
 
         for name, part in named_parts(report, request):
-            put(request.output, name, part["units"][0], _rendered(part, request, PLAIN_WIDTH, False))
+            put(request.output, name, part.units[0], _rendered(part, request, PLAIN_WIDTH, False))
     else:
         write_file(request.output, render(PLAIN_WIDTH, False), request.append, request.wait)
 
@@ -190,7 +189,7 @@ def named_parts(report: t.Report, request: Request) -> list[tuple[str, t.Report]
     from incc.report.folder.names import parts, report_name
 
     ending = "json" if request.format == "json" else "txt"
-    return [(report_name(part["units"][0], ending), part) for part in parts(report)]
+    return [(report_name(part.units[0], ending), part) for part in parts(report)]
 
 
 def write_remarks(report: t.Report, stream: TextIO | None) -> None:
@@ -206,7 +205,7 @@ def write_warnings(report: t.Report, stream: TextIO | None, error: bool) -> bool
     OSError. `error`: as errors, not as warnings."""
     from incc.views.exchange.diagnostics import unmet, warnings
 
-    if not any(True for unit in report["units"] for _ in unmet(unit)):
+    if not any(True for unit in report.units for _ in unmet(unit)):
         return False
     sources = diagnosed_lines(report)
     write_stream(stream, lambda width, colour: warnings(report, sources, colour, error))
@@ -242,15 +241,13 @@ _MANY = 30
 
 
 def _kernels(report: t.Report) -> int:
-    return sum([len(unit["kernels"]) for unit in report["units"]])
+    return sum([len(unit.kernels) for unit in report.units])
 
 
 def text_of(report: t.Report, request: Request) -> bytes:
     """A report's text for a file, in UTF-8."""
-    if request.format == "json" and request.append and ("msgspec" in sys.modules or _kernels(report) >= _MANY):
-        import msgspec
-
-        # A tenth of the time, once it is there; it has no way to write bytes that are no characters.
+    if request.format == "json" and request.append:
+        # A tenth of the time, but it cannot write bytes that are not UTF-8.
         try:
             return msgspec.json.encode(report) + b"\n"
         except (UnicodeEncodeError, msgspec.MsgspecError):
@@ -293,18 +290,18 @@ _LARGEST_SOURCE = 1 << 24
 def source_lines(report: t.Report) -> dict[str, dict[int, str]]:
     """The lines of source files that instructions come from, by the report's names of the files. What cannot be read is
     left out: a report may be of code that was compiled elsewhere."""
-    instructions = [i for unit in report["units"] for kernel in unit["kernels"] for i in kernel["instructions"]]
-    return _lines_at([instruction["source"] for instruction in instructions])
+    instructions = [i for unit in report.units for kernel in unit.kernels for i in kernel.instructions]
+    return _lines_at([instruction.source for instruction in instructions])
 
 
 def diagnosed_lines(report: t.Report) -> dict[str, dict[int, str]]:
     """The lines of source files that diagnostics are at, likewise."""
     places: list[t.Location | None] = []
-    for unit in report["units"]:
-        for kernel in unit["kernels"]:
-            places += [kernel["source"], *(remark["source"] for remark in kernel["remarks"])]
-        places += [mark["at"] for mark in unit["marks"]]
-        places += [problem["source"] for problem in unit["mark_problems"]]
+    for unit in report.units:
+        for kernel in unit.kernels:
+            places += [kernel.source, *(remark.source for remark in kernel.remarks)]
+        places += [mark.at for mark in unit.marks]
+        places += [problem.source for problem in unit.mark_problems]
     return _lines_at(places)
 
 
@@ -312,7 +309,7 @@ def _lines_at(places: Sequence[t.Location | None]) -> dict[str, dict[int, str]]:
     wanted: dict[str, set[int]] = {}
     for place in places:
         if place:
-            wanted.setdefault(place["file"], set()).add(place["line"])
+            wanted.setdefault(place.file, set()).add(place.line)
     found: dict[str, dict[int, str]] = {}
     for name, numbers in wanted.items():
         try:

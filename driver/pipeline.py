@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from incc.models.loading import Cpu
     from incc.models.model import MachineModel
     from incc.report import types as t
-    from incc.report.brief import Wanted
     from incc.report.found import KernelPlace, UnitResult
     from incc.report.source.selection import Selection
 
@@ -52,8 +51,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     run from a cold start, 0 for the model's. `call_latency`: cycles that a call takes there. `noalias`: stores and
     loads do not meet in memory unless their addresses say so. `pressure`: why µops pile up in that run. `steady`: False
     if that run is all that is wanted beside the bounds. `syntax`: instructions as LLVM prints them, "att" or "intel",
-    "" for as they are written; `hex_immediates`: with immediate values in hexadecimal then. `wanted`: the parts of the
-    report that are read (`report/brief.py`), None for the whole of it.
+    "" for as they are written; `hex_immediates`: with immediate values in hexadecimal then. `for_report`:
+    False to analyse kernels without what only reports need.
     """
 
     mcpu: str = ""
@@ -92,7 +91,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     noalias: bool = True
     syntax: Literal["", "att", "intel"] = ""
     hex_immediates: bool = False
-    wanted: tuple[Wanted, ...] | None = None
+    for_report: bool = True
     lacking: bool = False
 
     def kernel_settings(self) -> KernelSettings:
@@ -111,7 +110,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             timeline_cycles=self.timeline_cycles,
             steady=self.steady,
             pressure=self.pressure,
-            explained=self.wanted is None or "pressure" in self.wanted,
+            explained=self.for_report,
             dispatch_width=self.dispatch_width,
             load_queue=self.load_queue,
             store_queue=self.store_queue,
@@ -142,19 +141,6 @@ def analyze_units(units: Sequence[Unit], settings: Settings) -> t.Report:
 def analyze_for_cores(asked: Sequence[tuple[Unit, Sequence[Settings]]]) -> t.Report:
     """The same with each unit's own settings, such as one for each core: analyses of a unit follow each other. Raises
     AnalysisError."""
-    wanted = asked[0][1][0].wanted if asked and asked[0][1] else None
-    if wanted is not None:
-        from incc.report.brief import brief_report
-
-        return brief_report(
-            [
-                found
-                for unit, settings in asked
-                for number, one in enumerate(settings)
-                for found in analyses(unit, one, again=number > 0)
-            ],
-            wanted,
-        )
     from incc.report.build import build_report, unit_report
 
     return build_report(
@@ -211,10 +197,10 @@ def analyses(unit: Unit, settings: Settings, again: bool = False) -> list[UnitRe
 
 def untried(report: t.Report, settings: Settings) -> list[str]:
     """The changes of `settings.what_if` that say nothing about any kernel that was simulated, as messages."""
-    kernels = [kernel for unit in report["units"] for kernel in unit["kernels"] if kernel["simulated"]]
+    kernels = [kernel for unit in report.units for kernel in unit.kernels if kernel.simulated]
     if not kernels:
         return []
-    tried = {change["change"] for kernel in kernels for change in kernel["what_ifs"] if change["asked"]}
+    tried = {change.change for kernel in kernels for change in kernel.what_ifs if change.asked}
     missing = [change.name for change in settings.what_if if change.name not in tried]
     return [f"what-if {name!r}: no kernel has such an instruction" for name in missing]
 
@@ -299,7 +285,7 @@ def _other_native(unit: Unit, model: MachineModel, settings: Settings) -> str:
 
 def model_notes(report: t.Report) -> list[str]:
     """What must be said of the models that were taken, each once."""
-    return list(dict.fromkeys(unit["model"]["note"] for unit in report["units"] if unit["model"]["note"]))
+    return list(dict.fromkeys(unit.model.note for unit in report.units if unit.model.note))
 
 
 def read_assembly(unit: Unit, isa: str = "") -> Assembly:
@@ -596,7 +582,7 @@ def analyze_kernels(
     except ValueError as error:
         raise AnalysisError(str(error)) from error
     ids: tuple[str, ...] = ()
-    if settings.wanted is None:
+    if settings.for_report:
         from incc.report.identity import kernel_ids
 
         ids = tuple(kernel_ids(kernels, among))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
-from incc.compare.side import InputError
 from incc.history.history import iso
-from incc.history.reports import together, unpacked
+from incc.history.reports import unpacked
 from incc.history.schema import selected
 from incc.history.store import ORDER, take
+from incc.report.documents import InputError
 from incc.report.where import NAMES, NUMBER, TEXT, TRUTH, Name
 
 if TYPE_CHECKING:
@@ -93,4 +93,4 @@ def reports(database: Database, commit: Commit | None) -> Iterator[t.Report]:
             "SELECT b.data FROM unit_kernels l JOIN bodies b ON b.id = l.kernel WHERE l.unit = ? ORDER BY l.place",
             [unit],
         )
-        yield together(unpacked(data, database.path), [unpacked(kernel, database.path) for (kernel,) in kernels])
+        yield unpacked(data, [kernel for (kernel,) in kernels], database.path)

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from incc.history import types as d
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
-    from incc.history import types as d
     from incc.history.store import Commit, Database
 
 MAIN = ("", "main")
@@ -121,8 +122,8 @@ def history(database: Database, asked: str, chosen: Choice) -> d.History:
         lanes = [lane for lane in lanes if lane[-1].line == chosen.line]
     by_number = {commit.id: commit for commit in commits}
     series = [_series(lane, by_number) for lane in lanes]
-    series.sort(key=lambda s: (s["function"], s["source"], s["kernel_id"], s["model"]))
-    return {"kernel": asked, "commits": len(commits), "series": series}
+    series.sort(key=lambda s: (s.function, s.source, s.kernel_id, s.model))
+    return d.History(kernel=asked, commits=len(commits), series=series)
 
 
 class _Lanes:
@@ -342,8 +343,8 @@ class _Likenesses:
         """Places of kernels in the one unit to those in the other; `forth`: of a in b."""
         if (a, b) not in self.pairs:
             from incc.compare.match import match
-            from incc.compare.side import InputError
             from incc.history.read import entries_of_unit
+            from incc.report.documents import InputError
 
             try:
                 entries = [entries_of_unit(self.database, unit) for unit in (a, b)]
@@ -388,13 +389,13 @@ class _Builds:
 def _series(lane: Sequence[_Row], commits: dict[int, Commit]) -> d.Series:
     last = lane[-1]
     points = [_point(row, commits[row.commit], before) for row, before in zip(lane, [None, *lane[:-1]], strict=True)]
-    return {
-        "function": last.called,
-        "kernel_id": last.kernel_id,
-        "source": last.source,
-        "model": last.model,
-        "points": points,
-    }
+    return d.Series(
+        function=last.called,
+        kernel_id=last.kernel_id,
+        source=last.source,
+        model=last.model,
+        points=points,
+    )
 
 
 def _point(row: _Row, commit: Commit, before: _Row | None) -> d.Point:
@@ -407,28 +408,28 @@ def _point(row: _Row, commit: Commit, before: _Row | None) -> d.Point:
         assert b is not None
         change = b / a - 1 if a else None
         change = 0.0 if a == b else change
-    return {
-        "commit": commit.name,
-        "date": iso(commit.date),
-        "build": _build(row),
-        "source": row.source,
-        "kernel_id": row.kernel_id,
-        "function": row.called,
-        "line": row.line,
-        "content_hash": row.content_hash,
-        "cycles": row.cycles,
-        "at_least": bool(row.at_least),
-        "elements": row.elements,
-        "cycles_per_element": row.cycles_per_element,
-        "limit": row.limit,
-        "vector": row.vector,
-        "basis": basis,
-        "change": change,
-        "code": "" if before is None else "same" if before.content_hash == row.content_hash else "changed",
-        "renamed": before is not None and before.known_by != row.known_by,
-        "model_changed": before is not None and before.model_version != row.model_version,
-        "build_changed": before is not None and before.build != row.build,
-    }
+    return d.Point(
+        commit=commit.name,
+        date=iso(commit.date),
+        build=_build(row),
+        source=row.source,
+        kernel_id=row.kernel_id,
+        function=row.called,
+        line=row.line,
+        content_hash=row.content_hash,
+        cycles=row.cycles,
+        at_least=bool(row.at_least),
+        elements=row.elements,
+        cycles_per_element=row.cycles_per_element,
+        limit=row.limit,
+        vector=row.vector,
+        basis=basis,
+        change=change,
+        code="" if before is None else "same" if before.content_hash == row.content_hash else "changed",
+        renamed=before is not None and before.known_by != row.known_by,
+        model_changed=before is not None and before.model_version != row.model_version,
+        build_changed=before is not None and before.build != row.build,
+    )
 
 
 def _basis(a: _Row, b: _Row) -> str:
@@ -442,13 +443,13 @@ def _basis(a: _Row, b: _Row) -> str:
 
 
 def _build(row: _Row) -> d.Build:
-    return {
-        "compiler": row.compiler,
-        "compiler_version": row.compiler_version,
-        "command": json.loads(row.command),
-        "model": row.model,
-        "model_version": row.model_version,
-    }
+    return d.Build(
+        compiler=row.compiler,
+        compiler_version=row.compiler_version,
+        command=json.loads(row.command),
+        model=row.model,
+        model_version=row.model_version,
+    )
 
 
 def iso(seconds: int | None) -> str:
@@ -492,8 +493,8 @@ def best(database: Database, asked: str, chosen: Choice) -> d.Bests:
             fastest.setdefault(row.build, row)
         candidates = [_candidate(row, by_number[row.commit]) for row in fastest.values()]
         called = next(iter(fastest.values())).called
-        found.append({"function": called, "source": source, "number": number, "model": model, "builds": candidates})
-    return {"kernel": asked, "kernels": found, "without_elements": without}
+        found.append(d.Best(function=called, source=source, number=number, model=model, builds=candidates))
+    return d.Bests(kernel=asked, kernels=found, without_elements=without)
 
 
 def _numbers(rows: Iterable[_Row]) -> dict[_Row, int]:
@@ -512,17 +513,17 @@ def _numbers(rows: Iterable[_Row]) -> dict[_Row, int]:
 def _candidate(row: _Row, commit: Commit) -> d.Candidate:
     assert row.elements is not None
     assert row.cycles_per_element is not None
-    return {
-        "build": _build(row),
-        "commit": commit.name,
-        "date": iso(commit.date),
-        "line": row.line,
-        "cycles": row.cycles,
-        "elements": row.elements,
-        "cycles_per_element": row.cycles_per_element,
-        "limit": row.limit,
-        "vector": row.vector,
-    }
+    return d.Candidate(
+        build=_build(row),
+        commit=commit.name,
+        date=iso(commit.date),
+        line=row.line,
+        cycles=row.cycles,
+        elements=row.elements,
+        cycles_per_element=row.cycles_per_element,
+        limit=row.limit,
+        vector=row.vector,
+    )
 
 
 # --- lists ------------------------------------------------------------------------------------------------------------
@@ -544,13 +545,13 @@ def commits(database: Database) -> list[d.Commit]:
     for number, name in database.rows('SELECT "commit", name FROM baselines ORDER BY name'):
         baselines[number].append(name)
     return [
-        {
-            "commit": commit.name,
-            "date": iso(commit.date),
-            "branches": branches[commit.id],
-            "baselines": baselines[commit.id],
-            "units": counts.get(commit.id, (0, 0))[0],
-            "kernels": counts.get(commit.id, (0, 0))[1],
-        }
+        d.Commit(
+            commit=commit.name,
+            date=iso(commit.date),
+            branches=branches[commit.id],
+            baselines=baselines[commit.id],
+            units=counts.get(commit.id, (0, 0))[0],
+            kernels=counts.get(commit.id, (0, 0))[1],
+        )
         for commit in reversed(database.commits())
     ]

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from incc.compare.documents import read_document
-from incc.history.reports import joined
+from incc.compare.side import entries_of
+from incc.history.reports import unpacked
 from incc.history.store import open_reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from incc.compare.documents import Document
     from incc.compare.side import Entry
     from incc.history.store import Database
+    from incc.report import types as t
 
 
-def read_commit(path: str, name: str, take: Callable[[Document], Any]) -> list[str]:
+def read_commit(path: str, name: str, take: Callable[[t.Report], Any]) -> list[str]:
     """Hand each unit of a commit to `take`, as a document of its own, in the order in which reports come out of a
     database; returns what a reader must know of it beside that. `name`: a baseline, a commit or
     its beginning, "" for the newest. Raises InputError."""
@@ -49,16 +49,14 @@ def read_commit(path: str, name: str, take: Callable[[Document], Any]) -> list[s
 
 def entries_of_unit(database: Database, number: int) -> list[Entry]:
     """The kernels of a unit, in the order of their places. Raises InputError."""
-    from incc.compare.documents import Share, entries_of
-
     (body,) = database.row("SELECT body FROM units WHERE id = ?", [number])
-    return list(entries_of(_document(database, number, body).units, Share()))
+    return [entry for unit in _document(database, number, body).units for entry in entries_of(unit)]
 
 
-def _document(database: Database, number: int, body: int) -> Document:
+def _document(database: Database, number: int, body: int) -> t.Report:
     data = database.row("SELECT data FROM bodies WHERE id = ?", [body])[0]
     kernels = database.rows(
         "SELECT b.data FROM unit_kernels l JOIN bodies b ON b.id = l.kernel WHERE l.unit = ? ORDER BY l.place",
         [number],
     )
-    return read_document(joined(data, [kernel for (kernel,) in kernels], database.path), database.path)
+    return unpacked(data, [kernel for (kernel,) in kernels], database.path)

@@ -117,25 +117,14 @@ COLUMNS = ("source_file", "source_line", *FIGURES, *_WORDS)
 
 def values(unit: t.Unit, kernel: t.Kernel) -> tuple[Value, ...]:
     """A kernel's row. Raises KeyError, TypeError or ValueError for what is no kernel of a report."""
-    source, overview = kernel["source"], kernel["overview"]
-    place: list[Value] = [text(source["file"]), source["line"]] if source else [None, None]
+    source, overview = kernel.source, kernel.overview
+    place: list[Value] = [text(source.file), source.line] if source else [None, None]
     # Most are of the one type that needs no look at it.
     found = [
         value if (value := of(unit, kernel)).__class__ is plain and value == value else _checked(name, value)
         for name, plain, of in _OF
     ]
-    return (*place, *found, *(text(overview[word]) for word in ("function", "limit", "vector")))
-
-
-def plain_values(unit: t.Unit, kernel: t.Kernel) -> tuple[Value, ...]:
-    """The same of what was decoded into `needed.Kernel`: its types are right, and its text is UTF-8."""
-    source, overview = kernel["source"], kernel["overview"]
-    place: tuple[Value, ...] = (source["file"], source["line"]) if source else (None, None)
-    found = [of(unit, kernel) for of in _PLAIN]
-    return (*place, *found, overview["function"], overview["limit"], overview["vector"])
-
-
-_PLAIN = [NAMES[name].of for name in FIGURES]
+    return (*place, *found, text(overview.function), text(overview.limit), text(overview.vector))
 
 
 def text(given: object) -> str:

@@ -14,9 +14,9 @@ from urllib.parse import quote
 
 import msgspec
 
-from incc.compare.side import InputError
 from incc.history.reports import UNIT_COLUMNS, compressed
 from incc.history.schema import APPLICATION_ID, COLUMNS, TABLES, VERSION, text
+from incc.report.documents import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,10 +5,12 @@ Times are in cycles of the core's clock.
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal
+
+import msgspec
 
 
-class Commit(TypedDict):
+class Commit(msgspec.Struct, frozen=True, kw_only=True):
     """A commit and how much there is of it. `date`: ISO 8601 in UTC, empty if nobody knows."""
 
     commit: str
@@ -19,7 +21,7 @@ class Commit(TypedDict):
     kernels: int
 
 
-class Build(TypedDict):
+class Build(msgspec.Struct, frozen=True, kw_only=True):
     """How code came about: what compiled it, for which core it is analysed."""
 
     compiler: str
@@ -29,7 +31,7 @@ class Build(TypedDict):
     model_version: str
 
 
-class Point(TypedDict):
+class Point(msgspec.Struct, frozen=True, kw_only=True):
     """A kernel at one commit."""
 
     commit: str
@@ -61,7 +63,7 @@ class Point(TypedDict):
     """Another compiler, version or command line than in the point before."""
 
 
-class Series(TypedDict):
+class Series(msgspec.Struct, frozen=True, kw_only=True):
     """The history of a kernel in one of its builds, the oldest commit first."""
 
     function: str
@@ -71,7 +73,7 @@ class Series(TypedDict):
     points: list[Point]
 
 
-class History(TypedDict):
+class History(msgspec.Struct, frozen=True):
     """What `incc-db log` finds."""
 
     kernel: str
@@ -80,7 +82,7 @@ class History(TypedDict):
     series: list[Series]
 
 
-class Candidate(TypedDict):
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """A build of a kernel."""
 
     build: Build
@@ -94,7 +96,7 @@ class Candidate(TypedDict):
     vector: str
 
 
-class Best(TypedDict):
+class Best(msgspec.Struct, frozen=True, kw_only=True):
     """The builds of a kernel on one core, the fastest first; of builds that are alike the newest commit."""
 
     function: str
@@ -105,7 +107,7 @@ class Best(TypedDict):
     builds: list[Candidate]
 
 
-class Bests(TypedDict):
+class Bests(msgspec.Struct, frozen=True):
     """What `incc-db best` finds."""
 
     kernel: str

@@ -8,48 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from incc.compare.documents import Kept
-from incc.compare.side import LEFT_OUT
 from incc.core.prediction import WORTH_SAYING
 from incc.frontends.isa import mnemonic
+from incc.ranking import types as r
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from incc.ranking import types as r
     from incc.report import types as t
     from incc.report.where import Value
-
-_OF_KERNEL = LEFT_OUT - {"instructions"} | {"rates", "port_assignment", "chains_complete", "inlined", "dispatch_width"}
-_OF_INSTRUCTION = frozenset(
-    (
-        *("index", "unknown", "latency", "load_latency", "issue_slots", "retire_slots", "uops", "ports", "work"),
-        *("rthroughput", "measured_rthroughput", "frame", "macro_fused", "eliminated", "zero_idiom"),
-        *("pressure", "critical_path_cycles", "chain_cycles", "figures", "remarks"),
-    )
-)
-_OF_CHAIN = frozenset(("cycles_per_iteration", "latency", "iterations", "instructions", "lines", "steps"))
-
-RANKED = Kept(
-    (
-        ("Kernel", frozenset(_OF_KERNEL)),
-        ("Unit", frozenset(("ways", "control_flow", "became_calls", "not_found"))),
-        ("Instruction", _OF_INSTRUCTION),
-        ("Chain", _OF_CHAIN),
-        ("CriticalPath", frozenset(("instructions", "steps"))),
-        ("Simulated", frozenset(("uops", "port_uops", "moves"))),
-        ("Hint", frozenset(("evidence",))),
-    ),
-    pressure=False,
-)
-"""What is read of reports. What older ones lack is made of instructions' texts, forms and accesses."""
-
-KEPT = (
-    *("kernel_id", "content_hash", "name", "cycles", "kind", "function", "function_name", "source", "source_function"),
-    *("inlined_into", "role", "elements", "range", "at_least", "overview", "label", "first_line", "depth", "verdict"),
-    *("hints", "bounds", "unknown_instructions", "refused"),
-)
-"""What is kept of a kernel when the rest has been looked at."""
 
 OUT_OF_REACH = ("remainder", "prologue", "fallback", "outer")
 """Roles of loops that run little beside their main loop, or have no work of their own."""
@@ -68,8 +35,8 @@ class Code(msgspec.Struct, frozen=True, kw_only=True):
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
     """A kernel in a report: all but `code` is for its row. `values`: of the names that conditions use."""
 
-    unit: dict[str, Any]
-    kernel: dict[str, Any]
+    unit: t.Unit
+    kernel: t.Kernel
     report: str
     code: Code
     headroom: r.Headroom
@@ -77,11 +44,11 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def in_reach(self) -> bool:
-        return self.kernel["role"]["name"] not in OUT_OF_REACH
+        return self.kernel.role.name not in OUT_OF_REACH
 
     def path(self, file: str) -> str:
         """The whole path of a file that the report names, as far as that is known."""
-        return whole(self.unit["folder"], file)
+        return whole(self.unit.folder, file)
 
 
 def loops_of(kernels: Sequence[Seen]) -> list[int]:
@@ -89,15 +56,15 @@ def loops_of(kernels: Sequence[Seen]) -> list[int]:
     builds, made of one loop, whichever of its lines they say it is at."""
     groups: dict[tuple[Any, ...], list[int]] = {}
     for n, seen in enumerate(kernels):
-        kernel, model = seen.kernel, seen.unit["model"]["name"]
-        source = kernel["source"]
+        kernel, model = seen.kernel, seen.unit.model.name
+        source = kernel.source
         key: tuple[Any, ...] = (
             model,
-            seen.path(seen.unit["source"] or seen.unit["assembly_file"]),
-            kernel["kernel_id"],
+            seen.path(seen.unit.source or seen.unit.assembly_file),
+            kernel.kernel_id,
         )
         if source:
-            key = model, seen.path(source["file"]), kernel["source_function"] or kernel["function_name"]
+            key = model, seen.path(source.file), kernel.source_function or kernel.function_name
         groups.setdefault(key, []).append(n)
     found = list(range(len(kernels)))
 
@@ -109,13 +76,13 @@ def loops_of(kernels: Sequence[Seen]) -> list[int]:
     for members in groups.values():
         by_line: dict[int, int] = {}
         for n in members:
-            source = kernels[n].kernel["source"]
-            other = by_line.setdefault(source["line"] if source else 0, n)
+            source = kernels[n].kernel.source
+            other = by_line.setdefault(source.line if source else 0, n)
             found[first(n)] = first(other)
         # One is at a line of the other's: a loop may be said to be at its head, or at its body.
         for n in members:
-            source = kernels[n].kernel["source"]
-            for line in kernels[n].code.lines.get(source["file"], ()) if source else ():
+            source = kernels[n].kernel.source
+            for line in kernels[n].code.lines.get(source.file, ()) if source else ():
                 if line in by_line:
                     found[first(n)] = first(by_line[line])
     return [first(n) for n in range(len(kernels))]
@@ -127,21 +94,19 @@ def whole(folder: str, file: str) -> str:
     return os.path.normpath(path) if "/." in path or "//" in path or path.startswith("./") else path
 
 
-def code_of(kernel: dict[str, Any], texts: bool) -> Code:
+def code_of(kernel: t.Kernel, texts: bool) -> Code:
     """Where the code of a kernel is; its mnemonics only where `texts` are wanted."""
     lines: dict[str, set[int]] = {}
-    for instruction in kernel["instructions"]:
-        place = instruction["source"]
+    for instruction in kernel.instructions:
+        place = instruction.source
         if place:
-            lines.setdefault(place["file"], set()).add(place["line"])
+            lines.setdefault(place.file, set()).add(place.line)
     kept = {file: frozenset(numbers) for file, numbers in lines.items()}
-    instructions = sorted(kernel["instructions"], key=lambda i: i["line"])
+    instructions = sorted(kernel.instructions, key=lambda i: i.line)
     # Text has the name of a label there, machine code the place in its function.
-    found = _OFFSET.search(kernel["name"]) if instructions and not instructions[0]["line"] else None
-    mnemonics = tuple(mnemonic(instruction["text"]) for instruction in instructions) if texts else ()
-    return Code(
-        lines=kept, mnemonics=mnemonics, offset=int(found[1], 16) if found else -1, size=kernel["size"]["bytes"]
-    )
+    found = _OFFSET.search(kernel.name) if instructions and not instructions[0].line else None
+    mnemonics = tuple(mnemonic(instruction.text) for instruction in instructions) if texts else ()
+    return Code(lines=kept, mnemonics=mnemonics, offset=int(found[1], 16) if found else -1, size=kernel.size.bytes)
 
 
 _OFFSET = re.compile(r"\+0x([0-9a-f]+)$")
@@ -151,35 +116,35 @@ _OFFSET = re.compile(r"\+0x([0-9a-f]+)$")
 _ANYTHING = ("unlimited-ports", "dependencies", "window")
 
 
-def headroom_of(kernel: dict[str, Any], trials: dict[str, tuple[float, tuple[str, ...]]]) -> r.Headroom:
+def headroom_of(kernel: t.Kernel, trials: dict[str, tuple[float, tuple[str, ...]]]) -> r.Headroom:
     """How much faster a kernel might be. `trials`: by kernel_id, how many times as fast, less 1, it is with flags."""
-    cycles = kernel["cycles"]
+    cycles = kernel.cycles
     least = WORTH_SAYING * cycles
-    tried = [w for w in kernel["what_ifs"] if not w["asked"] and w["gained"] >= least and w["gained"] > 0]
-    found: r.Headroom = {"cycles": cycles, "gained": 0.0, "share": 0.0, "by": "", "change": "", "text": ""}
+    tried = [w for w in kernel.what_ifs if not w.asked and w.gained >= least and w.gained > 0]
+    found: r.Headroom = r.Headroom(cycles=cycles, gained=0.0, share=0.0, by="", change="", text="")
     if tried:
-        most = max(w["gained"] for w in tried)
-        alike = [w for w in tried if w["gained"] >= most - least]
-        best: t.WhatIf = next((w for w in alike if w["change"] not in _ANYTHING), alike[0])
-        found = _headroom(cycles, best["cycles"], "what-if", best["change"], best["text"])
-    if not kernel["what_ifs"]:
+        most = max(w.gained for w in tried)
+        alike = [w for w in tried if w.gained >= most - least]
+        best: t.WhatIf = next((w for w in alike if w.change not in _ANYTHING), alike[0])
+        found = _headroom(cycles, best.cycles, "what-if", best.change, best.text)
+    if not kernel.what_ifs:
         found = _of_bounds(kernel, found)
-    gain, flags = trials.get(kernel["kernel_id"], (0.0, ()))
-    if gain > WORTH_SAYING and cycles * (1 - 1 / (1 + gain)) > found["gained"]:
+    gain, flags = trials.get(kernel.kernel_id, (0.0, ()))
+    if gain > WORTH_SAYING and cycles * (1 - 1 / (1 + gain)) > found.gained:
         spelled = " ".join(flags)
         found = _headroom(cycles, cycles / (1 + gain), "trial", spelled, f"compiled with {spelled}")
     return found
 
 
-def _of_bounds(kernel: dict[str, Any], nothing: r.Headroom) -> r.Headroom:
+def _of_bounds(kernel: t.Kernel, nothing: r.Headroom) -> r.Headroom:
     """The same where no change of the core was tried: what the bounds say of it if the one that limits it were not."""
-    cycles, bounds = kernel["cycles"], kernel["bounds"]
-    together = (("port", "divider"), ("front_end", "retire"), ("loop_carried",))
-    values = [max(bounds[name]["cycles"] for name in names) for names in together]
+    cycles, bounds = kernel.cycles, kernel.bounds
+    together: tuple[tuple[t.BoundName, ...], ...] = (("port", "divider"), ("front_end", "retire"), ("loop_carried",))
+    values = [max(bounds.of(name).cycles for name in names) for names in together]
     largest = max(range(len(together)), key=values.__getitem__)
     rest = max(values[:largest] + values[largest + 1 :])
     # Where the simulation is above all bounds, none of them is what limits it.
-    if not kernel["bounds"]["prediction"]["limited_by"] or cycles - rest < WORTH_SAYING * cycles:
+    if not kernel.bounds.prediction.limited_by or cycles - rest < WORTH_SAYING * cycles:
         return nothing
     text = ("with more ports", "with a faster front end", "without carried dependencies")[largest]
     return _headroom(cycles, rest, "bounds", together[largest][0], text)
@@ -188,15 +153,15 @@ def _of_bounds(kernel: dict[str, Any], nothing: r.Headroom) -> r.Headroom:
 def _headroom(cycles: float, least: float, by: Any, change: str, text: str) -> r.Headroom:
     gained = max(cycles - least, 0.0)
     share = round(min(gained / cycles, 1.0), 6) if cycles else 0.0
-    return {"cycles": least, "gained": round(gained, 6), "share": share, "by": by, "change": change, "text": text}
+    return r.Headroom(cycles=least, gained=round(gained, 6), share=share, by=by, change=change, text=text)
 
 
-def trials_of(unit: dict[str, Any]) -> dict[str, tuple[float, tuple[str, ...]]]:
+def trials_of(unit: t.Unit) -> dict[str, tuple[float, tuple[str, ...]]]:
     """By kernel_id the largest gain that compiling a unit with flags of hints brought, and these flags."""
     found: dict[str, tuple[float, tuple[str, ...]]] = {}
-    for trial in unit.get("trials") or ():
-        for loop in trial["loops"]:
-            gain = loop["gain"]
-            if gain is not None and gain > found.get(loop["kernel_id"], (0.0, ()))[0]:
-                found[loop["kernel_id"]] = gain, tuple(trial["flags"])
+    for trial in unit.trials or ():
+        for loop in trial.loops:
+            gain = loop.gain
+            if gain is not None and gain > found.get(loop.kernel_id, (0.0, ()))[0]:
+                found[loop.kernel_id] = gain, tuple(trial.flags)
     return found

@@ -5,15 +5,16 @@ themselves.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from incc.ranking.kernels import whole
+from incc.report import types as t
 from incc.report.folder import manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,14 +49,14 @@ def read_manifest(folder: str) -> dict[str, Entry]:
     }
 
 
-def of_unit(report: str, unit: Mapping[str, Any], order: float) -> Entry:
+def of_unit(report: str, unit: t.Unit, order: float) -> Entry:
     """The same of a report that no manifest has, by what it says of itself."""
     return Entry(
         report=report,
-        folder=unit["folder"],
-        source=unit["source"],
-        output=unit["output"],
-        command=tuple(unit["command"]),
+        folder=unit.folder,
+        source=unit.source,
+        output=unit.output,
+        command=tuple(unit.command),
         digest="",
         order=order,
     )

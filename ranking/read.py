@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import msgspec
 from msgspec.structs import replace
 
-from incc.compare.side import InputError
+from incc.compare.side import without_details
 from incc.ranking import manifest
-from incc.ranking.kernels import KEPT, RANKED, Seen, code_of, headroom_of, trials_of
+from incc.ranking import types as r
+from incc.ranking.kernels import Seen, code_of, headroom_of, trials_of
+from incc.report import types as t
+from incc.report.documents import InputError
 from incc.report.folder.manifest import OWN
 from incc.support.files import read_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from incc.ranking import types as r
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -59,11 +60,8 @@ class _Reader:
     """What was read so far."""
 
     def __init__(self, wanted: Wanted) -> None:
-        from incc.compare.documents import Share
-
         self.wanted = wanted
-        self.share = Share()
-        self.units: dict[Any, tuple[dict[str, Any], str]] = {}
+        self.units: dict[Any, tuple[t.Unit, str]] = {}
         self.reports = 0
         self.replaced = 0
         self.pending = 0
@@ -124,7 +122,7 @@ class _Reader:
                 unit = self._file(path, path)
                 if name in entries:
                     known[path] = replace(entries[name], report=path)
-                elif unit is not None and unit["folder"]:
+                elif unit is not None and unit.folder:
                     # Behind all of the manifest there is only what time says.
                     known[path] = manifest.of_unit(path, unit, os.path.getmtime(path) - 1e12)
         if not found and not self.pending:
@@ -135,7 +133,7 @@ class _Reader:
         reasons, notes = manifest.stale(known)
         self.notes.update(dict.fromkeys(notes))
         for path, why in reasons.items():
-            self.stale.append({"report": _shown(path), "why": why})
+            self.stale.append(r.Stale(report=_shown(path), why=why))
             self.folders.setdefault(folder, []).append(os.path.relpath(path, folder))
             if not self.wanted.stale:
                 gone = [key for key, (_, report) in self.units.items() if report.split("\0")[0] == path]
@@ -144,19 +142,19 @@ class _Reader:
                     self.seen.pop(key, None)
 
     def _failed(self, error: OSError) -> None:
-        self.unread.append({"report": _shown(str(error.filename)), "why": _reason(error)})
+        self.unread.append(r.Unread(report=_shown(str(error.filename)), why=_reason(error)))
 
-    def _file(self, path: str, shown: str) -> dict[str, Any] | None:
+    def _file(self, path: str, shown: str) -> t.Unit | None:
         """Read the reports of a file; returns the last unit of it."""
         try:
             with open(path, "rb") as file:
                 return self._documents(file, _shown(shown), path)
         except OSError as error:
-            self.unread.append({"report": _shown(shown), "why": _reason(error)})
+            self.unread.append(r.Unread(report=_shown(shown), why=_reason(error)))
         return None
 
-    def _documents(self, file: BinaryIO, shown: str, path: str) -> dict[str, Any] | None:
-        from incc.compare.documents import texts
+    def _documents(self, file: BinaryIO, shown: str, path: str) -> t.Unit | None:
+        from incc.report.documents import read_report, texts
 
         last = None
         count = 0
@@ -164,7 +162,7 @@ class _Reader:
             for line, text in texts(file):
                 count += 1
                 try:
-                    document = _document(text, shown, line)
+                    document = read_report(text, shown, line)
                 except InputError as error:
                     self._not_read(shown, str(error))
                     continue
@@ -175,53 +173,55 @@ class _Reader:
                     last = unit
         except (OSError, MemoryError) as error:
             why = _reason(error) if isinstance(error, OSError) else "too large for the memory that there is"
-            self.unread.append({"report": shown, "why": why})
+            self.unread.append(r.Unread(report=shown, why=why))
         if not count:
-            self.unread.append({"report": shown, "why": "there is nothing in it"})
+            self.unread.append(r.Unread(report=shown, why="there is nothing in it"))
         return last
 
     def _not_read(self, shown: str, message: str) -> None:
         """Note what could not be read; the message begins with the file, perhaps with a line of it."""
         rest = message.removeprefix(shown)
         place, _, why = rest.partition(": ") if rest != message else ("", "", message)
-        self.unread.append({"report": shown + place, "why": why or message})
+        self.unread.append(r.Unread(report=shown + place, why=why or message))
 
-    def _take(self, unit: dict[str, Any], report: str, otherwise: tuple[Any, ...]) -> None:
+    def _take(self, unit: t.Unit, report: str, otherwise: tuple[Any, ...]) -> None:
         """Take a unit. In a file to which a build adds, what was compiled again replaces what it was."""
-        kernels = unit.pop("kernels")
+        kernels = unit.kernels
         key: Any = otherwise
-        if unit["command"] or unit["output"]:
-            made = unit["output"] or tuple(unit["command"])
-            key = report.partition("\0")[0], unit["folder"], unit["source"], made, unit["model"]["name"]
-            if key in self.units and not unit["folder"] and not self._alike(key, kernels):
+        if unit.command or unit.output:
+            made = unit.output or tuple(unit.command)
+            key = report.partition("\0")[0], unit.folder, unit.source, made, unit.model.name
+            if key in self.units and not unit.folder and not self._alike(key, kernels):
                 key = otherwise  # in a build of several folders others have files of that name, too
             elif key in self.units:
                 self.replaced += 1
                 del self.units[key]  # so that the later one stands where it was written
-        self.units[key] = unit, report
+        self.units[key] = replace(unit, kernels=[]), report
         self.seen[key] = self._kernels(unit, kernels, report)
-        unit.pop("trials", None)
-        self.share(unit)
 
-    def _alike(self, key: Any, kernels: list[dict[str, Any]]) -> bool:
+    def _alike(self, key: Any, kernels: list[t.Kernel]) -> bool:
         """Whether a unit has a kernel of the name of one of these."""
-        ids = {kernel["kernel_id"] for kernel in kernels}
-        return any(seen.kernel["kernel_id"] in ids for seen in self.seen[key])
+        ids = {kernel.kernel_id for kernel in kernels}
+        return any(seen.kernel.kernel_id in ids for seen in self.seen[key])
 
-    def _kernels(self, unit: dict[str, Any], kernels: list[dict[str, Any]], report: str) -> list[Seen]:
+    def _kernels(self, unit: t.Unit, kernels: list[t.Kernel], report: str) -> list[Seen]:
         from incc.report.where import NAMES
 
         wanted = self.wanted
         trials = trials_of(unit)
+        kept = replace(unit, kernels=[], ways=None, control_flow=None, trials=None)
         file, _, line = report.partition("\0")
         shown = _shown(file) + (f":{line}" if line else "")
         found = []
         for kernel in kernels:
-            values = {name: NAMES[name].of(unit, kernel) for name in wanted.names if name in NAMES}  # type: ignore
+            values = {name: NAMES[name].of(unit, kernel) for name in wanted.names if name in NAMES}
             code = code_of(kernel, wanted.code)
             headroom = headroom_of(kernel, trials)
-            kept = self.share({name: kernel[name] for name in KEPT})
-            found.append(Seen(unit=unit, kernel=kept, report=shown, code=code, headroom=headroom, values=values))
+            found.append(
+                Seen(
+                    unit=kept, kernel=without_details(kernel), report=shown, code=code, headroom=headroom, values=values
+                )
+            )
         return found
 
     def build(self) -> Build:
@@ -229,18 +229,18 @@ class _Reader:
         if not self.reports and not self.pending:
             first = self.unread[0] if self.unread else None
             more = f" ({len(self.unread) - 1} more files likewise)" if len(self.unread) > 1 else ""
-            raise InputError(f"{first['report']}: {first['why']}{more}" if first else "no report")
+            raise InputError(f"{first.report}: {first.why}{more}" if first else "no report")
         units = [unit for unit, _ in self.units.values()]
         for unit in units:
-            if note := unit["model"]["note"]:
+            if note := unit.model.note:
                 self.notes[f"{note[:1].upper()}{note[1:]}."] = None
         kept = {report for _, report in self.units.values()}
         return Build(
             seen=[seen for key in self.units for seen in self.seen[key]],
             reports=len(kept),
             units=len(units),
-            left_out=sum(len(unit["left_out"]) for unit in units),
-            system_loops=sum(unit["system_loops"] for unit in units),
+            left_out=sum(len(unit.left_out) for unit in units),
+            system_loops=sum(unit.system_loops for unit in units),
             replaced=self.replaced,
             pending=self.pending,
             stale=self.stale,
@@ -248,27 +248,6 @@ class _Reader:
             notes=list(self.notes),
             folders=self.folders,
         )
-
-
-def _document(text: bytes, shown: str, line: int) -> Any:
-    """A document. One with bytes in it that are no characters, as names of files may be, written as they are or as
-    halves of surrogate pairs, is read with others in their place."""
-    from incc.compare.documents import read_document
-
-    try:
-        return read_document(text, shown, line, RANKED)
-    except InputError:
-        characters = text.decode("utf-8", "replace")
-        if b"\\ud" in text.lower():
-            import contextlib
-            import json
-
-            with contextlib.suppress(ValueError, RecursionError):
-                characters = json.dumps(json.loads(characters), ensure_ascii=False)
-        replaced = characters.encode("utf-8", "replace")
-        if replaced == text:
-            raise
-        return read_document(replaced, shown, line, RANKED)
 
 
 def _pending(folder: str) -> int:

@@ -6,12 +6,15 @@ otherwise, per iteration of the kernel.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
 
 from incc.report.types import Amount, Count, Location, Positive, Share, Tool
 
 
-class Whence(TypedDict):
+class Whence(msgspec.Struct, frozen=True, kw_only=True):
     """Where one of the kernels of a row comes from."""
 
     report: Annotated[str, Meta(description="The file of its report, with its line where there are several in it.")]
@@ -23,7 +26,7 @@ class Whence(TypedDict):
     kernel_id: str
 
 
-class Headroom(TypedDict):
+class Headroom(msgspec.Struct, frozen=True, kw_only=True):
     """How much faster the kernel might be: its prediction beside the best of what was tried."""
 
     cycles: Annotated[Amount, Meta(description="With the best of it.")]
@@ -33,8 +36,10 @@ class Headroom(TypedDict):
         Literal["what-if", "bounds", "trial", ""],
         Meta(
             description=(
-                "what-if: a changed core; bounds: no change was tried, and without the largest bound the next one would hold; "
-                "trial: the flags of hints, with which it was compiled again; empty where nothing makes the kernel faster."
+                "what-if: a changed core; bounds: no change was tried, and without the largest bound the next one "
+                "would hold; "
+                "trial: the flags of hints, with which it was compiled again; empty where nothing makes the kernel "
+                "faster."
             )
         ),
     ]
@@ -44,7 +49,7 @@ class Headroom(TypedDict):
     text: Annotated[str, Meta(description="The same in words.")]
 
 
-class Weight(TypedDict):
+class Weight(msgspec.Struct, frozen=True, kw_only=True):
     """How hot the kernel is, by what was given."""
 
     amount: Annotated[Amount, Meta(description="In the unit of the ranking's hotness.")]
@@ -55,14 +60,15 @@ class Weight(TypedDict):
         list[Literal["address", "code", "line", "function"]],
         Meta(
             description=(
-                "How it was found: by addresses in the object, by the code that a disassembly shows, by lines of the source, "
+                "How it was found: by addresses in the object, by the code that a disassembly shows, by lines of the "
+                "source, "
                 "or by the function, whose part is divided among its loops."
             )
         ),
     ]
 
 
-class Row(TypedDict):
+class Row(msgspec.Struct, kw_only=True):
     """Kernels of one function name with the same code on the same core."""
 
     name: Annotated[str, Meta(description="The function that the loop is written in, as one speaks of it.")]
@@ -101,7 +107,7 @@ class Row(TypedDict):
     members: Annotated[list[Whence], Meta(description="Where its kernels come from; at most 20.")]
 
 
-class Group(TypedDict):
+class Group(msgspec.Struct, frozen=True, kw_only=True):
     """Rows with something in common."""
 
     key: Annotated[
@@ -117,7 +123,7 @@ class Group(TypedDict):
     first: Annotated[Count, Meta(description="Which of the rows is the one that is most worth a look.")]
 
 
-class HotFile(TypedDict):
+class HotFile(msgspec.Struct, frozen=True, kw_only=True):
     """A file that says how often what runs, or for how long."""
 
     file: str
@@ -126,7 +132,7 @@ class HotFile(TypedDict):
     text: Annotated[str, Meta(description="What it told, in words.")]
 
 
-class Hotness(TypedDict):
+class Hotness(msgspec.Struct, frozen=True, kw_only=True):
     """What weighs the kernels."""
 
     unit: Annotated[
@@ -139,14 +145,14 @@ class Hotness(TypedDict):
     notes: Annotated[list[str], Meta(description="What a reader must know of it, a sentence each.")]
 
 
-class Offender(TypedDict):
+class Offender(msgspec.Struct, frozen=True):
     """A row for which a condition holds that makes the run fail, or that warns."""
 
     row: Count
     text: str
 
 
-class Gate(TypedDict):
+class Gate(msgspec.Struct, frozen=True, kw_only=True):
     """A condition on kernels, and those for which it holds."""
 
     condition: str
@@ -155,7 +161,7 @@ class Gate(TypedDict):
     offenders: list[Offender]
 
 
-class Totals(TypedDict):
+class Totals(msgspec.Struct, frozen=True, kw_only=True):
     """What was read."""
 
     reports: Annotated[Count, Meta(description="Reports that count.")]
@@ -178,21 +184,21 @@ class Totals(TypedDict):
     models: Annotated[list[str], Meta(description="The cores, most kernels first.")]
 
 
-class Stale(TypedDict):
+class Stale(msgspec.Struct, frozen=True):
     """A report of what is not what it was."""
 
     report: str
     why: str
 
 
-class Unread(TypedDict):
+class Unread(msgspec.Struct, frozen=True):
     """A report that could not be read."""
 
     report: str
     why: str
 
 
-class Ranking(TypedDict):
+class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     """The kernels of a build, what is worth a look first. Times are in cycles of each core's clock, per iteration."""
 
     schema_version: Literal["1.0"]

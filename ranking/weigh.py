@@ -21,13 +21,13 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.frontends.isa import is_padding, same_mnemonic
+from incc.ranking import types as r
 from incc.ranking.hot.records import EXECUTIONS, SAMPLES
 from incc.ranking.kernels import loops_of, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from incc.ranking import types as r
     from incc.ranking.hot.records import Function, Listing, Sample, Told
     from incc.ranking.kernels import Seen
 
@@ -62,28 +62,28 @@ class _Weighing:
         self.ways: list[dict[str, None]] = [{} for _ in kernels]
         # Of executions: by kernel.
         self.counted: list[float | None] = [None] * len(kernels)
-        self.models = len({seen.unit["model"]["name"] for seen in kernels}) or 1
+        self.models = len({seen.unit.model.name for seen in kernels}) or 1
         self.by_symbol: dict[str, list[int]] = defaultdict(list)
         self.by_name: dict[str, list[int]] = defaultdict(list)
         self.by_line: dict[tuple[str, int], list[int]] = defaultdict(list)
         self.places: list[dict[str, frozenset[int]]] = []
         for n, seen in enumerate(kernels):
             kernel = seen.kernel
-            names = dict.fromkeys((kernel["function"], kernel["function_name"]))
+            names = dict.fromkeys((kernel.function, kernel.function_name))
             for name in names:
                 if name:
                     self.by_symbol[name].append(n)
             # What a function is called in counts is what it is called in the source, wherever it was inlined.
-            if kernel["inlined_into"]:
-                names = {kernel["source_function"]: None}
+            if kernel.inlined_into:
+                names = {kernel.source_function: None}
             for name in names:
                 if name:
                     self.by_name[name].append(n)
             lines = {seen.path(file): numbers for file, numbers in seen.code.lines.items()}
-            source = kernel["source"]
+            source = kernel.source
             if source:
-                path = seen.path(source["file"])
-                lines[path] = lines.get(path, frozenset()) | {source["line"]}
+                path = seen.path(source.file)
+                lines[path] = lines.get(path, frozenset()) | {source.line}
             self.places.append(lines)
             for path, numbers in lines.items():
                 for line in numbers:
@@ -92,10 +92,10 @@ class _Weighing:
         # where there is little debug information, and with its head where there is more.
         self.spans: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
         for n, seen in enumerate(kernels):
-            source = seen.kernel["source"]
-            own = self.places[n].get(seen.path(source["file"]), frozenset()) if source else frozenset()
-            if own:
-                self.spans[seen.path(source["file"])].append((min(own) - 1, max(own), n))
+            source = seen.kernel.source
+            own = self.places[n].get(seen.path(source.file), frozenset()) if source else frozenset()
+            if source and own:
+                self.spans[seen.path(source.file)].append((min(own) - 1, max(own), n))
         self.paths = _Paths({path for path, _ in self.by_line})
         # What is told of files that no kernel is of.
         self.unplaced: dict[str, float] = defaultdict(float)
@@ -110,22 +110,22 @@ class _Weighing:
             total += all_of_it
             share = min(of_file / all_of_it, 1.0) if all_of_it else 0.0
             files.append(
-                {"file": told.path, "kind": told.kind, "matched": round(share, 6), "text": _text(told, all_of_it)}
+                r.HotFile(file=told.path, kind=told.kind, matched=round(share, 6), text=_text(told, all_of_it))
             )
         iterations: list[float | None] = [None] * len(self.kernels)
         if self.unit == EXECUTIONS:
             for n, count in enumerate(self.counted):
                 if count is not None:
                     iterations[n] = count
-                    self.amounts[n] = count * self.kernels[n].kernel["cycles"]
+                    self.amounts[n] = count * self.kernels[n].kernel.cycles
         whole_time = sum(self.amounts) if self.unit == EXECUTIONS else total * self.models
-        hotness: r.Hotness = {
-            "unit": "cycles" if self.unit == EXECUTIONS else "samples",
-            "total": round(whole_time, 3),
-            "matched": round(min(matched / total, 1.0), 6) if total else 0.0,
-            "files": files,
-            "notes": [*dict.fromkeys(note for told in self.told for note in told.notes), *self._notes(total, matched)],
-        }
+        hotness: r.Hotness = r.Hotness(
+            unit="cycles" if self.unit == EXECUTIONS else "samples",
+            total=round(whole_time, 3),
+            matched=round(min(matched / total, 1.0), 6) if total else 0.0,
+            files=files,
+            notes=[*dict.fromkeys(note for told in self.told for note in told.notes), *self._notes(total, matched)],
+        )
         return Weighed(amounts=self.amounts, iterations=iterations, ways=self.ways, hotness=hotness)
 
     def _notes(self, total: float, matched: float) -> list[str]:
@@ -244,7 +244,7 @@ class _Weighing:
         """Of these kernels for each core those that do the work."""
         by_model: dict[str, list[int]] = defaultdict(list)
         for n in found:
-            by_model[self.kernels[n].unit["model"]["name"]].append(n)
+            by_model[self.kernels[n].unit.model.name].append(n)
         return [[n for n in some if self.kernels[n].in_reach] or some for some in by_model.values()]
 
     # --- executions ---------------------------------------------------------------------------------------------------
@@ -296,22 +296,17 @@ class _Weighing:
     def _written_in(self, n: int, symbol: str, told: Mapping[str, float]) -> bool:
         """Whether a kernel is of that function: by its symbol, where others are told of by theirs."""
         kernel = self.kernels[n].kernel
-        return (
-            not symbol
-            or bool(kernel["inlined_into"])
-            or kernel["function"] not in told
-            or (kernel["function"] == symbol)
-        )
+        return not symbol or bool(kernel.inlined_into) or kernel.function not in told or (kernel.function == symbol)
 
     def _iterations(
         self, members: Sequence[int], counts: Mapping[tuple[str, int], Mapping[str, float]]
     ) -> dict[str, float] | None:
         """How often a loop of the source iterates, by the functions that tell of it; None where nothing does."""
         seen = self.kernels[members[0]]
-        source = seen.kernel["source"]
-        file = seen.path(source["file"]) if source else next(iter(self.places[members[0]]), "")
+        source = seen.kernel.source
+        file = seen.path(source.file) if source else next(iter(self.places[members[0]]), "")
         lines = {line for n in members for line in self.places[n].get(file, ())}
-        heads = {kernel["source"]["line"] for n in members if (kernel := self.kernels[n].kernel)["source"]}
+        heads = {place.line for n in members if (place := self.kernels[n].kernel.source)}
         # Those of functions that were inlined into the loop tell of all who call them.
         symbols = {symbol: None for line in heads for symbol in counts.get((file, line), ())}
         symbols = symbols or {symbol: None for line in lines for symbol in counts.get((file, line), ())}
@@ -324,10 +319,10 @@ class _Weighing:
         return found or None
 
     def _iterate(self, n: int, count: float, way: str) -> None:
-        elements = self.kernels[n].kernel["elements"]
+        elements = self.kernels[n].kernel.elements
         if elements is None and count:
             self.unknown_elements += 1
-        each = elements["per_iteration"] if elements and elements["per_iteration"] else 1.0
+        each = elements.per_iteration if elements and elements.per_iteration else 1.0
         self.counted[n] = (self.counted[n] or 0.0) + count / each
         if count:
             self.ways[n][way] = None

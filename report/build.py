@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from incc.report import types as t
 from incc.report.found import KernelPlace as KernelPlace
 from incc.report.found import UnitResult as UnitResult
 from incc.report.hints.advice import read_build
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from incc.core.roles import Part
     from incc.frontends.asm.parse import Origin
     from incc.models.model import MachineModel
-    from incc.report import types as t
 
 SCHEMA_VERSION: Final = "1.0"
 
@@ -32,20 +32,20 @@ SCHEMA_VERSION: Final = "1.0"
 def build_report(units: Iterable[t.Unit]) -> t.Report:
     """The whole report from what `unit_report` made of each translation unit, in the order given."""
     units = list(units)
-    make_readable([kernel for unit in units for kernel in unit["kernels"]])
+    make_readable([kernel for unit in units for kernel in unit.kernels])
     _demangle_functions(
-        [part for unit in units for name in ("ways", "control_flow", "became_calls") for part in unit[name] or ()]
+        [part for u in units for parts in (u.ways, u.control_flow, u.became_calls) for part in parts or ()]
     )
     for unit in units:
-        if unit["marks"]:
+        if unit.marks:
             from incc.report.source.marks import check_expectations
 
             check_expectations(unit)
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "tool": {"name": "incc", "version": __version__},
-        "units": units,
-    }
+    return t.Report(
+        schema_version=SCHEMA_VERSION,
+        tool=t.Tool(name="incc", version=__version__),
+        units=units,
+    )
 
 
 def make_readable(kernels: Sequence[t.Kernel]) -> None:
@@ -53,31 +53,31 @@ def make_readable(kernels: Sequence[t.Kernel]) -> None:
     of each kernel in a few words what there is to say."""
     from incc.report.source.demangle import demangle, of_openmp, replace, short_name
 
-    frames = [frame for kernel in kernels for frame in (*kernel["inlined"], *kernel["inlined_into"])]
-    texts = [frame["function"] for frame in frames]
+    frames = [frame for kernel in kernels for frame in (*kernel.inlined, *kernel.inlined_into)]
+    texts = [frame.function for frame in frames]
     for kernel in kernels:
-        texts += (kernel["function_name"], kernel["source_function"], *kernel["notes"])
+        texts += (kernel.function_name, kernel.source_function, *kernel.notes)
     readable = demangle(texts)
     for frame in frames:
-        frame["function"] = short_name(replace(frame["function"], readable))
+        frame.function = short_name(replace(frame.function, readable))
     for kernel in kernels:
-        kernel["function_name"] = of_openmp(replace(kernel["function_name"], readable))
-        name = kernel["function_name"] if kernel["source_function"] == kernel["function"] else kernel["source_function"]
-        kernel["source_function"] = short_name(replace(name, readable))
-        kernel["notes"] = [replace(note, readable) for note in kernel["notes"]]
-        kernel["overview"] = overview(kernel)
+        kernel.function_name = of_openmp(replace(kernel.function_name, readable))
+        name = kernel.function_name if kernel.source_function == kernel.function else kernel.source_function
+        kernel.source_function = short_name(replace(name, readable))
+        kernel.notes = [replace(note, readable) for note in kernel.notes]
+        kernel.overview = overview(kernel)
 
 
 def _demangle_functions(parts: Sequence[t.Ways | t.ControlFlow | t.BecameCall]) -> None:
     """The same for parts of a report that have a function's name and nothing else of it."""
     from incc.report.source.demangle import is_mangled
 
-    if any(is_mangled(part["function"]) for part in parts):
+    if any(is_mangled(part.function) for part in parts):
         from incc.report.source.demangle import demangle, replace
 
-        readable = demangle(part["function_name"] for part in parts)
+        readable = demangle(part.function_name for part in parts)
         for part in parts:
-            part["function_name"] = replace(part["function_name"], readable)
+            part.function_name = replace(part.function_name, readable)
 
 
 def unit_parts(found: UnitResult) -> list[Part]:
@@ -154,7 +154,7 @@ def unit_report(found: UnitResult) -> t.Unit:
     for kernel, part in zip(kernels, parts, strict=True):
         role = part.role
         if 0 <= role.of < len(kernels):
-            set_role(kernel, role, kernels[role.of]["kernel_id"], found.results[role.of].kernel)
+            set_role(kernel, role, kernels[role.of].kernel_id, found.results[role.of].kernel)
         else:
             set_role(kernel, role)
     withhold_not_vectorised(kernels)
@@ -174,54 +174,54 @@ def unit_report(found: UnitResult) -> t.Unit:
 
         marks, misread = marks_part(kernels, found.marks, found.marked)
         problems = [*problems_part(found.mark_errors), *misread]
-    return {
-        "source": unit.source,
-        "assembly_file": unit.assembly_file,
-        "compiler": unit.compiler,
-        "compiler_version": unit.compiler_version,
-        "command": list(unit.command),
-        "folder": unit.folder,
-        "output": unit.output,
-        "way": unit.way,
-        "target_cpu": unit.cpu,
-        "model": {
-            "name": model.name,
-            "title": model.title,
-            "version": model.version,
-            "isa": model.isa,
-            "chosen_by": found.chosen_by,
-            "note": found.model_note,
-        },
-        "core": _core(model) if found.port_model else None,
-        "kernels": kernels,
-        "left_out": [
-            {
-                "first_line": item.first_line,
-                "last_line": item.last_line,
-                "function": item.function,
-                "label": item.label,
-                "reason": item.reason,
-            }
+    return t.Unit(
+        source=unit.source,
+        assembly_file=unit.assembly_file,
+        compiler=unit.compiler,
+        compiler_version=unit.compiler_version,
+        command=list(unit.command),
+        folder=unit.folder,
+        output=unit.output,
+        way=unit.way,
+        target_cpu=unit.cpu,
+        model=t.Model(
+            name=model.name,
+            title=model.title,
+            version=model.version,
+            isa=model.isa,
+            chosen_by=found.chosen_by,
+            note=found.model_note,
+        ),
+        core=_core(model) if found.port_model else None,
+        kernels=kernels,
+        left_out=[
+            t.LeftOut(
+                first_line=item.first_line,
+                last_line=item.last_line,
+                function=item.function,
+                label=item.label,
+                reason=item.reason,
+            )
             for item in found.left_out
         ],
-        "system_loops": found.system_loops,
-        "became_calls": [
-            {
-                "function": call.function,
-                "function_name": found.user_functions.get(call.function, call.function),
-                "callee": call.callee,
-                "line": call.line,
-                "source": location(call.source),
-            }
+        system_loops=found.system_loops,
+        became_calls=[
+            t.BecameCall(
+                function=call.function,
+                function_name=found.user_functions.get(call.function, call.function),
+                callee=call.callee,
+                line=call.line,
+                source=location(call.source),
+            )
             for call in found.calls
         ],
-        "not_found": list(found.not_found),
-        "ways": None if found.ways is None else list(found.ways),
-        "control_flow": None if found.control_flow is None else list(found.control_flow),
-        "marks": marks,
-        "mark_problems": problems,
-        "trials": None,
-    }
+        not_found=list(found.not_found),
+        ways=None if found.ways is None else list(found.ways),
+        control_flow=None if found.control_flow is None else list(found.control_flow),
+        marks=marks,
+        mark_problems=problems,
+        trials=None,
+    )
 
 
 def _core(model: MachineModel) -> t.Core:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from incc.core import BY_MEMORY, BY_NOTHING, BY_REGISTER, BY_RESOURCE, WaitSums
+from incc.report import types as t
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,27 +15,16 @@ if TYPE_CHECKING:
     from incc.core import Mappings, Pressure, Simulation, Statistics, Usage
     from incc.core.analysis import KernelResult
     from incc.models.bound import BoundKernel
-    from incc.report import types as t
 
 DECIMALS = 6
 
 
-def cold_report(result: KernelResult, before: dict[int, tuple[Simulation, t.Cold]] | None = None) -> t.Cold | None:
-    """The part of the report; None where there is no such run. `before`: for who does not change it, what there is
-    already of other kernels of the same unit, by the identities of their runs: several kernels may have one."""
+def cold_report(result: KernelResult) -> t.Cold | None:
+    """Return the part of the report on the run from a cold start, None without such a run."""
     run = result.cold
     if run is None or run.statistics is None:
         return None
-    if before is not None and id(run) in before:
-        part = before[id(run)][1]
-        if run.statistics.pressure:
-            # Names of registers are each kernel's own.
-            part = {**part, "pressure": _pressure(result, run.statistics.pressure)}
-        return part
-    part = _cold_report(result, run, run.statistics)
-    if before is not None:
-        before[id(run)] = run, part
-    return part
+    return _cold_report(result, run, run.statistics)
 
 
 def _cold_report(result: KernelResult, run: Simulation, found: Statistics) -> t.Cold:
@@ -45,50 +35,50 @@ def _cold_report(result: KernelResult, run: Simulation, found: Statistics) -> t.
         in_scheduler_while_ready=sum(wait.in_scheduler_while_ready for wait in found.waits),
         until_retire=sum(wait.until_retire for wait in found.waits),
     )
-    return {
-        "iterations": run.iterations,
-        "cycles": found.cycles,
-        "uops": found.uops,
-        "stalls": {
-            "registers": stalls.registers,
-            "reorder_buffer": stalls.reorder_buffer,
-            "scheduler": stalls.scheduler,
-            "load_buffer": stalls.load_buffer,
-            "store_buffer": stalls.store_buffer,
-            "group": stalls.group,
-            "front_end": stalls.no_uops,
-            "other": 0,  # the causes are all
-        },
-        "dispatched": _histogram(found.dispatched),
-        "issued": _histogram(found.issued),
-        "retired": _histogram(found.retired),
-        "schedulers": _schedulers(result, found),
-        "reorder_buffer": _buffer(found.reorder_buffer, found.cycles),
-        "registers": _registers(result, found),
-        "events": [
-            {
-                "iteration": event.iteration,
-                "instruction": event.instruction,
-                "dispatched": event.dispatched,
-                "ready": event.ready,
-                "issued": event.started,
-                "executed": event.executed,
-                "retired": event.retired,
-            }
+    return t.Cold(
+        iterations=run.iterations,
+        cycles=found.cycles,
+        uops=found.uops,
+        stalls=t.Stalls(
+            registers=stalls.registers,
+            reorder_buffer=stalls.reorder_buffer,
+            scheduler=stalls.scheduler,
+            load_buffer=stalls.load_buffer,
+            store_buffer=stalls.store_buffer,
+            group=stalls.group,
+            front_end=stalls.no_uops,
+            other=0,  # the causes are all
+        ),
+        dispatched=_histogram(found.dispatched),
+        issued=_histogram(found.issued),
+        retired=_histogram(found.retired),
+        schedulers=_schedulers(result, found),
+        reorder_buffer=_buffer(found.reorder_buffer, found.cycles),
+        registers=_registers(result, found),
+        events=[
+            t.ColdEvent(
+                iteration=event.iteration,
+                instruction=event.instruction,
+                dispatched=event.dispatched,
+                ready=event.ready,
+                issued=event.started,
+                executed=event.executed,
+                retired=event.retired,
+            )
             for event in found.events
         ],
-        "waits": [_waits(wait) for wait in found.waits] if total.executions else [],
-        "waits_total": _waits(total) if total.executions else None,
-        "pressure": _pressure(result, found.pressure) if found.pressure else None,
-    }
+        waits=[_waits(wait) for wait in found.waits] if total.executions else [],
+        waits_total=_waits(total) if total.executions else None,
+        pressure=_pressure(result, found.pressure) if found.pressure else None,
+    )
 
 
 def _histogram(cycles: Sequence[tuple[int, int]]) -> list[t.CyclesOf]:
-    return [{"count": count, "cycles": times} for count, times in cycles]
+    return [t.CyclesOf(count=count, cycles=times) for count, times in cycles]
 
 
 def _buffer(usage: Usage, cycles: int) -> t.Buffer:
-    return {"entries": usage.entries, "average": round(usage.sum / (cycles or 1), DECIMALS), "most": usage.most}
+    return t.Buffer(entries=usage.entries, average=round(usage.sum / (cycles or 1), DECIMALS), most=usage.most)
 
 
 def _schedulers(result: KernelResult, found: Statistics) -> list[t.Scheduler]:
@@ -98,7 +88,7 @@ def _schedulers(result: KernelResult, found: Statistics) -> list[t.Scheduler]:
     bound = result.bound
 
     def row(name: str, usage: Usage) -> t.Scheduler:
-        return {"name": name, **_buffer(usage, found.cycles)}
+        return t.Scheduler(name=name, **asdict(_buffer(usage, found.cycles)))
 
     p = bound.pipeline
     if p is not None and p.in_order:
@@ -140,13 +130,13 @@ def _registers(result: KernelResult, found: Statistics) -> list[t.RegisterFile]:
 
 def _register_file(name: str, entries: int, used: Mappings, moves: Sequence[int]) -> t.RegisterFile:
     candidates, eliminated, most = moves
-    return {
-        "name": name,
-        "entries": entries,
-        "mappings": used.mappings,
-        "most": used.most,
-        "moves": {"candidates": candidates, "eliminated": eliminated, "zero": 0, "most": most},
-    }
+    return t.RegisterFile(
+        name=name,
+        entries=entries,
+        mappings=used.mappings,
+        most=used.most,
+        moves=t.MovesOf(candidates=candidates, eliminated=eliminated, zero=0, most=most),
+    )
 
 
 def _of_ports(bound: BoundKernel, mask: int) -> str:
@@ -165,12 +155,12 @@ def _waits(wait: WaitSums) -> t.ColdWait:
     def average(cycles: int) -> float:
         return round(cycles / executions, DECIMALS) if executions else 0.0
 
-    return {
-        "executions": executions,
-        "queue": average(queue),
-        "ready": average(ready),
-        "writeback": average(writeback),
-    }
+    return t.ColdWait(
+        executions=executions,
+        queue=average(queue),
+        ready=average(ready),
+        writeback=average(writeback),
+    )
 
 
 _KINDS: dict[int, t.SequenceKind] = {
@@ -194,24 +184,24 @@ def _pressure(result: KernelResult, found: Pressure) -> t.Pressure:
             carrier, via = input_carrier(result.kernel, bound, step.instruction, step.via)
             kind = "memory" if carrier == "memory" else kind
         sequence.append(
-            {
-                "instruction": step.instruction,
-                "iteration_offset": step.iteration_offset,
-                "kind": kind,
-                "via": via,
-                "cycles": step.cycles,
-            }
+            t.SequenceStep(
+                instruction=step.instruction,
+                iteration_offset=step.iteration_offset,
+                kind=kind,
+                via=via,
+                cycles=step.cycles,
+            )
         )
-    return {
-        "increase": found.increase,
-        "resources": found.resources,
-        "registers": found.registers,
-        "memory": found.memory,
-        "data": found.data,
-        "by_resource": [
-            {"resource": number, "cycles": cycles}
+    return t.Pressure(
+        increase=found.increase,
+        resources=found.resources,
+        registers=found.registers,
+        memory=found.memory,
+        data=found.data,
+        by_resource=[
+            t.ResourcePressure(resource=number, cycles=cycles)
             for number, cycles in enumerate(found.by_resource[: len(bound.port_names)])
             if cycles
         ],
-        "sequence": sequence,
-    }
+        sequence=sequence,
+    )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from incc.frontends.asm.control_flow import control_flow
 from incc.frontends.asm.graph import loops
+from incc.report import types as t
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from incc.frontends.asm.graph import ControlFlow
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.kernel import Region
-    from incc.report import types as t
 
 
 def functions(assembly: Assembly, regions: Sequence[Region]) -> list[t.ControlFlow]:
@@ -35,14 +35,14 @@ def _function(assembly: Assembly, graph: ControlFlow) -> t.ControlFlow:
         statements = [assembly.statements[i] for i in block.instructions]
         jump = statements[-1].text.split(maxsplit=1)[0] if statements else ""
         blocks.append(
-            {
-                "label": block.label,
-                "instructions": [{"line": statement.line, "text": statement.text} for statement in statements],
-                "in_innermost_loop": number in inner,
-                "successors": [
-                    {"block": to, "jump": jump if to in block.taken else "", "closes_loop": (number, to) in back}
+            t.Block(
+                label=block.label,
+                instructions=[t.BlockInstruction(line=statement.line, text=statement.text) for statement in statements],
+                in_innermost_loop=number in inner,
+                successors=[
+                    t.Successor(block=to, jump=jump if to in block.taken else "", closes_loop=(number, to) in back)
                     for to in block.successors
                 ],
-            }
+            )
         )
-    return {"function": graph.name, "function_name": graph.name, "blocks": blocks}
+    return t.ControlFlow(function=graph.name, function_name=graph.name, blocks=blocks)

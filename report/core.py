@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from msgspec.structs import astuple, replace
+
 from incc.frontends.isa import isa
 from incc.models.throughput import port_bound
+from incc.report import types as t
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from incc.models.model import Form, MachineModel
-    from incc.report import types as t
 
     Stage = Literal["front end", "rename", "window", "memory"]
 
@@ -20,34 +22,34 @@ def core_report(model: MachineModel) -> t.Core:
     """Facts of the model alone: what it does not say is not there."""
     p = model.parameters
     schedulers: list[t.CoreScheduler] = [
-        {"ports": names.split(","), "entries": entries, "kind": "scheduler"}
+        t.CoreScheduler(ports=names.split(","), entries=entries, kind="scheduler")
         for names, entries in p["schedulers"].items()
     ]
     if queue := p["waiting_queue"]:
-        schedulers.append({"ports": queue["ports"].split(","), "entries": queue["entries"], "kind": "queue"})
+        schedulers.append(t.CoreScheduler(ports=queue["ports"].split(","), entries=queue["entries"], kind="queue"))
     if not schedulers and not p["in_order"]:
-        schedulers = [{"ports": list(model.ports), "entries": p["rs"], "kind": "scheduler"}]
-    return {
-        "title": model.title,
-        "model": model.name,
-        "issue_width": p["issue_width"],
-        "retire_width": p["retire_width"],
-        "parts": [
+        schedulers = [t.CoreScheduler(ports=list(model.ports), entries=p["rs"], kind="scheduler")]
+    return t.Core(
+        title=model.title,
+        model=model.name,
+        issue_width=p["issue_width"],
+        retire_width=p["retire_width"],
+        parts=[
             *_parts("front end", _front_end(model)),
             *_parts("rename", _rename(model)),
             *_parts("window", _window(model)),
             *_parts("memory", _memory(model)),
         ],
-        "schedulers": schedulers,
-        "ports": list(model.ports),
-        "units": list(model.resources),
-        "work": [*_of_functions(model), *_of_forms(model)],
-    }
+        schedulers=schedulers,
+        ports=list(model.ports),
+        units=list(model.resources),
+        work=[*_of_functions(model), *_of_forms(model)],
+    )
 
 
 def _parts(stage: Stage, found: Iterable[tuple[str, str]]) -> Iterator[t.CorePart]:
     for name, text in found:
-        yield {"stage": stage, "name": name, "text": text}
+        yield t.CorePart(stage=stage, name=name, text=text)
 
 
 # --- before the ports ------------------------------------------------------------------------------------------------
@@ -190,16 +192,16 @@ def _of_functions(model: MachineModel) -> Iterator[t.CoreWork]:
             continue
         before = kind, ports
         latency = sorted(set(model.parameters["load_latency"].values())) if kind == "load" else []
-        yield {
-            "name": name,
-            "bits": [],
-            "ports": _ports_of(ports, model),
-            "uops": 1,
-            "latency": [latency[0], latency[-1]] if latency else [],
-            "rthroughput": None,
-            "unit": None,
-            "unit_cycles": 0,
-        }
+        yield t.CoreWork(
+            name=name,
+            bits=[],
+            ports=_ports_of(ports, model),
+            uops=1,
+            latency=[latency[0], latency[-1]] if latency else [],
+            rthroughput=None,
+            unit=None,
+            unit_cycles=0,
+        )
 
 
 def _ports_of(text: str, model: MachineModel) -> list[str]:
@@ -222,7 +224,7 @@ def _of_forms(model: MachineModel) -> list[t.CoreWork]:
             if same is None:
                 of_name.append(row)
             else:
-                same["bits"] += row["bits"]
+                same.bits.extend(row.bits)
         found += of_name
     return found
 
@@ -235,16 +237,16 @@ def _of_form(model: MachineModel, name: str, bits: int, forms: Iterable[str]) ->
     # What a load or store would do is in rows of their own.
     latency = sorted(cycles for _, source, cycles in form.latency if source != "m")
     unit = form.attributes.get("unit") or (model.resources[0] if model.resources else None)
-    return {
-        "name": name,
-        "bits": [bits] if bits else [],
-        "ports": [port for port in model.ports if port in used],
-        "uops": sum(count for _, count in form.uops),
-        "latency": [latency[0], latency[-1]] if latency else [],
-        "rthroughput": _rthroughput(form, model),
-        "unit": unit if form.divider else None,
-        "unit_cycles": form.divider,
-    }
+    return t.CoreWork(
+        name=name,
+        bits=[bits] if bits else [],
+        ports=[port for port in model.ports if port in used],
+        uops=sum(count for _, count in form.uops),
+        latency=[latency[0], latency[-1]] if latency else [],
+        rthroughput=_rthroughput(form, model),
+        unit=unit if form.divider else None,
+        unit_cycles=form.divider,
+    )
 
 
 def _rthroughput(form: Form, model: MachineModel) -> float:
@@ -258,4 +260,4 @@ def _rthroughput(form: Form, model: MachineModel) -> float:
 
 
 def _figures(work: t.CoreWork) -> tuple[Any, ...]:
-    return tuple(value for name, value in work.items() if name != "bits")
+    return astuple(replace(work, bits=[]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec.structs import astuple
+from msgspec.structs import asdict, astuple
 
 from incc.core import RENAMERS, figures
 from incc.core.ranges import find_range, not_counted, rare_calls
@@ -22,13 +22,14 @@ from incc.models.bound import (
     UOP_STORE_DATA,
     ZEROED,
 )
+from incc.report import types as t
 from incc.report import verdict, wording
-from incc.report.brief import DECIMALS, llvm_resources, own_throughput, port_title, refused_statement, rounded
 from incc.report.cold import cold_report
 from incc.report.found import ITERATIONS
 from incc.report.hints.advice import ASSEMBLY
 from incc.report.identity import content_hash
 from incc.report.range import kernel_range, mispredicted
+from incc.report.resources import DECIMALS, llvm_resources, own_throughput, port_title, refused_statement, rounded
 from incc.report.source.compiled import compiled
 
 if TYPE_CHECKING:
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from incc.measuring.kernels import KernelMeasurement
     from incc.models.bound import BoundKernel
     from incc.models.model import Form
-    from incc.report import types as t
     from incc.report.hints.advice import Build
     from incc.report.source.written import Written
 
@@ -105,89 +105,89 @@ def kernel_report(
         from incc.report.measured import measured_part
 
         of_host = measured_part(result, measured, host, range_)
-    return {
-        "kernel_id": kernel_id,
-        "content_hash": content_hash(kernel),
-        "name": kernel.name,
-        "cycles": float(result.cycles),
-        "kind": region.kind if region else "code",
-        "function": region.function if region else "",
-        "function_name": user_function or (region.function if region else ""),
-        "source": location(region.source) if region else None,
-        "column": column,
-        "source_function": place.function if place else region.function if region else "",
-        "near": location(near),
-        "inlined": [_frame(frame) for frame in place.inlined] if place else [],
-        "inlined_into": [_frame(frame) for frame in place.inlined_into] if place else [],
-        "remarks": [],
-        "role": {"name": "", "of": "", "instead": False, "basis": "inferred", "text": ""},
-        "compiled": compiled(region.compiled) if region and region.compiled else None,
-        "elements": _elements(result, elements) if elements else None,
-        "rates": _rates(figures.rates(work, moved, result.cycles, elements.per_iteration if elements else None, ghz)),
-        "range": range_,
-        "mispredictions": mispredicted(result, ways, mispredict_rate),
-        "measured": of_host,
-        "at_least": at_least,
-        "overview": {"function": "", "limit": "", "vector": "", "look": ""},
-        "label": region.label if region else "",
-        "first_line": region.first_line if region else 0,
-        "last_line": region.last_line if region else 0,
-        "depth": region.depth if region else 0,
-        "is_loop": kernel.is_loop,
-        "isa": kernel.isa,
-        "notes": [*(region.notes if region else ()), *_rare(kernel, rare_calls(result, ways)), *result.notes, *notes],
-        "size": {
-            "instructions": len(kernel.instructions),
-            "bytes": sum(instruction.length for instruction in kernel.instructions),
-            "issue_slots": sum(bound.issue_slots),
-            "retire_slots": sum(bound.retire_slots),
-            "uops": len(bound.uop_ports),
-        },
-        "arithmetic": _arithmetic(work, moved),
-        "memory": _memory(kernel, bound, moved, analysis, step),
-        "verdict": verdict.sentence(result, bounds) if steady else "",
-        "hints": _hints(result, build, found) if steady else [],
-        "bounds": bounds,
-        "simulated": _simulated(bound, simulation) if simulation else None,
-        "what_ifs": _what_ifs(result),
-        "cold": cold_report(result) if result.cold else None,
-        "alignments": [ratio(cycles) for cycles in result.alignments],
-        "dispatch_width": bound.issue_width,
-        "port_assignment": "equal" if fixed_ports else "balanced",
-        "resources": [
-            {
-                "name": name,
-                "kind": "port" if p < bound.n_ports else "unit",
-                "title": port_title(bound, p),
-                "load": load[p],
-                "busiest": p in busiest,
-            }
+    return t.Kernel(
+        kernel_id=kernel_id,
+        content_hash=content_hash(kernel),
+        name=kernel.name,
+        cycles=float(result.cycles),
+        kind=region.kind if region else "code",
+        function=region.function if region else "",
+        function_name=user_function or (region.function if region else ""),
+        source=location(region.source) if region else None,
+        column=column,
+        source_function=place.function if place else region.function if region else "",
+        near=location(near),
+        inlined=[_frame(frame) for frame in place.inlined] if place else [],
+        inlined_into=[_frame(frame) for frame in place.inlined_into] if place else [],
+        remarks=[],
+        role=t.Role(name="", of="", instead=False, basis="inferred", text=""),
+        compiled=compiled(region.compiled) if region and region.compiled else None,
+        elements=_elements(result, elements) if elements else None,
+        rates=_rates(figures.rates(work, moved, result.cycles, elements.per_iteration if elements else None, ghz)),
+        range=range_,
+        mispredictions=mispredicted(result, ways, mispredict_rate),
+        measured=of_host,
+        at_least=at_least,
+        overview=t.Overview(function="", limit="", vector="", look=""),
+        label=region.label if region else "",
+        first_line=region.first_line if region else 0,
+        last_line=region.last_line if region else 0,
+        depth=region.depth if region else 0,
+        is_loop=kernel.is_loop,
+        isa=kernel.isa,
+        notes=[*(region.notes if region else ()), *_rare(kernel, rare_calls(result, ways)), *result.notes, *notes],
+        size=t.Size(
+            instructions=len(kernel.instructions),
+            bytes=sum(instruction.length for instruction in kernel.instructions),
+            issue_slots=sum(bound.issue_slots),
+            retire_slots=sum(bound.retire_slots),
+            uops=len(bound.uop_ports),
+        ),
+        arithmetic=_arithmetic(work, moved),
+        memory=_memory(kernel, bound, moved, analysis, step),
+        verdict=verdict.sentence(result, bounds) if steady else "",
+        hints=_hints(result, build, found) if steady else [],
+        bounds=bounds,
+        simulated=_simulated(bound, simulation) if simulation else None,
+        what_ifs=_what_ifs(result),
+        cold=cold_report(result) if result.cold else None,
+        alignments=[ratio(cycles) for cycles in result.alignments],
+        dispatch_width=bound.issue_width,
+        port_assignment="equal" if fixed_ports else "balanced",
+        resources=[
+            t.Resource(
+                name=name,
+                kind="port" if p < bound.n_ports else "unit",
+                title=port_title(bound, p),
+                load=load[p],
+                busiest=p in busiest,
+            )
             for p, name in enumerate(bound.port_names)
         ],
-        "llvm_resources": llvm_resources(result),
-        "instructions": _instructions(result, source_lines or {}, written),
-        "critical_path": {
-            "cycles": analysis.critical_path_cycles,
-            "instructions": list(analysis.critical_path_instructions),
-            "steps": [_step(kernel, bound, step) for step in analysis.critical_path],
-        },
-        "chains": [_chain(kernel, bound, chain) for chain in analysis.chains],
-        "chains_complete": analysis.chains_complete,
-        "dependencies": _dependencies(kernel, bound, analysis) if steady else [],
-        "waits": _waits(bound, result.waits) if result.waits else None,
-        "timeline": _timeline(result) if result.events is not None else None,
-        "unknown_instructions": [
-            {
-                "index": i,
-                "line": kernel.instructions[i].line,
-                "text": kernel.instructions[i].text,
-                "form": kernel.instructions[i].form,
-            }
+        llvm_resources=llvm_resources(result),
+        instructions=_instructions(result, source_lines or {}, written),
+        critical_path=t.CriticalPath(
+            cycles=analysis.critical_path_cycles,
+            instructions=list(analysis.critical_path_instructions),
+            steps=[_step(kernel, bound, step) for step in analysis.critical_path],
+        ),
+        chains=[_chain(kernel, bound, chain) for chain in analysis.chains],
+        chains_complete=analysis.chains_complete,
+        dependencies=_dependencies(kernel, bound, analysis) if steady else [],
+        waits=_waits(bound, result.waits) if result.waits else None,
+        timeline=_timeline(result) if result.events is not None else None,
+        unknown_instructions=[
+            t.UnknownInstruction(
+                index=i,
+                line=kernel.instructions[i].line,
+                text=kernel.instructions[i].text,
+                form=kernel.instructions[i].form,
+            )
             for i in unknown
         ],
-        "refused": [refused_statement(refused) for refused in kernel.refused],
-        "summary": _summary(result, iterations),
-    }
+        refused=[refused_statement(refused) for refused in kernel.refused],
+        summary=_summary(result, iterations),
+    )
 
 
 def _hints(result: KernelResult, build: Build, found: KernelRange | None) -> list[t.Hint]:
@@ -208,7 +208,7 @@ def _rare(kernel: Kernel, calls: Sequence[Instruction]) -> list[str]:
 
 def ratio(cycles: Fraction) -> t.Ratio:
     """A duration in cycles, as a number and exactly."""
-    return {"cycles": float(cycles), "exact": str(cycles)}
+    return t.Ratio(cycles=float(cycles), exact=str(cycles))
 
 
 # --- parts of a kernel ------------------------------------------------------------------------------------------------
@@ -216,11 +216,11 @@ def ratio(cycles: Fraction) -> t.Ratio:
 
 def location(place: SourceLocation | None) -> t.Location | None:
     """A place in the source."""
-    return {"file": place.file, "line": place.line} if place else None
+    return t.Location(file=place.file, line=place.line) if place else None
 
 
 def _frame(frame: Frame) -> t.Frame:
-    return {"function": frame.function, "file": frame.file, "line": frame.line}
+    return t.Frame(function=frame.function, file=frame.file, line=frame.line)
 
 
 def _rounded(value: float | None) -> float | None:
@@ -230,15 +230,15 @@ def _rounded(value: float | None) -> float | None:
 def _elements(result: KernelResult, elements: Elements) -> t.Elements:
     number, each = elements.per_iteration, float(result.cycles / elements.per_iteration)
     least = "at least " if result.kernel.refused or not_counted(result) else ""
-    return {
-        "per_iteration": float(number),
-        "cycles": round(each, DECIMALS),
-        "basis": elements.basis,
-        "why": elements.why,
-        "text": f"{least}{float(result.cycles):.2f} cycles an iteration, {each:.2f} an element "
+    return t.Elements(
+        per_iteration=float(number),
+        cycles=round(each, DECIMALS),
+        basis=elements.basis,
+        why=elements.why,
+        text=f"{least}{float(result.cycles):.2f} cycles an iteration, {each:.2f} an element "
         f"({float(number):g} {'element' if number == 1 else 'elements'} an iteration, "
         f"{'inferred' if elements.basis == 'inferred' else 'says the compiler'})",
-    }
+    )
 
 
 def _rates(found: figures.Rates | None) -> t.Rates | None:
@@ -247,63 +247,63 @@ def _rates(found: figures.Rates | None) -> t.Rates | None:
     seconds = [_rounded(found.in_a_second(amount)) for amount in (found.flop, found.bytes, found.elements)]
     units = ("GFLOP/s", "GB/s loaded and stored (L1)", "G elements/s")
     told = ", ".join(f"{amount:.4g} {unit}" for amount, unit in zip(seconds, units, strict=True) if amount)
-    return {
-        "flop_per_cycle": round(found.flop, DECIMALS),
-        "bytes_per_cycle": round(found.bytes, DECIMALS),
-        "elements_per_cycle": _rounded(found.elements),
-        "ghz": found.ghz or None,
-        "gflop_per_second": seconds[0],
-        "gigabytes_per_second": seconds[1],
-        "gigaelements_per_second": seconds[2],
-        "text": f"{told} at {found.ghz:g} GHz" if told else "",
-    }
+    return t.Rates(
+        flop_per_cycle=round(found.flop, DECIMALS),
+        bytes_per_cycle=round(found.bytes, DECIMALS),
+        elements_per_cycle=_rounded(found.elements),
+        ghz=found.ghz or None,
+        gflop_per_second=seconds[0],
+        gigabytes_per_second=seconds[1],
+        gigaelements_per_second=seconds[2],
+        text=f"{told} at {found.ghz:g} GHz" if told else "",
+    )
 
 
 def _summary(result: KernelResult, iterations: int) -> t.Summary:
     found = figures.summary(result, iterations)
-    return {
-        "iterations": found.iterations,
-        "instructions": found.instructions,
-        "cycles": found.cycles,
-        "uops": found.uops,
-        "dispatch_width": found.dispatch_width,
-        "uops_per_cycle": round(found.uops_per_cycle, DECIMALS),
-        "ipc": round(found.ipc, DECIMALS),
-        "block_rthroughput": float(found.block_rthroughput),
-    }
+    return t.Summary(
+        iterations=found.iterations,
+        instructions=found.instructions,
+        cycles=found.cycles,
+        uops=found.uops,
+        dispatch_width=found.dispatch_width,
+        uops_per_cycle=round(found.uops_per_cycle, DECIMALS),
+        ipc=round(found.ipc, DECIMALS),
+        block_rthroughput=float(found.block_rthroughput),
+    )
 
 
 def _arithmetic(work: figures.Operations, moved: figures.Traffic) -> t.Arithmetic:
-    return {
-        "flop": work.flop,
-        "flop_packed": work.flop_packed,
-        "integer_operations": work.integer,
-        "integer_operations_packed": work.integer_packed,
-        "packed_share": _rounded(work.packed_share),
-        "vector_bits": work.vector_bits,
-        "flop_per_byte": _rounded(figures.intensity(work, moved)),
-        "text": _vectorisation(work, moved),
-    }
+    return t.Arithmetic(
+        flop=work.flop,
+        flop_packed=work.flop_packed,
+        integer_operations=work.integer,
+        integer_operations_packed=work.integer_packed,
+        packed_share=_rounded(work.packed_share),
+        vector_bits=work.vector_bits,
+        flop_per_byte=_rounded(figures.intensity(work, moved)),
+        text=_vectorisation(work, moved),
+    )
 
 
 def _memory(kernel: Kernel, bound: BoundKernel, moved: figures.Traffic, analysis: Analysis, step: int) -> t.Memory:
     flags = bound.instruction_flags
     frame = [flags[i] for i, instruction in enumerate(kernel.instructions) if _on_frame(kernel, instruction)]
-    return {
-        "bytes_loaded": moved.bytes_loaded,
-        "bytes_stored": moved.bytes_stored,
-        "unsized_accesses": moved.unsized_accesses,
-        "loads": sum(bool(each & IS_LOAD) for each in flags),
-        "stores": sum(bool(each & IS_STORE) for each in flags),
-        "spills": sum(bool(each & IS_STORE) for each in frame),
-        "reloads": sum(bool(each & IS_LOAD) for each in frame),
-        "step": step,
-        "widest_access_bits": moved.widest_access_bits,
-        "line_crossings": round(float(analysis.line_crossings), DECIMALS),
-        "worst_line_crossings": round(float(analysis.worst_line_crossings), DECIMALS),
-        "expected_line_crossings": round(float(analysis.expected_line_crossings), DECIMALS),
-        "worst_alignment_port_bound": round(float(analysis.worst_alignment_port_bound), DECIMALS),
-    }
+    return t.Memory(
+        bytes_loaded=moved.bytes_loaded,
+        bytes_stored=moved.bytes_stored,
+        unsized_accesses=moved.unsized_accesses,
+        loads=sum(bool(each & IS_LOAD) for each in flags),
+        stores=sum(bool(each & IS_STORE) for each in flags),
+        spills=sum(bool(each & IS_STORE) for each in frame),
+        reloads=sum(bool(each & IS_LOAD) for each in frame),
+        step=step,
+        widest_access_bits=moved.widest_access_bits,
+        line_crossings=round(float(analysis.line_crossings), DECIMALS),
+        worst_line_crossings=round(float(analysis.worst_line_crossings), DECIMALS),
+        expected_line_crossings=round(float(analysis.expected_line_crossings), DECIMALS),
+        worst_alignment_port_bound=round(float(analysis.worst_alignment_port_bound), DECIMALS),
+    )
 
 
 def _on_frame(kernel: Kernel, instruction: Instruction) -> bool:
@@ -380,41 +380,41 @@ def _instructions(
         if (key := (instruction.form, kinds, uops)) not in works:
             works[key] = _works(kernel, bound, i)
         rows.append(
-            {
-                "index": i,
-                "line": instruction.line,
-                "source": location(source_lines.get(lines[i])),
-                "text": written.text(instruction) if written else instruction.text,
-                "bytes": instruction.length,
-                "encoding": (written.encoding(instruction) if written else instruction.encoding).hex(),
-                "form": instruction.form,
-                "unknown": bool(flags & UNKNOWN),
-                "latency": bound.latency[i],
-                "load_latency": bound.load_latency[i],
-                "issue_slots": bound.issue_slots[i],
-                "retire_slots": bound.retire_slots[i],
-                "uops": last - first,
-                "ports": usage,
-                "work": list(works[key]),
-                "rthroughput": {**throughput},
-                "measured_rthroughput": form.throughput if form else None,
-                "loads": bool(flags & IS_LOAD),
-                "stores": bool(flags & IS_STORE),
-                "may_load": effects.may_load,
-                "may_store": effects.may_store,
-                "side_effects": effects.side_effects,
-                "load_barrier": effects.load_barrier,
-                "store_barrier": effects.store_barrier,
-                "frame": _on_frame(kernel, instruction),
-                "macro_fused": bool(flags & FUSED_INTO_PREVIOUS),
-                "eliminated": bool(flags & ELIMINATED),
-                "zero_idiom": bool(flags & ZEROED),
-                "pressure": rounded(pressure[i]),
-                "critical_path_cycles": on_path.get(i),
-                "chain_cycles": in_chain.get(i),
-                "figures": {"source": form.source, "derived": form.derived} if form else None,
-                "remarks": _remarks(flags, form),
-            }
+            t.Instruction(
+                index=i,
+                line=instruction.line,
+                source=location(source_lines.get(lines[i])),
+                text=written.text(instruction) if written else instruction.text,
+                bytes=instruction.length,
+                encoding=(written.encoding(instruction) if written else instruction.encoding).hex(),
+                form=instruction.form,
+                unknown=bool(flags & UNKNOWN),
+                latency=bound.latency[i],
+                load_latency=bound.load_latency[i],
+                issue_slots=bound.issue_slots[i],
+                retire_slots=bound.retire_slots[i],
+                uops=last - first,
+                ports=usage,
+                work=list(works[key]),
+                rthroughput=throughput,
+                measured_rthroughput=form.throughput if form else None,
+                loads=bool(flags & IS_LOAD),
+                stores=bool(flags & IS_STORE),
+                may_load=effects.may_load,
+                may_store=effects.may_store,
+                side_effects=effects.side_effects,
+                load_barrier=effects.load_barrier,
+                store_barrier=effects.store_barrier,
+                frame=_on_frame(kernel, instruction),
+                macro_fused=bool(flags & FUSED_INTO_PREVIOUS),
+                eliminated=bool(flags & ELIMINATED),
+                zero_idiom=bool(flags & ZEROED),
+                pressure=rounded(pressure[i]),
+                critical_path_cycles=on_path.get(i),
+                chain_cycles=in_chain.get(i),
+                figures=t.Figures(source=form.source, derived=form.derived) if form else None,
+                remarks=_remarks(flags, form),
+            )
         )
     return rows
 
@@ -472,45 +472,45 @@ def _simulated(bound: BoundKernel, run: Simulation) -> t.Simulated:
     uops, delivered = run.uops_by_source, sum(astuple(run.uops_by_source))
     lost, slots = run.lost_slots, run.cycles * bound.issue_width
     moves = run.moves_eliminated + run.moves_executed
-    return {
-        "cycles": float(run.cycles_per_iteration),
-        "exact": str(run.cycles_per_iteration),
-        "period": run.period,
-        "iterations": run.iterations,
-        "run_cycles": run.cycles,
-        "uops": {
-            "decoders": share(uops.decoders, delivered),
-            "uop_cache": share(uops.uop_cache, delivered),
-            "loop_stream_detector": share(uops.loop_stream_detector, delivered),
-            "microcode": share(uops.microcode, delivered),
-        },
-        "lost_slots": {
-            "no_uops": share(lost.no_uops, slots),
-            "reorder_buffer": share(lost.reorder_buffer, slots),
-            "scheduler": share(lost.scheduler, slots),
-            "group": share(lost.group, slots),
-            "load_buffer": share(lost.load_buffer, slots),
-            "store_buffer": share(lost.store_buffer, slots),
-            "registers": share(lost.registers, slots),
-        },
-        "port_uops": [share(count, run.cycles) for count in run.port_uops[: len(bound.port_names)]],
-        "moves": {
-            "eliminated": share(run.moves_eliminated, moves),
-            "executed": share(run.moves_executed, moves),
-        },
-    }
+    return t.Simulated(
+        cycles=float(run.cycles_per_iteration),
+        exact=str(run.cycles_per_iteration),
+        period=run.period,
+        iterations=run.iterations,
+        run_cycles=run.cycles,
+        uops=t.Uops(
+            decoders=share(uops.decoders, delivered),
+            uop_cache=share(uops.uop_cache, delivered),
+            loop_stream_detector=share(uops.loop_stream_detector, delivered),
+            microcode=share(uops.microcode, delivered),
+        ),
+        lost_slots=t.LostSlots(
+            no_uops=share(lost.no_uops, slots),
+            reorder_buffer=share(lost.reorder_buffer, slots),
+            scheduler=share(lost.scheduler, slots),
+            group=share(lost.group, slots),
+            load_buffer=share(lost.load_buffer, slots),
+            store_buffer=share(lost.store_buffer, slots),
+            registers=share(lost.registers, slots),
+        ),
+        port_uops=[share(count, run.cycles) for count in run.port_uops[: len(bound.port_names)]],
+        moves=t.Moves(
+            eliminated=share(run.moves_eliminated, moves),
+            executed=share(run.moves_executed, moves),
+        ),
+    )
 
 
 def _what_ifs(result: KernelResult) -> list[t.WhatIf]:
     return [
-        {
-            "change": w.name,
-            "text": w.text,
-            "cycles": float(w.cycles),
-            "exact": str(w.cycles),
-            "gained": round(float(result.cycles - w.cycles), DECIMALS),
-            "asked": w.asked,
-        }
+        t.WhatIf(
+            change=w.name,
+            text=w.text,
+            cycles=float(w.cycles),
+            exact=str(w.cycles),
+            gained=round(float(result.cycles - w.cycles), DECIMALS),
+            asked=w.asked,
+        )
         for w in result.what_ifs
     ]
 
@@ -518,27 +518,27 @@ def _what_ifs(result: KernelResult) -> list[t.WhatIf]:
 def _waits(bound: BoundKernel, waits: Waits) -> t.Waits:
     def at_ports(table: Mapping[tuple[int, int], float]) -> list[t.PortWait]:
         return [
-            {"instruction": i, "resource": bound.port_names[port], "cycles": round(cycles, DECIMALS)}
+            t.PortWait(instruction=i, resource=bound.port_names[port], cycles=round(cycles, DECIMALS))
             for (i, port), cycles in table.items()
         ]
 
-    return {
-        "instructions": [
-            {
-                "had_to_wait": round(had, DECIMALS),
-                "for_inputs": round(for_inputs, DECIMALS),
-                "for_ports": round(had - for_inputs, DECIMALS),
-                "caused_to_wait": round(caused, DECIMALS),
-            }
+    return t.Waits(
+        instructions=[
+            t.WaitsInstruction(
+                had_to_wait=round(had, DECIMALS),
+                for_inputs=round(for_inputs, DECIMALS),
+                for_ports=round(had - for_inputs, DECIMALS),
+                caused_to_wait=round(caused, DECIMALS),
+            )
             for had, for_inputs, caused in zip(waits.had, waits.for_inputs, waits.caused, strict=True)
         ],
-        "inputs": [
-            {"instruction": i, "producer": producer, "cycles": round(cycles, DECIMALS)}
+        inputs=[
+            t.InputWait(instruction=i, producer=producer, cycles=round(cycles, DECIMALS))
             for (i, producer), cycles in waits.inputs.items()
         ],
-        "ports": at_ports(waits.ports),
-        "blocked": at_ports(waits.blocked),
-    }
+        ports=at_ports(waits.ports),
+        blocked=at_ports(waits.blocked),
+    )
 
 
 # --- dependencies -----------------------------------------------------------------------------------------------------
@@ -546,27 +546,27 @@ def _waits(bound: BoundKernel, waits: Waits) -> t.Waits:
 
 def _step(kernel: Kernel, bound: BoundKernel, step: Step | Edge) -> t.Step:
     kind, via = wording.carrier(kernel, bound, step)
-    return {
-        "from": step.producer,
-        "to": step.consumer,
-        "kind": kind,
-        "via": via,
-        "latency": step.latency,
-        "distance": step.distance,
-    }
+    return t.Step(
+        producer=step.producer,
+        to=step.consumer,
+        kind=kind,
+        via=via,
+        latency=step.latency,
+        distance=step.distance,
+    )
 
 
 def _chain(kernel: Kernel, bound: BoundKernel, chain: Chain) -> t.Chain:
     instructions = verdict.chain_instructions(chain)
-    return {
-        "cycles_per_iteration": ratio(chain.cycles_per_iteration),
-        "latency": chain.latency,
-        "iterations": chain.distance,
-        "through": verdict.carriers(kernel, bound, chain),
-        "instructions": instructions,
-        "lines": [kernel.instructions[i].line for i in instructions],
-        "steps": [_step(kernel, bound, step) for step in chain.steps],
-    }
+    return t.Chain(
+        cycles_per_iteration=ratio(chain.cycles_per_iteration),
+        latency=chain.latency,
+        iterations=chain.distance,
+        through=verdict.carriers(kernel, bound, chain),
+        instructions=instructions,
+        lines=[kernel.instructions[i].line for i in instructions],
+        steps=[_step(kernel, bound, step) for step in chain.steps],
+    )
 
 
 def _dependencies(kernel: Kernel, bound: BoundKernel, analysis: Analysis) -> list[t.Dependency]:
@@ -585,7 +585,9 @@ def _dependencies(kernel: Kernel, bound: BoundKernel, analysis: Analysis) -> lis
         for key in dict.fromkeys(_key(step) for step in chain.steps):
             chains.setdefault(key, []).append(number)
     return [
-        {**_step(kernel, bound, slowest[key]), "critical_path": key in path, "chains": chains.get(key, [])}
+        t.Dependency(
+            **asdict(_step(kernel, bound, slowest[key])), critical_path=key in path, chains=chains.get(key, [])
+        )
         for key in sorted(slowest)
     ]
 
@@ -607,27 +609,27 @@ def _timeline(result: KernelResult) -> t.Timeline:
     known = result.known if result.started else None
     # Kernels that are alike have one record of their µops.
     found: figures.Timeline = known.once("timeline", result.started, averages) if known else averages()
-    return {
-        "iterations": found.iterations,
-        "cycles": found.cycles,
-        "events": [
-            {
-                "iteration": event.iteration,
-                "instruction": event.instruction,
-                "dispatched": event.dispatched,
-                "earliest": earliest,
-                "ready": event.ready,
-                "started": event.started,
-                "executed": event.executed,
-                "retired": event.retired,
-                "ports": [names[p] if p >= 0 else None for p in event.ports],
-            }
+    return t.Timeline(
+        iterations=found.iterations,
+        cycles=found.cycles,
+        events=[
+            t.Event(
+                iteration=event.iteration,
+                instruction=event.instruction,
+                dispatched=event.dispatched,
+                earliest=earliest,
+                ready=event.ready,
+                started=event.started,
+                executed=event.executed,
+                retired=event.retired,
+                ports=[names[p] if p >= 0 else None for p in event.ports],
+            )
             for event, earliest in zip(events, found.earliest, strict=True)
         ],
-        "uops": [_uop(result, uop, found.uops) for uop in found.uops],
-        "waits": [_waiting(wait) for wait in found.waits],
-        "total_wait": _waiting(found.total),
-    }
+        uops=[_uop(result, uop, found.uops) for uop in found.uops],
+        waits=[_waiting(wait) for wait in found.waits],
+        total_wait=_waiting(found.total),
+    )
 
 
 _KINDS: dict[int, t.UopKindName] = {
@@ -647,35 +649,35 @@ def _uop(result: KernelResult, shown: figures.ShownUop, uops: Sequence[figures.S
     for producer, location, arrived in shown.inputs:
         carrier, via = wording.input_carrier(result.kernel, bound, uop.instruction, location)
         inputs.append(
-            {
-                "producer": producer,
-                "kind": carrier,
-                "via": via,
-                "arrived": arrived,
-                "latency": arrived - uops[producer].uop.started,
-            }
+            t.UopInput(
+                producer=producer,
+                kind=carrier,
+                via=via,
+                arrived=arrived,
+                latency=arrived - uops[producer].uop.started,
+            )
         )
-    return {
-        "iteration": uop.iteration,
-        "instruction": uop.instruction,
-        "kind": _KINDS[bound.uop_kind[uop.uop]] if uop.uop >= 0 else kind,
-        "port": bound.port_names[uop.port],
-        "unit": bound.port_names[uop.unit] if uop.unit >= 0 else None,
-        "dispatched": uop.dispatched,
-        "earliest": uop.earliest,
-        "ready": uop.ready,
-        "started": uop.started,
-        "executed": uop.executed,
-        "retired": shown.retired,
-        "inputs": inputs,
-        "last_input": shown.last_input,
-    }
+    return t.TimelineUop(
+        iteration=uop.iteration,
+        instruction=uop.instruction,
+        kind=_KINDS[bound.uop_kind[uop.uop]] if uop.uop >= 0 else kind,
+        port=bound.port_names[uop.port],
+        unit=bound.port_names[uop.unit] if uop.unit >= 0 else None,
+        dispatched=uop.dispatched,
+        earliest=uop.earliest,
+        ready=uop.ready,
+        started=uop.started,
+        executed=uop.executed,
+        retired=shown.retired,
+        inputs=inputs,
+        last_input=shown.last_input,
+    )
 
 
 def _waiting(wait: figures.Waiting) -> t.Wait:
-    return {
-        "executions": wait.executions,
-        "in_scheduler": round(wait.in_scheduler, DECIMALS),
-        "in_scheduler_while_ready": round(wait.in_scheduler_while_ready, DECIMALS),
-        "until_retire": round(wait.until_retire, DECIMALS),
-    }
+    return t.Wait(
+        executions=wait.executions,
+        in_scheduler=round(wait.in_scheduler, DECIMALS),
+        in_scheduler_while_ready=round(wait.in_scheduler_while_ready, DECIMALS),
+        until_retire=round(wait.until_retire, DECIMALS),
+    )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from incc.core import figures
 from incc.core.prediction import bounds_above
 from incc.measuring.harness import Failure
+from incc.report import types as t
 from incc.report import wording
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
     from incc.core.analysis import KernelResult
     from incc.measuring.kernels import KernelMeasurement
-    from incc.report import types as t
     from incc.report.types import BoundName
 
 WORTH_EXPLAINING = 0.1
@@ -55,37 +55,37 @@ def measured_part(
     core, same = host
     where = f"on {core}" if core else "on this processor"
     if isinstance(found, Failure):
-        return {
-            "cycles": None,
-            "spread": None,
-            "way": "",
-            "exit": "",
-            "core": core,
-            "same_core": same,
-            "difference": None,
-            "failure": found.kind,
-            "notes": [],
-            "explanations": [],
-            "text": f"not measured {where}: {found.text}",
-        }
+        return t.Measured(
+            cycles=None,
+            spread=None,
+            way="",
+            exit="",
+            core=core,
+            same_core=same,
+            difference=None,
+            failure=found.kind,
+            notes=[],
+            explanations=[],
+            text=f"not measured {where}: {found.text}",
+        )
     predicted = float(result.cycles)
     difference = figures.difference(predicted, found.cycles)
     # What a figure as short as this says anyway is no difference.
     far = difference is not None and abs(difference) > WORTH_EXPLAINING and abs(predicted - found.cycles) > 0.005
     explanations = list(_explanations(result, found, host, spread)) if far else []
-    return {
-        "cycles": round(found.cycles, _DECIMALS),
-        "spread": round(found.spread, _DECIMALS),
-        "way": found.way,
-        "exit": found.exit,
-        "core": core,
-        "same_core": same,
-        "difference": None if difference is None else round(difference, _DECIMALS),
-        "failure": "",
-        "notes": list(found.notes),
-        "explanations": explanations,
-        "text": _text(found, where, difference, far, explanations),
-    }
+    return t.Measured(
+        cycles=round(found.cycles, _DECIMALS),
+        spread=round(found.spread, _DECIMALS),
+        way=found.way,
+        exit=found.exit,
+        core=core,
+        same_core=same,
+        difference=None if difference is None else round(difference, _DECIMALS),
+        failure="",
+        notes=list(found.notes),
+        explanations=explanations,
+        text=_text(found, where, difference, far, explanations),
+    )
 
 
 def _text(found: KernelMeasurement, where: str, difference: float | None, far: bool, explanations: list[str]) -> str:
@@ -127,13 +127,13 @@ def _explanations(
         yield f"{noun} not counted ({wording.places(kernel, result.unknown)})"
     if spread is not None:
         near = WORTH_EXPLAINING * cycles
-        within = spread["least"] - near <= cycles and (spread["most"] is None or cycles <= spread["most"] + near)
+        within = spread.least - near <= cycles and (spread.most is None or cycles <= spread.most + near)
         if within:
-            for cause in spread["causes"]:
+            for cause in spread.causes:
                 # Arrays begin at cache lines here; what is predicted may be the average of all places.
-                best = cause["kind"] == "line-crossings" and predicted <= cause["least"]
-                if cause["kind"] != "unknown-instructions" and not best:
-                    yield f"data or places decide ({cause['kind'].replace('-', ' ')}): {cause['when']}"
+                best = cause.kind == "line-crossings" and predicted <= cause.least
+                if cause.kind != "unknown-instructions" and not best:
+                    yield f"data or places decide ({cause.kind.replace('-', ' ')}): {cause.when}"
     if kernel.is_loop and cycles > predicted and figures.lines_more(kernel):
         yield f"its place costs: the code lies across one more boundary of {figures.CODE_LINE} bytes than it needs to"
     if result.simulation is None:

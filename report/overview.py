@@ -6,10 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incc.core.prediction import WORTH_SAYING
+from incc.report import types as t
 from incc.report.source.demangle import short_name
 
 if TYPE_CHECKING:
-    from incc.report import types as t
+    pass
 
 NO_ADVICE = frozenset(("unknown-instructions", "refused-statements"))
 """Hints that say what is missing in the figures, not what would make the loop faster."""
@@ -23,45 +24,45 @@ WIDE = 1.25
 
 def overview(kernel: t.Kernel) -> t.Overview:
     """The words for a kernel whose other figures, hints, role and range are there."""
-    return {
-        "function": _function(kernel),
-        "limit": _limit(kernel),
-        "vector": _vector(kernel),
-        "look": _look(kernel),
-    }
+    return t.Overview(
+        function=_function(kernel),
+        limit=_limit(kernel),
+        vector=_vector(kernel),
+        look=_look(kernel),
+    )
 
 
 def _function(kernel: t.Kernel) -> str:
     """Not the one that it is compiled in, where that is another; but an operator of a function object, such as a
     lambda's, says less than the function around it."""
-    written = kernel["source_function"]
-    if kernel["inlined_into"] and written and not written.startswith("operator"):
+    written = kernel.source_function
+    if kernel.inlined_into and written and not written.startswith("operator"):
         return written
-    return short_name(kernel["function_name"]) if kernel["function_name"] else kernel["name"]
+    return short_name(kernel.function_name) if kernel.function_name else kernel.name
 
 
 def _limit(kernel: t.Kernel) -> str:
-    limits = kernel["bounds"]["prediction"]["limited_by"]
+    limits = kernel.bounds.prediction.limited_by
     words = []
     for name in limits:
         if name == "loop_carried":
-            words.append(f"chain {', '.join(kernel['chains'][0]['through'][:2])}" if kernel["chains"] else "chain")
+            words.append(f"chain {', '.join(kernel.chains[0].through[:2])}" if kernel.chains else "chain")
         elif name == "port":
             words.append(_ports(kernel))
         else:
             words.append({"divider": "divider", "front_end": "front end", "retire": "retirement"}[name])
-    if words or not kernel["cycles"]:
+    if words or not kernel.cycles:
         return "; ".join(words)
     # Above all bounds: what the change that gains most takes away.
-    gain = WORTH_SAYING * kernel["cycles"]
-    best = [w for w in kernel["what_ifs"] if not w["asked"] and w["gained"] >= gain]
-    least = min((w["cycles"] for w in best), default=0.0)
-    alike = [w["change"] for w in best if w["cycles"] <= least + gain]
+    gain = WORTH_SAYING * kernel.cycles
+    best = [w for w in kernel.what_ifs if not w.asked and w.gained >= gain]
+    least = min((w.cycles for w in best), default=0.0)
+    alike = [w.change for w in best if w.cycles <= least + gain]
     chosen = next((change for change in alike if change not in _ANYTHING), alike[0] if alike else "")
     # Without what-ifs nothing is known but that no bound limits the kernel.
-    words = [_CHANGES.get(chosen, chosen) or ("several" if kernel["what_ifs"] else "pipeline")]
+    words = [_CHANGES.get(chosen, chosen) or ("several" if kernel.what_ifs else "pipeline")]
     # A chain that is late because its µops wait for ports.
-    if "dependencies" in words[0] and "unlimited-ports" in [w["change"] for w in best]:
+    if "dependencies" in words[0] and "unlimited-ports" in [w.change for w in best]:
         words.insert(0, "ports")
     return "; ".join(words)
 
@@ -80,7 +81,7 @@ _CHANGES = {
 
 
 def _ports(kernel: t.Kernel) -> str:
-    names = [resource["name"] for resource in kernel["resources"] if resource["busiest"]]
+    names = [resource.name for resource in kernel.resources if resource.busiest]
     return f"{'port' if len(names) == 1 else 'ports'} {','.join(_together(names))}"
 
 
@@ -103,14 +104,14 @@ def _together(names: list[str]) -> list[str]:
 
 
 def _vector(kernel: t.Kernel) -> str:
-    arithmetic, widest = kernel["arithmetic"], kernel["memory"]["widest_access_bits"]
-    share = arithmetic["packed_share"]
+    arithmetic, widest = kernel.arithmetic, kernel.memory.widest_access_bits
+    share = arithmetic.packed_share
     if share is None:
         # A copy or a conversion without arithmetic is vectorised where what it moves is.
         return f"{widest}-bit" if widest >= _VECTOR_BITS else ""
-    if not arithmetic["vector_bits"]:
+    if not arithmetic.vector_bits:
         return "scalar"
-    text = f"{arithmetic['vector_bits']}-bit"
+    text = f"{arithmetic.vector_bits}-bit"
     return text if share == 1 else f"{text} {100 * share:.0f} %"
 
 
@@ -118,12 +119,12 @@ _VECTOR_BITS = 128
 
 
 def _look(kernel: t.Kernel) -> str:
-    if kernel["role"]["name"] in _OUT_OF_REACH:
+    if kernel.role.name in _OUT_OF_REACH:
         return ""
-    words = [hint["rule"].replace("-", " ") for hint in kernel["hints"] if hint["rule"] not in NO_ADVICE]
-    spread = kernel["range"]
-    if spread is not None and (spread["most"] is None or spread["most"] > WIDE * spread["least"]):
+    words = [hint.rule.replace("-", " ") for hint in kernel.hints if hint.rule not in NO_ADVICE]
+    spread = kernel.range
+    if spread is not None and (spread.most is None or spread.most > WIDE * spread.least):
         # What is missing in the figures is no reason to look at the loop.
-        causes = [cause["kind"] for cause in spread["causes"] if cause["kind"] != "unknown-instructions"]
+        causes = [cause.kind for cause in spread.causes if cause.kind != "unknown-instructions"]
         words += [kind.replace("-", " ") for kind in causes]
     return ", ".join(dict.fromkeys(words))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from incc.core.dataflow import COUNTED, DATA
 from incc.core.ranges import bytes_of, mispredictions
+from incc.report import types as t
 from incc.report import wording
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from incc.core.ranges import Branching, Cause, Fork, KernelRange, Meeting
     from incc.core.ways import Ways
     from incc.frontends.kernel import Kernel
-    from incc.report import types as t
 
 # Fewer decimals say as much of two ends that may be far apart.
 _DECIMALS = 6
@@ -26,21 +26,21 @@ def kernel_range(result: KernelResult, found: KernelRange | None) -> t.Range | N
     if found is None:
         return None
     causes = [(cause, _when(result, cause)) for cause in found.causes]
-    return {
-        "least": float(found.least),
-        "most": None if found.most is None else float(found.most),
-        "causes": [
-            {
-                "kind": cause.kind,
-                "least": float(cause.least),
-                "most": None if cause.most is None else float(cause.most),
-                "instructions": list(cause.instructions),
-                "when": when,
-            }
+    return t.Range(
+        least=float(found.least),
+        most=None if found.most is None else float(found.most),
+        causes=[
+            t.RangeCause(
+                kind=cause.kind,
+                least=float(cause.least),
+                most=None if cause.most is None else float(cause.most),
+                instructions=list(cause.instructions),
+                when=when,
+            )
             for cause, when in causes
         ],
-        "text": _text(found, [when for _, when in causes]),
-    }
+        text=_text(found, [when for _, when in causes]),
+    )
 
 
 def mispredicted(result: KernelResult, ways: Ways | None, rate: float | None) -> t.Mispredictions | None:
@@ -50,16 +50,16 @@ def mispredicted(result: KernelResult, ways: Ways | None, rate: float | None) ->
         return None
     total = float(result.cycles) + found.cycles
     branches = "" if found.branches == 1 else f"{found.branches} branches × "
-    return {
-        "rate": found.rate,
-        "branches": found.branches,
-        "miss_cycles": round(found.miss_cycles, _DECIMALS),
-        "cycles": round(found.cycles, _DECIMALS),
-        "total": round(total, _DECIMALS),
-        "text": f"with {wording.number(100 * found.rate)} % of the branches inside predicted wrongly: "
+    return t.Mispredictions(
+        rate=found.rate,
+        branches=found.branches,
+        miss_cycles=round(found.miss_cycles, _DECIMALS),
+        cycles=round(found.cycles, _DECIMALS),
+        total=round(total, _DECIMALS),
+        text=f"with {wording.number(100 * found.rate)} % of the branches inside predicted wrongly: "
         f"{wording.number(result.cycles)} + {branches}{found.rate:g} × {wording.number(found.miss_cycles)} = "
         f"{wording.cycles(total)}",
-    }
+    )
 
 
 def _text(found: KernelRange, whens: Sequence[str]) -> str:

@@ -7,35 +7,10 @@ kernel, lines from 1; line 0 means that there is none.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
-
-
-class AtLeast(msgspec.Struct, frozen=True):
-    """The least value of a number."""
-
-    value: int
-
-
-class AtMost(msgspec.Struct, frozen=True):
-    """The greatest value of a number."""
-
-    value: int
-
-
-class AtLeastItems(msgspec.Struct, frozen=True):
-    """How many items a list has at least."""
-
-    least: int
-
-
-class Pattern(msgspec.Struct, frozen=True):
-    """The regular expression that a text fits."""
-
-    text: str
-
 
 Count = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
@@ -46,24 +21,23 @@ Index = Annotated[int, Meta(ge=0, description="An instruction of the kernel.")]
 
 BoundName = Literal["port", "divider", "front_end", "retire", "loop_carried"]
 UopKindName = Literal["load", "store-address", "store-data", "compute", "branch", "renamer"]
-_From = TypedDict("_From", {"from": Index})  # the name is a word of Python
 
 
-class Location(TypedDict):
+class Location(msgspec.Struct, frozen=True):
     """A place in the user's source."""
 
     file: str
     line: Count
 
 
-class Ratio(TypedDict):
+class Ratio(msgspec.Struct, frozen=True):
     """A duration in cycles, as a number and exactly."""
 
     cycles: Amount
     exact: Exact
 
 
-class Bound(TypedDict):
+class Bound(msgspec.Struct, frozen=True):
     """A lower bound in cycles per iteration and what makes it."""
 
     cycles: Amount
@@ -71,7 +45,7 @@ class Bound(TypedDict):
     by: Annotated[str, Meta(description="In words; empty where there is nothing.")]
 
 
-class RefusedStatement(TypedDict):
+class RefusedStatement(msgspec.Struct, frozen=True):
     """A statement that could not be decoded: it is missing in instructions."""
 
     line: Count
@@ -79,7 +53,7 @@ class RefusedStatement(TypedDict):
     message: str
 
 
-class Model(TypedDict):
+class Model(msgspec.Struct, frozen=True, kw_only=True):
     """The machine model."""
 
     name: Annotated[str, Meta(description="LLVM's -mcpu name.")]
@@ -92,7 +66,7 @@ class Model(TypedDict):
     ]
 
 
-class CorePart(TypedDict):
+class CorePart(msgspec.Struct, frozen=True):
     """A part of the core before its ports."""
 
     stage: Literal["front end", "rename", "window", "memory"]
@@ -100,7 +74,7 @@ class CorePart(TypedDict):
     text: Annotated[str, Meta(description="What the model says of it, in words.")]
 
 
-class CoreScheduler(TypedDict):
+class CoreScheduler(msgspec.Struct, frozen=True):
     """Entries in which µops wait for some of the ports."""
 
     ports: list[str]
@@ -111,7 +85,7 @@ class CoreScheduler(TypedDict):
     ]
 
 
-class CoreWork(TypedDict):
+class CoreWork(msgspec.Struct, frozen=True, kw_only=True):
     """A kind of work, by the model's figures for instructions that do it and little else."""
 
     name: str
@@ -126,7 +100,7 @@ class CoreWork(TypedDict):
     unit_cycles: Annotated[Count, Meta(description="For so long.")]
 
 
-class Core(TypedDict):
+class Core(msgspec.Struct, frozen=True, kw_only=True):
     """The core as its model has it: what the model does not say is not there."""
 
     title: str
@@ -140,7 +114,7 @@ class Core(TypedDict):
     work: list[CoreWork]
 
 
-class LeftOut(TypedDict):
+class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
     """A loop or marked span that is not analysed."""
 
     first_line: Count
@@ -150,7 +124,7 @@ class LeftOut(TypedDict):
     reason: str
 
 
-class Expectation(TypedDict):
+class Expectation(msgspec.Struct, frozen=True, kw_only=True):
     """What a mark in the source expects of a kernel, and whether it is so."""
 
     condition: Annotated[str, Meta(description="In the language of docs/filters.md.")]
@@ -159,7 +133,7 @@ class Expectation(TypedDict):
     text: Annotated[str, Meta(description="What is predicted and what was expected; empty where it holds.")]
 
 
-class Mark(TypedDict):
+class Mark(msgspec.Struct, frozen=True, kw_only=True):
     """A mark in the source: what is to be analysed there, and what is expected of it."""
 
     source: Annotated[Location, Meta(description="The mark's line.")]
@@ -173,7 +147,7 @@ class Mark(TypedDict):
     expectations: list[Expectation]
 
 
-class MarkProblem(TypedDict):
+class MarkProblem(msgspec.Struct, frozen=True, kw_only=True):
     """A mark that cannot be understood, or of which there is nothing in the code."""
 
     source: Location
@@ -186,7 +160,7 @@ class MarkProblem(TypedDict):
     ]
 
 
-class BecameCall(TypedDict):
+class BecameCall(msgspec.Struct, kw_only=True):
     """A call of a library function that compilers put in the place of loops (and users write)."""
 
     function: Annotated[str, Meta(description="The symbol of the function with the call.")]
@@ -196,7 +170,7 @@ class BecameCall(TypedDict):
     source: Annotated[Location | None, Meta(description="The user's line, from debug information.")]
 
 
-class NotFound(TypedDict):
+class NotFound(msgspec.Struct, frozen=True, kw_only=True):
     """A function that was asked for by name and of which nothing is analysed."""
 
     asked: Annotated[str, Meta(description="The name, as it was given.")]
@@ -206,14 +180,15 @@ class NotFound(TypedDict):
     nearest: Annotated[list[str], Meta(description="Names like it, if there is no such function.")]
 
 
-class Unit(TypedDict):
+class Unit(msgspec.Struct, kw_only=True):
     """One translation unit and how its assembly came about."""
 
     source: Annotated[
         str,
         Meta(
             description=(
-                "The file that was compiled; the linked file for code that was generated at the link; empty for assembly that "
+                "The file that was compiled; the linked file for code that was generated at the link; empty for "
+                "assembly that "
                 "was given."
             )
         ),
@@ -230,7 +205,8 @@ class Unit(TypedDict):
         Literal["given", "second-run", "assembler", "object"],
         Meta(
             description=(
-                "Where the code comes from: it was given as it is, a second run of the compiler beside the user's wrote it, it "
+                "Where the code comes from: it was given as it is, a second run of the compiler beside the user's "
+                "wrote it, it "
                 "is what the compiler handed to the assembler, or it was read from the object."
             )
         ),
@@ -244,7 +220,8 @@ class Unit(TypedDict):
         Count,
         Meta(
             description=(
-                "Loops that are not analysed since they are the system headers' alone: no line of the user's is in them, nor "
+                "Loops that are not analysed since they are the system headers' alone: no line of the user's is in "
+                "them, nor "
                 "in what they were inlined into."
             )
         ),
@@ -253,7 +230,8 @@ class Unit(TypedDict):
         list[BecameCall],
         Meta(
             description=(
-                "Calls outside of analysed loops that may stand for a loop of the source, or be written there: what they cost "
+                "Calls outside of analysed loops that may stand for a loop of the source, or be written there: what "
+                "they cost "
                 "is in no model."
             )
         ),
@@ -272,7 +250,8 @@ class Unit(TypedDict):
     marks: Annotated[
         list[Mark],
         Meta(
-            description="The marks in the source that this unit is analysed for: with any there are only kernels that are marked."
+            description="The marks in the source that this unit is analysed for: with any there are only kernels "
+            "that are marked."
         ),
     ]
     mark_problems: list[MarkProblem]
@@ -280,14 +259,15 @@ class Unit(TypedDict):
         list[Trial] | None,
         Meta(
             description=(
-                "What the flags of the hints bring, each hint's by themselves and then all together; null if that was not "
+                "What the flags of the hints bring, each hint's by themselves and then all together; null if that was "
+                "not "
                 "asked for."
             )
         ),
     ]
 
 
-class TriedLoop(TypedDict):
+class TriedLoop(msgspec.Struct, frozen=True, kw_only=True):
     """A loop of the source before and after a trial: of those for one line of a function the one that does most."""
 
     kernel_id: Annotated[str, Meta(description="Of the kernel before it.")]
@@ -314,7 +294,7 @@ class TriedLoop(TypedDict):
     text: Annotated[str, Meta(description="The same in words.")]
 
 
-class Trial(TypedDict):
+class Trial(msgspec.Struct, frozen=True, kw_only=True):
     """The unit compiled again with more flags, to nowhere, and analysed."""
 
     flags: Annotated[list[str], Meta(description="What stood behind the command's arguments.", min_length=1)]
@@ -323,14 +303,14 @@ class Trial(TypedDict):
     loops: list[TriedLoop]
 
 
-class Branch(TypedDict):
+class Branch(msgspec.Struct, frozen=True):
     """A branch at which a way through a loop could have gone on elsewhere."""
 
     line: Positive
     taken: bool
 
 
-class Way(TypedDict):
+class Way(msgspec.Struct, frozen=True, kw_only=True):
     """One way from the loop's start back to it."""
 
     share: Annotated[Share, Meta(description="How often the loop goes this way.")]
@@ -346,7 +326,7 @@ class Way(TypedDict):
     refused: Annotated[list[RefusedStatement], Meta(description="Statements that the assembler did not accept.")]
 
 
-class Ways(TypedDict):
+class Ways(msgspec.Struct, kw_only=True):
     """A loop with branches inside and the ways through it, each as if every iteration went that way."""
 
     kind: Annotated[
@@ -369,14 +349,14 @@ class Ways(TypedDict):
     ways: Annotated[list[Way], Meta(min_length=2)]
 
 
-class BlockInstruction(TypedDict):
+class BlockInstruction(msgspec.Struct, frozen=True):
     """An instruction of a basic block."""
 
     line: Positive
     text: str
 
 
-class Successor(TypedDict):
+class Successor(msgspec.Struct, frozen=True):
     """A way from a basic block to another one."""
 
     block: Annotated[Count, Meta(description="The index of a block.")]
@@ -384,7 +364,7 @@ class Successor(TypedDict):
     closes_loop: Annotated[bool, Meta(description="Whether it goes back to the start of a loop.")]
 
 
-class Block(TypedDict):
+class Block(msgspec.Struct, frozen=True, kw_only=True):
     """A basic block."""
 
     label: Annotated[str, Meta(description="Empty where there is none.")]
@@ -393,7 +373,7 @@ class Block(TypedDict):
     successors: Annotated[list[Successor], Meta(description="Where control goes at the block's end.")]
 
 
-class ControlFlow(TypedDict):
+class ControlFlow(msgspec.Struct, kw_only=True):
     """The control-flow graph of a function, with its cold part and whatever else it jumps into."""
 
     function: Annotated[str, Meta(description="The function's symbol; empty for text outside of functions.")]
@@ -401,7 +381,7 @@ class ControlFlow(TypedDict):
     blocks: Annotated[list[Block], Meta(description="Basic blocks in the order of the text.")]
 
 
-class Size(TypedDict):
+class Size(msgspec.Struct, frozen=True, kw_only=True):
     """Counts per iteration."""
 
     instructions: Count
@@ -411,7 +391,7 @@ class Size(TypedDict):
     uops: Annotated[Count, Meta(description="µops in the unfused domain, as ports execute them.")]
 
 
-class Arithmetic(TypedDict):
+class Arithmetic(msgspec.Struct, frozen=True, kw_only=True):
     """Arithmetic on vector registers, counted by element."""
 
     flop: Count
@@ -434,7 +414,7 @@ class Arithmetic(TypedDict):
     text: Annotated[str, Meta(description="The same in words.")]
 
 
-class Memory(TypedDict):
+class Memory(msgspec.Struct, frozen=True, kw_only=True):
     """Data moved by loads and stores."""
 
     bytes_loaded: Count
@@ -450,7 +430,8 @@ class Memory(TypedDict):
     step: Annotated[
         Count,
         Meta(
-            description="Bytes by which the fastest of its loads and stores moves on in an iteration; 0 where none is known to."
+            description="Bytes by which the fastest of its loads and stores moves on in an iteration; 0 where none "
+            "is known to."
         ),
     ]
     widest_access_bits: Count
@@ -480,7 +461,7 @@ class Memory(TypedDict):
     ]
 
 
-class Hint(TypedDict):
+class Hint(msgspec.Struct, frozen=True, kw_only=True):
     """Advice that follows from the data."""
 
     rule: Literal[
@@ -513,7 +494,8 @@ class Hint(TypedDict):
         list[str],
         Meta(
             description=(
-                "Compiler flags to try, exactly as on a command line, none of which is in use; none where there are none that "
+                "Compiler flags to try, exactly as on a command line, none of which is in use; none where there are "
+                "none that "
                 "help with this compiler."
             )
         ),
@@ -521,7 +503,7 @@ class Hint(TypedDict):
     source_change: Annotated[str, Meta(description="What to change in the source, in words; empty for nothing.")]
 
 
-class Remark(TypedDict):
+class Remark(msgspec.Struct, frozen=True, kw_only=True):
     """What the compiler said of the loop in the source."""
 
     kind: Annotated[
@@ -535,7 +517,7 @@ class Remark(TypedDict):
     column: Annotated[Count, Meta(description="Of that line; 0 where it is not known.")]
 
 
-class Frame(TypedDict):
+class Frame(msgspec.Struct, kw_only=True):
     """A function around a loop."""
 
     function: Annotated[
@@ -547,7 +529,7 @@ class Frame(TypedDict):
     ]
 
 
-class Elements(TypedDict):
+class Elements(msgspec.Struct, frozen=True, kw_only=True):
     """How many elements of the source's loop an iteration of the assembly's stands for."""
 
     per_iteration: Annotated[float, Meta(ge=0)]
@@ -560,7 +542,7 @@ class Elements(TypedDict):
     text: Annotated[str, Meta(description="Cycles an iteration and an element, in words.")]
 
 
-class Rates(TypedDict):
+class Rates(msgspec.Struct, frozen=True, kw_only=True):
     """What the prediction comes to in a cycle, and at a clock in a second: in units of 10^9. Bytes are those that
     instructions load and store, which is traffic with the L1 cache."""
 
@@ -576,15 +558,17 @@ class Rates(TypedDict):
     text: Annotated[str, Meta(description="What is done in a second, in words; empty without a clock.")]
 
 
-class Role(TypedDict):
+class Role(msgspec.Struct, frozen=True, kw_only=True):
     """What part a loop has among those that do the same work of the same function."""
 
     name: Annotated[
         Literal["main", "remainder", "prologue", "fallback", "outer", ""],
         Meta(
             description=(
-                "main: most of the work; remainder: what the main loop leaves over; prologue: elements before it; fallback: "
-                "runs instead of it (where arrays overlap, or are short); outer: an outer loop's, where the inner one has "
+                "main: most of the work; remainder: what the main loop leaves over; prologue: elements before it; "
+                "fallback: "
+                "runs instead of it (where arrays overlap, or are short); outer: an outer loop's, where the inner one "
+                "has "
                 "nothing to do; empty for code that is no loop."
             )
         ),
@@ -599,13 +583,14 @@ class Role(TypedDict):
     basis: Annotated[
         Literal["inferred", "compiler"],
         Meta(
-            description="inferred: from the code, its places in the source and control flow; compiler: the compiler said so."
+            description="inferred: from the code, its places in the source and control flow; compiler: the compiler "
+            "said so."
         ),
     ]
     text: Annotated[str, Meta(description="The same in words.")]
 
 
-class CompiledStream(TypedDict):
+class CompiledStream(msgspec.Struct, frozen=True, kw_only=True):
     """Loads or stores of a loop that are alike, as the compiler has them."""
 
     store: bool
@@ -618,15 +603,17 @@ class CompiledStream(TypedDict):
     accesses: Annotated[int, Meta(ge=1)]
 
 
-class Compiled(TypedDict):
+class Compiled(msgspec.Struct, frozen=True, kw_only=True):
     """What the compiler says of the loop: what its own passes made of the source's."""
 
     kind: Annotated[
         Literal["plain", "vector-body", "interleaved", "epilogue", "scalar", "unroll-rest", "unversioned", "unknown"],
         Meta(
             description=(
-                "plain: as it was, or unrolled; vector-body: in vectors; interleaved: copies side by side without vectors; "
-                "epilogue: shorter vectors, for what the vector body leaves; scalar: the loop that was vectorised, for what is "
+                "plain: as it was, or unrolled; vector-body: in vectors; interleaved: copies side by side without "
+                "vectors; "
+                "epilogue: shorter vectors, for what the vector body leaves; scalar: the loop that was vectorised, for "
+                "what is "
                 "left or where vectors cannot be used; unroll-rest: what an unrolled loop leaves over; unversioned: "
                 "without assumptions that are checked before the loop; unknown: its origin was lost."
             )
@@ -658,7 +645,7 @@ class Compiled(TypedDict):
     text: Annotated[str, Meta(description="The same in words.")]
 
 
-class RangeCause(TypedDict):
+class RangeCause(msgspec.Struct, frozen=True, kw_only=True):
     """Why a kernel may take more than its prediction, or less."""
 
     kind: Literal["aliasing", "forwarding", "line-crossings", "branches", "unknown-instructions"]
@@ -670,7 +657,7 @@ class RangeCause(TypedDict):
     when: Annotated[str, Meta(description="When it takes least and when most, in words.")]
 
 
-class Range(TypedDict):
+class Range(msgspec.Struct, frozen=True, kw_only=True):
     """What the data, which cannot be seen in the code, may make of the prediction."""
 
     least: Amount
@@ -679,7 +666,7 @@ class Range(TypedDict):
     text: Annotated[str, Meta(description="The two ends and what decides between them.")]
 
 
-class Overview(TypedDict):
+class Overview(msgspec.Struct, frozen=True, kw_only=True):
     """The kernel in a few words."""
 
     function: Annotated[str, Meta(description="The function that the loop is written in, as one speaks of it.")]
@@ -693,7 +680,7 @@ class Overview(TypedDict):
     ]
 
 
-class Mispredictions(TypedDict):
+class Mispredictions(msgspec.Struct, frozen=True, kw_only=True):
     """What wrong predictions of the branches inside add to the prediction, at the rate that was given."""
 
     rate: Annotated[Share, Meta(description="Of the executions of the branches inside whose conditions are data.")]
@@ -704,7 +691,7 @@ class Mispredictions(TypedDict):
     text: Annotated[str, Meta(description="The same as a sum.")]
 
 
-class Measured(TypedDict):
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
     """What the kernel takes on the processor that the report was made on, where its own code was run."""
 
     cycles: Annotated[Amount | None, Meta(description="Cycles per iteration; null where it could not be measured.")]
@@ -716,7 +703,8 @@ class Measured(TypedDict):
         Literal["clock", "counters", ""],
         Meta(
             description=(
-                "How time was had: from the clock beside a chain of dependent additions, or from performance counters; empty "
+                "How time was had: from the clock beside a chain of dependent additions, or from performance counters; "
+                "empty "
                 "where nothing was measured."
             )
         ),
@@ -726,7 +714,8 @@ class Measured(TypedDict):
         Meta(
             description=(
                 "How the loop came to an end. own: by its own counter; replaced: by another one in the place of the "
-                "comparison; added: by another one, whose cost is taken off; repeated: it is no loop, copies of it ran; empty "
+                "comparison; added: by another one, whose cost is taken off; repeated: it is no loop, copies of it "
+                "ran; empty "
                 "where nothing was measured."
             )
         ),
@@ -751,7 +740,7 @@ class Measured(TypedDict):
     text: Annotated[str, Meta(description="The same in words.")]
 
 
-class Prediction(TypedDict):
+class Prediction(msgspec.Struct, frozen=True, kw_only=True):
     """The simulated cycles, without a simulation the largest bound."""
 
     cycles: Amount
@@ -768,7 +757,7 @@ class Prediction(TypedDict):
     ]
 
 
-class Bounds(TypedDict):
+class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     """Lower bounds on the cycles per iteration."""
 
     port: Annotated[Bound, Meta(description="Execution ports.")]
@@ -778,8 +767,13 @@ class Bounds(TypedDict):
     loop_carried: Bound
     prediction: Prediction
 
+    def of(self, name: BoundName) -> Bound:
+        """Return a bound by its name."""
+        bound: Bound = getattr(self, name)
+        return bound
 
-class WhatIf(TypedDict):
+
+class WhatIf(msgspec.Struct, frozen=True, kw_only=True):
     """What a change to the core makes of the kernel."""
 
     change: Annotated[
@@ -798,7 +792,7 @@ class WhatIf(TypedDict):
     asked: Annotated[bool, Meta(description="Named by the user, not one of those that are always tried.")]
 
 
-class Cold(TypedDict):
+class Cold(msgspec.Struct, frozen=True, kw_only=True):
     """A run of exactly so many iterations from a cold start, which is no prediction of the steady state. Cycle 0 is the
     one in which the first µop is dispatched. Where the model describes no pipeline, of an ideal one."""
 
@@ -827,7 +821,7 @@ class Cold(TypedDict):
     pressure: Annotated[Pressure | None, Meta(description="Null unless asked for.")]
 
 
-class Stalls(TypedDict):
+class Stalls(msgspec.Struct, frozen=True, kw_only=True):
     """Cycles in which the renamer left issue slots empty though there were instructions to come, by what stood in the
     way of the next."""
 
@@ -841,14 +835,14 @@ class Stalls(TypedDict):
     other: Count
 
 
-class CyclesOf(TypedDict):
+class CyclesOf(msgspec.Struct, frozen=True):
     """In so many cycles there were so many."""
 
     count: Count
     cycles: Positive
 
 
-class Buffer(TypedDict):
+class Buffer(msgspec.Struct, frozen=True):
     """How full a buffer was at the ends of the cycles."""
 
     entries: Annotated[Count, Meta(description="0 for no limit.")]
@@ -856,13 +850,13 @@ class Buffer(TypedDict):
     most: Count
 
 
-class Scheduler(Buffer):
+class Scheduler(Buffer, frozen=True, kw_only=True):
     """A scheduler, or a queue before some."""
 
     name: str
 
 
-class RegisterFile(TypedDict):
+class RegisterFile(msgspec.Struct, frozen=True, kw_only=True):
     """Registers that instructions got, from their issue to their retirement."""
 
     name: str
@@ -872,7 +866,7 @@ class RegisterFile(TypedDict):
     moves: MovesOf
 
 
-class MovesOf(TypedDict):
+class MovesOf(msgspec.Struct, frozen=True, kw_only=True):
     """The moves from register to register that the renamer may eliminate."""
 
     candidates: Count
@@ -884,7 +878,7 @@ class MovesOf(TypedDict):
     most: Annotated[Count, Meta(description="Eliminated in one cycle.")]
 
 
-class ColdEvent(TypedDict):
+class ColdEvent(msgspec.Struct, frozen=True, kw_only=True):
     """The life of one dynamic instruction. One that takes no port is ready, issued and executed when it is
     dispatched."""
 
@@ -897,7 +891,7 @@ class ColdEvent(TypedDict):
     retired: Count
 
 
-class ColdWait(TypedDict):
+class ColdWait(msgspec.Struct, frozen=True, kw_only=True):
     """llvm-mca's average waiting times in cycles."""
 
     executions: Count
@@ -906,7 +900,7 @@ class ColdWait(TypedDict):
     writeback: Annotated[Amount, Meta(description="From the result to retirement.")]
 
 
-class Pressure(TypedDict):
+class Pressure(msgspec.Struct, frozen=True, kw_only=True):
     """Why µops pile up, in cycles of the run."""
 
     increase: Annotated[
@@ -928,14 +922,15 @@ class Pressure(TypedDict):
         list[SequenceStep],
         Meta(
             description=(
-                "µops of which each one started when it did because of the one before. If the first and the last are the same "
+                "µops of which each one started when it did because of the one before. If the first and the last are "
+                "the same "
                 "in different iterations, it repeats itself."
             )
         ),
     ]
 
 
-class ResourcePressure(TypedDict):
+class ResourcePressure(msgspec.Struct, frozen=True):
     """The cycles in which µops waited for a resource."""
 
     resource: Annotated[int, Meta(ge=0, description="In `resources`.")]
@@ -945,7 +940,7 @@ class ResourcePressure(TypedDict):
 SequenceKind = Literal["", "register", "memory", "resource"]
 
 
-class SequenceStep(TypedDict):
+class SequenceStep(msgspec.Struct, frozen=True, kw_only=True):
     """A µop of the critical sequence."""
 
     instruction: Index
@@ -955,7 +950,7 @@ class SequenceStep(TypedDict):
     cycles: Annotated[int, Meta(description="From the start of the one before.")]
 
 
-class Resource(TypedDict):
+class Resource(msgspec.Struct, frozen=True, kw_only=True):
     """A port or another unit."""
 
     name: str
@@ -965,7 +960,7 @@ class Resource(TypedDict):
     busiest: Annotated[bool, Meta(description="One of the ports that make the port bound.")]
 
 
-class LlvmResource(TypedDict):
+class LlvmResource(msgspec.Struct, frozen=True, kw_only=True):
     """A unit as LLVM's scheduling model of the core names it."""
 
     name: str
@@ -980,7 +975,7 @@ class LlvmResource(TypedDict):
     instructions: Annotated[list[Amount], Meta(description="Cycles of each instruction.")]
 
 
-class CriticalPath(TypedDict):
+class CriticalPath(msgspec.Struct, frozen=True):
     """The longest path through one iteration on its own."""
 
     cycles: Count
@@ -988,9 +983,10 @@ class CriticalPath(TypedDict):
     steps: list[Step]
 
 
-class Step(_From):
+class Step(msgspec.Struct, frozen=True, kw_only=True):
     """A dependency on a path."""
 
+    producer: Index = msgspec.field(name="from")
     to: Index
     kind: Annotated[
         Literal["register", "flag", "memory", "internal"],
@@ -1004,14 +1000,14 @@ class Step(_From):
     distance: Annotated[Count, Meta(description="Iterations between producer and consumer.")]
 
 
-class Dependency(Step):
+class Dependency(Step, frozen=True, kw_only=True):
     """An edge of the dependency graph."""
 
     critical_path: Annotated[bool, Meta(description="The critical path runs along it.")]
     chains: Annotated[list[Count], Meta(description="Indices of the chains that run along it.")]
 
 
-class UnknownInstruction(TypedDict):
+class UnknownInstruction(msgspec.Struct, frozen=True, kw_only=True):
     """An instruction that is not in the model: it counts nowhere."""
 
     index: Index
@@ -1020,7 +1016,7 @@ class UnknownInstruction(TypedDict):
     form: str
 
 
-class Summary(TypedDict):
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """llvm-mca's summary."""
 
     iterations: Positive
@@ -1033,14 +1029,15 @@ class Summary(TypedDict):
     block_rthroughput: Annotated[Amount, Meta(description="The prediction without dependencies.")]
 
 
-class Kernel(TypedDict):
+class Kernel(msgspec.Struct, kw_only=True):
     """One loop or region."""
 
     kernel_id: Annotated[
         str,
         Meta(
             description=(
-                "What the kernel is known by in its unit, whatever lines it has moved to: the function and which of its loops "
+                "What the kernel is known by in its unit, whatever lines it has moved to: the function and which of "
+                "its loops "
                 "or regions it is."
             )
         ),
@@ -1060,7 +1057,8 @@ class Kernel(TypedDict):
         Literal["loop", "marker", "address", "file", "code"],
         Meta(
             description=(
-                "loop: an innermost loop; marker: between markers; address: machine code between two addresses; file: a whole "
+                "loop: an innermost loop; marker: between markers; address: machine code between two addresses; file: "
+                "a whole "
                 "assembly file; code: machine code without text."
             )
         ),
@@ -1071,7 +1069,8 @@ class Kernel(TypedDict):
         Location | None,
         Meta(
             description=(
-                "Where the loop is in the user's source, from debug information: the innermost line around it that is not in a "
+                "Where the loop is in the user's source, from debug information: the innermost line around it that is "
+                "not in a "
                 "system header, if there is one."
             )
         ),
@@ -1079,20 +1078,23 @@ class Kernel(TypedDict):
     column: Annotated[
         Count,
         Meta(
-            description="Of that line, where the line information has one for the branch that closes the loop: 0 where it has not."
+            description="Of that line, where the line information has one for the branch that closes the loop: 0 "
+            "where it has not."
         ),
     ]
     source_function: Annotated[
         str,
         Meta(
-            description="The function which that line is in, without parameters: another one than the symbol's if it was inlined."
+            description="The function which that line is in, without parameters: another one than the symbol's if it "
+            "was inlined."
         ),
     ]
     near: Annotated[
         Location | None,
         Meta(
             description=(
-                "In assembly with lines but without other debug information: where the function's own source is next to a "
+                "In assembly with lines but without other debug information: where the function's own source is next "
+                "to a "
                 "kernel that comes from another file, as inlined code; else null."
             )
         ),
@@ -1105,7 +1107,8 @@ class Kernel(TypedDict):
         list[Frame],
         Meta(
             description=(
-                "The functions that source_function was inlined into, the outermost first: the last one's line is that of its "
+                "The functions that source_function was inlined into, the outermost first: the last one's line is that "
+                "of its "
                 "call."
             )
         ),
@@ -1119,7 +1122,8 @@ class Kernel(TypedDict):
         Compiled | None,
         Meta(
             description=(
-                "What the compiler says of the loop (clang with incc's pass plugin); null where it was not asked, or code "
+                "What the compiler says of the loop (clang with incc's pass plugin); null where it was not asked, or "
+                "code "
                 "generation has left nothing of what it said."
             )
         ),
@@ -1149,7 +1153,8 @@ class Kernel(TypedDict):
     is_loop: Annotated[
         bool,
         Meta(
-            description="The last instruction branches back to the first; other code is analysed as if it were repeated."
+            description="The last instruction branches back to the first; other code is analysed as if it were "
+            "repeated."
         ),
     ]
     isa: str
@@ -1175,13 +1180,15 @@ class Kernel(TypedDict):
     cold: Annotated[
         Cold | None,
         Meta(
-            description="Cycles from the first µop in the queue to the last one retired of a number of iterations, if asked for."
+            description="Cycles from the first µop in the queue to the last one retired of a number of iterations, "
+            "if asked for."
         ),
     ]
     alignments: Annotated[
         list[Ratio],
         Meta(
-            description="Simulated cycles per iteration with the first byte at 0 to 63 within 64, if asked for; else empty."
+            description="Simulated cycles per iteration with the first byte at 0 to 63 within 64, if asked for; else "
+            "empty."
         ),
     ]
     dispatch_width: Annotated[Count, Meta(description="µops that the front end issues in a cycle.")]
@@ -1199,7 +1206,8 @@ class Kernel(TypedDict):
         list[LlvmResource] | None,
         Meta(
             description=(
-                "The same under the names, and in the order, of LLVM's scheduling model of the core; null where its resources"
+                "The same under the names, and in the order, of LLVM's scheduling model of the core; null where its "
+                "resources"
                 " are not the model's (docs/llvm-mca.md)."
             )
         ),
@@ -1214,7 +1222,8 @@ class Kernel(TypedDict):
     waits: Annotated[
         Waits | None,
         Meta(
-            description="Who waits for whom (docs/report.md); null where that was not asked for, or nothing was simulated."
+            description="Who waits for whom (docs/report.md); null where that was not asked for, or nothing was "
+            "simulated."
         ),
     ]
     timeline: Annotated[Timeline | None, Meta(description="Null where none was asked for.")]
@@ -1223,14 +1232,14 @@ class Kernel(TypedDict):
     summary: Summary
 
 
-class Figures(TypedDict):
+class Figures(msgspec.Struct, frozen=True):
     """Where the figures come from."""
 
     source: str
     derived: Annotated[str, Meta(description="The rule that derived them from another form; empty for direct figures.")]
 
 
-class Instruction(TypedDict):
+class Instruction(msgspec.Struct, frozen=True, kw_only=True):
     """One instruction, in the order of execution."""
 
     index: Index
@@ -1243,7 +1252,8 @@ class Instruction(TypedDict):
         Meta(
             pattern="^([0-9a-f]{2})*$",
             description=(
-                "Its bytes. Where texts are LLVM's, what LLVM's assembler makes of it by itself: without what depends on where "
+                "Its bytes. Where texts are LLVM's, what LLVM's assembler makes of it by itself: without what depends "
+                "on where "
                 "symbols are, and with long jumps to them."
             ),
         ),
@@ -1307,7 +1317,7 @@ class Instruction(TypedDict):
     ]
 
 
-class Chain(TypedDict):
+class Chain(msgspec.Struct, frozen=True, kw_only=True):
     """A loop-carried dependency: a cycle of the dependency graph."""
 
     cycles_per_iteration: Ratio
@@ -1319,7 +1329,7 @@ class Chain(TypedDict):
     steps: list[Step]
 
 
-class Uops(TypedDict):
+class Uops(msgspec.Struct, frozen=True, kw_only=True):
     """Share of the fused µops that each source delivered."""
 
     decoders: Amount
@@ -1328,7 +1338,7 @@ class Uops(TypedDict):
     microcode: Amount
 
 
-class LostSlots(TypedDict):
+class LostSlots(msgspec.Struct, frozen=True, kw_only=True):
     """Share of the issue slots left empty: no µop was there, the reorder buffer was full, the scheduler was full,
     µops that are issued together did not fit, the load or the store buffer was full, or no register was free."""
 
@@ -1341,14 +1351,14 @@ class LostSlots(TypedDict):
     registers: Amount
 
 
-class Moves(TypedDict):
+class Moves(msgspec.Struct, frozen=True):
     """Share of the register moves that the renamer can eliminate, by what became of them."""
 
     eliminated: Amount
     executed: Amount
 
 
-class Simulated(TypedDict):
+class Simulated(msgspec.Struct, frozen=True, kw_only=True):
     """Cycles per iteration in the steady state, and counters over the whole run, its start included."""
 
     cycles: Amount
@@ -1366,7 +1376,7 @@ class Simulated(TypedDict):
     moves: Moves
 
 
-class Event(TypedDict):
+class Event(msgspec.Struct, frozen=True, kw_only=True):
     """The life of one dynamic instruction."""
 
     iteration: Count
@@ -1383,7 +1393,7 @@ class Event(TypedDict):
     ports: Annotated[list[str | None], Meta(description="The port of each µop.")]
 
 
-class UopInput(TypedDict):
+class UopInput(msgspec.Struct, frozen=True, kw_only=True):
     """What another µop made for a µop, perhaps handed on by a move that the renamer eliminated."""
 
     producer: Annotated[Count, Meta(description="Which of the timeline's µops.")]
@@ -1391,7 +1401,8 @@ class UopInput(TypedDict):
         Literal["register", "flag", "memory", "internal"],
         Meta(
             description=(
-                "What carries it; internal: between the µops of an instruction. A load does not wait for what comes through "
+                "What carries it; internal: between the µops of an instruction. A load does not wait for what comes "
+                "through "
                 "memory: its result does (unless the renamer hands it on)."
             )
         ),
@@ -1407,7 +1418,7 @@ class UopInput(TypedDict):
     ]
 
 
-class TimelineUop(TypedDict):
+class TimelineUop(msgspec.Struct, frozen=True, kw_only=True):
     """The life of one dynamic µop."""
 
     iteration: Count
@@ -1433,14 +1444,15 @@ class TimelineUop(TypedDict):
         Count | None,
         Meta(
             description=(
-                "Which of the inputs that it waited for came last, for a load's result that of memory; null if it waited for "
+                "Which of the inputs that it waited for came last, for a load's result that of memory; null if it "
+                "waited for "
                 "none."
             )
         ),
     ]
 
 
-class Timeline(TypedDict):
+class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     """The simulated first iterations, in cycles from 0."""
 
     iterations: Count
@@ -1451,7 +1463,7 @@ class Timeline(TypedDict):
     total_wait: Wait
 
 
-class WaitsInstruction(TypedDict):
+class WaitsInstruction(msgspec.Struct, frozen=True, kw_only=True):
     """Of one instruction; for_inputs and for_ports add up to had_to_wait."""
 
     had_to_wait: Amount
@@ -1460,7 +1472,7 @@ class WaitsInstruction(TypedDict):
     caused_to_wait: Amount
 
 
-class InputWait(TypedDict):
+class InputWait(msgspec.Struct, frozen=True):
     """The instruction waited for a result of the producer."""
 
     instruction: Index
@@ -1468,7 +1480,7 @@ class InputWait(TypedDict):
     cycles: Amount
 
 
-class Waits(TypedDict):
+class Waits(msgspec.Struct, frozen=True, kw_only=True):
     """Average cycles an iteration in the second half of the simulation."""
 
     instructions: list[WaitsInstruction]
@@ -1479,7 +1491,7 @@ class Waits(TypedDict):
     ]
 
 
-class PortWait(TypedDict):
+class PortWait(msgspec.Struct, frozen=True):
     """Cycles that have to do with a port or a unit."""
 
     instruction: Index
@@ -1487,7 +1499,7 @@ class PortWait(TypedDict):
     cycles: Amount
 
 
-class Wait(TypedDict):
+class Wait(msgspec.Struct, frozen=True, kw_only=True):
     """llvm-mca's average waiting times in cycles."""
 
     executions: Count
@@ -1496,14 +1508,14 @@ class Wait(TypedDict):
     until_retire: Amount
 
 
-class Tool(TypedDict):
+class Tool(msgspec.Struct, frozen=True):
     """What wrote the report."""
 
     name: str
     version: str
 
 
-class Report(TypedDict):
+class Report(msgspec.Struct, frozen=True):
     """What incc found out. Times are in cycles of the core's clock and, where not said otherwise, per iteration of the
     kernel. Instructions are numbered from 0 within their kernel, lines from 1; line 0 means that there is none."""
 

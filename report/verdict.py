@@ -8,6 +8,7 @@ from incc.core.prediction import CLOSE, ORDER, WORTH_SAYING
 from incc.core.ranges import blocked, bytes_of, not_counted
 from incc.frontends.isa import isa
 from incc.models.bound import UOP_BRANCH, UOP_COMPUTE, UOP_LOAD, UOP_STORE_ADDRESS, UOP_STORE_DATA
+from incc.report import types as t
 from incc.report import wording
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from incc.core.whatif import WhatIf
     from incc.frontends.kernel import Instruction, Kernel
     from incc.models.bound import BoundKernel
-    from incc.report import types as t
 
 
 def bounds(result: KernelResult, explained: bool = True) -> t.Bounds:
@@ -31,21 +31,21 @@ def bounds(result: KernelResult, explained: bool = True) -> t.Bounds:
 
     def bound_by(name: BoundName) -> t.Bound:
         cycles: Fraction = getattr(result.bounds, name)
-        return {"cycles": float(cycles), "exact": str(cycles), "by": causes[name]}
+        return t.Bound(cycles=float(cycles), exact=str(cycles), by=causes[name])
 
-    return {
-        "port": bound_by("port"),
-        "divider": bound_by("divider"),
-        "front_end": bound_by("front_end"),
-        "retire": bound_by("retire"),
-        "loop_carried": bound_by("loop_carried"),
-        "prediction": {
-            "cycles": float(result.cycles),
-            "exact": str(result.cycles),
-            "by": "simulation" if result.simulation else "bounds",
-            "limited_by": list(result.limits),
-        },
-    }
+    return t.Bounds(
+        port=bound_by("port"),
+        divider=bound_by("divider"),
+        front_end=bound_by("front_end"),
+        retire=bound_by("retire"),
+        loop_carried=bound_by("loop_carried"),
+        prediction=t.Prediction(
+            cycles=float(result.cycles),
+            exact=str(result.cycles),
+            by="simulation" if result.simulation else "bounds",
+            limited_by=list(result.limits),
+        ),
+    )
 
 
 def _causes(result: KernelResult) -> dict[BoundName, str]:
@@ -72,17 +72,17 @@ def sentence(result: KernelResult, bounds: t.Bounds) -> str:
         return "nothing to analyse: no instruction could be decoded"
     if len(result.unknown) == len(kernel.instructions):
         return "nothing to say: none of the instructions is in the model"
-    limits = bounds["prediction"]["limited_by"]
-    limit = bounds["prediction"]["cycles"]
-    by_simulation = bounds["prediction"]["by"] == "simulation"
+    limits = bounds.prediction.limited_by
+    limit = bounds.prediction.cycles
+    by_simulation = bounds.prediction.by == "simulation"
     if not limits and not limit:
         return "no bound: the instructions take neither ports nor issue slots"
     if not limits:
         largest = _descending(ORDER, bounds)[0]
         above = f"simulated to take {least}{wording.cycles(limit)}"
-        if bounds[largest]["cycles"]:
+        if bounds.of(largest).cycles:
             above += (
-                f", more than the largest bound ({_short(largest, bounds)}, {wording.value(bounds[largest]['cycles'])})"
+                f", more than the largest bound ({_short(largest, bounds)}, {wording.value(bounds.of(largest).cycles)})"
             )
         return above + _lost(result) + _evidence(limit, what_ifs)
     causes = [_limit(name, result, bounds) for name in limits]
@@ -178,7 +178,7 @@ def consistent(hints: Sequence[t.Hint], result: KernelResult) -> list[t.Hint]:
     return [
         hint
         for hint in hints
-        if not (tested := [cycles[name] for name in _TESTS.get(hint["rule"], ()) if name in cycles])
+        if not (tested := [cycles[name] for name in _TESTS.get(hint.rule, ()) if name in cycles])
         or min(tested) <= enough
     ]
 
@@ -239,7 +239,7 @@ def chain_instructions(chain: Chain) -> list[int]:
 def _limit(name: BoundName, result: KernelResult, bounds: t.Bounds) -> str:
     kernel, bound, analysis = result.kernel, result.bound, result.analysis
     fixed_ports = result.settings.fixed_ports
-    cause: str = bounds[name]["by"]
+    cause: str = bounds.of(name).by
     match name:
         case "loop_carried":
             if not analysis.chains:
@@ -265,20 +265,20 @@ def _limit(name: BoundName, result: KernelResult, bounds: t.Bounds) -> str:
 
 def _runners_up(limits: list[BoundName], bounds: t.Bounds) -> str:
     """What comes after the limit: all that is close behind it, or else what the next one would allow."""
-    limit = bounds["prediction"]["cycles"]
-    rest = [name for name in ORDER if name not in limits and bounds[name]["cycles"] > 0]
+    limit = bounds.prediction.cycles
+    rest = [name for name in ORDER if name not in limits and bounds.of(name).cycles > 0]
     # Retirement next to a front end that is as wide says the same thing twice.
-    if "retire" in rest and bounds["retire"]["cycles"] <= bounds["front_end"]["cycles"]:
+    if "retire" in rest and bounds.retire.cycles <= bounds.front_end.cycles:
         rest.remove("retire")
     rest = _descending(rest, bounds)
-    close = [name for name in rest if bounds[name]["cycles"] >= CLOSE * limit]
+    close = [name for name in rest if bounds.of(name).cycles >= CLOSE * limit]
     if close:
-        words = [f"{_short(name, bounds)} at {wording.value(bounds[name]['cycles'])}" for name in close]
+        words = [f"{_short(name, bounds)} at {wording.value(bounds.of(name).cycles)}" for name in close]
         plural = len(close) > 1 or _short(close[0], bounds).startswith("ports ")
         return f"; {wording.listed(words)} {'are' if plural else 'is'} close behind"
     if rest:
         name = "ports" if rest[0] == "port" else _short(rest[0], bounds)
-        return f"; {name} would allow {wording.value(bounds[rest[0]]['cycles'])}"
+        return f"; {name} would allow {wording.value(bounds.of(rest[0]).cycles)}"
     return ""
 
 
@@ -286,14 +286,14 @@ def _descending(names: Sequence[BoundName], bounds: t.Bounds) -> list[BoundName]
     """The largest bounds first, equal ones as they were."""
 
     def negative(name: BoundName) -> float:
-        return -bounds[name]["cycles"]
+        return -bounds.of(name).cycles
 
     return sorted(names, key=negative)
 
 
 def _short(name: BoundName, bounds: t.Bounds) -> str:
     if name == "port":
-        return str(bounds[name]["by"]).partition(":")[0]
+        return str(bounds.of(name).by).partition(":")[0]
     return {
         "divider": "the divider",
         "front_end": "the front end",

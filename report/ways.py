@@ -4,46 +4,46 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from incc.report.brief import DECIMALS, refused_statement
+from incc.report import types as t
 from incc.report.kernel import location, ratio
+from incc.report.resources import DECIMALS, refused_statement
 
 if TYPE_CHECKING:
     from incc.core.ways import Way, Ways
     from incc.frontends.kernel import Region
-    from incc.report import types as t
 
 
 def ways_report(which: Literal["paths", "branch"], region: Region, found: Ways, complete: bool) -> t.Ways:
     """One loop and the ways through it. `which`: "paths" for every way, "branch" for the sides of the first branch;
     `complete`: these are all."""
-    return {
-        "kind": which,
-        "function": region.function,
-        "function_name": region.function,
-        "label": region.label,
-        "first_line": region.first_line,
-        "last_line": region.last_line,
-        "source": location(region.source),
-        "complete": complete,
-        "simulated": all(way.result.simulation is not None for way in found.ways),
-        "weighted_cycles": round(found.weighted_cycles, DECIMALS),
-        "ways": [_way(region, way) for way in found.ways],
-    }
+    return t.Ways(
+        kind=which,
+        function=region.function,
+        function_name=region.function,
+        label=region.label,
+        first_line=region.first_line,
+        last_line=region.last_line,
+        source=location(region.source),
+        complete=complete,
+        simulated=all(way.result.simulation is not None for way in found.ways),
+        weighted_cycles=round(found.weighted_cycles, DECIMALS),
+        ways=[_way(region, way) for way in found.ways],
+    )
 
 
 def _way(region: Region, way: Way) -> t.Way:
     path, result = way.path, way.result
     bounds = result.bounds
-    return {
-        "share": round(way.share, DECIMALS),
-        "branches": [{"line": line, "taken": taken} for line, taken in path.branches],
-        "lines": list(path.region.lines),
-        "lines_skipped": sorted(set(region.body_lines).difference(path.region.lines)),
-        "instructions": len(result.kernel.instructions),
-        "unknown_instructions": len(result.unknown),
-        "ports": ratio(max(bounds.port, bounds.divider)),
-        "front_end": ratio(max(bounds.front_end, bounds.retire)),
-        "loop_carried": ratio(bounds.loop_carried),
-        "cycles": ratio(result.cycles),
-        "refused": [refused_statement(refused) for refused in result.kernel.refused],
-    }
+    return t.Way(
+        share=round(way.share, DECIMALS),
+        branches=[t.Branch(line=line, taken=taken) for line, taken in path.branches],
+        lines=list(path.region.lines),
+        lines_skipped=sorted(set(region.body_lines).difference(path.region.lines)),
+        instructions=len(result.kernel.instructions),
+        unknown_instructions=len(result.unknown),
+        ports=ratio(max(bounds.port, bounds.divider)),
+        front_end=ratio(max(bounds.front_end, bounds.retire)),
+        loop_carried=ratio(bounds.loop_carried),
+        cycles=ratio(result.cycles),
+        refused=[refused_statement(refused) for refused in result.kernel.refused],
+    )

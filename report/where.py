@@ -62,17 +62,16 @@ _BOUNDS: tuple[BoundName, ...] = ("port", "divider", "front_end", "retire", "loo
 
 
 def _place(unit: t.Unit, kernel: t.Kernel) -> tuple[str, int]:
-    source = kernel["source"]
-    return (source["file"], source["line"]) if source else (unit["assembly_file"], kernel["first_line"])
+    source = kernel.source
+    return (source.file, source.line) if source else (unit.assembly_file, kernel.first_line)
 
 
 def _measured(unit: t.Unit, kernel: t.Kernel) -> float | None:
-    found = kernel.get("measured")  # not in reports before 1.6
-    return found["cycles"] if found else None
+    return kernel.measured.cycles if kernel.measured else None
 
 
 NAMES: dict[str, Name] = {
-    "cycles": Name(NUMBER, "cycles per iteration: simulated, or the largest bound", lambda u, k: k["cycles"]),
+    "cycles": Name(NUMBER, "cycles per iteration: simulated, or the largest bound", lambda u, k: k.cycles),
     "bound": Name(NUMBER, "the largest of the five bounds", lambda u, k: max(_bound(k, name) for name in _BOUNDS)),
     "port": Name(NUMBER, "bound by execution ports", lambda u, k: _bound(k, "port")),
     "divider": Name(NUMBER, "bound by dividers and like units", lambda u, k: _bound(k, "divider")),
@@ -80,7 +79,7 @@ NAMES: dict[str, Name] = {
     "retire": Name(NUMBER, "bound by µops that retire", lambda u, k: _bound(k, "retire")),
     "loop_carried": Name(NUMBER, "bound by loop-carried dependencies", lambda u, k: _bound(k, "loop_carried")),
     "critical_path": Name(
-        NUMBER, "cycles from start to end of one iteration on its own", lambda u, k: k["critical_path"]["cycles"]
+        NUMBER, "cycles from start to end of one iteration on its own", lambda u, k: k.critical_path.cycles
     ),
     "cycles_least": Name(
         NUMBER, "the fewest cycles that data and places may make of it, else as `cycles`", lambda u, k: _ends(k)[0]
@@ -91,64 +90,60 @@ NAMES: dict[str, Name] = {
         "cycles per iteration measured on the machine of the report; not known where that was not asked for, or failed",
         _measured,
     ),
-    "at_least": Name(TRUTH, "whether something is not counted", lambda u, k: k["at_least"]),
+    "at_least": Name(TRUTH, "whether something is not counted", lambda u, k: k.at_least),
     "elements": Name(
         NUMBER,
         "elements of the source's loop an iteration of the assembly's stands for; not always known",
-        lambda u, k: k["elements"] and k["elements"]["per_iteration"],
+        lambda u, k: k.elements.per_iteration if k.elements else None,
     ),
     "cycles_per_element": Name(
-        NUMBER, "cycles divided by elements; not always known", lambda u, k: k["elements"] and k["elements"]["cycles"]
+        NUMBER, "cycles divided by elements; not always known", lambda u, k: k.elements.cycles if k.elements else None
     ),
     "role": Name(
         TEXT,
         "main, remainder, prologue, fallback or outer; empty for what is no loop",
-        lambda u, k: k["role"]["name"],
+        lambda u, k: k.role.name,
     ),
-    "ipc": Name(NUMBER, "instructions per cycle", lambda u, k: k["summary"]["ipc"]),
-    "instructions": Name(NUMBER, "instructions", lambda u, k: k["size"]["instructions"]),
-    "uops": Name(NUMBER, "µops as the front end issues them", lambda u, k: k["size"]["issue_slots"]),
-    "port_uops": Name(NUMBER, "µops as ports execute them", lambda u, k: k["size"]["uops"]),
-    "bytes": Name(NUMBER, "bytes of code", lambda u, k: k["size"]["bytes"]),
-    "bytes_loaded": Name(NUMBER, "bytes loaded, where the size is known", lambda u, k: k["memory"]["bytes_loaded"]),
-    "bytes_stored": Name(NUMBER, "bytes stored, where the size is known", lambda u, k: k["memory"]["bytes_stored"]),
-    "loads": Name(NUMBER, "instructions that load", lambda u, k: k["memory"]["loads"]),
-    "stores": Name(NUMBER, "instructions that store", lambda u, k: k["memory"]["stores"]),
-    "spills": Name(NUMBER, "stores to fixed places of the stack frame", lambda u, k: k["memory"]["spills"]),
-    "reloads": Name(NUMBER, "loads from fixed places of the stack frame", lambda u, k: k["memory"]["reloads"]),
+    "ipc": Name(NUMBER, "instructions per cycle", lambda u, k: k.summary.ipc),
+    "instructions": Name(NUMBER, "instructions", lambda u, k: k.size.instructions),
+    "uops": Name(NUMBER, "µops as the front end issues them", lambda u, k: k.size.issue_slots),
+    "port_uops": Name(NUMBER, "µops as ports execute them", lambda u, k: k.size.uops),
+    "bytes": Name(NUMBER, "bytes of code", lambda u, k: k.size.bytes),
+    "bytes_loaded": Name(NUMBER, "bytes loaded, where the size is known", lambda u, k: k.memory.bytes_loaded),
+    "bytes_stored": Name(NUMBER, "bytes stored, where the size is known", lambda u, k: k.memory.bytes_stored),
+    "loads": Name(NUMBER, "instructions that load", lambda u, k: k.memory.loads),
+    "stores": Name(NUMBER, "instructions that store", lambda u, k: k.memory.stores),
+    "spills": Name(NUMBER, "stores to fixed places of the stack frame", lambda u, k: k.memory.spills),
+    "reloads": Name(NUMBER, "loads from fixed places of the stack frame", lambda u, k: k.memory.reloads),
     "line_crossings": Name(
-        NUMBER, "loads that reach into a second cache line at best", lambda u, k: k["memory"]["line_crossings"]
+        NUMBER, "loads that reach into a second cache line at best", lambda u, k: k.memory.line_crossings
     ),
-    "flop": Name(NUMBER, "floating-point operations, by element", lambda u, k: k["arithmetic"]["flop"]),
+    "flop": Name(NUMBER, "floating-point operations, by element", lambda u, k: k.arithmetic.flop),
     "integer_operations": Name(
-        NUMBER, "integer operations in vector registers, by element", lambda u, k: k["arithmetic"]["integer_operations"]
+        NUMBER, "integer operations in vector registers, by element", lambda u, k: k.arithmetic.integer_operations
     ),
     "flop_per_byte": Name(
-        NUMBER, "flop over bytes loaded and stored; not always known", lambda u, k: k["arithmetic"]["flop_per_byte"]
+        NUMBER, "flop over bytes loaded and stored; not always known", lambda u, k: k.arithmetic.flop_per_byte
     ),
     "packed_share": Name(
         NUMBER,
         "share of flop and integer_operations in packed instructions, 0 to 1; not known where there are none",
-        lambda u, k: k["arithmetic"]["packed_share"],
+        lambda u, k: k.arithmetic.packed_share,
     ),
-    "vector_bits": Name(
-        NUMBER, "the widest packed arithmetic, 0 for none", lambda u, k: k["arithmetic"]["vector_bits"]
-    ),
-    "unknown": Name(NUMBER, "instructions that are not in the model", lambda u, k: len(k["unknown_instructions"])),
-    "refused": Name(NUMBER, "statements that could not be decoded", lambda u, k: len(k["refused"])),
-    "hints": Name(NUMBER, "hints given", lambda u, k: len(k["hints"])),
-    "depth": Name(
-        NUMBER, "how deep the loop is nested: 1 for an outermost one, 0 for no loop", lambda u, k: k["depth"]
-    ),
-    "is_loop": Name(TRUTH, "whether it is a loop; other code is analysed as if repeated", lambda u, k: k["is_loop"]),
-    "simulated": Name(TRUTH, "whether cycles are simulated", lambda u, k: k["simulated"] is not None),
-    "function": Name(TEXT, "the function's symbol", lambda u, k: k["function"]),
-    "function_name": Name(TEXT, "the function as the source writes it", lambda u, k: k["function_name"]),
-    "name": Name(TEXT, "the kernel's name", lambda u, k: k["name"]),
-    "kernel_id": Name(TEXT, "what it is known by, whatever lines it has moved to", lambda u, k: k["kernel_id"]),
-    "content_hash": Name(TEXT, "equal for equal code", lambda u, k: k["content_hash"]),
-    "kind": Name(TEXT, "loop, marker, file or code", lambda u, k: k["kind"]),
-    "label": Name(TEXT, "the label at its start", lambda u, k: k["label"]),
+    "vector_bits": Name(NUMBER, "the widest packed arithmetic, 0 for none", lambda u, k: k.arithmetic.vector_bits),
+    "unknown": Name(NUMBER, "instructions that are not in the model", lambda u, k: len(k.unknown_instructions)),
+    "refused": Name(NUMBER, "statements that could not be decoded", lambda u, k: len(k.refused)),
+    "hints": Name(NUMBER, "hints given", lambda u, k: len(k.hints)),
+    "depth": Name(NUMBER, "how deep the loop is nested: 1 for an outermost one, 0 for no loop", lambda u, k: k.depth),
+    "is_loop": Name(TRUTH, "whether it is a loop; other code is analysed as if repeated", lambda u, k: k.is_loop),
+    "simulated": Name(TRUTH, "whether cycles are simulated", lambda u, k: k.simulated is not None),
+    "function": Name(TEXT, "the function's symbol", lambda u, k: k.function),
+    "function_name": Name(TEXT, "the function as the source writes it", lambda u, k: k.function_name),
+    "name": Name(TEXT, "the kernel's name", lambda u, k: k.name),
+    "kernel_id": Name(TEXT, "what it is known by, whatever lines it has moved to", lambda u, k: k.kernel_id),
+    "content_hash": Name(TEXT, "equal for equal code", lambda u, k: k.content_hash),
+    "kind": Name(TEXT, "loop, marker, file or code", lambda u, k: k.kind),
+    "label": Name(TEXT, "the label at its start", lambda u, k: k.label),
     "file": Name(
         TEXT, "the file that it is in: the source if that is known, else the assembly", lambda u, k: _place(u, k)[0]
     ),
@@ -157,21 +152,21 @@ NAMES: dict[str, Name] = {
         TEXT,
         "the file that was compiled, or the linked one for code that was generated at the link; empty for assembly "
         "that was given",
-        lambda u, k: u["source"],
+        lambda u, k: u.source,
     ),
-    "assembly_file": Name(TEXT, "the file of the assembly", lambda u, k: u["assembly_file"]),
-    "assembly_line": Name(NUMBER, "its first line there; not always known", lambda u, k: k["first_line"] or None),
-    "compiler": Name(TEXT, "what compiled it; empty for assembly that was given", lambda u, k: u["compiler"]),
-    "model": Name(TEXT, "the core, by its -mcpu name", lambda u, k: u["model"]["name"]),
-    "isa": Name(TEXT, "the instruction set", lambda u, k: k["isa"]),
-    "verdict": Name(TEXT, "the verdict, a sentence", lambda u, k: k["verdict"]),
+    "assembly_file": Name(TEXT, "the file of the assembly", lambda u, k: u.assembly_file),
+    "assembly_line": Name(NUMBER, "its first line there; not always known", lambda u, k: k.first_line or None),
+    "compiler": Name(TEXT, "what compiled it; empty for assembly that was given", lambda u, k: u.compiler),
+    "model": Name(TEXT, "the core, by its -mcpu name", lambda u, k: u.model.name),
+    "isa": Name(TEXT, "the instruction set", lambda u, k: k.isa),
+    "verdict": Name(TEXT, "the verdict, a sentence", lambda u, k: k.verdict),
     "limited_by": Name(
         TEXT,
         "the bounds that cycles reach: `loop_carried, port`; empty where the simulation is above all",
-        lambda u, k: ", ".join(k["bounds"]["prediction"]["limited_by"]),
+        lambda u, k: ", ".join(k.bounds.prediction.limited_by),
     ),
     "rules": Name(
-        TEXT, "the rules of the hints: `sum-chain, memory-chain`", lambda u, k: ", ".join(h["rule"] for h in k["hints"])
+        TEXT, "the rules of the hints: `sum-chain, memory-chain`", lambda u, k: ", ".join(h.rule for h in k.hints)
     ),
 }
 """What conditions may say of a kernel; numbers are per iteration where that makes sense."""
@@ -212,14 +207,14 @@ RANKED_NAMES: dict[str, PairName] = {
 
 def _ends(kernel: t.Kernel) -> tuple[float, float]:
     """Both ends of a prediction."""
-    found = kernel["range"]
+    found = kernel.range
     if found is None:
-        return kernel["cycles"], kernel["cycles"]
-    return found["least"], math.inf if found["most"] is None else found["most"]
+        return kernel.cycles, kernel.cycles
+    return found.least, math.inf if found.most is None else found.most
 
 
 def _bound(kernel: t.Kernel, name: BoundName) -> float:
-    return kernel["bounds"][name]["cycles"]
+    return kernel.bounds.of(name).cycles
 
 
 def kernel_values(unit: t.Unit, kernel: t.Kernel) -> dict[str, Value]:

@@ -36,12 +36,12 @@ def commits(commit_list: Sequence[d.Commit], layout: Layout) -> Iterator[str]:
     ]
     rows = [
         row(
-            short(c["commit"]),
-            c["date"][:10],
-            ", ".join(c["branches"]),
-            ", ".join(c["baselines"]),
-            str(c["units"]),
-            str(c["kernels"]),
+            short(c.commit),
+            c.date[:10],
+            ", ".join(c.branches),
+            ", ".join(c.baselines),
+            str(c.units),
+            str(c.kernels),
         )
         for c in commit_list
     ]
@@ -50,7 +50,7 @@ def commits(commit_list: Sequence[d.Commit], layout: Layout) -> Iterator[str]:
 
 def history(histories: d.History, layout: Layout, bars: str = BARS) -> Iterator[str]:
     """Yield a table for each series with the commits that changed something, below a line with all commits."""
-    for number, series in enumerate(histories["series"]):
+    for number, series in enumerate(histories.series):
         if number:
             yield ""
         yield from _lines_of_series(series, layout, bars)
@@ -58,24 +58,24 @@ def history(histories: d.History, layout: Layout, bars: str = BARS) -> Iterator[
 
 def best(bests: d.Bests, layout: Layout) -> Iterator[str]:
     """Yield a row for each kernel with its fastest build; few kernels have a row for each build."""
-    kernels = bests["kernels"]
+    kernels = bests.kernels
     if len(kernels) <= _FEW:
         for number, kernel in enumerate(kernels):
             if number:
                 yield ""
-            heading = f"{_loop(kernel)} in {layout.file(kernel['source'])}, {kernel['model']}"
+            heading = f"{_loop(kernel)} in {layout.file(kernel.source)}, {kernel.model}"
             yield layout.paint(harmless(layout.cut(heading, 0), False), BOLD)
-            yield from _table(_BUILD_COLUMNS, [row(*_build_row(build, kernel)) for build in kernel["builds"]], layout)
+            yield from _table(_BUILD_COLUMNS, [row(*_build_row(build, kernel)) for build in kernel.builds], layout)
     else:
         columns = [
             Column(title="Function", comfortable=16, least=8, priority=6),
             Column(title="Core", comfortable=10, least=6, priority=4),
         ]
         columns += [*_BUILD_COLUMNS, Column(title="Others", right=True)]
-        rows = [row(_loop(k), k["model"], *_build_row(k["builds"][0], k), _others(k["builds"])) for k in kernels]
+        rows = [row(_loop(k), k.model, *_build_row(k.builds[0], k), _others(k.builds)) for k in kernels]
         yield from _table(columns, rows, layout)
-    if bests["without_elements"]:
-        without = count(bests["without_elements"], "kernel")
+    if bests.without_elements:
+        without = count(bests.without_elements, "kernel")
         yield f"Not compared: {without} of which nobody knows how many elements an iteration stands for."
 
 
@@ -100,17 +100,17 @@ def short(name: str) -> str:
 
 
 def _lines_of_series(series: d.Series, layout: Layout, bars: str) -> Iterator[str]:
-    points = series["points"]
-    by_element = all(p["cycles_per_element"] is not None for p in points)
-    values = [p["cycles_per_element"] if by_element else p["cycles"] for p in points]
+    points = series.points
+    by_element = all(p.cycles_per_element is not None for p in points)
+    values = [p.cycles_per_element if by_element else p.cycles for p in points]
     per = "an element" if by_element else "an iteration"
-    heading = f"{series['kernel_id']} in {layout.file(series['source'])}, {series['model']}"
+    heading = f"{series.kernel_id} in {layout.file(series.source)}, {series.model}"
     yield layout.paint(harmless(layout.cut(heading, 0), False), BOLD)
     room = max((layout.width or 120) - 60, 20)
     numbers = [v for v in values if v is not None]
     span = each(numbers[-1]) if min(numbers) == max(numbers) else f"{each(min(numbers))} to {each(max(numbers))}"
     # Where iterations do different work, their cycles side by side would say what is not so.
-    comparable = by_element or all(p["basis"] for p in points[1:])
+    comparable = by_element or all(p.basis for p in points[1:])
     line = f"{sparkline(values[-room:], bars)}  {span} cycles {per}, " if comparable else ""
     last = f", the last {room} of them drawn" if comparable and len(points) > room else ""
     yield f"{line}{count(len(points), 'commit')}{last}"
@@ -128,7 +128,7 @@ def _lines_of_series(series: d.Series, layout: Layout, bars: str) -> Iterator[st
     unchanged = 0
     for number, point in enumerate(points):
         words = _words(point, points[number - 1] if number else None)
-        if 0 < number < len(points) - 1 and not words and point["change"] == 0:
+        if 0 < number < len(points) - 1 and not words and point.change == 0:
             unchanged += 1
             continue
         if unchanged:
@@ -139,24 +139,24 @@ def _lines_of_series(series: d.Series, layout: Layout, bars: str) -> Iterator[st
 
 
 def _point_row(point: d.Point, words: str) -> Row:
-    per_element = point["cycles_per_element"]
+    per_element = point.cycles_per_element
     texts = [
-        short(point["commit"]),
-        point["date"][:10],
-        f"{'≥ ' if point['at_least'] else ''}{point['cycles']:.2f}",
+        short(point.commit),
+        point.date[:10],
+        f"{'≥ ' if point.at_least else ''}{point.cycles:.2f}",
         "" if per_element is None else each(per_element),
         _change(point),
-        point["limit"],
-        point["vector"],
+        point.limit,
+        point.vector,
         words,
     ]
-    return row(*texts, kind="slower" if (point["change"] or 0) > 0 else "")
+    return row(*texts, kind="slower" if (point.change or 0) > 0 else "")
 
 
 def _change(point: d.Point) -> str:
-    change = point["change"]
+    change = point.change
     if change is None:
-        return "?" if point["code"] else ""
+        return "?" if point.code else ""
     if not change:
         return "="
     return relative(1 + change)
@@ -167,22 +167,22 @@ def _words(point: d.Point, before: d.Point | None) -> str:
     if before is None:
         return ""
     words = []
-    if point["renamed"]:
-        words.append(f"was {before['kernel_id']}" if before["kernel_id"] != point["kernel_id"] else "moved here")
-    if point["code"] == "changed":
+    if point.renamed:
+        words.append(f"was {before.kernel_id}" if before.kernel_id != point.kernel_id else "moved here")
+    if point.code == "changed":
         words.append("other code")
-    if point["build_changed"]:
-        words.append(_difference(before["build"], point["build"]))
-    if point["model_changed"]:
+    if point.build_changed:
+        words.append(_difference(before.build, point.build))
+    if point.model_changed:
         words.append("other model")
     return ", ".join(words)
 
 
 def _difference(a: d.Build, b: d.Build) -> str:
-    if (a["compiler"], a["compiler_version"]) != (b["compiler"], b["compiler_version"]):
+    if (a.compiler, a.compiler_version) != (b.compiler, b.compiler_version):
         return f"built with {_compiler(b)}"
-    new = [word for word in b["command"] if word not in a["command"]]
-    old = [word for word in a["command"] if word not in b["command"]]
+    new = [word for word in b.command if word not in a.command]
+    old = [word for word in a.command if word not in b.command]
     return " ".join(["with", *new]) if new else " ".join(["without", *old]) if old else "other command"
 
 
@@ -199,17 +199,17 @@ _BUILD_COLUMNS = [
 
 
 def _build_row(candidate: d.Candidate, kernel: d.Best) -> list[str]:
-    least = kernel["builds"][0]["cycles_per_element"]
-    cycles = candidate["cycles_per_element"]
+    least = kernel.builds[0].cycles_per_element
+    cycles = candidate.cycles_per_element
     ratio = f"×{cycles / least:.2f}" if least and cycles > least else ""
-    build = " ".join([_compiler(candidate["build"]), *_flags(candidate["build"]["command"])]).strip()
-    return [each(cycles), ratio, candidate["limit"], candidate["vector"], build, short(candidate["commit"])]
+    build = " ".join([_compiler(candidate.build), *_flags(candidate.build.command)]).strip()
+    return [each(cycles), ratio, candidate.limit, candidate.vector, build, short(candidate.commit)]
 
 
 def _others(builds: Sequence[d.Candidate]) -> str:
     """Return the range of the other builds' cycles relative to the fastest."""
-    least = builds[0]["cycles_per_element"]
-    ratios = [build["cycles_per_element"] / least for build in builds[1:] if least]
+    least = builds[0].cycles_per_element
+    ratios = [build.cycles_per_element / least for build in builds[1:] if least]
     if not ratios:
         return ""
     low, high = f"×{min(ratios):.2f}", f"×{max(ratios):.2f}"
@@ -217,11 +217,11 @@ def _others(builds: Sequence[d.Candidate]) -> str:
 
 
 def _loop(kernel: d.Best) -> str:
-    return kernel["function"] if kernel["number"] == 1 else f"{kernel['function']} ({kernel['number']})"
+    return kernel.function if kernel.number == 1 else f"{kernel.function} ({kernel.number})"
 
 
 def _compiler(build: d.Build) -> str:
-    return f"{build['compiler']} {build['compiler_version'].split(' ')[0]}".strip()
+    return f"{build.compiler} {build.compiler_version.split(' ')[0]}".strip()
 
 
 def _flags(command: Iterable[str]) -> list[str]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from json.encoder import JSONEncoder, encode_basestring
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 if TYPE_CHECKING:
     from incc.compare import types as c
     from incc.ranking import types as r
@@ -28,20 +30,20 @@ def render(report: t.Report | c.Comparison | r.Ranking, compact: bool = False) -
     Lists and objects of plain values are in one line if they fit. `compact`: all in one line without blanks.
     """
     if compact:
-        return _compact(report) + "\n"
-    document: Any = report
+        return _compact(msgspec.to_builtins(report)) + "\n"
+    document = msgspec.to_builtins(report)
     return (_rows(document) if "rows" in document else _indented(document, 0)) + "\n"
 
 
-def _rows(comparison: c.Comparison | r.Ranking) -> str:
+def _rows(document: dict[str, Any]) -> str:
     """Return a document with each row in a line of its own.
 
     Large ones have ten thousand rows, and a line for each value would take seven times as long.
     """
-    rows = "".join(f"\n    {_flat(row)}," for row in comparison["rows"])[:-1]
+    rows = "".join(f"\n    {_flat(row)}," for row in document["rows"])[:-1]
     parts = [
         f"  {_flat(key)}: " + (f"[{rows}\n  ]" if key == "rows" and rows else _indented(value, 1))
-        for key, value in comparison.items()
+        for key, value in document.items()
     ]
     return "{\n" + ",\n".join(parts) + "\n}"
 

@@ -63,13 +63,13 @@ class Layout:
     def name_files(self, report: t.Report) -> None:
         """Find short names for the files of a report that distinguish them."""
         files: dict[str, None] = {}
-        for unit in report["units"]:
-            places = [call["source"] for call in unit["became_calls"]]
-            for kernel in unit["kernels"]:
-                places += [kernel["source"], kernel["near"]]
-                files.update(dict.fromkeys(frame["file"] for frame in (*kernel["inlined"], *kernel["inlined_into"])))
-                places += [instruction["source"] for instruction in kernel["instructions"]]
-            files.update(dict.fromkeys(place["file"] for place in places if place))
+        for unit in report.units:
+            places = [call.source for call in unit.became_calls]
+            for kernel in unit.kernels:
+                places += [kernel.source, kernel.near]
+                files.update(dict.fromkeys(frame.file for frame in (*kernel.inlined, *kernel.inlined_into)))
+                places += [instruction.source for instruction in kernel.instructions]
+            files.update(dict.fromkeys(place.file for place in places if place))
         self.name_paths(files)
 
     def name_paths(self, paths: Iterable[str]) -> None:
@@ -82,7 +82,7 @@ class Layout:
 
     def place(self, place: t.Location | t.Frame) -> str:
         """Return a place in the source as file:line."""
-        return f"{self.file(place['file'])}:{place['line']}"
+        return f"{self.file(place.file)}:{place.line}"
 
     def paint(self, text: str, style: str) -> str:
         """Return the text in a style (ANSI parameters), unchanged without colour or if it is blank."""
@@ -206,4 +206,4 @@ def line_list(lines: Iterable[int]) -> str:
 
 def unknown_legend(kernel: t.Kernel) -> str:
     """Return the meaning of X for the end of a legend, nothing if no instruction is marked so."""
-    return "; X:\xa0not in the model, excluded from all totals" if kernel["unknown_instructions"] else ""
+    return "; X:\xa0not in the model, excluded from all totals" if kernel.unknown_instructions else ""

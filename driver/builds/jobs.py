@@ -315,7 +315,7 @@ def _run(job: Job, problems: list[str], notes: list[str]) -> None:
         return
     from incc.driver.deliver import deliver, deliver_beside
 
-    whole: t.Report = {**found[0], "units": [unit for report in found for unit in report["units"]]}
+    whole = replace(found[0], units=[unit for report in found for unit in report.units])
     undelivered = deliver_beside(whole, request) if folder else deliver(whole, request, sys.stdout)
     problems += undelivered.failures
 
@@ -328,7 +328,7 @@ def _put(job: Job, unit: JobUnit, report: t.Report, folder: str, request: Reques
 
     ((name, _),) = named_parts(report, request)
     text = text_of(report, request)
-    entry = put(folder, name, report["units"][0], text, job.digest.get(unit.output), unit.key)
+    entry = put(folder, name, report.units[0], text, job.digest.get(unit.output), unit.key)
     # What is beside the report, the cache does not have.
     if unit.key and not request.files:
         unit_cache(job.environment).store(unit.key, Cached(name, rest_of(entry), text))

@@ -225,7 +225,7 @@ def _analyze_link(job: _Job) -> None:
         job.notes.append(f"{unit.source}: nothing to analyse: {TO_BE_LINKED_AGAIN}")
         return
     report = build_report([unit_report(one) for one in found])
-    job.report = {**report, "units": [*(job.report["units"] if job.report else ()), *report["units"]]}
+    job.report = replace(report, units=[*(job.report.units if job.report else ()), *report.units])
 
 
 _AT_THE_LINK = ": analysed there with --analyze, or here, without -flto, with --analyze-lto=compile"
@@ -309,15 +309,15 @@ def _try(job: _Job) -> None:
     from incc.report.hints.trials import flag_sets, trial
 
     # A link is not tried again.
-    units = [unit for unit in job.report["units"] if unit["way"] != "object"]
-    cores = {unit["model"]["name"] for unit in units}
+    units = [unit for unit in job.report.units if unit.way != "object"]
+    cores = {unit.model.name for unit in units}
     sets = flag_sets(units)
     if len(sets) > MOST_TRIALS:
         # The last one is of all together.
         job.notes.append(f"only {MOST_TRIALS} of {len(sets)} sets of flags are tried")
         sets = [*sets[: MOST_TRIALS - 1], sets[-1]]
     for unit in units:
-        unit["trials"] = []
+        unit.trials = []
     for flags in sets:
         problem = ""
         try:
@@ -334,20 +334,18 @@ def _try(job: _Job) -> None:
             marks="ignore",
         )
         after = {
-            (made["source"], made["model"]["name"]): made
+            (made.source, made.model.name): made
             for one in compiled
             for core in cores
             # Marks in the source may name others than the command.
             for asked in [_settings_of(job, one.source, settings)[0]]
-            for made in analyze_units([one], replace(asked, mcpu=core) if len(cores) > 1 else asked)["units"]
+            for made in analyze_units([one], replace(asked, mcpu=core) if len(cores) > 1 else asked).units
         }
         for unit in units:
-            trials = unit["trials"]
-            hinted = any(
-                hint["flags"] and set(hint["flags"]) <= set(flags) for k in unit["kernels"] for hint in k["hints"]
-            )
+            trials = unit.trials
+            hinted = any(hint.flags and set(hint.flags) <= set(flags) for k in unit.kernels for hint in k.hints)
             if trials is not None and hinted:
-                trials.append(trial(flags, unit, after.get((unit["source"], unit["model"]["name"])), problem))
+                trials.append(trial(flags, unit, after.get((unit.source, unit.model.name)), problem))
 
 
 def _write_marked(job: _Job) -> None:
@@ -384,10 +382,10 @@ def _keep_assembly(job: _Job) -> None:
         name = unit.source or unit.assembly_file
         path = os.path.join(folder, identified(name, unit.command, "s"))
         replace_file(path, unit.assembly)
-        for report in job.report["units"] if job.report else ():
+        for report in job.report.units if job.report else ():
             # What was linked is another one; for several cores there are several.
-            if (report["source"], report["assembly_file"]) == (unit.source, unit.assembly_file):
-                report["assembly_file"] = path
+            if (report.source, report.assembly_file) == (unit.source, unit.assembly_file):
+                report.assembly_file = path
 
 
 def _distinct_names(sources: list[str]) -> list[str]:

@@ -7,6 +7,8 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from incc.driver.messages import run_command, say
 
 if TYPE_CHECKING:
@@ -32,8 +34,8 @@ def main(arguments: list[str] | None = None) -> int:
     if not options.command:
         parser.print_usage(sys.stderr)
         return USAGE
-    from incc.compare.side import InputError
     from incc.driver import UsageError
+    from incc.report.documents import InputError
 
     try:
         if sys.stdout is None:  # closed when we were started
@@ -186,8 +188,8 @@ def _add(options: argparse.Namespace) -> int:
 def _units(files: list[str], refused: list[str]) -> Iterator[tuple[str, PackedUnit]]:
     """The units of the reports in files, each with its file. What cannot be read is said, noted in `refused`, and keeps
     nothing behind it out."""
-    from incc.compare.side import InputError
     from incc.history.reports import packed_text, read_reports
+    from incc.report.documents import InputError
 
     def refuse(error: InputError) -> None:
         refused.append(str(error))
@@ -245,8 +247,8 @@ def _added(added: Added) -> str:
 
 
 def _merge(options: argparse.Namespace) -> int:
-    from incc.compare.side import InputError
     from incc.history.store import open_database, open_reading
+    from incc.report.documents import InputError
 
     failed = False
     with open_database(options.db, create=True) as database:
@@ -305,8 +307,8 @@ def _baseline_set(options: argparse.Namespace) -> int:
 
 def _commit_named(database: Database, name: str | None) -> Commit:
     """The commit of an option; without one what is checked out, if there is anything of it, else the newest."""
-    from incc.compare.side import InputError
     from incc.history.commits import checked_out, commit_of
+    from incc.report.documents import InputError
 
     if name:
         try:
@@ -344,7 +346,7 @@ def _baseline_list(options: argparse.Namespace) -> int:
 
     with open_reading(options.db) as database:
         found = commits(database)
-    for name, commit in sorted((name, c["commit"]) for c in found for name in c["baselines"]):
+    for name, commit in sorted((name, c.commit) for c in found for name in c.baselines):
         print(f"{name} {commit}")
     return OK
 
@@ -440,7 +442,7 @@ def _log(options: argparse.Namespace) -> int:
 
     with open_reading(options.db) as database:
         found = history(database, options.kernel, choice(options.kernel, options.mcpu, options.all))
-    if not found["series"]:
+    if not found.series:
         _say(f"{options.db}: no kernel {options.kernel!r}")
         return INCOMPLETE
     _print(options, found, lambda layout: views.history(found, layout, _bars()))
@@ -454,7 +456,7 @@ def _best(options: argparse.Namespace) -> int:
 
     with open_reading(options.db) as database:
         found = best(database, options.kernel, choice(options.kernel, options.mcpu, options.all))
-    if not found["kernels"] and not found["without_elements"]:
+    if not found.kernels and not found.without_elements:
         what = f"no kernel {options.kernel!r}" if options.kernel else "no loop"
         _say(f"{options.db}: {what} of which it is known how many elements an iteration stands for")
         return INCOMPLETE
@@ -571,7 +573,7 @@ def _write_reports(found: Iterable[Any], stream: Any) -> None:
         except UnicodeEncodeError:
             import json
 
-            stream.write(json.dumps(report, separators=(",", ":")).encode() + b"\n")
+            stream.write(json.dumps(msgspec.to_builtins(report), separators=(",", ":")).encode() + b"\n")
     stream.flush()
 
 

@@ -50,8 +50,8 @@ compiled, or output that cannot be written"""
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status: 0, 1 if --fail-if holds for a kernel, 2 for a mistake on the command
     line, input that cannot be read or output that cannot be written."""
-    from incc.compare.side import InputError
     from incc.driver import UsageError
+    from incc.report.documents import InputError
     from incc.support.errors import AnalysisError
 
     options, compiled = _options(sys.argv[1:] if arguments is None else arguments)
@@ -64,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         sides = _sides(options, compiled)
         if len(sides) < 2:
-            raise InputError(f"{sides[0].info['input']}: there is nothing of several cores in it to compare")
+            raise InputError(f"{sides[0].info.input}: there is nothing of several cores in it to compare")
         from incc.compare.build import compare
 
         comparison = compare(sides, wanted)
@@ -307,8 +307,8 @@ def _sides(options: argparse.Namespace, compiled: Sequence[str]) -> list[Side]:
         wanted = variants(list(dict.fromkeys(options.run)), list(options.flags) or [""], cores, list(compiled))
         sides += run_variants(wanted, replace(reading, mcpu=""))
     # Those of inputs and of variants know nothing of each other.
-    labels = distinct([side.info["label"] for side in sides])
-    return [replace(side, info={**side.info, "label": label}) for label, side in zip(labels, sides, strict=True)]
+    labels = distinct([side.info.label for side in sides])
+    return [replace(side, info=replace(side.info, label=label)) for label, side in zip(labels, sides, strict=True)]
 
 
 def _say_of_other_cores(sides: Sequence[Side], cores: Sequence[str], reading: Reading) -> None:
@@ -319,9 +319,9 @@ def _say_of_other_cores(sides: Sequence[Side], cores: Sequence[str], reading: Re
 
     wanted = {choose_model(core, "", reading.model_path).model.name for core in cores}
     for side in sides:
-        names = [model["name"] for model in side.info["models"]]
+        names = [model.name for model in side.info.models]
         if names and not wanted.intersection(names):
-            _say(f"note: {side.info['label']}: a report of {', '.join(names)}, which --mcpu does not change")
+            _say(f"note: {side.info.label}: a report of {', '.join(names)}, which --mcpu does not change")
 
 
 # --- output -----------------------------------------------------------------------------------------------------------
@@ -393,18 +393,18 @@ def _status(comparison: c.Comparison, undelivered: bool) -> int:
     """The exit status, with a line on standard error for what makes it one."""
     from incc.views.layout import count
 
-    problems = [side for side in comparison["sides"] if side["problem"]]
+    problems = [side for side in comparison.sides if side.problem]
     for side in problems:
-        _say(f"{side['label']}: {side['problem']}")
-    gate = comparison["gate"]
-    if gate and gate["offenders"]:
-        names = list(dict.fromkeys(comparison["rows"][offender["row"]]["name"] for offender in gate["offenders"]))
+        _say(f"{side.label}: {side.problem}")
+    gate = comparison.gate
+    if gate and gate.offenders:
+        names = list(dict.fromkeys(comparison.rows[offender.row].name for offender in gate.offenders))
         listed = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-        message = f"{count(len(gate['offenders']), 'kernel')} for which {gate['condition'].strip()}: {listed}"
+        message = f"{count(len(gate.offenders), 'kernel')} for which {gate.condition.strip()}: {listed}"
         _say(message)
-    if undelivered or len(comparison["sides"]) - len(problems) < 2:
+    if undelivered or len(comparison.sides) - len(problems) < 2:
         return ERROR
-    if gate and gate["offenders"]:
+    if gate and gate.offenders:
         return FAILED
     # What is not there cannot have passed.
     return ERROR if gate and problems else OK

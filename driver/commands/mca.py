@@ -206,7 +206,7 @@ def _nothing_at_all(text: str, name: str, report: t.Report, settings: Settings) 
     from incc.driver.pipeline import find_regions, read_assembly
     from incc.frontends.unit import Unit
 
-    if settings.regions != "loops" or any(unit["kernels"] for unit in report["units"]):
+    if settings.regions != "loops" or any(unit.kernels for unit in report.units):
         return []
     regions, left_out = find_regions(
         read_assembly(Unit(assembly=text, assembly_file=name)), replace(settings, regions="marked", functions=())
@@ -293,7 +293,7 @@ def _run(options: Options, settings: Settings) -> int:
     lines = [f"incc-mca: error: {message}" for message in (*undelivered.failures, *undelivered.empty)]
     if not (problems := found_problems(report)) and not alone and code is None:
         lines += _nothing_at_all(text, name, report, settings)
-    if code is not None and settings.functions and not any(u["kernels"] or u["left_out"] for u in report["units"]):
+    if code is not None and settings.functions and not any(u.kernels or u.left_out for u in report.units):
         lines.append(f"{name}: error: no function of such a name has a loop: {', '.join(settings.functions)}")
     lines += [f"{m.where}: error: {m.text}" for m in unmet(report, settings, request, "-")]
     # What several cores' analyses say alike is said once.
@@ -332,7 +332,7 @@ def _with_views(report: t.Report, views: Views, request: Request, undelivered: U
     from incc.support.files import write_file
     from incc.views.llvm_mca import render
 
-    names = [kernel["name"] for unit in report["units"] for kernel in unit["kernels"]]
+    names = [kernel.name for unit in report.units for kernel in unit.kernels]
     text = "\n" + render(report, replace(views, headings=tuple(Heading(*each) for each in enumerate(names))))
     try:
         if request.output:

@@ -47,9 +47,9 @@ that cannot be written"""
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status, as STATUS says."""
-    from incc.compare.side import InputError
     from incc.driver import UsageError
     from incc.ranking.hot.records import HotError
+    from incc.report.documents import InputError
 
     options = _parser().parse_args(sys.argv[1:] if arguments is None else arguments)
     try:
@@ -368,25 +368,25 @@ def _status(ranking: r.Ranking, undelivered: bool) -> int:
 
     failed = False
     fails = False
-    for gate in ranking["gates"]:
-        fails |= gate["fails"]
-        if not gate["offenders"]:
+    for gate in ranking.gates:
+        fails |= gate.fails
+        if not gate.offenders:
             continue
-        names = list(dict.fromkeys(ranking["rows"][offender["row"]]["name"] for offender in gate["offenders"]))
+        names = list(dict.fromkeys(ranking.rows[offender.row].name for offender in gate.offenders))
         listed = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-        kind = "" if gate["fails"] else "warning: "
-        _say(f"{kind}{count(len(gate['offenders']), 'kernel')} for which {gate['condition'].strip()}: {listed}")
-        failed |= gate["fails"]
-    for unread in ranking["unread"][:5]:
-        _say(f"warning: not read: {unread['report']}: {unread['why']}")
-    if len(ranking["unread"]) > 5:
-        _say(f"warning: not read: {len(ranking['unread']) - 5} more files")
+        kind = "" if gate.fails else "warning: "
+        _say(f"{kind}{count(len(gate.offenders), 'kernel')} for which {gate.condition.strip()}: {listed}")
+        failed |= gate.fails
+    for unread in ranking.unread[:5]:
+        _say(f"warning: not read: {unread.report}: {unread.why}")
+    if len(ranking.unread) > 5:
+        _say(f"warning: not read: {len(ranking.unread) - 5} more files")
     if undelivered:
         return ERROR
     if failed:
         return FAILED
     # What could not be read cannot have passed.
-    return ERROR if fails and ranking["unread"] else OK
+    return ERROR if fails and ranking.unread else OK
 
 
 def command() -> int:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from incc.driver.machine_code import Code
     from incc.driver.pipeline import Settings
     from incc.report import types as t
-    from incc.report.brief import Wanted
 
 _PARSE_ERRORS = (
     "error: Assembly input parsing had errors, use -skip-unsupported-instructions=parse-failure to drop failing lines "
@@ -104,7 +103,6 @@ def _run(arguments: Sequence[str], program: str) -> int:
         pressure=views.bottleneck_analysis,
         waits=False,
         cold_iterations=0 if views.instruction_tables else settings.cold_iterations,
-        wanted=None if views.json else _wanted(views),
     )
     from incc.frontends.isa import DecodeError
 
@@ -128,8 +126,8 @@ def _run(arguments: Sequence[str], program: str) -> int:
 
 
 def _in_order(report: t.Report) -> bool:
-    runs = [kernel["cold"] for unit in report["units"] for kernel in unit["kernels"] if kernel["cold"]]
-    return bool(runs) and not any(run["schedulers"] for run in runs)
+    runs = [kernel.cold for unit in report.units for kernel in unit.kernels if kernel.cold]
+    return bool(runs) and not any(run.schedulers for run in runs)
 
 
 def _say(text: str) -> None:
@@ -270,17 +268,6 @@ def _views(words: Words, target: Target, cpu: str) -> Views:
     )
 
 
-def _wanted(views: Views) -> tuple[Wanted, ...]:
-    """What of a report the text of these views is made of."""
-    facts = views.info
-    busy = views.pressure or views.bottleneck_analysis
-    wanted: list[Wanted] = ["text"] if facts or busy or views.timeline else []
-    wanted += ["facts"] if facts else []
-    wanted += ["encoding"] if facts and views.encoding else []
-    wanted += ["pressure"] if busy else []
-    return tuple(wanted)
-
-
 # --- what there is to say beforehand ---------------------------------------------------------------------------------
 
 
@@ -376,8 +363,8 @@ def _analysed(
     triple = views.triple if views.march == "x86_64" or narrow else ""
     report = None if problems or odd else _report(_plain(text, settings), name, settings, code, narrow)
     if code is not None:
-        for each in [left for unit in report["units"] for left in unit["left_out"]] if report else ():
-            _say(f"warning: {name}: not analysed: {each['reason']}\n")
+        for each in [left for unit in report.units for left in unit.left_out] if report else ():
+            _say(f"warning: {name}: not analysed: {each.reason}\n")
     elif report is None or _refused(report) or _doubted():
         from incc.driver.llvm_mca.messages import in_markers, refusals, without_lines
 
@@ -484,20 +471,20 @@ def _report(text: str, name: str, settings: Settings, code: Code | None, narrow:
 
 
 def _counted(report: t.Report) -> bool:
-    return any(kernel["instructions"] for unit in report["units"] for kernel in unit["kernels"])
+    return any(kernel.instructions for unit in report.units for kernel in unit.kernels)
 
 
 def _refused(report: t.Report | None) -> list[t.RefusedStatement]:
     """The statements that could not be read, of one unit: they are the same for every core."""
-    if report is None or not report["units"]:
+    if report is None or not report.units:
         return []
-    unit = report["units"][0]
-    return [statement for kernel in unit["kernels"] for statement in kernel["refused"]]
+    unit = report.units[0]
+    return [statement for kernel in unit.kernels for statement in kernel.refused]
 
 
 def _not_simulated(report: t.Report) -> list[str]:
     """Of kernels whose run was given up, that there is no view of it and where the cycles come from, each once."""
-    kernels: list[Any] = [kernel for unit in report["units"] for kernel in unit["kernels"]]
+    kernels: list[Any] = [kernel for unit in report.units for kernel in unit.kernels]
     return [
         f"line {kernel['first_line']}: {why}; the cycles are those of the steady state, and the run has no views"
         for kernel in kernels
@@ -513,32 +500,32 @@ def _instructions_seen(report: t.Report, skipped: bool, call_latency: int, unana
     from incc.frontends.isa import isa
 
     found: dict[int, None] = {}
-    for unit in report["units"]:
-        for kernel in unit["kernels"]:
-            branch = isa(kernel["isa"]).branch
+    for unit in report.units:
+        for kernel in unit.kernels:
+            branch = isa(kernel.isa).branch
             calls = returns = False  # llvm-mca says it for each region
-            for instruction in kernel["instructions"]:
+            for instruction in kernel.instructions:
                 kind = ""
-                if any(sign in instruction["text"] for sign in ("call", "ret", "CALL", "RET")):
-                    kind = branch(instruction["text"].replace("\t", " ").strip())[0]
+                if any(sign in instruction.text for sign in ("call", "ret", "CALL", "RET")):
+                    kind = branch(instruction.text.replace("\t", " ").strip())[0]
                 if kind == "call" and not calls:
                     calls = True
                     _say(
                         "warning: found a call in the input assembly sequence.\n"
                         f"note: call instructions are not correctly modeled. Assume a latency of {call_latency}cy.\n"
                     )
-                if kind == "return" and not returns and not instruction["text"].lstrip().startswith(_NO_RETURNS):
+                if kind == "return" and not returns and not instruction.text.lstrip().startswith(_NO_RETURNS):
                     returns = True
                     _say(
                         "warning: found a return instruction in the input assembly sequence.\n"
                         "note: program counter updates are ignored.\n"
                     )
-                if instruction["unknown"] and instruction["line"] not in found:
-                    found[instruction["line"]] = None
-                    _say(_unsupported(instruction["text"], skipped))
+                if instruction.unknown and instruction.line not in found:
+                    found[instruction.line] = None
+                    _say(_unsupported(instruction.text, skipped))
                     if not skipped:
                         return list(found)
-            if unanalysed and not all(instruction["unknown"] for instruction in kernel["instructions"]):
+            if unanalysed and not all(instruction.unknown for instruction in kernel.instructions):
                 _say(f"warning: bottleneck analysis is not supported for in-order CPU '{unanalysed}'.\n")
     return list(found)
 
@@ -556,13 +543,13 @@ def _unsupported(text: str, skipped: bool) -> str:
 def _cut(report: t.Report) -> None:
     """Leave the kernels before the first one with an instruction that there are no figures for."""
     cut = False
-    for unit in report["units"]:
+    for unit in report.units:
         kept = []
-        for kernel in unit["kernels"]:
-            cut = cut or any(instruction["unknown"] for instruction in kernel["instructions"])
+        for kernel in unit.kernels:
+            cut = cut or any(instruction.unknown for instruction in kernel.instructions)
             if not cut:
                 kept.append(kernel)
-        unit["kernels"] = kept
+        unit.kernels = kept
 
 
 def _headings(text: str, report: t.Report) -> tuple[Heading, ...]:
@@ -572,13 +559,13 @@ def _headings(text: str, report: t.Report) -> tuple[Heading, ...]:
     marked = regions(text)[0] if "LLVM-MCA-" in text else []
     places = spans(text, marked)
     found: list[Heading] = []
-    for unit in report["units"]:
+    for unit in report.units:
         left = iter(zip(marked, places, strict=True))
-        for number, kernel in enumerate(unit["kernels"]):
-            heading = Heading(number, kernel["name"]) if kernel["kind"] == "loop" else Heading()
+        for number, kernel in enumerate(unit.kernels):
+            heading = Heading(number, kernel.name) if kernel.kind == "loop" else Heading()
             for region, (first, last) in left:
-                named = kernel["name"] == region.name or not region.name
-                if named and first <= kernel["first_line"] and kernel["last_line"] <= last:
+                named = kernel.name == region.name or not region.name
+                if named and first <= kernel.first_line and kernel.last_line <= last:
                     if region.begin >= 0 or region.end >= 0:
                         heading = Heading(number, region.name)
                     break
@@ -589,9 +576,9 @@ def _headings(text: str, report: t.Report) -> tuple[Heading, ...]:
 def _headings_of_code(report: t.Report) -> tuple[Heading, ...]:
     """The same of machine code: its kernels' names. A single block of bytes has none."""
     found = []
-    for unit in report["units"]:
-        alone = unit["way"] == "given" and len(unit["kernels"]) == 1
-        found += [Heading() if alone else Heading(*each) for each in enumerate(k["name"] for k in unit["kernels"])]
+    for unit in report.units:
+        alone = unit.way == "given" and len(unit.kernels) == 1
+        found += [Heading() if alone else Heading(*each) for each in enumerate(k.name for k in unit.kernels)]
     return tuple(found)
 
 

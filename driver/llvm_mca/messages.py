@@ -80,14 +80,14 @@ def refusals(text: str, name: str, refused: Iterable[t.RefusedStatement], every:
         return told
     lines = {each.place[0] for each in told if each.error}
     for statement in refused:
-        line = statement["line"]
+        line = statement.line
         if line in lines:
             continue
         whole = source[line - 1].rstrip("\r") if line <= len(source) else ""
-        words = statement["text"].split(None, 1)
+        words = statement.text.split(None, 1)
         column = max(whole.find(words[0]) if words else 0, 0) + 1
         shown = "" if len(whole) > LONGEST_LINE and len(told) >= _MANY else with_caret(whole, column)
-        told.append(Told((line, column), f"{name}:{line}:{column}: error: {statement['message']}\n{shown}"))
+        told.append(Told((line, column), f"{name}:{line}:{column}: error: {statement.message}\n{shown}"))
     return told
 
 

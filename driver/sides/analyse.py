@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from incc.compare.documents import NOT_KEPT, Packed, Share, pack
-from incc.compare.side import LEFT_OUT, Entry, InputError
+from incc.compare.side import Entry, entries_of
+from incc.report.documents import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,12 +33,15 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Analysed(msgspec.Struct, frozen=True):
-    """What came of a piece, ready to be handed from process to process: its unit without kernels, these with their
-    packed instructions, or why there is nothing."""
+    """The result of a piece."""
 
-    unit: dict[str, Any]
-    kernels: list[tuple[dict[str, Any], bytes]]
+    entries: list[Entry]
+    left_out: int = 0
+    """Loops that are not analysed."""
+    note: str = ""
+    """What a reader must know of the model."""
     problem: str = ""
+    """Why there is nothing."""
 
 
 def settings_for(mcpu: str, functions: Sequence[str], model_path: Sequence[str]) -> Settings:
@@ -122,7 +125,7 @@ def _analysed(piece: Piece) -> Analysed:
             kernels = piece.code.kernels
             if kernels and kernels[0].isa != choice.model.isa:
                 what = f"{kernels[0].isa} code, but {choice.model.name} is an {choice.model.isa} core"
-                return Analysed({}, [], f"{piece.unit.assembly_file}: {what}")
+                return Analysed([], problem=f"{piece.unit.assembly_file}: {what}")
             result = replace(
                 analyze_kernels(
                     piece.unit,
@@ -137,24 +140,7 @@ def _analysed(piece: Piece) -> Analysed:
                 kernel_ids=piece.ids,
                 notes=piece.notes,
             )
-        (unit,) = build_report([unit_report(result)])["units"]
+        (unit,) = build_report([unit_report(result)]).units
     except AnalysisError as error:
-        return Analysed({}, [], str(error))
-    kernels_of: Any = unit["kernels"]
-    kept = [
-        (
-            {name: value for name, value in kernel.items() if name not in LEFT_OUT},
-            pack(kernel["instructions"]).data,
-        )
-        for kernel in kernels_of
-    ]
-    left_out = NOT_KEPT["Unit"] | {"kernels"}
-    return Analysed({name: value for name, value in unit.items() if name not in left_out}, kept)
-
-
-def entries_of(analysed: Analysed, share: Share) -> Iterator[Entry]:
-    """Entries of what was analysed."""
-    unit: Any = share(analysed.unit)
-    for kernel, packed in analysed.kernels:
-        kept: Any = share(kernel)
-        yield Entry(unit, kept, Packed(packed))
+        return Analysed([], problem=str(error))
+    return Analysed(entries_of(unit), len(unit.left_out), unit.model.note)

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import msgspec
 from msgspec.structs import replace
 
-from incc.compare.side import NOT_COUNTED, Entry, InputError, Side, side_info
+from incc.compare import types as c
+from incc.compare.side import NOT_COUNTED, Entry, Side, entries_of, side_info
+from incc.report import types as t
+from incc.report.documents import InputError
 from incc.report.folder.manifest import OWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from incc.compare.documents import Document
     from incc.driver.sides.analyse import Piece
+    from incc.report import types as t
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,7 +49,7 @@ def read_sides(names: Sequence[str], reading: Reading = Reading()) -> list[Side]
             own = mcpu if several and len(names) == 1 else f"{label} · {mcpu}" if several else label
             found.append((own, side))
     return [
-        replace(side, info={**side.info, "label": label})
+        replace(side, info=replace(side.info, label=label))
         for label, (_, side) in zip(distinct([label for label, _ in found]), found, strict=True)
     ]
 
@@ -54,16 +57,16 @@ def read_sides(names: Sequence[str], reading: Reading = Reading()) -> list[Side]
 def _by_cores(mcpu: str, side: Side, reading: Reading) -> list[tuple[str, Side]]:
     """Of reports for several cores a side for each of those that are asked for, if there are such."""
     names = [name.strip() for name in reading.mcpu.split(",") if name.strip()]
-    if mcpu or not names or len({model["name"] for model in side.info["models"]}) < 2:
+    if mcpu or not names or len({model.name for model in side.info.models}) < 2:
         return [(mcpu, side)]
     from incc.driver.pipeline import choose_model
 
     # What is in none of the figures is said of each core.
-    notes = [note for note in side.info["notes"] if not note.startswith(NOT_COUNTED)]
+    notes = [note for note in side.info.notes if not note.startswith(NOT_COUNTED)]
     found: dict[str, Side] = {}
     for core in dict.fromkeys(choose_model(name, "", reading.model_path).model.name for name in names):
-        if entries := [entry for entry in side.entries if entry.unit["model"]["name"] == core]:
-            found[core] = Side(side_info(entries, "", side.info["input"], notes), entries)
+        if entries := [entry for entry in side.entries if entry.unit.model.name == core]:
+            found[core] = Side(side_info(entries, "", side.info.input, notes), entries)
     return list(found.items()) or [(mcpu, side)]
 
 
@@ -200,8 +203,9 @@ def _of_database(name: str, path: str, wanted: str, reading: Reading) -> Side:
 
     collected = Collected(name)
 
-    def take(document: Document) -> None:
-        collected.add(document.units)
+    def take(document: t.Report) -> None:
+        for unit in document.units:
+            collected.add(unit)
 
     notes = read_commit(path, wanted, take)
     collected.notes.update(dict.fromkeys(notes))
@@ -237,46 +241,40 @@ def side_of_file(file: BinaryIO, name: str, reading: Reading) -> Side:
     collected = Collected(name)
     _read_documents(file, name, collected)
     side = collected.side(reading)
-    return replace(side, info={**side.info, "label": name})
+    return replace(side, info=replace(side.info, label=name))
 
 
 class Collected:
     """What was read so far of a side."""
 
     def __init__(self, name: str) -> None:
-        from incc.compare.documents import Share
-
         self.name = name
         self.entries: list[Entry] = []
         self.notes: dict[str, None] = {}
         self.left_out = 0
-        self.share = Share()
 
-    def add(self, units: Iterable[dict[str, Any]]) -> None:
-        """Take units of reports, with their kernels."""
-        from incc.compare.documents import entries_of
+    def add(self, unit: t.Unit) -> None:
+        """Take the kernels of a unit."""
+        self._number_again(unit)
+        self.take(entries_of(unit), len(unit.left_out), unit.model.note)
 
-        for unit in units:
-            self.about(unit)
-            self._number_again(unit)
-            self.entries.extend(entries_of([unit], self.share))
-
-    def about(self, unit: dict[str, Any]) -> None:
-        """Note what is to be said of a unit."""
-        self.left_out += len(unit["left_out"])
-        if note := unit["model"]["note"]:
+    def take(self, entries: Sequence[Entry], left_out: int, note: str) -> None:
+        """Take the kernels of a unit, whose model has this note."""
+        self.entries += entries
+        self.left_out += left_out
+        if note:
             self.notes[f"{note[:1].upper()}{note[1:]}."] = None
 
-    def _number_again(self, unit: dict[str, Any]) -> None:
+    def _number_again(self, unit: t.Unit) -> None:
         """Give kernels ids of their own where several of a unit have the same."""
-        ids = [kernel["kernel_id"] for kernel in unit["kernels"]]
+        ids = [kernel.kernel_id for kernel in unit.kernels]
         if len(set(ids)) == len(ids):
             return
         from incc.driver.sides.labels import distinct
 
-        for kernel, name in zip(unit["kernels"], distinct(ids), strict=True):
-            kernel["kernel_id"] = name
-        where = unit["source"] or unit["assembly_file"]
+        for kernel, name in zip(unit.kernels, distinct(ids), strict=True):
+            kernel.kernel_id = name
+        where = unit.source or unit.assembly_file
         again = next(name for name in ids if ids.count(name) > 1)
         self.notes[f"{_shown(where)} has several kernels that are called {again!r}: they are numbered."] = None
 
@@ -286,8 +284,8 @@ class Collected:
         if reading.functions:
             from incc.report.source.demangle import choose_functions
 
-            wanted = choose_functions({e.kernel["function"] for e in entries}, reading.functions)
-            entries = [entry for entry in entries if entry.kernel["function"] in wanted]
+            wanted = choose_functions({e.kernel.function for e in entries}, reading.functions)
+            entries = [entry for entry in entries if entry.kernel.function in wanted]
         notes = list(self.notes)
         if self.left_out:
             notes.append(f"{self.left_out} {'loop was' if self.left_out == 1 else 'loops were'} not analysed.")
@@ -303,15 +301,15 @@ def _read_reports(path: str, shown: str, collected: Collected) -> None:
 
 
 def _read_documents(file: BinaryIO, shown: str, collected: Collected) -> None:
-    from incc.compare.documents import texts
+    from incc.report.documents import read_report, texts
 
     builds = _Builds(collected)
     documents = 0
     try:
         for line, text in texts(file):
-            document = _document(text, shown, line, collected)
+            report = read_report(text, shown, line)
             documents += 1
-            builds.add(document)
+            builds.add(report)
     except OSError as error:
         raise InputError(f"{shown}: {_reason(error)}") from None
     except MemoryError:
@@ -319,23 +317,6 @@ def _read_documents(file: BinaryIO, shown: str, collected: Collected) -> None:
     if not documents:
         raise InputError(f"{shown}: there is nothing in it")
     builds.end()
-
-
-def _document(text: bytes, shown: str, line: int, collected: Collected) -> Document:
-    """A document. One with bytes in it that are no characters, as names of files may be, is read with others in their
-    place; in what nobody looks at they do no harm."""
-    from incc.compare.documents import read_document
-
-    try:
-        return read_document(text, shown, line)
-    except InputError:
-        try:
-            text.decode()
-        except UnicodeDecodeError:
-            document = read_document(text.decode("utf-8", "replace").encode(), shown, line)
-            collected.notes[f"{shown} is not all UTF-8: � stands for what is not."] = None
-            return document
-        raise
 
 
 class _Builds:
@@ -346,29 +327,29 @@ class _Builds:
         self.places: dict[Any, tuple[int, int]] = {}
         self.replaced: dict[str, None] = {}
 
-    def add(self, document: Document) -> None:
-        for unit in document.units:
-            ids = frozenset(kernel["kernel_id"] for kernel in unit["kernels"])
+    def add(self, report: t.Report) -> None:
+        for unit in report.units:
+            ids = frozenset(kernel.kernel_id for kernel in unit.kernels)
             start = len(self.collected.entries)
-            self.collected.add([unit])
-            if not unit["command"]:  # code that was given: nothing tells whether it is the same
+            self.collected.add(unit)
+            if not unit.command:  # code that was given: nothing tells whether it is the same
                 continue
             key: Any
-            known = bool(unit["folder"] and unit["output"])
+            known = bool(unit.folder and unit.output)
             if known:
                 # The same file made anew, with whatever options.
-                key = unit["folder"], unit["source"], unit["output"], unit["model"]["name"]
+                key = unit.folder, unit.source, unit.output, unit.model.name
             else:
-                key = unit["source"], tuple(unit["command"]), unit["model"]["name"]
+                key = unit.source, tuple(unit.command), unit.model.name
             before = self.places.get(key)
             # In a build of several folders others have files of that name, too, where the folder is not told.
             if before is not None and (known or self._ids(*before) & ids):
-                self.replaced[unit["source"]] = None
+                self.replaced[unit.source] = None
                 self.collected.entries[before[0] : before[1]] = [_GONE] * (before[1] - before[0])
             self.places[key] = start, len(self.collected.entries)
 
     def _ids(self, start: int, end: int) -> frozenset[str]:
-        return frozenset(entry.kernel["kernel_id"] for entry in self.collected.entries[start:end])
+        return frozenset(entry.kernel.kernel_id for entry in self.collected.entries[start:end])
 
     def end(self) -> None:
         if not self.replaced:
@@ -379,7 +360,7 @@ class _Builds:
         self.collected.notes[f"{_shown(first)}{more} was compiled several times: the last time counts."] = None
 
 
-_GONE: Any = Entry({}, {}, list)  # type: ignore[typeddict-item]
+_GONE: Any = object()
 
 
 # --- folders ----------------------------------------------------------------------------------------------------------
@@ -393,7 +374,7 @@ def _of_folder(name: str, reading: Reading) -> list[tuple[str, Side]]:
     for path, shown in files:
         if not shown.endswith(".json"):
             continue
-        from incc.compare.documents import NotAReportError
+        from incc.report.documents import NotAReportError
 
         try:
             with _opened(path) as file:
@@ -454,20 +435,19 @@ def _of_code(files: Sequence[tuple[str, str | bytes, str]], name: str, reading: 
         # Functions were chosen already.
         side = collected.side(replace(reading, functions=()))
         if len(cores) > 1:
-            side = replace(side, info={**side.info, "variant": {"compiler": "", "flags": [], "mcpu": core}})
+            side = replace(side, info=replace(side.info, variant=c.Variant(compiler="", flags=[], mcpu=core)))
         found.append((core, side))
     return found
 
 
 def analyse_into(collected: Collected, pieces: Sequence[Piece], jobs: int) -> None:
     """Analyse pieces of code, and add what comes of them. Raises InputError."""
-    from incc.driver.sides.analyse import analyse, entries_of
+    from incc.driver.sides.analyse import analyse
 
     for result in analyse(pieces, jobs):
         if result.problem:
             raise InputError(result.problem)
-        collected.about(result.unit)
-        collected.entries.extend(entries_of(result, collected.share))
+        collected.take(result.entries, result.left_out, result.note)
 
 
 def _pieces(shown: str, source: str | bytes, kind: str, settings: Any, collected: Collected) -> list[Piece]:

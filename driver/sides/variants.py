@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from incc.compare.side import InputError, Side, side_info
+from incc.compare import types as c
+from incc.compare.side import Side, side_info
+from incc.report.documents import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.compare import types as c
     from incc.driver.sides.read import Collected, Reading
     from incc.frontends.unit import Unit
 
@@ -104,7 +105,7 @@ class _Built(msgspec.Struct, frozen=True):
 def run_variants(wanted: Sequence[Variant], reading: Reading) -> list[Side]:
     """A side of each variant. One that does not compile has no kernels, but a `problem`; raises InputError where that
     goes for all. Nothing is written: no object, no dependencies, whatever the arguments say."""
-    from incc.driver.sides.analyse import Piece, analyse, entries_of, in_processes, settings_for
+    from incc.driver.sides.analyse import Piece, analyse, in_processes, settings_for
     from incc.driver.sides.read import Collected
 
     commands = list(dict.fromkeys((v.compiler, v.flags, v.arguments) for v in wanted))
@@ -135,11 +136,10 @@ def run_variants(wanted: Sequence[Variant], reading: Reading) -> list[Side]:
         collected.notes.update(dict.fromkeys(f"{note}." for note in one.notes))
         if not problem:
             for result in results[start:end]:
-                collected.about(result.unit)
-                collected.entries.extend(entries_of(result, collected.share))
+                collected.take(result.entries, result.left_out, result.note)
         sides.append(_side(variant, collected, problem))
-    if all(side.info["problem"] for side in sides):
-        raise InputError(sides[0].info["problem"])
+    if all(side.info.problem for side in sides):
+        raise InputError(sides[0].info.problem)
     return sides
 
 
@@ -149,13 +149,13 @@ def _side(variant: Variant, collected: Collected, problem: str) -> Side:
         notes.append(f"{collected.left_out} {'loop was' if collected.left_out == 1 else 'loops were'} not analysed.")
     if not problem and not collected.entries:
         notes.append("There are no kernels in it.")
-    described: c.Variant = {
-        "compiler": " ".join(variant.compiler) if "compiler" in variant.differs else "",
-        "flags": list(variant.flags) if "flags" in variant.differs else [],
-        "mcpu": variant.mcpu if "mcpu" in variant.differs else "",
-    }
+    described: c.Variant = c.Variant(
+        compiler=" ".join(variant.compiler) if "compiler" in variant.differs else "",
+        flags=list(variant.flags) if "flags" in variant.differs else [],
+        mcpu=variant.mcpu if "mcpu" in variant.differs else "",
+    )
     info = side_info(collected.entries, variant.label, collected.name, notes)
-    return Side({**info, "variant": described, "problem": problem}, collected.entries)
+    return Side(replace(info, variant=described, problem=problem), collected.entries)
 
 
 def _command(variant: Variant) -> str:

@@ -132,7 +132,7 @@ def _json(path: str, data: bytes, kind: str) -> list[Any]:
     """The documents of a file: one, or one a line."""
     import msgspec
 
-    from incc.compare.documents import malformed
+    from incc.report.documents import malformed
 
     try:
         return [msgspec.json.decode(data)]

@@ -46,16 +46,16 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 def entry_of(report: str, unit: t.Unit, digest: str, key: str = "") -> Entry:
     """What is noted of a unit's report."""
-    source = unit["source"] or unit["assembly_file"]
-    command = tuple(unit["command"])
+    source = unit.source or unit.assembly_file
+    command = tuple(unit.command)
     return Entry(
         report=report,
-        folder=unit["folder"],
+        folder=unit.folder,
         source=source,
-        output=unit["output"],
+        output=unit.output,
         command=command,
         digest=digest,
-        way=unit["way"],
+        way=unit.way,
         key=key,
     )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -36,22 +38,22 @@ def identity_of(unit: t.Unit, folder: str = "") -> tuple[str, ...]:
     """What makes a unit that unit in a folder of reports: folder, source and output, where these are known, so that
     what is compiled again with other options replaces what it was; else its source, and the command that is run in
     `folder`, by default here."""
-    source = unit["source"] or unit["assembly_file"]
-    if unit["folder"] and unit["output"]:
-        return unit["folder"], source, unit["output"]
-    return unit["folder"] or folder or os.getcwd(), source, "", *unit["command"]
+    source = unit.source or unit.assembly_file
+    if unit.folder and unit.output:
+        return unit.folder, source, unit.output
+    return unit.folder or folder or os.getcwd(), source, "", *unit.command
 
 
 def report_name(unit: t.Unit, ending: str, folder: str = "") -> str:
     """The name of a unit's report in a folder. `folder`: as of `identity_of`."""
-    return name_for(unit["source"] or unit["assembly_file"], identity_of(unit, folder), ending)
+    return name_for(unit.source or unit.assembly_file, identity_of(unit, folder), ending)
 
 
 def parts(report: t.Report) -> list[t.Report]:
     """A report for each source of a command: analyses of one source for several cores stay together."""
     grouped: dict[tuple[str, ...], list[t.Unit]] = {}
-    for unit in report["units"]:
+    for unit in report.units:
         grouped.setdefault(identity_of(unit), []).append(unit)
     if len(grouped) <= 1:
         return [report]
-    return [{**report, "units": units} for units in grouped.values()]
+    return [replace(report, units=units) for units in grouped.values()]

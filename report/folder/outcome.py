@@ -23,10 +23,10 @@ def put(
     from incc.support.files import replace_file
 
     if digest is None:
-        digest = manifest.digest_of(os.path.join(unit["folder"], unit["output"])) if unit["output"] else ""
+        digest = manifest.digest_of(os.path.join(unit.folder, unit.output)) if unit.output else ""
     entry = manifest.entry_of(name, unit, digest, key)
     replace_file(os.path.join(folder, name), text)
-    if unit["folder"]:
+    if unit.folder:
         manifest.add(folder, manifest.line_of(entry))
     return entry
 

@@ -54,8 +54,8 @@ def hints(facts: KernelResult, build: Build, spread: KernelRange | None = None) 
     rules = RULES if build.optimises else completeness.RULES
     found = [hint for rule in rules if (hint := rule(facts, build)) is not None]
     # Why it is not vectorised has been said, and better.
-    if any(hint["rule"] in _KEEP_SCALAR for hint in found):
-        found = [hint for hint in found if hint["rule"] != "scalar-arithmetic"]
+    if any(hint.rule in _KEEP_SCALAR for hint in found):
+        found = [hint for hint in found if hint.rule != "scalar-arithmetic"]
     if build.optimises and (told := memory.repeated_place(facts, spread)) is not None:
         found.append(told)
     return found

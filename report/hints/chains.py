@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from incc.core.prediction import CLOSE
 from incc.frontends.isa import isa
 from incc.models.bound import IS_LOAD, IS_STORE
+from incc.report import types as t
 from incc.report import wording
 from incc.report.hints.advice import CLANG, advise
 from incc.report.hints.common import (
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from incc.core import Chain, Step
     from incc.core.analysis import KernelResult
     from incc.frontends.kernel import Instruction
-    from incc.report import types as t
     from incc.report.hints.advice import Build
 
 
@@ -116,19 +116,19 @@ def memory_chain(facts: KernelResult, build: Build) -> t.Hint | None:
     spent = sum(s.latency for s in through)
     share = f"{wording.cycles(spent)} of store forwarding in {wording.cycles(chain.latency)}"
     others = f" (and {wording.counted(len(through) - 1, 'more such step')})" if len(through) > 1 else ""
-    return {
-        "rule": "memory-chain",
-        "text": f"the chain passes through memory: what {store} stores, {load} loads back {when}{others}; a value kept "
+    return t.Hint(
+        rule="memory-chain",
+        text=f"the chain passes through memory: what {store} stores, {load} loads back {when}{others}; a value kept "
         f"in a register would save up to {share}.",
-        "evidence": {
+        evidence={
             "stores": [s.producer for s in through],
             "loads": [s.consumer for s in through],
             "latency": spent,
             "chain_latency": chain.latency,
         },
-        "flags": [],
-        "source_change": "keep the value in a local variable from one iteration to the next",
-    }
+        flags=[],
+        source_change="keep the value in a local variable from one iteration to the next",
+    )
 
 
 # The last clang at hand that does not vectorise such a loop; 19 does, and asks before it whether the places overlap.

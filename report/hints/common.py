@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from incc.frontends.isa import isa
 from incc.models.throughput import port_bound
+from incc.report import types as t
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from incc.core.analysis import KernelResult
     from incc.frontends.kernel import Kernel, MemoryAccess
-    from incc.report import types as t
     from incc.report.hints.advice import Advice
 
 WORTH = Fraction(95, 100)
@@ -25,9 +25,9 @@ def hint(
 ) -> t.Hint:
     """A hint, with the flags of an advice (None: there are none), and what to change in the source ("": nothing)."""
     flags = list(advice.flags) if advice else []
-    return {
-        "rule": rule, "text": text, "evidence": dict(evidence), "flags": flags, "source_change": source_change,
-    }  # fmt: skip
+    return t.Hint(
+        rule=rule, text=text, evidence=dict(evidence), flags=flags, source_change=source_change,
+    )  # fmt: skip
 
 
 def either(source_change: str, advice: Advice | None) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from incc.report import types as t
 from incc.report import wording
 from incc.report.hints.advice import advise
 from incc.report.hints.common import hint
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
-    from incc.report import types as t
     from incc.report.hints.advice import Build
 
 
@@ -21,14 +21,14 @@ def unknown_instructions(facts: KernelResult, build: Build) -> t.Hint | None:
         return None
     verb = "is" if len(unknown) == 1 else "are"
     where = wording.places(facts.kernel, unknown)
-    return {
-        "rule": "unknown-instructions",
-        "text": f"{wording.counted(len(unknown), 'instruction')} {verb} not in the model ({where}); totals exclude "
+    return t.Hint(
+        rule="unknown-instructions",
+        text=f"{wording.counted(len(unknown), 'instruction')} {verb} not in the model ({where}); totals exclude "
         f"{'it' if len(unknown) == 1 else 'them'}.",
-        "evidence": {"instructions": unknown},
-        "flags": [],
-        "source_change": "",
-    }
+        evidence={"instructions": unknown},
+        flags=[],
+        source_change="",
+    )
 
 
 def refused_statements(facts: KernelResult, build: Build) -> t.Hint | None:
@@ -38,14 +38,14 @@ def refused_statements(facts: KernelResult, build: Build) -> t.Hint | None:
         return None
     lines = ", ".join(str(statement.line) for statement in refused)
     noun, them = ("line", "it") if len(refused) == 1 else ("lines", "them")
-    return {
-        "rule": "refused-statements",
-        "text": f"{wording.counted(len(refused), 'statement')} could not be decoded "
+    return t.Hint(
+        rule="refused-statements",
+        text=f"{wording.counted(len(refused), 'statement')} could not be decoded "
         f"({noun} {lines}); totals exclude {them}.",
-        "evidence": {"lines": [statement.line for statement in refused]},
-        "flags": [],
-        "source_change": "",
-    }
+        evidence={"lines": [statement.line for statement in refused]},
+        flags=[],
+        source_change="",
+    )
 
 
 def not_optimised(facts: KernelResult, build: Build) -> t.Hint | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from incc.report import types as t
 from incc.report import wording
 from incc.report.hints.advice import advise
 from incc.report.hints.common import WORTH, bound_without, calls, hint, inner_branches
@@ -12,7 +13,6 @@ from incc.report.verdict import chain_instructions
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
-    from incc.report import types as t
     from incc.report.hints.advice import Build
 
 # How much slower than the fastest place one must be to be worth a word.
@@ -41,16 +41,16 @@ def code_placement(facts: KernelResult, build: Build) -> t.Hint | None:
             text = f"; with the loop aligned to 64 bytes ({advice.text}) {wording.number(aligned)}"
     if not text and most < _PLACE_MATTERS * least:
         return None  # nothing that the linker decides, and nothing to do about it
-    return {
-        "rule": "code-placement",
-        "text": f"the front end works on aligned blocks of code: {taken}{text}.",
-        "evidence": {
+    return t.Hint(
+        rule="code-placement",
+        text=f"the front end works on aligned blocks of code: {taken}{text}.",
+        evidence={
             "cycles_at": {str(place): float(cycles) for place, cycles in facts.placements},
             "known_modulo": unit,
         },
-        "flags": list(advice.flags) if advice else [],
-        "source_change": "",
-    }
+        flags=list(advice.flags) if advice else [],
+        source_change="",
+    )
 
 
 _MOST_UNROLLED = 25

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from incc.frontends.isa import isa
 from incc.models.bound import UOP_LOAD, UOP_STORE_ADDRESS
 from incc.models.throughput import port_bound
+from incc.report import types as t
 from incc.report import wording
 from incc.report.hints.common import WORTH, bound_without, hint, operations, step_of, steps
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.core.ranges import KernelRange
-    from incc.report import types as t
     from incc.report.hints.advice import Build
 
 
@@ -54,21 +54,21 @@ def store_addresses(facts: KernelResult, build: Build) -> t.Hint | None:
     allow = wording.value(numerator / denominator)
     take = "takes" if len(simple) == 1 else "take"
     subject = "the indexed store address" if len(stores) == 1 else f"the {len(stores)} indexed store addresses"
-    return {
-        "rule": "indexed-store-address",
-        "text": f"{subject} ({wording.places(facts.kernel, stores)}) and the loads compete for {wording.ports(busy)}, "
+    return t.Hint(
+        rule="indexed-store-address",
+        text=f"{subject} ({wording.places(facts.kernel, stores)}) and the loads compete for {wording.ports(busy)}, "
         f"because {wording.ports(simple)} {take} only simple addresses (base and displacement); with these the ports "
         f"would allow {allow}.",
-        "evidence": {
+        evidence={
             "stores": stores,
             "loads": list(dict.fromkeys(loads)),
             "ports": busy,
             "simple_ports": simple,
             "port_bound": numerator / denominator,
         },
-        "flags": [],
-        "source_change": "",
-    }
+        flags=[],
+        source_change="",
+    )
 
 
 def strided(facts: KernelResult, build: Build) -> t.Hint | None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from incc.report import types as t
 from incc.report.hints.work import NOTHING, calls, expected_cycles, places, work_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    from incc.report import types as t
 
     Key = tuple[str, str, int]
 
@@ -18,11 +17,7 @@ def flag_sets(units: Iterable[t.Unit]) -> list[tuple[str, ...]]:
     """The flags of each hint, in the order of the report and each once; last all together, if there are several."""
     sets = list(
         dict.fromkeys(
-            tuple(hint["flags"])
-            for unit in units
-            for kernel in unit["kernels"]
-            for hint in kernel["hints"]
-            if hint["flags"]
+            tuple(hint.flags) for unit in units for kernel in unit.kernels for hint in kernel.hints if hint.flags
         )
     )
     together = tuple(dict.fromkeys(flag for flags in sets for flag in flags))
@@ -35,17 +30,14 @@ def flag_sets(units: Iterable[t.Unit]) -> list[tuple[str, ...]]:
 def trial(flags: Sequence[str], before: t.Unit, after: t.Unit | None, problem: str = "") -> t.Trial:
     """What became of a unit's loops with more flags; `after` is None if there is nothing of it because of `problem`."""
     rules = [
-        hint["rule"]
-        for kernel in before["kernels"]
-        for hint in kernel["hints"]
-        if hint["flags"] and set(hint["flags"]) <= set(flags)
+        hint.rule for kernel in before.kernels for hint in kernel.hints if hint.flags and set(hint.flags) <= set(flags)
     ]
     loops: list[t.TriedLoop] = []
     if after is not None:
-        old = _main_loops(before["kernels"])
-        new = _become(old, after["kernels"])
+        old = _main_loops(before.kernels)
+        new = _become(old, after.kernels)
         loops = [_loop(kernel, new.get(key), flags) for key, kernel in old.items()]
-    return {"flags": list(flags), "rules": list(dict.fromkeys(rules)), "problem": problem, "loops": loops}
+    return t.Trial(flags=list(flags), rules=list(dict.fromkeys(rules)), problem=problem, loops=loops)
 
 
 def _main_loops(kernels: Sequence[t.Kernel]) -> dict[Key, t.Kernel]:
@@ -53,7 +45,7 @@ def _main_loops(kernels: Sequence[t.Kernel]) -> dict[Key, t.Kernel]:
     over. Loops without lines are told apart by nothing, so one of a function stands for them."""
     found: dict[Key, t.Kernel] = {}
     for kernel in kernels:
-        if kernel["is_loop"]:
+        if kernel.is_loop:
             key = _key(kernel)
             if key not in found or _work(kernel) > _work(found[key]):
                 found[key] = kernel
@@ -61,8 +53,8 @@ def _main_loops(kernels: Sequence[t.Kernel]) -> dict[Key, t.Kernel]:
 
 
 def _key(kernel: t.Kernel) -> Key:
-    source = kernel["source"]
-    return kernel["function"], source["file"] if source else "", source["line"] if source else 0
+    source = kernel.source
+    return kernel.function, source.file if source else "", source.line if source else 0
 
 
 NEAR = 3
@@ -77,7 +69,7 @@ def _become(old: Mapping[Key, t.Kernel], kernels: Sequence[t.Kernel]) -> dict[Ke
         function, file, line = _key(kernel)
         own = [key for key in old if key[0] == function]
         near = own if len(own) == 1 else [key for key in own if key[1] == file and abs(key[2] - line) <= NEAR]
-        if kernel["is_loop"] and near:
+        if kernel.is_loop and near:
             key = min(near, key=lambda k: abs(k[2] - line))
             if key not in found or _work(kernel) > _work(found[key]):
                 found[key] = kernel
@@ -86,40 +78,40 @@ def _become(old: Mapping[Key, t.Kernel], kernels: Sequence[t.Kernel]) -> dict[Ke
 
 def _work(kernel: t.Kernel) -> float:
     """How much of the source's loop an iteration does: elements where they are known, else in bytes."""
-    elements = kernel["elements"]
-    return elements["per_iteration"] if elements else float(kernel["memory"]["step"])
+    elements = kernel.elements
+    return elements.per_iteration if elements else float(kernel.memory.step)
 
 
 def _loop(before: t.Kernel, after: t.Kernel | None, flags: Sequence[str]) -> t.TriedLoop:
     ratio = gain = None
-    hinted = any(hint["flags"] and set(hint["flags"]) <= set(flags) for hint in before["hints"])
+    hinted = any(hint.flags and set(hint.flags) <= set(flags) for hint in before.hints)
     if after is not None:
         ratio = work_ratio(before, after)
-        if ratio and after["cycles"] and not calls(before) and not calls(after):
+        if ratio and after.cycles and not calls(before) and not calls(after):
             gain = round(expected_cycles(before) * ratio / expected_cycles(after) - 1, 6)
             # As fast as it may be anyway where the linker puts it elsewhere: that is none of the flags' doing.
             least, most = min(places(before)), max(places(before))
             if not hinted and ratio == 1 and least < most and any(least <= n <= most for n in places(after)):
                 gain = 0.0
-    return {
-        "kernel_id": before["kernel_id"],
-        "function_name": before["overview"]["function"],
-        "source": before["source"],
-        "hinted": hinted,
-        "before": expected_cycles(before),
-        "after": expected_cycles(after) if after else None,
-        "element_before": _of_element(before),
-        "element_after": _of_element(after) if after else None,
-        "work": round(ratio, 6) if ratio else None,
-        "gain": gain,
-        "text": _text(before, after, ratio, gain),
-    }
+    return t.TriedLoop(
+        kernel_id=before.kernel_id,
+        function_name=before.overview.function,
+        source=before.source,
+        hinted=hinted,
+        before=expected_cycles(before),
+        after=expected_cycles(after) if after else None,
+        element_before=_of_element(before),
+        element_after=_of_element(after) if after else None,
+        work=round(ratio, 6) if ratio else None,
+        gain=gain,
+        text=_text(before, after, ratio, gain),
+    )
 
 
 def _of_element(kernel: t.Kernel) -> float | None:
     """The cycles of an element, of the expected ones."""
-    elements = kernel["elements"]
-    return round(expected_cycles(kernel) / elements["per_iteration"], 6) if elements else None
+    elements = kernel.elements
+    return round(expected_cycles(kernel) / elements.per_iteration, 6) if elements else None
 
 
 def _text(before: t.Kernel, after: t.Kernel | None, ratio: float | None, gain: float | None) -> str:

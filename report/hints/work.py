@@ -18,13 +18,13 @@ def work_ratio(before: t.Kernel, after: t.Kernel) -> float | None:
     Elements say it where they are known of both, and are the same in both; else bytes by which their accesses move on;
     else their arithmetic, if what they load or store bears it out.
     """
-    old, new = before["elements"], after["elements"]
-    if old and new and old["per_iteration"] and new["per_iteration"]:
-        elements = new["per_iteration"] / old["per_iteration"]
+    old, new = before.elements, after.elements
+    if old and new and old.per_iteration and new.per_iteration:
+        elements = new.per_iteration / old.per_iteration
         return _other_elements(before, after, elements) or elements
     # The same source moves on by the same bytes for an element; what is loaded tells less, since vectors may load more
     # than they use, or the same several times.
-    old_step, new_step = before["memory"]["step"], after["memory"]["step"]
+    old_step, new_step = before.memory.step, after.memory.step
     if old_step and new_step:
         return new_step / old_step
     return _by_arithmetic(before, after)
@@ -46,7 +46,7 @@ def _other_elements(before: t.Kernel, after: t.Kernel, elements: float) -> float
     """The ratio of the work where an iteration of the source's loop is not the same in both, since one was unrolled by
     hand: then steps, operations and bytes all say the same, and something else than the elements. With another layout
     of the data steps alone differ, with another type of them bytes do, with another computation operations."""
-    old_step, new_step = before["memory"]["step"], after["memory"]["step"]
+    old_step, new_step = before.memory.step, after.memory.step
     if not old_step or not new_step or new_step / old_step == elements:
         return None
     work = _by_arithmetic(before, after)
@@ -55,13 +55,14 @@ def _other_elements(before: t.Kernel, after: t.Kernel, elements: float) -> float
 
 def _by_arithmetic(before: t.Kernel, after: t.Kernel) -> float | None:
     """The ratio of their operations, by element, if it is that of bytes as well: one alone may be chance."""
-    if before["memory"]["unsized_accesses"] or after["memory"]["unsized_accesses"]:
+    if before.memory.unsized_accesses or after.memory.unsized_accesses:
         return None
-    old, new = before["arithmetic"], after["arithmetic"]
-    moved, moves = before["memory"], after["memory"]
-    done = {new[name] / old[name] for name in ("flop", "integer_operations") if old[name] and new[name]}
-    through = {moves[name] / moved[name] for name in ("bytes_loaded", "bytes_stored") if moved[name] and moves[name]}
-    both = done & through
+    old, new = before.arithmetic, after.arithmetic
+    moved, moves = before.memory, after.memory
+    operations = ((old.flop, new.flop), (old.integer_operations, new.integer_operations))
+    transfers = ((moved.bytes_loaded, moves.bytes_loaded), (moved.bytes_stored, moves.bytes_stored))
+    done = {second / first for first, second in operations if first and second}
+    both = done & {second / first for first, second in transfers if first and second}
     return both.pop() if len(done) == 1 and both else None
 
 
@@ -73,12 +74,12 @@ def expected_cycles(kernel: t.Kernel) -> float:
 
 def places(kernel: t.Kernel) -> list[float]:
     """What is predicted for each place where the linker may put a loop, where that matters."""
-    for hint in kernel["hints"]:
-        if hint["rule"] == "code-placement":
-            return list(hint["evidence"]["cycles_at"].values())
-    return [kernel["cycles"]]
+    for hint in kernel.hints:
+        if hint.rule == "code-placement":
+            return list(hint.evidence["cycles_at"].values())
+    return [kernel.cycles]
 
 
 def calls(kernel: t.Kernel) -> list[str]:
     """The notes on functions that are called, whose time is not in the prediction."""
-    return [note for note in kernel["notes"] if "call" in note and note.endswith("what it costs is not counted")]
+    return [note for note in kernel.notes if "call" in note and note.endswith("what it costs is not counted")]

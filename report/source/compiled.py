@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from incc.report import types as t
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from incc.frontends.kernel import CompiledLoop
-    from incc.report import types as t
 
 _WHAT = {
     "plain": "as in the source",
@@ -21,39 +22,39 @@ _WHAT = {
 
 
 def compiled(loop: CompiledLoop) -> t.Compiled:
-    return {
-        "kind": loop.kind,
-        "iterations": loop.iterations or None,
-        "width": loop.width,
-        "scalable": loop.scalable,
-        "interleave": loop.interleave,
-        "unroll": loop.unroll,
-        "peeled": loop.peeled,
-        "trip_count": loop.trip_count or None,
-        "max_trip_count": loop.max_trip_count or None,
-        "trip_multiple": loop.trip_multiple,
-        "expected_trip_count": loop.expected_trip_count,
-        "source_trip_count": loop.source_trip_count or None,
-        "source_max_trip_count": loop.source_max_trip_count or None,
-        "streams": [
-            {
-                "store": stream.store,
-                "element_bytes": stream.element_bytes,
-                "lanes": stream.lanes,
-                "scalable": stream.scalable,
-                "step": stream.step,
-                "accesses": stream.accesses,
-            }
+    return t.Compiled(
+        kind=loop.kind,
+        iterations=loop.iterations or None,
+        width=loop.width,
+        scalable=loop.scalable,
+        interleave=loop.interleave,
+        unroll=loop.unroll,
+        peeled=loop.peeled,
+        trip_count=loop.trip_count or None,
+        max_trip_count=loop.max_trip_count or None,
+        trip_multiple=loop.trip_multiple,
+        expected_trip_count=loop.expected_trip_count,
+        source_trip_count=loop.source_trip_count or None,
+        source_max_trip_count=loop.source_max_trip_count or None,
+        streams=[
+            t.CompiledStream(
+                store=stream.store,
+                element_bytes=stream.element_bytes,
+                lanes=stream.lanes,
+                scalable=stream.scalable,
+                step=stream.step,
+                accesses=stream.accesses,
+            )
             for stream in loop.streams
         ],
-        "text": "; ".join((", ".join(_what(loop)), *_trips(loop))),
-    }
+        text="; ".join((", ".join(_what(loop)), *_trips(loop))),
+    )
 
 
 def remark(loop: CompiledLoop) -> str:
     """The same in one line, with the loop's part: "main loop; vectorised, 8 elements a vector"."""
     part = f"{loop.role} loop" if loop.role in ("main", "outer", "fallback") else loop.role
-    return "; ".join(text for text in (part, compiled(loop)["text"]) if text)
+    return "; ".join(text for text in (part, compiled(loop).text) if text)
 
 
 def _what(loop: CompiledLoop) -> Iterator[str]:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from incc.frontends.kernel import SourceLocation
 from incc.frontends.marks import MarkError
+from incc.report import types as t
 from incc.report import wording
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from incc.frontends.kernel import Region
     from incc.frontends.marks import Mark
     from incc.frontends.unit import Unit
-    from incc.report import types as t
     from incc.report.source.selection import LibraryCall, Selection
     from incc.report.where import Condition
 
@@ -172,13 +172,13 @@ def _nothing(mark: Mark, file: str, calls: Sequence[LibraryCall], folder: str) -
 def problems_part(errors: Iterable[MarkError]) -> list[t.MarkProblem]:
     """What is wrong with marks, for the report."""
     return [
-        {
-            "source": {"file": e.file, "line": e.line},
-            "column": e.column,
-            "text": e.text,
-            "end_column": e.end_column,
-            "fix": e.fix,
-        }
+        t.MarkProblem(
+            source=t.Location(file=e.file, line=e.line),
+            column=e.column,
+            text=e.text,
+            end_column=e.end_column,
+            fix=e.fix,
+        )
         for e in errors
     ]
 
@@ -195,7 +195,7 @@ def marks_part(
     for n, mark in enumerate(marks):
         marked = [kernel for kernel, of_kernel in zip(kernels, of, strict=True) if n in of_kernel]
         # What is left over by a loop, or runs instead of it, nobody expects anything of.
-        mains = [kernel for kernel in marked if not kernel["role"]["of"]] or marked
+        mains = [kernel for kernel in marked if not kernel.role.of] or marked
         expectations: list[t.Expectation] = []
         for expected in mark.expected:
             try:
@@ -204,31 +204,29 @@ def marks_part(
                     raise ValueError("a change needs something to compare with")
             except ValueError as error:
                 text, column = _in_source(str(error), expected.column)
-                at: t.Location = {"file": mark.file, "line": expected.line}
-                problems.append(
-                    {"source": at, "column": column, "text": f"expect: {text}", "end_column": 0, "fix": None}
-                )
+                at: t.Location = t.Location(file=mark.file, line=expected.line)
+                problems.append(t.MarkProblem(source=at, column=column, text=f"expect: {text}", end_column=0, fix=None))
                 continue
             expectations += [
-                {"condition": expected.condition, "kernel_id": kernel["kernel_id"], "holds": None, "text": ""}
+                t.Expectation(condition=expected.condition, kernel_id=kernel.kernel_id, holds=None, text="")
                 for kernel in mains
             ]
         for kernel in marked:
             if mark.name:
-                kernel["name"] = mark.name
-                kernel["notes"].append(f"called {mark.name} by the mark in line {mark.line} of {mark.file}")
+                kernel.name = mark.name
+                kernel.notes.append(f"called {mark.name} by the mark in line {mark.line} of {mark.file}")
         parts.append(
-            {
-                "source": {"file": mark.file, "line": mark.line},
-                "column": mark.column,
-                "at": {"file": mark.file, "line": mark.first_line},
-                "at_column": mark.first_column,
-                "last_line": mark.last_line,
-                "name": mark.name,
-                "mcpu": list(mark.mcpu),
-                "kernels": [kernel["kernel_id"] for kernel in marked],
-                "expectations": expectations,
-            }
+            t.Mark(
+                source=t.Location(file=mark.file, line=mark.line),
+                column=mark.column,
+                at=t.Location(file=mark.file, line=mark.first_line),
+                at_column=mark.first_column,
+                last_line=mark.last_line,
+                name=mark.name,
+                mcpu=list(mark.mcpu),
+                kernels=[kernel.kernel_id for kernel in marked],
+                expectations=expectations,
+            )
         )
     return parts, problems
 
@@ -243,20 +241,21 @@ def check_expectations(unit: t.Unit) -> None:
     """Say of each expectation of a unit's marks whether it holds."""
     from incc.report import where
 
-    kernels = {kernel["kernel_id"]: kernel for kernel in unit["kernels"]}
-    for mark in unit["marks"]:
-        for expectation in mark["expectations"]:
-            kernel = kernels[expectation["kernel_id"]]
-            condition = where.parse(expectation["condition"])
+    kernels = {kernel.kernel_id: kernel for kernel in unit.kernels}
+    for mark in unit.marks:
+        for n, expectation in enumerate(mark.expectations):
+            kernel = kernels[expectation.kernel_id]
+            condition = where.parse(expectation.condition)
             values = where.kernel_values(unit, kernel)
             unknown = sorted(name for name in condition.names if values[name] is None)
             if condition.holds(values):
-                expectation["holds"] = True
+                mark.expectations[n] = replace(expectation, holds=True)
             elif unknown:
-                expectation["text"] = f"expected {condition.text}, but {wording.listed(unknown)} is not known here"
+                text = f"expected {condition.text}, but {wording.listed(unknown)} is not known here"
+                mark.expectations[n] = replace(expectation, text=text)
             else:
-                expectation["holds"] = False
-                expectation["text"] = _unmet(unit, kernel, condition, values)
+                text = _unmet(unit, kernel, condition, values)
+                mark.expectations[n] = replace(expectation, holds=False, text=text)
 
 
 _SIMPLE = re.compile(r"\s*(\w+)\s*(<=|<|>=|>|==)\s*([0-9.]+)\s*$")
@@ -267,8 +266,8 @@ _UNITS = {"cycles": "cycles an iteration", "cycles_per_element": "cycles an elem
 def _unmet(unit: t.Unit, kernel: t.Kernel, condition: Condition, values: Mapping[str, object]) -> str:
     """What is predicted, what was expected, and what limits the kernel."""
     text, names = condition.text, condition.names
-    core = unit["model"]["name"]
-    limit = re.sub(r"\bchain (?=\S)", "chain through ", kernel["overview"]["limit"])
+    core = unit.model.name
+    limit = re.sub(r"\bchain (?=\S)", "chain through ", kernel.overview.limit)
     why = f": {limit}" if limit else ""
     simple = _SIMPLE.match(text)
     if simple and simple[1] in _UNITS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from incc.report import types as t
 from incc.report.source.demangle import choose_functions, demangle, replace, short_name
 
 if TYPE_CHECKING:
@@ -11,7 +12,6 @@ if TYPE_CHECKING:
 
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.unit import Unit
-    from incc.report import types as t
     from incc.report.source.selection import Selection
 
 MOST_NAMED = 4
@@ -40,7 +40,7 @@ def not_found(unit: Unit, parsed: Assembly, selection: Selection, globs: Sequenc
             nearest = _nearest(glob, functions)
             text = f"no function is called {glob!r}{'' if functions else ': there are none here'}"
             text += f"; the nearest: {', '.join(nearest)}" if nearest else ""
-        yield {"asked": glob, "text": text, "functions": known, "inlined_into": into, "nearest": nearest}
+        yield t.NotFound(asked=glob, text=text, functions=known, inlined_into=into, nearest=nearest)
 
 
 def _short(symbols: Sequence[str]) -> list[str]:

@@ -36,14 +36,14 @@ def is_at(instruction: t.Instruction, unit: t.Unit, place: Place) -> bool:
     A line without a file is one of the source where the unit was compiled from one, else of the assembly. A file may be
     either, or another source such as a header, and needs only the last parts of its path.
     """
-    source = instruction["source"]
+    source = instruction.source
     if not place.file:
-        if not unit["source"]:
-            return bool(instruction["line"] == place.line)
-        return bool(source and source["line"] == place.line and _ends_with(source["file"], unit["source"]))
-    if _ends_with(unit["assembly_file"], place.file) and instruction["line"] == place.line:
+        if not unit.source:
+            return bool(instruction.line == place.line)
+        return bool(source and source.line == place.line and _ends_with(source.file, unit.source))
+    if _ends_with(unit.assembly_file, place.file) and instruction.line == place.line:
         return True
-    return bool(source and source["line"] == place.line and _ends_with(source["file"], place.file))
+    return bool(source and source.line == place.line and _ends_with(source.file, place.file))
 
 
 def _ends_with(path: str, name: str) -> bool:
@@ -55,7 +55,7 @@ def _ends_with(path: str, name: str) -> bool:
 
 def missing(report: t.Report, places: list[Place]) -> list[Place]:
     """The places at which the report has no analysed instruction."""
-    pairs = [(i, unit) for unit in report["units"] for kernel in unit["kernels"] for i in kernel["instructions"]]
+    pairs = [(i, unit) for unit in report.units for kernel in unit.kernels for i in kernel.instructions]
     return [place for place in places if not any(is_at(i, unit, place) for i, unit in pairs)]
 
 
@@ -70,9 +70,9 @@ class Choice(msgspec.Struct, frozen=True):
         return f"{self.function}:{self.line}" if self.line else self.function
 
     def fits(self, kernel: t.Kernel) -> bool:
-        names = (kernel["function"], kernel["kernel_id"], kernel["name"])
-        written = (kernel["function_name"], kernel["source_function"])
-        return self.fits_names(names, written, (kernel["first_line"], kernel["last_line"]), kernel["source"])
+        names = (kernel.function, kernel.kernel_id, kernel.name)
+        written = (kernel.function_name, kernel.source_function)
+        return self.fits_names(names, written, (kernel.first_line, kernel.last_line), kernel.source)
 
     def fits_names(
         self, names: Iterable[str], written: Iterable[str], lines: tuple[int, int], source: t.Location | None
@@ -83,7 +83,7 @@ class Choice(msgspec.Struct, frozen=True):
 
         if self.line:
             here = lines[0] <= self.line <= lines[1]
-            if not here and not (source and source["line"] == self.line):
+            if not here and not (source and source.line == self.line):
                 return False
         called = (text for name in written for text in (name, name.split("(")[0]))
         return any(fnmatchcase(text, self.function) for text in (*names, *called))
@@ -102,5 +102,5 @@ def choice(text: str) -> Choice:
 
 def unfound(report: t.Report, choices: Sequence[Choice]) -> list[Choice]:
     """The choices that fit no kernel of the report."""
-    kernels = [kernel for unit in report["units"] for kernel in unit["kernels"]]
+    kernels = [kernel for unit in report.units for kernel in unit.kernels]
     return [choice for choice in choices if not any(choice.fits(kernel) for kernel in kernels)]

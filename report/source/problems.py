@@ -35,18 +35,17 @@ def found_problems(report: t.Report) -> list[Problem]:
     """Statements that the assembler refused, loops and marked spans that were left out. Ordered by unit and line, each
     once. Markers with nothing between them are harmless where others have something."""
     found: list[Problem] = []
-    for unit in report["units"]:
-        file = unit["assembly_file"]
-        parts = [*unit["kernels"], *(way for loop in unit["ways"] or () for way in loop["ways"])]
-        refused = [item for part in parts for item in part["refused"]]
+    for unit in report.units:
+        file = unit.assembly_file
+        refused = [item for kernel in unit.kernels for item in kernel.refused]
+        refused += [item for loop in unit.ways or () for way in loop.ways for item in way.refused]
         of_unit = {
-            Problem(file=file, line=item["line"], kind="error", text=item["message"], statement=item["text"])
-            for item in refused
+            Problem(file=file, line=item.line, kind="error", text=item.message, statement=item.text) for item in refused
         }
-        for item in unit["left_out"]:
-            text = f"not analysed: {item['reason']}"
-            harmless = item["reason"] == EMPTY_REGION and bool(unit["kernels"])
-            of_unit.add(Problem(file=file, line=item["first_line"], kind="warning", text=text, harmless=harmless))
+        for item in unit.left_out:
+            text = f"not analysed: {item.reason}"
+            harmless = item.reason == EMPTY_REGION and bool(unit.kernels)
+            of_unit.add(Problem(file=file, line=item.first_line, kind="warning", text=text, harmless=harmless))
         found += sorted(of_unit)
     return found
 

@@ -14,12 +14,13 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from incc.report import types as t
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from incc.frontends.kernel import SourceLocation
     from incc.frontends.remarks import Remark
-    from incc.report import types as t
 
     At = tuple[str, int, int]
     """File, line and column."""
@@ -74,11 +75,11 @@ def set_remarks(
             at = file(remark.place.file), remark.place.line, remark.column
             of_function.setdefault(remark.function, {}).setdefault(at, []).append(remark)
     for kernel, lines in zip(kernels, places, strict=True):
-        loops = {**of_function.get("", {}), **of_function.get(kernel["function"], {})}
+        loops = {**of_function.get("", {}), **of_function.get(kernel.function, {})}
         here = [(file(name), line, column) for name, line, column in lines.values()]
-        if kernel["is_loop"] and loops and here:
+        if kernel.is_loop and loops and here:
             chosen = _chosen(kernel, _said(loops, here), loops.get(here[-1], []))
-            kernel["remarks"] = [_remark(remark) for remark in dict.fromkeys(chosen)]
+            kernel.remarks = [_remark(remark) for remark in dict.fromkeys(chosen)]
 
 
 def _said(loops: Mapping[At, list[Remark]], here: Sequence[At]) -> list[Remark]:
@@ -107,9 +108,9 @@ def _said(loops: Mapping[At, list[Remark]], here: Sequence[At]) -> list[Remark]:
 
 def _chosen(kernel: t.Kernel, said: Sequence[Remark], at_branch: Sequence[Remark]) -> list[Remark]:
     """Of what was said of a loop of the source that which is true of this kernel."""
-    bits = kernel["arithmetic"]["vector_bits"] or kernel["memory"]["widest_access_bits"]
-    elements = kernel["elements"] and kernel["elements"]["per_iteration"]
-    main = kernel["role"]["name"] in ("main", "")
+    bits = kernel.arithmetic.vector_bits or kernel.memory.widest_access_bits
+    elements = kernel.elements and kernel.elements.per_iteration
+    main = kernel.role.name in ("main", "")
     vectorised = [remark for remark in said if remark.kind == "vectorised"]
     unrolled = [remark for remark in said if remark.kind == "unrolled" and remark.by != "loop2_unroll"]
     found: list[Remark] = []
@@ -137,18 +138,18 @@ def _chosen(kernel: t.Kernel, said: Sequence[Remark], at_branch: Sequence[Remark
 
 
 def _remark(remark: Remark) -> t.Remark:
-    return {
-        "kind": remark.kind,
-        "text": sentence(remark),
-        "said": remark.message,
-        "by": remark.by,
-        "source": _location(remark.place),
-        "column": remark.column,
-    }
+    return t.Remark(
+        kind=remark.kind,
+        text=sentence(remark),
+        said=remark.message,
+        by=remark.by,
+        source=_location(remark.place),
+        column=remark.column,
+    )
 
 
 def _location(place: SourceLocation | None) -> t.Location | None:
-    return {"file": place.file, "line": place.line} if place else None
+    return t.Location(file=place.file, line=place.line) if place else None
 
 
 def sentence(remark: Remark) -> str:

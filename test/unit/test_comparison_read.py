@@ -23,10 +23,11 @@ from test_report_schema import SCHEMA
 
 import incc
 from incc.compare import documents
-from incc.compare.side import LEFT_OUT, InputError, Side
+from incc.compare.side import Side
 from incc.driver.sides.labels import distinct, labels
 from incc.driver.sides.read import Reading, read_sides, side_of_file
 from incc.report.build import SCHEMA_VERSION
+from incc.report.documents import InputError
 from incc.support import files
 from incc.views.json import render
 from properties import examples
@@ -480,7 +481,7 @@ def test_a_database_is_read_by_its_own_module(
     import sys
     import types
 
-    from incc.compare.documents import read_document
+    from incc.report.documents import read_document
 
     asked: list[tuple[str, str]] = []
 

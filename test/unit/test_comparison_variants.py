@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from incc.compare.side import InputError
 from incc.driver.sides.read import Reading
 from incc.driver.sides.variants import run_variants, variants
+from incc.report.documents import InputError
 
 SOURCE = """\
 void scale(float *a, float s, int n)

@@ -20,14 +20,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import report_fixtures as fixtures
-from incc.compare.documents import NOT_KEPT
-from incc.compare.side import LEFT_OUT, InputError, Side, in_memory
+from incc.compare.side import Side, in_memory
 from incc.driver.commands.db import main
 from incc.driver.sides.read import Reading, read_sides
 from incc.history import schema
 from incc.history.export import ROW_NAMES, reports, rows
 from incc.history.reports import _sliced, packed, packed_text
 from incc.history.store import Added, Database, open_database, open_reading
+from incc.report.documents import NOT_KEPT, InputError
 from incc.report.where import NAMES, kernel_values
 from properties import examples
 

@@ -17,9 +17,10 @@ import pytest
 from made_comparisons import matrix, ordinary, side, with_assembly
 
 from incc.compare import build
-from incc.compare.side import InputError, Side
+from incc.compare.side import Side
 from incc.driver.commands import diff
 from incc.driver.sides import read
+from incc.report.documents import InputError
 from incc.support import files
 
 

@@ -58,7 +58,7 @@ class Numbered(msgspec.Struct, frozen=True):
 
 def numbered_rows(comparison: c.Comparison) -> list[Numbered]:
     """Return all rows with their numbers."""
-    return [Numbered(number, row) for number, row in enumerate(comparison["rows"], 1)]
+    return [Numbered(number, row) for number, row in enumerate(comparison.rows, 1)]
 
 
 def matched(comparison: c.Comparison, show: Show) -> list[Numbered]:
@@ -66,18 +66,18 @@ def matched(comparison: c.Comparison, show: Show) -> list[Numbered]:
 
     These are the rows in which something changed, or all of them if the user gave a condition or wants everything.
     """
-    every = show.everything or bool(comparison["where"])
+    every = show.everything or bool(comparison.where)
     rows = [
         numbered
         for numbered in numbered_rows(comparison)
-        if any(numbered.row["changes"]) and (every or _has_changed(numbered.row))
+        if any(numbered.row.changes) and (every or _has_changed(numbered.row))
     ]
     return ordered(rows, show.sort)
 
 
 def _has_changed(row: c.Row) -> bool:
     """Return True if some kernel became faster or slower, or cannot be compared."""
-    return any(change and change["outcome"] not in (*UNCHANGED, "equal") for change in row["changes"])
+    return any(change and change.outcome not in (*UNCHANGED, "equal") for change in row.changes)
 
 
 def unmatched(comparison: c.Comparison, side: int, show: Show) -> list[Numbered]:
@@ -85,7 +85,7 @@ def unmatched(comparison: c.Comparison, side: int, show: Show) -> list[Numbered]
     rows = [
         numbered
         for numbered in numbered_rows(comparison)
-        if not any(numbered.row["changes"]) and numbered.row["members"][side]
+        if not any(numbered.row.changes) and numbered.row.members[side]
     ]
     return ordered(rows, show.sort)
 
@@ -112,29 +112,29 @@ def only_in(
 def ordered(rows: list[Numbered], sort: str) -> list[Numbered]:
     """Return the rows in one of SORTS' orders; those of a comparison are ordered by weight."""
     if sort == "ratio":
-        return sorted(rows, key=lambda n: -max((c["ratio"] or 0 for c in n.row["changes"] if c), default=0))
+        return sorted(rows, key=lambda n: -max((c.ratio or 0 for c in n.row.changes if c), default=0))
     if sort == "place":
         return sorted(rows, key=lambda n: _place_key(n.row))
     if sort == "name":
-        return sorted(rows, key=lambda n: (n.row["name"], _place_key(n.row)))
+        return sorted(rows, key=lambda n: (n.row.name, _place_key(n.row)))
     return rows
 
 
 def _place_key(row: c.Row) -> tuple[str, int]:
-    source, member = row["source"], base(row)
-    return (source["file"], source["line"]) if source else (member["assembly_file"], member["first_line"])
+    source, member = row.source, base(row)
+    return (source.file, source.line) if source else (member.assembly_file, member.first_line)
 
 
 def base(row: c.Row) -> c.Member:
     """Return the kernel that the others of a row are compared with."""
-    member = row["members"][row["base"]]
+    member = row.members[row.base]
     assert member is not None
     return member
 
 
 def pairs(row: c.Row) -> Iterator[tuple[int, c.Member, c.Change]]:
     """Yield the sides that are compared with the base, with their kernels and changes."""
-    for side, (member, change) in enumerate(zip(row["members"], row["changes"], strict=True)):
+    for side, (member, change) in enumerate(zip(row.members, row.changes, strict=True)):
         if member and change:
             yield side, member, change
 
@@ -143,12 +143,12 @@ def fits(row: c.Row, choice: Choice) -> bool:
     """Return True if a user's choice names this row."""
     return any(
         choice.fits_names(
-            (m["function"], m["kernel_id"], row["name"]),
-            (m["function_name"],),
-            (m["first_line"], m["last_line"]),
-            m["source"],
+            (m.function, m.kernel_id, row.name),
+            (m.function_name,),
+            (m.first_line, m.last_line),
+            m.source,
         )
-        for m in row["members"]
+        for m in row.members
         if m
     )
 
@@ -168,83 +168,83 @@ def letter(side: int) -> str:
 
 def called(comparison: c.Comparison, side: int) -> str:
     """Return a side's letter and label, once if they are equal."""
-    label = comparison["sides"][side]["label"]
+    label = comparison.sides[side].label
     return label if label == letter(side) else f"{letter(side)} ({label})"
 
 
 def lead(comparison: c.Comparison, side: int) -> str:
     """Return a side's letter for the beginning of a sentence, nothing if there are only two sides."""
-    return f"{letter(side)}: " if len(comparison["sides"]) > 2 else ""
+    return f"{letter(side)}: " if len(comparison.sides) > 2 else ""
 
 
 def side_text(comparison: c.Comparison, side: int, layout: Layout) -> str:
     """Return a line on a side: input, compilers, models unless all sides have the same one, and kernels."""
-    one, common = comparison["sides"][side], common_model(comparison)
+    one, common = comparison.sides[side], common_model(comparison)
     # A variant's label has the differences in its command; the rest was on the command line.
-    named = one["variant"] is None and one["input"] not in ("", "-", one["label"])
-    parts = [layout.file(one["input"])] if named else []
-    parts += one["compilers"]
-    models = ", ".join(model["name"] for model in one["models"])
-    parts += [models] if models and not (common and models == common["name"]) else []
-    parts.append(one["problem"] or count(one["kernels"], "kernel"))
+    named = one.variant is None and one.input not in ("", "-", one.label)
+    parts = [layout.file(one.input)] if named else []
+    parts += one.compilers
+    models = ", ".join(model.name for model in one.models)
+    parts += [models] if models and not (common and models == common.name) else []
+    parts.append(one.problem or count(one.kernels, "kernel"))
     return ", ".join(parts)
 
 
 def common_model(comparison: c.Comparison) -> c.ComparedModel | None:
     """Return the model of all kernels, None if there are several or none."""
-    models = {(m["name"], m["version"]): m for side in comparison["sides"] for m in side["models"]}
+    models = {(m.name, m.version): m for side in comparison.sides for m in side.models}
     return next(iter(models.values())) if len(models) == 1 else None
 
 
 def notes(comparison: c.Comparison) -> Iterator[str]:
     """Yield the notes on the comparison and on its sides."""
-    problems = [side["problem"] for side in comparison["sides"] if side["problem"]]  # which are shown with their sides
-    yield from (note for note in comparison["notes"] if not any(problem in note for problem in problems))
-    for side, one in enumerate(comparison["sides"]):
-        for note in one["notes"]:
-            if not any(note in other for other in comparison["notes"]):
+    problems = [side.problem for side in comparison.sides if side.problem]  # which are shown with their sides
+    yield from (note for note in comparison.notes if not any(problem in note for problem in problems))
+    for side, one in enumerate(comparison.sides):
+        for note in one.notes:
+            if not any(note in other for other in comparison.notes):
                 yield f"{called(comparison, side)}: {note}"
 
 
 def comparable(comparison: c.Comparison) -> bool:
     """Return True if at least two sides have kernels to compare."""
-    return sum(not side["problem"] for side in comparison["sides"]) > 1
+    return sum(not side.problem for side in comparison.sides) > 1
 
 
 def sums(comparison: c.Comparison, side: int) -> str:
     """Return a sentence on the outcomes of the first side's kernels in another one."""
-    totals = comparison["totals"][side]
+    totals = comparison.totals[side]
     assert totals is not None
-    numbers = {outcome: totals[outcome] for outcome in OUTCOMES}  # type: ignore[literal-required]
+    numbers = {outcome: getattr(totals, outcome) for outcome in OUTCOMES}
     both = sum(numbers.values())
-    a, b = (letter(n) if len(comparison["sides"]) > 2 else called(comparison, n) for n in (0, side))
+    a, b = (letter(n) if len(comparison.sides) > 2 else called(comparison, n) for n in (0, side))
     if not both:
         text = "no kernel of one is in the other"
     elif both == numbers["same"]:
         text = f"{count(both, 'kernel')}, nothing changed"
     else:
         outcomes = dict(OUTCOMES)
-        models = [[model["name"] for model in comparison["sides"][n]["models"]] for n in (0, side)]
+        models = [[model.name for model in comparison.sides[n].models] for n in (0, side)]
         if models[0] != models[1]:  # the code may be the same then
             outcomes["equal"] = "as fast"
         parts = [f"{number} {words}" for (o, words) in outcomes.items() if (number := numbers[o])]
         text = f"{count(both, 'kernel')}: {', '.join(parts)}"
-        if totals["speedup"] is not None:
-            change = relative(totals["speedup"])
+        if totals.speedup is not None:
+            change = relative(totals.speedup)
             text += f"; cycles {'the same' if change[0] == '0' else change} in the geometric mean"
-    alone = [f"{n} only in {where}" for n, where in ((totals["only_a"], a), (totals["only_b"], b)) if n]
+    alone = [f"{n} only in {where}" for n, where in ((totals.only_a, a), (totals.only_b, b)) if n]
     return "; ".join((text, *alone)) + "."
 
 
 def files(comparison: c.Comparison) -> dict[str, None]:
     """Return the paths that a comparison names, those of its instructions' sources included."""
-    paths: dict[str, None] = {side["input"]: None for side in comparison["sides"] if side["input"] not in ("", "-")}
-    for row in comparison["rows"]:
-        members = [member for member in row["members"] if member]
-        places = [row["source"], *(member["source"] for member in members)]
-        places += [i["source"] for member in members for i in member["instructions"] or ()]
-        paths.update(dict.fromkeys(member["assembly_file"] for member in members))
-        paths.update(dict.fromkeys(place["file"] for place in places if place))
+    paths: dict[str, None] = {side.input: None for side in comparison.sides if side.input not in ("", "-")}
+    for row in comparison.rows:
+        members = [member for member in row.members if member]
+        places = [row.source, *(member.source for member in members)]
+        places += [i.source for member in members for i in member.instructions or ()]
+        paths.update(dict.fromkeys(member.assembly_file for member in members))
+        paths.update(dict.fromkeys(place.file for place in places if place))
     return paths
 
 
@@ -253,28 +253,28 @@ def files(comparison: c.Comparison) -> dict[str, None]:
 
 def place(row: c.Row, layout: Layout) -> str:
     """Return where a row's loop is: in the source if that is known, else in the assembly."""
-    return layout.place(row["source"]) if row["source"] else _in_assembly(base(row), layout)
+    return layout.place(row.source) if row.source else _in_assembly(base(row), layout)
 
 
 def member_place(member: c.Member, layout: Layout) -> str:
     """Return where a kernel of one side is."""
-    return layout.place(member["source"]) if member["source"] else _in_assembly(member, layout)
+    return layout.place(member.source) if member.source else _in_assembly(member, layout)
 
 
 def _in_assembly(member: c.Member, layout: Layout) -> str:
-    if member["first_line"]:
-        return f"{layout.file(member['assembly_file'])}:{member['first_line']}"
-    return member["label"] or layout.file(member["assembly_file"])
+    if member.first_line:
+        return f"{layout.file(member.assembly_file)}:{member.first_line}"
+    return member.label or layout.file(member.assembly_file)
 
 
 def name(row: c.Row) -> str:
     """Return the name of a row's loop."""
-    return row["name"] or base(row)["label"] or base(row)["kernel_id"]
+    return row.name or base(row).label or base(row).kernel_id
 
 
 def role(row: c.Row) -> str:
     """Return the role of a row's loop, nothing for a main loop."""
-    own = base(row)["role"]
+    own = base(row).role
     return "" if own == "main" else own
 
 
@@ -285,12 +285,12 @@ def short(row: c.Row) -> str:
 
 def title(row: c.Row, layout: Layout) -> str:
     """Return place and name of a row's loop."""
-    return f"{place(row, layout)} in {row['name']}" if row["name"] else place(row, layout)
+    return f"{place(row, layout)} in {row.name}" if row.name else place(row, layout)
 
 
 def doubt(change: c.Change) -> str:
     """Return the confidence of a match that is not sure."""
-    return "" if change["confidence"] >= SURE else f"? {100 * change['confidence']:.0f} %"
+    return "" if change.confidence >= SURE else f"? {100 * change.confidence:.0f} %"
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------
@@ -305,7 +305,7 @@ def amount(cycles: float | None) -> str:
 
 def taken(member: c.Member, cycles: float | None) -> str:
     """Return a kernel's cycles as text, with ≥ for a lower bound."""
-    return f"≥ {amount(cycles)}" if member["figures"]["at_least"] and cycles is not None else amount(cycles)
+    return f"≥ {amount(cycles)}" if member.figures.at_least and cycles is not None else amount(cycles)
 
 
 def both(row: c.Row, other: c.Member, change: c.Change) -> tuple[str, str]:
@@ -314,9 +314,9 @@ def both(row: c.Row, other: c.Member, change: c.Change) -> tuple[str, str]:
     Without a basis these are the cycles of iterations, in parentheses.
     """
     member = base(row)
-    if change["basis"]:
-        return taken(member, change["cycles_a"]), taken(other, change["cycles_b"])
-    return f"({taken(member, member['figures']['cycles'])})", f"({taken(other, other['figures']['cycles'])})"
+    if change.basis:
+        return taken(member, change.cycles_a), taken(other, change.cycles_b)
+    return f"({taken(member, member.figures.cycles)})", f"({taken(other, other.figures.cycles)})"
 
 
 def relative(ratio: float | None) -> str:
@@ -337,7 +337,7 @@ def per(a: c.Member, b: c.Member, change: c.Change) -> str:
 
     Figures of a loop that was split are those of the row's part, while the compared cycles are those of all parts.
     """
-    return BASES[change["basis"]] + (ALONE if a["parts"] or b["parts"] else "")
+    return BASES[change.basis] + (ALONE if a.parts or b.parts else "")
 
 
 MEANINGS = {
@@ -400,7 +400,7 @@ def differing(a: c.Member, b: c.Member, change: c.Change) -> list[Figure]:
         # The latency of one iteration on its own does not depend on how much work it does.
         if key == "critical_path" and scale_a != scale_b:
             continue
-        values: list[float | None] = [m["figures"][key] for m in (a, b)]  # type: ignore[literal-required]
+        values: list[float | None] = [getattr(m.figures, key) for m in (a, b)]
         factors = (scale_a, scale_b) if of_iteration and key != "critical_path" else (1.0, 1.0)
         texts = [_value(None if v is None else v * scale) for v, scale in zip(values, factors, strict=True)]
         if texts[0] != texts[1]:
@@ -419,7 +419,7 @@ def figure_lists(a: c.Member, b: c.Member, change: c.Change) -> Iterator[tuple[s
 
 def scales(change: c.Change) -> tuple[float, float] | None:
     """Return the factors from figures of an iteration to those on the basis of the change, None without a basis."""
-    scale_a, scale_b = change["scale_a"], change["scale_b"]
+    scale_a, scale_b = change.scale_a, change.scale_b
     return (scale_a, scale_b) if scale_a and scale_b else None
 
 

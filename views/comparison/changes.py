@@ -38,7 +38,7 @@ def table(
     most_label: int = MOST_LABEL,
 ) -> Table:
     """Return the table of these rows. `fails`: numbers of the rows to mark as failing the condition of --fail-if."""
-    a, b = (side["label"] for side in comparison["sides"])
+    a, b = (side.label for side in comparison.sides)
     columns = _columns(a, b)
     titles = {column.title for column in columns}
     if max(len(a), len(b)) > most_label or len(titles) < len(columns):
@@ -116,25 +116,25 @@ def _cells(numbered: Numbered, fails: bool, layout: Layout) -> list[Cell]:
     row, number = numbered.row, numbered.number
     own = cells.base(row)
     doubt = why = ""
-    limit, vector = own["limit"], own["vector"]
-    if any(row["changes"]):
+    limit, vector = own.limit, own.vector
+    if any(row.changes):
         ((_, other, change),) = cells.pairs(row)
-        same = change["outcome"] in cells.UNCHANGED
+        same = change.outcome in cells.UNCHANGED
         a, b = cells.both(row, other, change)
-        ratio = change["ratio"]
-        both = [Cell(text=a, key=change["cycles_a"]), Cell(text=b, key=change["cycles_b"])]
-        became = Cell(text=outcome(change), key=1.0 if same else ratio, kind=change["outcome"])
+        ratio = change.ratio
+        both = [Cell(text=a, key=change.cycles_a), Cell(text=b, key=change.cycles_b)]
+        became = Cell(text=outcome(change), key=1.0 if same else ratio, kind=change.outcome)
         # Half and twice the cycles fill the bar.
         bar = Cell(key=0.0 if same or not ratio or abs(ratio - 1) < 0.005 else max(-1.0, min(math.log2(ratio), 1.0)))
-        basis = SHORT[change["basis"]]
-        limit, vector = cells.arrow(limit, other["limit"]), cells.arrow(vector, other["vector"])
-        doubt, why = cells.doubt(change), change["causes"][0]["text"] if change["causes"] else ""
+        basis = SHORT[change.basis]
+        limit, vector = cells.arrow(limit, other.limit), cells.arrow(vector, other.vector)
+        doubt, why = cells.doubt(change), change.causes[0].text if change.causes else ""
     else:
-        of_element = own["figures"]["cycles_per_element"]
-        cycles = own["figures"]["cycles"] if of_element is None else of_element
+        of_element = own.figures.cycles_per_element
+        cycles = own.figures.cycles if of_element is None else of_element
         both = [Cell(text="-", key=None), Cell(text="-", key=None)]
-        both[row["base"]] = Cell(text=cells.taken(own, cycles), key=cycles)
-        became, bar = Cell(text=f"only in {cells.letter(row['base'])}", key=None, kind="only"), Cell(key=0.0)
+        both[row.base] = Cell(text=cells.taken(own, cycles), key=cycles)
+        became, bar = Cell(text=f"only in {cells.letter(row.base)}", key=None, kind="only"), Cell(key=0.0)
         basis = SHORT["iteration" if of_element is None else "element"]
     return [
         Cell(text=str(number), key=number),
@@ -154,7 +154,7 @@ def _cells(numbered: Numbered, fails: bool, layout: Layout) -> list[Cell]:
 
 def basis(rows: Sequence[Numbered]) -> tuple[str, list[str]]:
     """Return a sentence on the basis of these rows' cycles, and the columns that it makes superfluous."""
-    used = {change["basis"] for numbered in rows for _, _, change in cells.pairs(numbered.row)}
+    used = {change.basis for numbered in rows for _, _, change in cells.pairs(numbered.row)}
     bases = [basis for basis in cells.MEANINGS if basis in used]
     if not bases:
         return "", []
@@ -165,14 +165,14 @@ def basis(rows: Sequence[Numbered]) -> tuple[str, list[str]]:
 
 def outcome(change: c.Change) -> str:
     """Return the outcome of a change in a few characters."""
-    if change["outcome"] in cells.UNCHANGED:
-        return change["outcome"]
-    return "?" if change["outcome"] == "unknown" else cells.relative(change["ratio"])
+    if change.outcome in cells.UNCHANGED:
+        return change.outcome
+    return "?" if change.outcome == "unknown" else cells.relative(change.ratio)
 
 
 def causes(change: c.Change) -> list[str]:
     """Return the causes that are not in the sentence on the change."""
-    return [cause["text"] for cause in change["causes"] if cause["text"] not in change["text"]]
+    return [cause.text for cause in change.causes if cause.text not in change.text]
 
 
 def sentence(text: str) -> str:
@@ -184,20 +184,20 @@ def where(member: c.Member, row: c.Row, layout: Layout) -> str:
     """Return where a kernel is: in the source only if that differs from the row's place."""
     texts = []
     place = cells.member_place(member, layout)
-    function = member["function_name"]
-    same = place == cells.place(row, layout) and row["name"] in (function, f"{function} ({member['model']})")
-    if member["source"] and not same:
+    function = member.function_name
+    same = place == cells.place(row, layout) and row.name in (function, f"{function} ({member.model})")
+    if member.source and not same:
         texts.append(f"{place} in {function}" if function else place)
-    file = layout.file(member["assembly_file"])
-    texts.append(f"{file}:{member['first_line']}-{member['last_line']}" if member["first_line"] else file)
-    if member["role"] not in ("", "main"):
-        texts.append(member["role"])
-    if member["parts"]:
-        texts.append(f"and {wording.listed(member['parts'])} for the rest of its work")
+    file = layout.file(member.assembly_file)
+    texts.append(f"{file}:{member.first_line}-{member.last_line}" if member.first_line else file)
+    if member.role not in ("", "main"):
+        texts.append(member.role)
+    if member.parts:
+        texts.append(f"and {wording.listed(member.parts)} for the rest of its work")
     return ", ".join(text for text in texts if text)
 
 
 def matched_by(change: c.Change) -> str:
     """Return the evidence that two kernels are one loop."""
-    sure = f", {100 * change['confidence']:.0f}\xa0% sure" if change["confidence"] < 0.995 else ""
-    return MATCHED[change["matched_by"]] + sure
+    sure = f", {100 * change.confidence:.0f}\xa0% sure" if change.confidence < 0.995 else ""
+    return MATCHED[change.matched_by] + sure

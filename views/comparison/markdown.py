@@ -53,26 +53,26 @@ def _joined(*parts: Sequence[str]) -> str:
 
 
 def _heading(comparison: c.Comparison, layout: Layout) -> Iterator[str]:
-    for side, totals in enumerate(comparison["totals"]):
-        if totals is not None and not comparison["sides"][side]["problem"]:
+    for side, totals in enumerate(comparison.totals):
+        if totals is not None and not comparison.sides[side].problem:
             yield f"**{prose(cells.lead(comparison, side) + cells.sums(comparison, side))}**"
-    if comparison["where"]:
-        yield f"Kernels for which {code(comparison['where'].strip())}."
+    if comparison.where:
+        yield f"Kernels for which {code(comparison.where.strip())}."
     lines = []
-    for number, one in enumerate(comparison["sides"]):
-        label = "" if one["label"] == cells.letter(number) else f" {code(one['label'])}"
+    for number, one in enumerate(comparison.sides):
+        label = "" if one.label == cells.letter(number) else f" {code(one.label)}"
         lines.append(f"- **{cells.letter(number)}**{label}: {prose(cells.side_text(comparison, number, layout))}")
     yield "\n".join(lines)
     if model := cells.common_model(comparison):
-        title = prose(model["title"] or model["name"])
-        yield f"Cycles of {title}, model {code(model['name'])} {prose(model['version'])}."
+        title = prose(model.title or model.name)
+        yield f"Cycles of {title}, model {code(model.name)} {prose(model.version)}."
 
 
 def _table(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout, show: Show) -> Iterator[str]:
     if not rows:
         return
     shown = rows[: show.top or MOST_ROWS]
-    if len(comparison["sides"]) == 2:
+    if len(comparison.sides) == 2:
         sentence, superfluous = changes.basis(shown)
         table = changes.table(comparison, shown, layout)
     else:
@@ -86,15 +86,15 @@ def _table(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout, s
 
 
 def _gate(comparison: c.Comparison) -> Iterator[str]:
-    gate = comparison["gate"]
+    gate = comparison.gate
     if gate is None:
         return
-    condition, offenders = code(gate["condition"].strip()), gate["offenders"]
+    condition, offenders = code(gate.condition.strip()), gate.offenders
     if not offenders:
         yield f"✅ No kernel for which {condition}."
         return
-    several = len(comparison["sides"]) > 2
-    texts = [o["text"] + (f" ({cells.letter(o['side'])})" if several else "") for o in offenders]
+    several = len(comparison.sides) > 2
+    texts = [o.text + (f" ({cells.letter(o.side)})" if several else "") for o in offenders]
     yield f"❌ **{count(len(offenders), 'kernel')}** for which {condition}:"
     yield "\n".join(bullets(texts, 2 * MOST_ROWS))
 
@@ -107,7 +107,7 @@ def _detail(comparison: c.Comparison, numbered: Numbered, layout: Layout, show: 
     for side, b, change in cells.pairs(row):
         lead = cells.lead(comparison, side)
         heads.append(f"{lead}{changes.outcome(change)}")
-        parts.append(prose(changes.sentence(lead + change["text"])))
+        parts.append(prose(changes.sentence(lead + change.text)))
         items = [f"- {prose(cause)}" for cause in changes.causes(change)]
         items += [f"- {heading}: {', '.join(texts)}" for heading, texts in cells.figure_lists(a, b, change)]
         parts.append("\n".join(items))
@@ -124,15 +124,15 @@ def _wants_assembly(row: c.Row, show: Show) -> bool:
 
 def _assembly(a: c.Member, b: c.Member, change: c.Change) -> str:
     """Return both kernels' instructions as a diff."""
-    if a["instructions"] is None or b["instructions"] is None or change["alignment"] is None:
+    if a.instructions is None or b.instructions is None or change.alignment is None:
         return ""
     lines: list[str] = []
     gone: list[str] = []
     new: list[str] = []
-    for aligned in change["alignment"]:
-        one = None if aligned["a"] is None else a["instructions"][aligned["a"]]["text"]
-        other = None if aligned["b"] is None else b["instructions"][aligned["b"]]["text"]
-        if aligned["change"] == "same" and one is not None:
+    for aligned in change.alignment:
+        one = None if aligned.a is None else a.instructions[aligned.a].text
+        other = None if aligned.b is None else b.instructions[aligned.b].text
+        if aligned.change == "same" and one is not None:
             lines += [*gone, *new, f"  {one}"]
             gone, new = [], []
             continue
@@ -142,7 +142,7 @@ def _assembly(a: c.Member, b: c.Member, change: c.Change) -> str:
 
 
 def _only(comparison: c.Comparison, layout: Layout, show: Show) -> Iterator[str]:
-    for side in range(len(comparison["sides"])):
+    for side in range(len(comparison.sides)):
         rows, listed, more = cells.only_in(comparison, side, show, MOST_ROWS)
         if rows:
             loops = [f"{code(cells.name(n.row))} {prose(cells.place(n.row, layout))}" for n in listed]

@@ -65,20 +65,20 @@ def compared(row: c.Row) -> Compared:
 
     Each change is relative to the base and may have a basis of its own; they have their ratios in common.
     """
-    changes = [change for _, _, change in cells.pairs(row) if change["ratio"] is not None]
-    of_element = bool(changes) and all(change["basis"] == "element" for change in changes)
+    changes = [change for _, _, change in cells.pairs(row) if change.ratio is not None]
+    of_element = bool(changes) and all(change.basis == "element" for change in changes)
     # They differ if only one side split the loop, or if sides disagree on its elements.
-    own_of = [change["cycles_a"] or 0.0 for change in changes]
+    own_of = [change.cycles_a or 0.0 for change in changes]
     of_element = of_element and max(own_of) - min(own_of) <= 0.001 * max(own_of)
-    own = changes[0]["cycles_a"] if of_element else cells.base(row)["figures"]["cycles"]
+    own = changes[0].cycles_a if of_element else cells.base(row).figures.cycles
     cycles: list[float | None] = []
-    for side, change in enumerate(row["changes"]):
-        if side == row["base"]:
+    for side, change in enumerate(row.changes):
+        if side == row.base:
             cycles.append(own)
-        elif change is None or change["ratio"] is None or own is None:
+        elif change is None or change.ratio is None or own is None:
             cycles.append(None)
         else:
-            cycles.append(change["cycles_b"] if of_element else own * change["ratio"])
+            cycles.append(change.cycles_b if of_element else own * change.ratio)
     return Compared("element" if of_element else "iteration", tuple(cycles))
 
 
@@ -101,7 +101,7 @@ def table(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout, la
             Cell(text=cells.place(numbered.row, layout)),
             Cell(text=cells.short(numbered.row) + mark, href=f"#p{numbered.number}"),
         ]
-        sides = [_cell(numbered, values, side) for side in range(len(comparison["sides"]))]
+        sides = [_cell(numbered, values, side) for side in range(len(comparison.sides))]
         table_rows.append(Row([*leads, *sides]))
     return Table(columns, table_rows)
 
@@ -118,21 +118,21 @@ def basis(rows: Sequence[Numbered]) -> str:
 
 
 def _titles(comparison: c.Comparison, labels: bool) -> list[str]:
-    return [side["label"] if labels else cells.letter(n) for n, side in enumerate(comparison["sides"])]
+    return [side.label if labels else cells.letter(n) for n, side in enumerate(comparison.sides)]
 
 
 def _cell(numbered: Numbered, compared: Compared, side: int) -> Cell:
     """Return a kernel's cycles on one side, with the change from the base beside them."""
     row = numbered.row
-    member, cycles, change = row["members"][side], compared.cycles[side], row["changes"][side]
+    member, cycles, change = row.members[side], compared.cycles[side], row.changes[side]
     if member is None:
         return Cell(text="-", key=None, kind="stop")
     href = f"#p{numbered.number}/{cells.letter(side)}"
     if cycles is None:
-        return Cell(text=f"({cells.taken(member, member['figures']['cycles'])})", key=None, note="?", href=href)
-    note = cells.relative(change["ratio"]) if change is not None and change["ratio"] is not None else ""
-    kinds: list[str] = ["best"] if side in row["best"] else [change["outcome"]] if change else []
-    if any(row["changes"]):
+        return Cell(text=f"({cells.taken(member, member.figures.cycles)})", key=None, note="?", href=href)
+    note = cells.relative(change.ratio) if change is not None and change.ratio is not None else ""
+    kinds: list[str] = ["best"] if side in row.best else [change.outcome] if change else []
+    if any(row.changes):
         best = min(value for value in compared.cycles if value is not None)
         kinds.append(f"heat{sum((cycles / best if best else 1.0) > limit for limit in HEAT)}")
     return Cell(text=cells.taken(member, cycles), key=cycles, kind=" ".join(kinds), note=note, href=href)
@@ -141,11 +141,11 @@ def _cell(numbered: Numbered, compared: Compared, side: int) -> Cell:
 def sums(comparison: c.Comparison, rows: Sequence[Numbered]) -> list[Row]:
     """Return the last rows: the geometric mean of the changes, and in how many rows each side has the fewest cycles."""
     means = [Cell()] + [
-        Cell(note=cells.relative(totals["speedup"]) if totals and totals["speedup"] is not None else "")
-        for totals in comparison["totals"][1:]
+        Cell(note=cells.relative(totals.speedup) if totals and totals.speedup is not None else "")
+        for totals in comparison.totals[1:]
     ]
-    sides = range(len(comparison["sides"]))
-    fewest = [Cell(text=str(sum(side in numbered.row["best"] for numbered in rows))) for side in sides]
+    sides = range(len(comparison.sides))
+    fewest = [Cell(text=str(sum(side in numbered.row.best for numbered in rows))) for side in sides]
     return [
         Row([Cell(), Cell(), Cell(text=title), *values])
         for title, values in (("geom. mean", means), ("fewest in", fewest))
@@ -183,9 +183,9 @@ def _blocks(
 
     Without room labels and changes go first, then not all sides stand beside each other.
     """
-    sides = list(range(len(comparison["sides"])))
+    sides = list(range(len(comparison.sides)))
     own = {column.title for column in LEADS}
-    labels = all(len(side["label"]) <= MOST_LABEL and side["label"] not in own for side in comparison["sides"])
+    labels = all(len(side.label) <= MOST_LABEL and side.label not in own for side in comparison.sides)
     if not layout.width:
         yield labels, True, sides
         return

@@ -48,12 +48,12 @@ def render(comparison: c.Comparison) -> str:
     """Return the page of a comparison, with the instructions that the comparison has."""
     layout = Layout(0, False)
     layout.name_paths(cells.files(comparison))
-    sides, gate, rows = comparison["sides"], comparison["gate"], cells.numbered_rows(comparison)
-    offenders = gate["offenders"] if gate else []
+    sides, gate, rows = comparison.sides, comparison.gate, cells.numbered_rows(comparison)
+    offenders = gate.offenders if gate else []
     fails: dict[int, list[str]] = {}
     for offender in offenders:
-        fails.setdefault(offender["row"] + 1, []).append(offender["text"])
-    labels = [side["label"] for side in sides]
+        fails.setdefault(offender.row + 1, []).append(offender.text)
+    labels = [side.label for side in sides]
     heading = " → ".join(labels) if len(labels) == 2 else f"{len(labels)} builds compared with {labels[0]}"
     kinds = [_kinds(numbered, fails) for numbered in rows]
     make_table = _heat_map if len(sides) > 2 else _changes
@@ -61,24 +61,22 @@ def render(comparison: c.Comparison) -> str:
     return templates.render(
         "comparison/page.html.j2",
         title=f"{heading} - incc",
-        tool=comparison["tool"],
+        tool=comparison.tool,
         heading=heading,
         comparison=comparison,
         model=cells.common_model(comparison),
         comparable=cells.comparable(comparison),
-        sums=changes.sentence(cells.sums(comparison, 1)) if len(sides) == 2 and comparison["totals"][1] else "",
+        sums=changes.sentence(cells.sums(comparison, 1)) if len(sides) == 2 and comparison.totals[1] else "",
         sides=[_side(comparison, n, layout) for n in range(len(sides))],
         most_builds=MOST_BUILDS,
         notes=[note if note.endswith(".") else f"{note}." for note in cells.notes(comparison)],
-        offenders=[
-            (f"#p{o['row'] + 1}/{cells.letter(o['side'])}", o["row"] + 1, o["text"]) for o in offenders[:OFFENDERS]
-        ],
+        offenders=[(f"#p{o.row + 1}/{cells.letter(o.side)}", o.row + 1, o.text) for o in offenders[:OFFENDERS]],
         filters=_filters(kinds),
         table=table,
         most=shown,
         heads=_variants(sides),
-        foot=matrix.sums(comparison, [n for n in rows if any(n.row["changes"])]) if len(sides) > 2 else [],
-        basis=matrix.basis([n for n in rows if any(n.row["changes"])]),
+        foot=matrix.sums(comparison, [n for n in rows if any(n.row.changes)]) if len(sides) > 2 else [],
+        basis=matrix.basis([n for n in rows if any(n.row.changes)]),
         heat=matrix.HEAT,
         meta={"sides": [(cells.letter(n), label) for n, label in enumerate(labels)], "marks": MARKS},
         data=[row_data(numbered, fails.get(numbered.number, []), layout) for numbered in rows],
@@ -87,21 +85,21 @@ def render(comparison: c.Comparison) -> str:
 
 def _side(comparison: c.Comparison, number: int, layout: Layout) -> dict[str, object]:
     """Return what the page says of a side: letter, label, text, mean change, and the outcomes of kernels."""
-    side, totals = comparison["sides"][number], comparison["totals"][number]
-    counts = [(kind, words, totals[kind]) for kind, words in _OUTCOMES.items()] if totals else []  # type: ignore[literal-required]
+    side, totals = comparison.sides[number], comparison.totals[number]
+    counts = [(kind, words, getattr(totals, kind)) for kind, words in _OUTCOMES.items()] if totals else []
     return {
         "letter": cells.letter(number),
-        "label": side["label"],
-        "problem": side["problem"],
+        "label": side.label,
+        "problem": side.problem,
         "text": cells.side_text(comparison, number, layout),
-        "mean": "" if totals is None or totals["speedup"] is None else cells.relative(totals["speedup"]),
+        "mean": "" if totals is None or totals.speedup is None else cells.relative(totals.speedup),
         "outcomes": None if totals is None else [(kind, words, number) for kind, words, number in counts if number],
     }
 
 
 def _kinds(numbered: Numbered, fails: Collection[int]) -> list[str]:
     """Return the filters that a row passes."""
-    outcomes = {change["outcome"] for _, _, change in cells.pairs(numbered.row)}
+    outcomes = {change.outcome for _, _, change in cells.pairs(numbered.row)}
     kinds: list[str] = [kind for kind in ("slower", "faster") if kind in outcomes]
     if not outcomes:
         kinds.append("unmatched")
@@ -135,12 +133,12 @@ def _search(numbered: Numbered) -> str:
     """Return the words that a search matches, besides those in the table."""
     row = numbered.row
     words: dict[str, None] = {}
-    for member in row["members"]:
+    for member in row.members:
         if member:
-            words.update(dict.fromkeys((member["unit"], member["function"], member["kernel_id"], *member["hints"])))
+            words.update(dict.fromkeys((member.unit, member.function, member.kernel_id, *member.hints)))
     for _, _, change in cells.pairs(row):
-        words.update(dict.fromkeys(cause["text"] for cause in change["causes"][1:]))
-    words.pop(row["name"], None)
+        words.update(dict.fromkeys(cause.text for cause in change.causes[1:]))
+    words.pop(row.name, None)
     return " ".join(filter(None, words))
 
 
@@ -153,8 +151,8 @@ def _changes(comparison: c.Comparison, rows: Sequence[Numbered], fails: Collecti
 
 def _heat_map(comparison: c.Comparison, rows: Sequence[Numbered], fails: Collection[int], layout: Layout) -> Table:
     """Return the table of kernels and sides, with the function first, which stays in view."""
-    sides = comparison["sides"]
-    labels = not _variants(sides) and all(len(side["label"]) <= matrix.MOST_LABEL for side in sides)
+    sides = comparison.sides
+    labels = not _variants(sides) and all(len(side.label) <= matrix.MOST_LABEL for side in sides)
     table = matrix.table(comparison, rows, layout, labels)
     failing = Column(title="Fails", meaning="Rows for which the condition of --fail-if holds")
     number, line, function, *of_sides = table.columns
@@ -171,13 +169,13 @@ def _variants(sides: Sequence[c.Side]) -> list[tuple[str, list[tuple[str, int]]]
 
     Each row has a name, and texts with the number of neighbouring sides that have them in common.
     """
-    variants = [side["variant"] for side in sides if side["variant"] is not None]
+    variants = [side.variant for side in sides if side.variant is not None]
     if len(variants) < len(sides):
         return []
     named = {
-        "Compiler": [variant["compiler"] for variant in variants],
-        "Flags": [" ".join(variant["flags"]) for variant in variants],
-        "Core": [variant["mcpu"] for variant in variants],
+        "Compiler": [variant.compiler for variant in variants],
+        "Flags": [" ".join(variant.flags) for variant in variants],
+        "Core": [variant.mcpu for variant in variants],
     }
     differing = {name: values for name, values in named.items() if len(set(values)) > 1}
     if len(differing) < 2:

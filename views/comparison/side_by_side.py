@@ -57,14 +57,14 @@ class _Column(msgspec.Struct, frozen=True, kw_only=True):
 def lines(comparison: c.Comparison, numbered: Numbered, side: int, layout: Layout) -> Iterator[str]:
     """Yield the base's kernel of a row beside that of a side."""
     row = numbered.row
-    a, b, change = cells.base(row), row["members"][side], row["changes"][side]
+    a, b, change = cells.base(row), row.members[side], row.changes[side]
     assert b is not None
     assert change is not None
     head = f"[{numbered.number}] "
-    names = f"{cells.called(comparison, row['base'])} beside {cells.called(comparison, side)}"
+    names = f"{cells.called(comparison, row.base)} beside {cells.called(comparison, side)}"
     for line in layout.wrap(f"{cells.title(row, layout)}: {names}", head, " " * len(head)):
         yield layout.paint(line, BOLD)
-    if a["instructions"] is None or b["instructions"] is None or change["alignment"] is None:
+    if a.instructions is None or b.instructions is None or change.alignment is None:
         yield "There are no instructions in the comparison."
         return
     room = (layout.width - 3) // 2 if layout.width else 0
@@ -72,7 +72,7 @@ def lines(comparison: c.Comparison, numbered: Numbered, side: int, layout: Layou
     # Both sides have the same columns, so that they can be compared.
     kept = [n for n, _ in enumerate(left) if n in _kept(left, a, room) and n in _kept(right, b, room)]
     shown = [[columns[n] for n in kept] for columns in (left, right)]
-    texts = [[i["text"].replace("\t", " ") for i in member["instructions"] or []] for member in (a, b)]
+    texts = [[i.text.replace("\t", " ") for i in member.instructions or []] for member in (a, b)]
     longest = [max((len(text) for text in column), default=0) for column in texts]
     widths = longest
     if room:
@@ -91,19 +91,17 @@ def lines(comparison: c.Comparison, numbered: Numbered, side: int, layout: Layou
         parts.append(layout.paint(text, style) + " " * (width - len(text)))
         return " ".join(parts)
 
-    letters = [cells.letter(n) for n in (row["base"], side)]
+    letters = [cells.letter(n) for n in (row.base, side)]
     first, last = _edge(letters, shown, widths, (a, b))
     yield first
     used = {}
-    for aligned in change["alignment"]:
-        kind = aligned["change"]
+    for aligned in change.alignment:
+        kind = aligned.change
         mark, meaning = MARKS[kind]
         if meaning:
             used[mark] = meaning
         styles = STYLES.get(kind, ("", ""))
-        yield (
-            f"{half(0, aligned['a'], styles[0])} {layout.paint(mark, BOLD)} {half(1, aligned['b'], styles[1])}".rstrip()
-        )
+        yield (f"{half(0, aligned.a, styles[0])} {layout.paint(mark, BOLD)} {half(1, aligned.b, styles[1])}".rstrip())
     yield last
     legend = [f"{mark}\xa0 {meaning}".replace(" ", "\xa0") for mark, meaning in used.items()]
     if legend:
@@ -124,19 +122,19 @@ def _half(member: c.Member, room: int) -> list[_Column]:
 
     Each port has a column if there is room, else all ports share one.
     """
-    instructions = member["instructions"] or []
+    instructions = member.instructions or []
     title, lines = dependencies.line_numbers(instructions)
     number = _Column(title=title, cells=[str(line) for line in lines])
-    sources = dependencies.source_lines(instructions, member["source"]) or [""] * len(instructions)
+    sources = dependencies.source_lines(instructions, member.source) or [""] * len(instructions)
     each = _ports(member, instructions)
-    longest = max((len(i["text"]) for i in instructions), default=0)
+    longest = max((len(i.text) for i in instructions), default=0)
     fits = not room or sum(c.width + 1 for c in (number, *each)) + 12 + min(longest, ENOUGH) <= room
     together = _Column(title="Ports", cells=[_short(i) for i in instructions], right=False)
     # Always as many columns, so that both sides can be matched up.
     ports = _joined(each, len(instructions)) if fits else together
-    paths = [_path(i, i["critical_path_cycles"]) for i in instructions]
-    chains = [_path(i, i["chain_cycles"]) for i in instructions]
-    path, chain = (f"{member['figures'][name]:.4g}" for name in ("critical_path", "loop_carried"))
+    paths = [_path(i, i.critical_path_cycles) for i in instructions]
+    chains = [_path(i, i.chain_cycles) for i in instructions]
+    path, chain = (f"{value:.4g}" for value in (member.figures.critical_path, member.figures.loop_carried))
     return [
         number,
         _Column(title="Source", cells=sources, right=False),
@@ -153,7 +151,7 @@ ORDER = (1, 2, 0, 3, 4)
 def _kept(columns: Sequence[_Column], member: c.Member, room: int) -> set[int]:
     """Return the indices of the columns that have room beside the instructions."""
     kept = {n for n, column in enumerate(columns) if any(column.cells)}
-    longest = max((len(i["text"]) for i in member["instructions"] or []), default=0)
+    longest = max((len(i.text) for i in member.instructions or []), default=0)
     for n in ORDER:
         if not room or sum(columns[m].width + 1 for m in kept) + min(longest, ENOUGH) <= room:
             break
@@ -163,13 +161,13 @@ def _kept(columns: Sequence[_Column], member: c.Member, room: int) -> set[int]:
 
 def _ports(member: c.Member, instructions: Sequence[t.Instruction]) -> list[_Column]:
     """Return a column for each port or group of ports with equal load, as in the compact table."""
-    resources = member["resources"]
+    resources = member.resources
     if resources is None:
         return []
     return [
         _Column(
-            title=",".join(resources[p]["name"] for p in group),
-            cells=["X" if i["unknown"] else compact.load(i["pressure"][group[0]], True) for i in instructions],
+            title=",".join(resources[p].name for p in group),
+            cells=["X" if i.unknown else compact.load(i.pressure[group[0]], True) for i in instructions],
         )
         for group in compact.groups(instructions, resources)
     ]
@@ -183,13 +181,13 @@ def _joined(columns: Sequence[_Column], rows: int) -> _Column:
 
 def _short(instruction: t.Instruction) -> str:
     """Return the ports that an instruction may use: p01 for one µop on either of two, 2*p23 for two µops."""
-    if instruction["unknown"]:
+    if instruction.unknown:
         return "X"
-    return "+".join(part.removeprefix("1*") for part in instruction["ports"].split("+"))
+    return "+".join(part.removeprefix("1*") for part in instruction.ports.split("+"))
 
 
 def _path(instruction: t.Instruction, cycles: int | None) -> str:
-    return "X" if instruction["unknown"] else dependencies.latency(cycles)
+    return "X" if instruction.unknown else dependencies.latency(cycles)
 
 
 def _edge(
@@ -201,6 +199,6 @@ def _edge(
         for letter, columns, width, member in zip(letters, shown, widths, members, strict=True):
             texts = [c.total if last else c.title for c in columns]
             parts = [f"{x:>{c.width}}" if c.right else f"{x:<{c.width}}" for x, c in zip(texts, columns, strict=True)]
-            text = f"{member['figures']['cycles']:.2f} cycles" if last else letter
+            text = f"{member.figures.cycles:.2f} cycles" if last else letter
             halves.append(" ".join([*parts, f"{text[:width]:<{width}}"]))
         yield "   ".join(halves).rstrip()

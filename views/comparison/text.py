@@ -51,9 +51,9 @@ def _lines(comparison: c.Comparison, layout: Layout, show: Show) -> Iterator[str
     if len(shown) < len(rows):
         yield f"and {count(len(rows) - len(shown), 'more row')}: --top={len(rows)} shows them"
     # The table of more than two sides has what matters.
-    if len(comparison["sides"]) == 2 or show.detail:
+    if len(comparison.sides) == 2 or show.detail:
         yield from _details(comparison, shown, layout, show)
-    for side in range(len(comparison["sides"])):
+    for side in range(len(comparison.sides)):
         yield from _only(comparison, side, layout, show)
     if show.side_by_side is not None:
         yield from _assembly(comparison, shown, layout, show)
@@ -63,35 +63,35 @@ def _lines(comparison: c.Comparison, layout: Layout, show: Show) -> Iterator[str
 def _heading(comparison: c.Comparison, layout: Layout) -> Iterator[str]:
     """Yield the sides, the model and the notes."""
     model = cells.common_model(comparison)
-    width = min(max(len(side["label"]) for side in comparison["sides"]), LABEL)
-    for number, side in enumerate(comparison["sides"]):
+    width = min(max(len(side.label) for side in comparison.sides), LABEL)
+    for number, side in enumerate(comparison.sides):
         mark = cells.letter(number)
-        head = f"{mark}  " if side["label"] == mark else f"{mark}  {side['label']:{width}}  "
+        head = f"{mark}  " if side.label == mark else f"{mark}  {side.label:{width}}  "
         for line in layout.wrap(cells.side_text(comparison, number, layout), head, " " * min(len(head), 8)):
-            yield layout.paint(line, RED if side["problem"] else "")
+            yield layout.paint(line, RED if side.problem else "")
     if model:
-        yield from layout.wrap(f"Cycles of {model['title'] or model['name']}, model {model['name']} {model['version']}")
+        yield from layout.wrap(f"Cycles of {model.title or model.name}, model {model.name} {model.version}")
     for note in cells.notes(comparison):
         yield from layout.wrap(note, "Note: ", "      ")
 
 
 def _sums(comparison: c.Comparison, layout: Layout, table: bool) -> Iterator[str]:
     """Yield how many kernels had which outcome, unless the table of many sides does."""
-    if comparison["where"]:
-        yield from layout.wrap(f"Kernels for which {comparison['where'].strip()}:")
+    if comparison.where:
+        yield from layout.wrap(f"Kernels for which {comparison.where.strip()}:")
     if not cells.comparable(comparison):
         yield "There is nothing to compare with."
         return
-    if table and len(comparison["sides"]) > MOST_SUMS:
+    if table and len(comparison.sides) > MOST_SUMS:
         return
-    for side, totals in enumerate(comparison["totals"]):
-        if totals is not None and not comparison["sides"][side]["problem"]:
+    for side, totals in enumerate(comparison.totals):
+        if totals is not None and not comparison.sides[side].problem:
             for line in layout.wrap(cells.lead(comparison, side) + cells.sums(comparison, side), "", "  "):
                 yield layout.paint(line, BOLD)
 
 
 def _table(comparison: c.Comparison, rows: list[Numbered], layout: Layout) -> Iterator[str]:
-    if len(comparison["sides"]) > 2:
+    if len(comparison.sides) > 2:
         from incc.views.comparison import matrix
 
         yield from matrix.lines(comparison, rows, layout)
@@ -120,23 +120,23 @@ def _detail(comparison: c.Comparison, numbered: Numbered, layout: Layout) -> Ite
     for line in layout.wrap(cells.title(row, layout), head, " " * len(head)):
         yield layout.paint(line, BOLD)
     a = cells.base(row)
-    yield from layout.wrap(f"{cells.letter(row['base'])}: {changes.where(a, row, layout)}", "    ", "      ")
+    yield from layout.wrap(f"{cells.letter(row.base)}: {changes.where(a, row, layout)}", "    ", "      ")
     for side, b, change in cells.pairs(row):
         place = f"{cells.letter(side)}: {changes.where(b, row, layout)}; {changes.matched_by(change)}"
         yield from layout.wrap(place, "    ", "      ")
     for side, b, change in cells.pairs(row):
-        text = changes.sentence(cells.lead(comparison, side) + change["text"])
+        text = changes.sentence(cells.lead(comparison, side) + change.text)
         for line in layout.wrap(text, "    ", "      "):
-            yield layout.paint(line, STYLES.get(change["outcome"], ""))
+            yield layout.paint(line, STYLES.get(change.outcome, ""))
         for cause in changes.causes(change):
             yield from layout.wrap(cause, "    - ", "      ")
         for heading, texts in cells.figure_lists(a, b, change):
             listed = ", ".join(text.replace(" ", "\xa0") for text in texts)
             yield from layout.wrap(listed, f"    {heading}: ", "      ")
-        for heading, one, other in (("Bound by", a["limit"], b["limit"]), ("Vectors", a["vector"], b["vector"])):
+        for heading, one, other in (("Bound by", a.limit, b.limit), ("Vectors", a.vector, b.vector)):
             if one != other:
                 yield from layout.wrap(cells.arrow(one, other), f"    {heading}: ", "      ")
-        gone, new = ([hint for hint in x["hints"] if hint not in y["hints"]] for x, y in ((a, b), (b, a)))
+        gone, new = ([hint for hint in x.hints if hint not in y.hints] for x, y in ((a, b), (b, a)))
         texts = [f"{', '.join(hints)} {words}" for hints, words in ((gone, "no more"), (new, "new")) if hints]
         if texts:
             yield from layout.wrap("; ".join(texts), "    Hints: ", "      ")
@@ -145,18 +145,18 @@ def _detail(comparison: c.Comparison, numbered: Numbered, layout: Layout) -> Ite
 def _only(comparison: c.Comparison, side: int, layout: Layout, show: Show) -> Iterator[str]:
     """Yield the kernels that only one side has."""
     rows, listed, more = cells.only_in(comparison, side, show, FEW)
-    if not rows or all(other["problem"] for n, other in enumerate(comparison["sides"]) if n != side):
+    if not rows or all(other.problem for n, other in enumerate(comparison.sides) if n != side):
         return
     yield ""
     yield layout.paint(f"Only in {cells.called(comparison, side)}: {count(len(rows), 'kernel')}", BOLD)
     for numbered in listed:
         member = cells.base(numbered.row)
-        per_element = member["figures"]["cycles_per_element"]
-        cycles = cells.taken(member, member["figures"]["cycles"] if per_element is None else per_element)
+        per_element = member.figures.cycles_per_element
+        cycles = cells.taken(member, member.figures.cycles if per_element is None else per_element)
         basis = "" if per_element is None else " an element"
-        role = f", {member['role']}" if cells.role(numbered.row) else ""
+        role = f", {member.role}" if cells.role(numbered.row) else ""
         text = f"{cells.title(numbered.row, layout)}{role}: {cycles} cycles{basis}"
-        yield from layout.wrap(text + (f", {member['limit']}" if member["limit"] else ""), "  ", "    ")
+        yield from layout.wrap(text + (f", {member.limit}" if member.limit else ""), "  ", "    ")
     if more:
         yield from layout.wrap(f"{'and ' if listed else ''}{wording.listed(more)}: --all lists them", "  ", "    ")
 
@@ -177,9 +177,9 @@ def _assembly(comparison: c.Comparison, shown: list[Numbered], layout: Layout, s
         for side, _, _ in cells.pairs(numbered.row):
             yield ""
             yield from side_by_side.lines(comparison, numbered, side, layout)
-        if choices and not any(numbered.row["changes"]):
+        if choices and not any(numbered.row.changes):
             yield ""
-            only = next(n for n, member in enumerate(numbered.row["members"]) if member)
+            only = next(n for n, member in enumerate(numbered.row.members) if member)
             text = (
                 f"{cells.title(numbered.row, layout)}: only in {cells.called(comparison, only)}, nothing is beside it."
             )
@@ -188,17 +188,17 @@ def _assembly(comparison: c.Comparison, shown: list[Numbered], layout: Layout, s
 
 def _gate(comparison: c.Comparison, layout: Layout) -> Iterator[str]:
     """Yield what fails the condition, at the end, where people look."""
-    gate = comparison["gate"]
+    gate = comparison.gate
     if gate is None:
         return
     yield ""
-    condition = gate["condition"].strip()
-    if not gate["offenders"]:
+    condition = gate.condition.strip()
+    if not gate.offenders:
         yield from layout.wrap(f"No kernel for which {condition}.")
         return
-    for line in layout.wrap(f"{count(len(gate['offenders']), 'kernel')} for which {condition}:", "", "  "):
+    for line in layout.wrap(f"{count(len(gate.offenders), 'kernel')} for which {condition}:", "", "  "):
         yield layout.paint(line, BOLD)
-    for offender in gate["offenders"]:
-        where = f" ({cells.called(comparison, offender['side'])})" if len(comparison["sides"]) > 2 else ""
-        for line in layout.wrap(f"{offender['text']}{where}", f"  [{offender['row'] + 1}] ", "      "):
+    for offender in gate.offenders:
+        where = f" ({cells.called(comparison, offender.side)})" if len(comparison.sides) > 2 else ""
+        for line in layout.wrap(f"{offender.text}{where}", f"  [{offender.row + 1}] ", "      "):
             yield layout.paint(line, RED)

@@ -17,36 +17,36 @@ if TYPE_CHECKING:
 def render(comparison: c.Comparison) -> str:
     """Return a line for each command."""
     lines = []
-    gate = comparison["gate"]
+    gate = comparison.gate
     if gate is not None:
-        for offender in gate["offenders"]:
-            row = comparison["rows"][offender["row"]]
-            change = row["changes"][offender["side"]]
-            lines.append(_command("error", comparison, row, offender["side"], offender["text"], change))
+        for offender in gate.offenders:
+            row = comparison.rows[offender.row]
+            change = row.changes[offender.side]
+            lines.append(_command("error", comparison, row, offender.side, offender.text, change))
     else:
         for numbered in cells.matched(comparison, cells.Show()):
             for side, _, change in cells.pairs(numbered.row):
-                if change["outcome"] == "slower":
-                    text = f"{numbered.row['name']}: {change['text']}"
+                if change.outcome == "slower":
+                    text = f"{numbered.row.name}: {change.text}"
                     lines.append(_command("warning", comparison, numbered.row, side, text, change))
     return "".join(f"{harmless(line, False)}\n" for line in lines)
 
 
 def _command(kind: str, comparison: c.Comparison, row: c.Row, side: int, text: str, change: c.Change | None) -> str:
-    member = row["members"][side] or cells.base(row)
-    source = member["source"] or row["source"]
+    member = row.members[side] or cells.base(row)
+    source = member.source or row.source
     properties = []
     if source:
         # Files are known by their names from the repository's root, where workflows run.
-        (name,) = short_files([source["file"]]).values()
-        properties.append(f"file={_property(source['file'] if name.startswith('…') else name)}")
-        if source["line"]:
-            properties.append(f"line={source['line']}")
+        (name,) = short_files([source.file]).values()
+        properties.append(f"file={_property(source.file if name.startswith('…') else name)}")
+        if source.line:
+            properties.append(f"line={source.line}")
     title = f"incc: {cells.name(row)} {changes.outcome(change) if change else ''}".rstrip()
-    if len(comparison["sides"]) > 2:
-        title += f" ({comparison['sides'][side]['label']})"
+    if len(comparison.sides) > 2:
+        title += f" ({comparison.sides[side].label})"
     properties.append(f"title={_property(title)}")
-    causes = [cause["text"] for cause in change["causes"] if cause["text"] not in text] if change else []
+    causes = [cause.text for cause in change.causes if cause.text not in text] if change else []
     return f"::{kind} {','.join(properties)}::{_data(chr(10).join([text, *causes]))}"
 
 

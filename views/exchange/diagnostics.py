@@ -48,8 +48,8 @@ class Style:
 
     def __init__(self, unit: t.Unit, colour: bool) -> None:
         self.clang = _is_clang(unit)
-        version = int(first) if (first := unit["compiler_version"].partition(".")[0]).isdecimal() else 0
-        words = unit["command"]
+        version = int(first) if (first := unit.compiler_version.partition(".")[0]).isdecimal() else 0
+        words = unit.command
         plain = "-fdiagnostics-plain-output" in words
         # clang had no numbers before 17, gcc none before 9.
         self.numbers = _on(words, "-fdiagnostics-show-line-numbers", not plain and version >= (17 if self.clang else 9))
@@ -67,7 +67,7 @@ class Style:
 
 
 def _is_clang(unit: t.Unit) -> bool:
-    name = unit["compiler"].lower()
+    name = unit.compiler.lower()
     return "clang" in name or name in ("icx", "icpx", "flang")
 
 
@@ -91,22 +91,22 @@ def _colour(words: Sequence[str], default: bool) -> bool:
 def remarks(report: t.Report, sources: Sources, colour: bool = False) -> str:
     """Return a remark on each loop that is no remainder or the like, with notes: verdict, compiler's remarks, hints."""
     lines: list[str] = []
-    for unit in report["units"]:
+    for unit in report.units:
         style = Style(unit, colour)
         above = ""
-        for kernel in unit["kernels"]:
-            if kernel["role"]["of"]:
+        for kernel in unit.kernels:
+            if kernel.role.of:
                 continue
             file, line, column = place(unit, kernel)
-            function = kernel["source_function"] if kernel["inlined_into"] else kernel["function_name"]
+            function = kernel.source_function if kernel.inlined_into else kernel.function_name
             here = f"{file}: In function '{function}':"
             if style.functions and function and here != above:
                 lines.append(_line(style, f"{file}: In function '{style.paint(function, _BOLD)}':"))
                 above = here
             lines += _diagnostic(style, file, line, column, REMARK, headline(unit, kernel), "-Rincc", sources)
-            for frame in reversed(kernel["inlined_into"]):
-                text = f"inlined into '{frame['function']}'"
-                lines += _diagnostic(style, frame["file"], frame["line"], 0, NOTE, text, "", {})
+            for frame in reversed(kernel.inlined_into):
+                text = f"inlined into '{frame.function}'"
+                lines += _diagnostic(style, frame.file, frame.line, 0, NOTE, text, "", {})
             for text in notes(kernel):
                 lines += _diagnostic(style, file, line, column, NOTE, text, "", {})
     return "".join(f"{line}\n" for line in lines)
@@ -114,26 +114,26 @@ def remarks(report: t.Report, sources: Sources, colour: bool = False) -> str:
 
 def headline(unit: t.Unit, kernel: t.Kernel) -> str:
     """Return a kernel in a line."""
-    least = "at least " if kernel["at_least"] else ""
-    text = f"{least}{kernel['cycles']:.2f} cycles an iteration on {unit['model']['name']}"
-    if kernel["elements"] and kernel["elements"]["per_iteration"] != 1:
-        text += f", {kernel['elements']['cycles']:.3g} an element"
-    words = kernel["overview"]
-    more = [word for word in (words["vector"], words["limit"] and f"bound by {words['limit']}") if word]
+    least = "at least " if kernel.at_least else ""
+    text = f"{least}{kernel.cycles:.2f} cycles an iteration on {unit.model.name}"
+    if kernel.elements and kernel.elements.per_iteration != 1:
+        text += f", {kernel.elements.cycles:.3g} an element"
+    words = kernel.overview
+    more = [word for word in (words.vector, words.limit and f"bound by {words.limit}") if word]
     return f"{text}: {', '.join(more)}" if more else text
 
 
 def notes(kernel: t.Kernel) -> Iterator[str]:
     """Yield the notes on a kernel."""
-    yield kernel["verdict"]
+    yield kernel.verdict
     spread = header.range_worth_saying(kernel)
     if spread:
-        yield spread["text"]
-    if kernel["remarks"]:
+        yield spread.text
+    if kernel.remarks:
         yield f"the compiler says: {header.remarks(kernel)}"
-    yield from kernel["notes"]
-    for hint in kernel["hints"]:
-        yield hint["text"]
+    yield from kernel.notes
+    for hint in kernel.hints:
+        yield hint.text
 
 
 def place(unit: t.Unit, kernel: t.Kernel) -> tuple[str, int, int]:
@@ -142,24 +142,22 @@ def place(unit: t.Unit, kernel: t.Kernel) -> tuple[str, int, int]:
     If the compiler has remarked on the loop, its place counts: gcc gives the branch that closes a loop the line of the
     last statement in it.
     """
-    source = kernel["source"]
-    for remark in kernel["remarks"]:
-        if remark["kind"] != "unrolled" and (there := remark["source"]) and source and there["file"] == source["file"]:
-            return there["file"], there["line"], remark["column"]
+    source = kernel.source
+    for remark in kernel.remarks:
+        if remark.kind != "unrolled" and (there := remark.source) and source and there.file == source.file:
+            return there.file, there.line, remark.column
     if source:
-        return source["file"], source["line"], kernel["column"]
-    return unit["assembly_file"], kernel["first_line"], 0
+        return source.file, source.line, kernel.column
+    return unit.assembly_file, kernel.first_line, 0
 
 
 def warnings(report: t.Report, sources: Sources, colour: bool = False, error: bool = False) -> str:
     """Return warnings, or errors, on unmet expectations and faulty marks in the source."""
     lines: list[str] = []
     kind, option = (ERROR, "-Werror=incc") if error else (WARNING, "-Wincc")
-    for unit in report["units"]:
+    for unit in report.units:
         style = Style(unit, colour)
-        problems = dict.fromkeys(
-            (at["file"], at["line"], column, text, advice) for at, column, text, advice in unmet(unit)
-        )
+        problems = dict.fromkeys((at.file, at.line, column, text, advice) for at, column, text, advice in unmet(unit))
         for file, line, column, text, advice in sorted(problems, key=lambda key: key[:3]):
             lines += _diagnostic(style, file, line, column, kind, text, option, sources, advice)
     return "".join(f"{line}\n" for line in lines)
@@ -167,13 +165,13 @@ def warnings(report: t.Report, sources: Sources, colour: bool = False, error: bo
 
 def unmet(unit: t.Unit) -> Iterator[tuple[t.Location, int, str, Advice]]:
     """Yield line, column, text and advice of each warning."""
-    for problem in unit["mark_problems"]:
-        advice = (problem["end_column"], problem["fix"] or "")
-        yield problem["source"], problem["column"], problem["text"], advice
-    for mark in unit["marks"]:
-        for expectation in mark["expectations"]:
-            if not expectation["holds"]:
-                yield mark["at"], mark["at_column"], expectation["text"], (0, "")
+    for problem in unit.mark_problems:
+        advice = (problem.end_column, problem.fix or "")
+        yield problem.source, problem.column, problem.text, advice
+    for mark in unit.marks:
+        for expectation in mark.expectations:
+            if not expectation.holds:
+                yield mark.at, mark.at_column, expectation.text, (0, "")
 
 
 def _diagnostic(

@@ -27,8 +27,8 @@ def render(report: t.Report) -> str:
         '  node [shape=box, fontname="monospace", fontsize=10];',
         '  edge [fontname="monospace", fontsize=9];',
     ]
-    several = len({unit["model"]["name"] for unit in report["units"]}) > 1
-    kernels = [(unit["model"]["name"], kernel) for unit in report["units"] for kernel in unit["kernels"]]
+    several = len({unit.model.name for unit in report.units}) > 1
+    kernels = [(unit.model.name, kernel) for unit in report.units for kernel in unit.kernels]
     for number, (core, kernel) in enumerate(kernels):
         lines.append(f"  subgraph cluster_{number} {{")
         lines += (f"    {line}" for line in _cluster(number, kernel, f" on {core}" if several else ""))
@@ -38,38 +38,38 @@ def render(report: t.Report) -> str:
 
 
 def _cluster(number: int, kernel: t.Kernel, core: str) -> Iterator[str]:
-    source = kernel["source"]
-    title = f"{source['file']}:{source['line']} {kernel['function']}".rstrip() if source else kernel["name"]
-    prediction = kernel["bounds"]["prediction"]
+    source = kernel.source
+    title = f"{source.file}:{source.line} {kernel.function}".rstrip() if source else kernel.name
+    prediction = kernel.bounds.prediction
     # The fraction of a bound says more than its decimals; that of a simulated run does not.
-    cycles = prediction["exact"] if prediction["by"] == "bounds" else f"{prediction['cycles']:.2f}"
+    cycles = prediction.exact if prediction.by == "bounds" else f"{prediction.cycles:.2f}"
     yield f"label={quoted(f'{title}: {cycles} cycles per iteration{core}')};"
-    for instruction in kernel["instructions"]:
-        where = instruction["line"] or instruction["index"]
-        attributes = {"label": f"{where}: {instruction['text']}"}
-        if instruction["unknown"]:
+    for instruction in kernel.instructions:
+        where = instruction.line or instruction.index
+        attributes = {"label": f"{where}: {instruction.text}"}
+        if instruction.unknown:
             attributes["label"] = f"X {attributes['label']}"
             attributes["style"] = "dotted"
-        if instruction["critical_path_cycles"] is not None:
+        if instruction.critical_path_cycles is not None:
             attributes["style"] = "bold"
-        colour = _colour(i for i, chain in enumerate(kernel["chains"]) if instruction["index"] in chain["instructions"])
+        colour = _colour(i for i, chain in enumerate(kernel.chains) if instruction.index in chain.instructions)
         if colour:
             attributes["color"] = colour
-        yield f"{_node(number, instruction['index'])} [{_attributes(attributes)}];"
-    for edge in kernel["dependencies"]:
-        attributes = {"label": f"{edge['via']} {edge['latency']}"}
-        if edge["distance"] > 1:
-            attributes["label"] += f" (+{edge['distance']})"
-        if edge["distance"]:
+        yield f"{_node(number, instruction.index)} [{_attributes(attributes)}];"
+    for edge in kernel.dependencies:
+        attributes = {"label": f"{edge.via} {edge.latency}"}
+        if edge.distance > 1:
+            attributes["label"] += f" (+{edge.distance})"
+        if edge.distance:
             attributes["style"] = "dashed"
             # Edges into a later iteration point upwards: they must not turn the order of the instructions round.
             attributes["constraint"] = "false"
-        if edge["critical_path"]:
+        if edge.critical_path:
             attributes["style"] = "bold"
-        colour = _colour(edge["chains"])
+        colour = _colour(edge.chains)
         if colour:
             attributes["color"] = attributes["fontcolor"] = colour
-        yield f"{_node(number, edge['from'])} -> {_node(number, edge['to'])} [{_attributes(attributes)}];"
+        yield f"{_node(number, edge.producer)} -> {_node(number, edge.to)} [{_attributes(attributes)}];"
 
 
 def _colour(chains: Any) -> str:

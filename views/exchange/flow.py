@@ -21,8 +21,8 @@ def render(report: t.Report) -> str:
     lines = ["digraph control_flow {", '  node [shape=box, fontname="monospace", fontsize=10];']
     lines.append('  edge [fontname="monospace", fontsize=9];')
     # Of a source that was analysed for several cores once.
-    units = {(u["folder"], u["source"], u["assembly_file"], *u["command"]): u for u in reversed(report["units"])}
-    functions = [function for unit in reversed(units.values()) for function in unit["control_flow"] or ()]
+    units = {(u.folder, u.source, u.assembly_file, *u.command): u for u in reversed(report.units)}
+    functions = [function for unit in reversed(units.values()) for function in unit.control_flow or ()]
     for number, function in enumerate(functions):
         lines.append(f"  subgraph cluster_{number} {{")
         lines += (f"    {line}" for line in _cluster(function, number))
@@ -32,22 +32,22 @@ def render(report: t.Report) -> str:
 
 
 def _cluster(function: t.ControlFlow, number: int) -> Iterator[str]:
-    yield f"label={quoted(function['function_name'] or 'text without a function')};"
-    for n, block in enumerate(function["blocks"]):
-        style = ", style=bold" if block["in_innermost_loop"] else ""
+    yield f"label={quoted(function.function_name or 'text without a function')};"
+    for n, block in enumerate(function.blocks):
+        style = ", style=bold" if block.in_innermost_loop else ""
         yield f"f{number}_b{n} [label={_label(block)}{style}];"
-    for n, block in enumerate(function["blocks"]):
-        for way in block["successors"]:
-            attributes = [f"label={quoted(way['jump'])}"] if way["jump"] else []
-            if way["closes_loop"]:
+    for n, block in enumerate(function.blocks):
+        for way in block.successors:
+            attributes = [f"label={quoted(way.jump)}"] if way.jump else []
+            if way.closes_loop:
                 attributes.append("style=dashed")
             listed = f" [{', '.join(attributes)}]" if attributes else ""
-            yield f"f{number}_b{n} -> f{number}_b{way['block']}{listed};"
+            yield f"f{number}_b{n} -> f{number}_b{way.block}{listed};"
 
 
 def _label(block: t.Block) -> str:
     """Return title and instructions of a block, each on a line that ends in Graphviz's mark for left-justified text."""
-    lines = [f"{instruction['line']}: {instruction['text']}" for instruction in block["instructions"]]
-    if block["label"]:
-        lines.insert(0, block["label"] + ":")
+    lines = [f"{instruction.line}: {instruction.text}" for instruction in block.instructions]
+    if block.label:
+        lines.insert(0, block.label + ":")
     return '"' + "".join(quoted(line)[1:-1] + "\\l" for line in lines) + '"'

@@ -22,39 +22,39 @@ def graph(kernel: t.Kernel) -> networkx.MultiDiGraph[int]:
     """
     import networkx
 
-    chains = kernel["chains"]
+    chains = kernel.chains
     made: networkx.MultiDiGraph[int] = networkx.MultiDiGraph(
-        name=kernel["name"],
-        cycles=kernel["cycles"],
-        critical_path=kernel["critical_path"]["cycles"],
-        lcd=chains[0]["cycles_per_iteration"]["cycles"] if chains else 0.0,
+        name=kernel.name,
+        cycles=kernel.cycles,
+        critical_path=kernel.critical_path.cycles,
+        lcd=chains[0].cycles_per_iteration.cycles if chains else 0.0,
     )
     in_chain: dict[int, int] = {}
     for number, chain in reversed(list(enumerate(chains))):
-        in_chain.update(dict.fromkeys(chain["instructions"], number))
-    for instruction in kernel["instructions"]:
-        index, cycles = instruction["index"], instruction["critical_path_cycles"]
+        in_chain.update(dict.fromkeys(chain.instructions, number))
+    for instruction in kernel.instructions:
+        index, cycles = instruction.index, instruction.critical_path_cycles
         made.add_node(
             index,
-            text=instruction["text"],
-            line=instruction["line"],
-            form=instruction["form"],
-            ports=instruction["ports"],
-            latency=instruction["latency"],
+            text=instruction.text,
+            line=instruction.line,
+            form=instruction.form,
+            ports=instruction.ports,
+            latency=instruction.latency,
             critical_path=cycles is not None,
             cycles=cycles or 0,
             lcd=in_chain.get(index, -1),
         )
-    for edge in kernel["dependencies"]:
+    for edge in kernel.dependencies:
         made.add_edge(
-            edge["from"],
-            edge["to"],
-            latency=edge["latency"],
-            distance=edge["distance"],
-            kind=edge["kind"],
-            via=edge["via"],
-            critical_path=edge["critical_path"],
-            lcd=min(edge["chains"], default=-1),
+            edge.producer,
+            edge.to,
+            latency=edge.latency,
+            distance=edge.distance,
+            kind=edge.kind,
+            via=edge.via,
+            critical_path=edge.critical_path,
+            lcd=min(edge.chains, default=-1),
         )
     return made
 
@@ -69,13 +69,13 @@ def render(report: t.Report) -> str:
 
     whole: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()
     number = 0
-    several = len({unit["model"]["name"] for unit in report["units"]}) > 1
-    for unit in report["units"]:
-        for kernel in unit["kernels"]:
+    several = len({unit.model.name for unit in report.units}) > 1
+    for unit in report.units:
+        for kernel in unit.kernels:
             own = graph(kernel)
-            place = {"kernel": kernel["name"], "unit": unit["source"] or unit["assembly_file"]}
+            place = {"kernel": kernel.name, "unit": unit.source or unit.assembly_file}
             if several:
-                place["core"] = unit["model"]["name"]
+                place["core"] = unit.model.name
             for node, attributes in own.nodes(data=True):
                 whole.add_node(f"{number}/{node}", **attributes, **place)
             for start, end, attributes in own.edges(data=True):

@@ -20,30 +20,30 @@ def render(comparison: c.Comparison) -> str:
     """Return the document, with a suite for each side but the first."""
     layout = Layout(0, False)
     layout.name_paths(cells.files(comparison))
-    gate = comparison["gate"]
+    gate = comparison.gate
     offenders: dict[tuple[int, int], list[str]] = {}
-    for offender in gate["offenders"] if gate else ():
-        offenders.setdefault((offender["row"], offender["side"]), []).append(offender["text"])
+    for offender in gate.offenders if gate else ():
+        offenders.setdefault((offender.row, offender.side), []).append(offender.text)
     root = ElementTree.Element("testsuites", name="incc-diff")
     totals = [0, 0, 0]
-    for side in range(1, len(comparison["sides"])):
-        names = (valid(comparison["sides"][n]["label"]) for n in (0, side))
+    for side in range(1, len(comparison.sides)):
+        names = (valid(comparison.sides[n].label) for n in (0, side))
         suite = ElementTree.SubElement(root, "testsuite", name=" → ".join(names))
         counts = [0, 0, 0]
-        if comparison["sides"][side]["problem"]:
+        if comparison.sides[side].problem:
             case = ElementTree.SubElement(suite, "testcase", name="analysis", classname="incc-diff")
-            ElementTree.SubElement(case, "error", message=valid(comparison["sides"][side]["problem"]))
+            ElementTree.SubElement(case, "error", message=valid(comparison.sides[side].problem))
             suite.set("errors", "1")
             counts[0] += 1
-        for number, row in enumerate(comparison["rows"]):
-            change = row["changes"][side]
+        for number, row in enumerate(comparison.rows):
+            change = row.changes[side]
             failures = offenders.get((number, side), [])
             if change is None and not failures:
                 continue
             counts[0] += 1
-            _case(suite, row, layout, change, failures, gate["condition"] if gate else "")
+            _case(suite, row, layout, change, failures, gate.condition if gate else "")
             counts[1] += bool(failures)
-            counts[2] += change is not None and change["outcome"] == "unknown" and not failures
+            counts[2] += change is not None and change.outcome == "unknown" and not failures
         _set_counts(suite, counts)
         totals = [a + b for a, b in zip(totals, counts, strict=True)]
     _set_counts(root, totals)
@@ -67,17 +67,17 @@ def _case(
     place = cells.place(row, layout)
     # Tests are known by class and name together: what is in the same place and function has its kernel's id as well.
     case = ElementTree.SubElement(
-        suite, "testcase", classname=valid(place), name=valid(f"{cells.name(row)} ({cells.base(row)['kernel_id']})")
+        suite, "testcase", classname=valid(place), name=valid(f"{cells.name(row)} ({cells.base(row).kernel_id})")
     )
-    if row["source"]:
-        case.set("file", valid(row["source"]["file"]))
-        case.set("line", str(row["source"]["line"]))
+    if row.source:
+        case.set("file", valid(row.source.file))
+        case.set("line", str(row.source.line))
     if failures:
         element = ElementTree.SubElement(case, "failure", message=valid("; ".join(failures)), type=valid(condition))
         causes = changes.causes(change) if change else []
-        element.text = valid("\n".join([change["text"] if change else "", *(f"- {text}" for text in causes)]))
-    elif change and change["outcome"] == "unknown":
-        ElementTree.SubElement(case, "skipped", message=valid(change["text"]))
+        element.text = valid("\n".join([change.text if change else "", *(f"- {text}" for text in causes)]))
+    elif change and change.outcome == "unknown":
+        ElementTree.SubElement(case, "skipped", message=valid(change.text))
 
 
 _INVALID = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

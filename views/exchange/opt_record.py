@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
 def render(report: t.Report) -> str:
     """Return a YAML document for each remark."""
-    return "".join(f"{line}\n" for unit in report["units"] for kernel in unit["kernels"] for line in _of(unit, kernel))
+    return "".join(f"{line}\n" for unit in report.units for kernel in unit.kernels for line in _of(unit, kernel))
 
 
 def _of(unit: t.Unit, kernel: t.Kernel) -> Iterator[str]:
     where = place(unit, kernel)
-    function = kernel["function"] or kernel["name"]
-    cycles = f"{kernel['cycles']:.2f}"
+    function = kernel.function or kernel.name
+    cycles = f"{kernel.cycles:.2f}"
     before, _, after = headline(unit, kernel).partition(cycles)
     parts = [("String", before)] * bool(before) + [("Cycles", cycles), ("String", after)]
     yield from _document("Analysis", "Cycles", where, function, parts)
-    yield from _document("Analysis", "Verdict", where, function, [("String", kernel["verdict"])])
-    for hint in kernel["hints"]:
-        name = "".join(word.capitalize() for word in hint["rule"].split("-"))
-        yield from _document("Missed", name, where, function, [("String", hint["text"])])
-    for mark in unit["marks"]:
-        for expectation in mark["expectations"]:
-            if not expectation["holds"] and expectation["kernel_id"] == kernel["kernel_id"]:
-                yield from _document("Failure", "Expectation", where, function, [("String", expectation["text"])])
+    yield from _document("Analysis", "Verdict", where, function, [("String", kernel.verdict)])
+    for hint in kernel.hints:
+        name = "".join(word.capitalize() for word in hint.rule.split("-"))
+        yield from _document("Missed", name, where, function, [("String", hint.text)])
+    for mark in unit.marks:
+        for expectation in mark.expectations:
+            if not expectation.holds and expectation.kernel_id == kernel.kernel_id:
+                yield from _document("Failure", "Expectation", where, function, [("String", expectation.text)])
 
 
 def _document(

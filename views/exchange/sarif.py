@@ -26,18 +26,18 @@ _RULES = {
 
 def render(report: t.Report) -> str:
     """Return the report as a SARIF log with one run."""
-    folders = list(dict.fromkeys(unit["folder"] for unit in report["units"] if unit["folder"]))
+    folders = list(dict.fromkeys(unit.folder for unit in report.units if unit.folder))
     bases = {folder: "PWD" if not n else f"PWD{n + 1}" for n, folder in enumerate(folders)}
-    results = [result for unit in report["units"] for result in _results(unit, bases.get(unit["folder"], ""))]
+    results = [result for unit in report.units for result in _results(unit, bases.get(unit.folder, ""))]
     used = list(dict.fromkeys(str(result["ruleId"]) for result in results))
     for result in results:
         result["ruleIndex"] = used.index(result["ruleId"])
-    tool = report["tool"]
+    tool = report.tool
     run = {
         "tool": {
             "driver": {
-                "name": tool["name"],
-                "semanticVersion": tool["version"],
+                "name": tool.name,
+                "semanticVersion": tool.version,
                 "rules": [_rule(name) for name in used],
             }
         },
@@ -62,68 +62,68 @@ def _rule(name: str) -> dict[str, Any]:
 
 
 def _results(unit: t.Unit, base: str) -> Iterator[dict[str, Any]]:
-    for kernel in unit["kernels"]:
+    for kernel in unit.kernels:
         at = _location(*place(unit, kernel), base)
-        if kernel["function"]:
+        if kernel.function:
             function = {
-                "name": kernel["overview"]["function"] or kernel["function_name"],
-                "fullyQualifiedName": kernel["function_name"],
-                "decoratedName": kernel["function"],
+                "name": kernel.overview.function or kernel.function_name,
+                "fullyQualifiedName": kernel.function_name,
+                "decoratedName": kernel.function,
                 "kind": "function",
             }
             at["logicalLocations"] = [function]
-        sentences = [headline(unit, kernel), kernel["verdict"], *(remark["text"] for remark in kernel["remarks"])]
+        sentences = [headline(unit, kernel), kernel.verdict, *(remark.text for remark in kernel.remarks)]
         result = _result("cycles", "note", ". ".join(text[:1].upper() + text[1:] for text in sentences) + ".", at)
         result["partialFingerprints"] = _fingerprints(unit, kernel, "cycles")
         result["properties"] = {
-            "cycles": kernel["cycles"],
-            "core": unit["model"]["name"],
-            "kernelId": kernel["kernel_id"],
-            "role": kernel["role"]["name"],
-            "limitedBy": kernel["bounds"]["prediction"]["limited_by"],
-            "elements": kernel["elements"] and kernel["elements"]["per_iteration"],
+            "cycles": kernel.cycles,
+            "core": unit.model.name,
+            "kernelId": kernel.kernel_id,
+            "role": kernel.role.name,
+            "limitedBy": kernel.bounds.prediction.limited_by,
+            "elements": kernel.elements and kernel.elements.per_iteration,
         }
-        if kernel["inlined_into"]:
+        if kernel.inlined_into:
             result["relatedLocations"] = [
                 {
-                    **_location(frame["file"], frame["line"], 0, base),
-                    "message": {"text": f"inlined into {frame['function']}"},
+                    **_location(frame.file, frame.line, 0, base),
+                    "message": {"text": f"inlined into {frame.function}"},
                 }
-                for frame in reversed(kernel["inlined_into"])
+                for frame in reversed(kernel.inlined_into)
             ]
         yield result
-        for hint in kernel["hints"]:
-            text = hint["text"]
-            advice = _result(f"hint/{hint['rule']}", "note", text[:1].upper() + text[1:], at)
-            advice["partialFingerprints"] = _fingerprints(unit, kernel, hint["rule"])
-            advice["properties"] = {"flags": hint["flags"], "kernelId": kernel["kernel_id"]}
+        for hint in kernel.hints:
+            text = hint.text
+            advice = _result(f"hint/{hint.rule}", "note", text[:1].upper() + text[1:], at)
+            advice["partialFingerprints"] = _fingerprints(unit, kernel, hint.rule)
+            advice["properties"] = {"flags": hint.flags, "kernelId": kernel.kernel_id}
             yield advice
-    for problem in unit["mark_problems"]:
-        source = problem["source"]
-        where = _location(source["file"], source["line"], problem["column"], base)
-        result = _result("mark", "warning", problem["text"], where)
-        if problem["end_column"]:
-            where["physicalLocation"]["region"]["endColumn"] = problem["end_column"]
-        if problem["fix"] is not None:
+    for problem in unit.mark_problems:
+        source = problem.source
+        where = _location(source.file, source.line, problem.column, base)
+        result = _result("mark", "warning", problem.text, where)
+        if problem.end_column:
+            where["physicalLocation"]["region"]["endColumn"] = problem.end_column
+        if problem.fix is not None:
             instead = {
                 "deletedRegion": dict(where["physicalLocation"]["region"]),
-                "insertedContent": {"text": problem["fix"]},
+                "insertedContent": {"text": problem.fix},
             }
             artifact = where["physicalLocation"]["artifactLocation"]
             result["fixes"] = [{"artifactChanges": [{"artifactLocation": artifact, "replacements": [instead]}]}]
         yield result
-    for mark in unit["marks"]:
-        for expectation in mark["expectations"]:
-            if not expectation["holds"]:
-                where = _location(mark["at"]["file"], mark["at"]["line"], mark["at_column"], base)
-                unmet = _result("expectation", "warning", expectation["text"], where)
-                unmet["properties"] = {"condition": expectation["condition"], "kernelId": expectation["kernel_id"]}
+    for mark in unit.marks:
+        for expectation in mark.expectations:
+            if not expectation.holds:
+                where = _location(mark.at.file, mark.at.line, mark.at_column, base)
+                unmet = _result("expectation", "warning", expectation.text, where)
+                unmet["properties"] = {"condition": expectation.condition, "kernelId": expectation.kernel_id}
                 yield unmet
 
 
 def _fingerprints(unit: t.Unit, kernel: t.Kernel, what: str) -> dict[str, str]:
     """Return the identity of a result, which does not depend on lines."""
-    return {"inccKernel/v1": f"{unit['source'] or unit['assembly_file']}:{kernel['kernel_id']}:{what}"}
+    return {"inccKernel/v1": f"{unit.source or unit.assembly_file}:{kernel.kernel_id}:{what}"}
 
 
 def _result(rule: str, level: str, text: str, at: dict[str, Any]) -> dict[str, Any]:

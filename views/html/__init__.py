@@ -35,13 +35,13 @@ def render(report: t.Report, sources: Mapping[str, Mapping[int, str]] | None = N
     """
     layout = Layout(0, False)
     layout.name_files(report)
-    data = [kernel_data(unit, kernel, layout, sources or {}) for unit in report["units"] for kernel in unit["kernels"]]
+    data = [kernel_data(unit, kernel, layout, sources or {}) for unit in report.units for kernel in unit.kernels]
     if not data:
         raise ValueError("no kernel to show")
     return render_template(
         "html/report.html.j2",
         title=f"{_title(report, data, layout)} - incc",
-        tool=report["tool"],
+        tool=report.tool,
         data=data,
         inputs=_inputs(report, layout),
         table=_table(report, layout),
@@ -52,7 +52,7 @@ def render(report: t.Report, sources: Mapping[str, Mapping[int, str]] | None = N
 def _title(report: t.Report, data: list[dict[str, object]], layout: Layout) -> str:
     if len(data) == 1:
         return str(data[0]["title"])
-    names = list(dict.fromkeys(unit["source"] or unit["assembly_file"] for unit in report["units"]))
+    names = list(dict.fromkeys(unit.source or unit.assembly_file for unit in report.units))
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
     return f"{len(data)} kernels, {layout.file(names[0])}{more}"
 
@@ -60,10 +60,10 @@ def _title(report: t.Report, data: list[dict[str, object]], layout: Layout) -> s
 def _inputs(report: t.Report, layout: Layout) -> list[str]:
     """Return a line for each compiler and core, with the units that they were used for."""
     groups: dict[str, dict[str, None]] = {}
-    for unit in report["units"]:
-        compiler = f"{unit['compiler']} {unit['compiler_version']}".strip()
-        tools = "; ".join(filter(None, (compiler, unit["model"]["title"])))
-        groups.setdefault(tools, {})[layout.file(unit["source"] or unit["assembly_file"])] = None
+    for unit in report.units:
+        compiler = f"{unit.compiler} {unit.compiler_version}".strip()
+        tools = "; ".join(filter(None, (compiler, unit.model.title)))
+        groups.setdefault(tools, {})[layout.file(unit.source or unit.assembly_file)] = None
     texts = []
     for tools, names in groups.items():
         more = f" and {len(names) - 4} more" if len(names) > 4 else ""
@@ -73,16 +73,16 @@ def _inputs(report: t.Report, layout: Layout) -> list[str]:
 
 def _left_out(report: t.Report, layout: Layout) -> Iterator[tuple[str, str]]:
     """Yield units and the text on what of them is not analysed."""
-    for unit in report["units"]:
+    for unit in report.units:
         if text := "\n".join(header.left_out(unit, layout)).strip("\n"):
-            several = len(report["units"]) > 1
-            yield layout.file(unit["source"] or unit["assembly_file"]) if several else "", text
+            several = len(report.units) > 1
+            yield layout.file(unit.source or unit.assembly_file) if several else "", text
 
 
 def _table(report: t.Report, layout: Layout) -> Table:
     """Return the table of the kernels: the overview's, with units, cores and bounds."""
-    several = len({unit["source"] or unit["assembly_file"] for unit in report["units"]}) > 1
-    cores = len({unit["model"]["name"] for unit in report["units"]}) > 1
+    several = len({unit.source or unit.assembly_file for unit in report.units}) > 1
+    cores = len({unit.model.name for unit in report.units}) > 1
     limit = next(n for n, column in enumerate(COLUMNS) if column.title == "Bound by")
     columns = (
         Column(title="#", right=True, meaning="Number in the report"),
@@ -93,27 +93,27 @@ def _table(report: t.Report, layout: Layout) -> Table:
         *COLUMNS[limit:],
     )
     rows: list[Row] = []
-    for unit in report["units"]:
+    for unit in report.units:
         first = len(rows) + 1
-        numbers = {kernel["kernel_id"]: number for number, kernel in enumerate(unit["kernels"], first)}
-        name = unit["source"] or unit["assembly_file"]
-        for number, kernel in enumerate(unit["kernels"], first):
-            elements, measured = kernel["elements"], kernel["measured"]
+        numbers = {kernel.kernel_id: number for number, kernel in enumerate(unit.kernels, first)}
+        name = unit.source or unit.assembly_file
+        for number, kernel in enumerate(unit.kernels, first):
+            elements, measured = kernel.elements, kernel.measured
             keys: dict[str, float | None] = {
-                "Cycles": kernel["cycles"],
-                "Measured": measured["cycles"] if measured else None,
-                "/elem.": elements["cycles"] if elements else None,
+                "Cycles": kernel.cycles,
+                "Measured": measured.cycles if measured else None,
+                "/elem.": elements.cycles if elements else None,
             }
             cells = [
                 Cell(text=text, key=keys.get(column.title, ""))
                 for column, text in zip(COLUMNS, row_of(unit, kernel, numbers, layout), strict=True)
             ]
             function = next(n for n, column in enumerate(COLUMNS) if column.title == "Function")
-            cells[function] = Cell(text=cells[function].text or kernel["name"], href=f"#k{number}")
+            cells[function] = Cell(text=cells[function].text or kernel.name, href=f"#k{number}")
             leads = [
                 Cell(text=str(number), key=number),
                 Cell(text=layout.file(name) if several else ""),
-                Cell(text=unit["model"]["name"] if cores else ""),
+                Cell(text=unit.model.name if cores else ""),
             ]
             bounds = Cell(key=list(_bounds(kernel)))
             rows.append(Row([*leads, *cells[:limit], bounds, *cells[limit:]], _search(kernel, name)))
@@ -122,18 +122,18 @@ def _table(report: t.Report, layout: Layout) -> Table:
 
 def _search(kernel: t.Kernel, unit: str) -> str:
     """Return the words that a search matches, besides those in the table."""
-    words = [unit, kernel["function"], kernel["function_name"], kernel["label"], kernel["verdict"]]
-    words += [kernel["source"]["file"]] if kernel["source"] else []
-    words += [text for hint in kernel["hints"] for text in (hint["rule"], hint["text"])]
+    words = [unit, kernel.function, kernel.function_name, kernel.label, kernel.verdict]
+    words += [kernel.source.file] if kernel.source else []
+    words += [text for hint in kernel.hints for text in (hint.rule, hint.text)]
     return " ".join(filter(None, words))
 
 
 def _bounds(kernel: t.Kernel) -> Iterator[tuple[str, str, float, float]]:
     """Yield kind, name, cycles and part of the prediction of three bounds."""
-    bounds = kernel["bounds"]
+    bounds = kernel.bounds
     for kind, name, cycles in (
-        ("port", "ports", max(bounds["port"]["cycles"], bounds["divider"]["cycles"])),
-        ("front", "front end", max(bounds["front_end"]["cycles"], bounds["retire"]["cycles"])),
-        ("chain", "dependencies", bounds["loop_carried"]["cycles"]),
+        ("port", "ports", max(bounds.port.cycles, bounds.divider.cycles)),
+        ("front", "front end", max(bounds.front_end.cycles, bounds.retire.cycles)),
+        ("chain", "dependencies", bounds.loop_carried.cycles),
     ):
-        yield kind, name, cycles, min(cycles / kernel["cycles"], 1) if kernel["cycles"] else 0.0
+        yield kind, name, cycles, min(cycles / kernel.cycles, 1) if kernel.cycles else 0.0

@@ -29,83 +29,78 @@ def kernel_data(
     unit: t.Unit, kernel: t.Kernel, layout: Layout, sources: Mapping[str, Mapping[int, str]]
 ) -> dict[str, Any]:
     """Return the data of a kernel."""
-    source = kernel["source"]
-    name = kernel["name"] if kernel["kind"] == "marker" else kernel["overview"]["function"]
-    file, first, last = unit["assembly_file"], kernel["first_line"], kernel["last_line"]
+    source = kernel.source
+    name = kernel.name if kernel.kind == "marker" else kernel.overview.function
+    file, first, last = unit.assembly_file, kernel.first_line, kernel.last_line
     place = layout.place(source) if source else f"{layout.file(file)}:{first}-{last}" if first else layout.file(file)
     spread = header.range_worth_saying(kernel)
-    path, chains = kernel["critical_path"], kernel["chains"]
-    more = [spread["text"]] if spread else []
-    more += [part["text"] for part in (kernel["mispredictions"], kernel["measured"]) if part]
+    path, chains = kernel.critical_path, kernel.chains
+    more = [spread.text] if spread else []
+    more += [part.text for part in (kernel.mispredictions, kernel.measured) if part]
     files, of_instruction = _sources(kernel, layout, sources)
-    numbered, lines = dependencies.line_numbers(kernel["instructions"])
-    limited = kernel["bounds"]["prediction"]["limited_by"]
+    numbered, lines = dependencies.line_numbers(kernel.instructions)
+    limited = kernel.bounds.prediction.limited_by
     return {
         "title": f"{name}, {place}" if name else place,
-        "model": f"{unit['model']['title']}, model {unit['model']['name']} {unit['model']['version']}",
+        "model": f"{unit.model.title}, model {unit.model.name} {unit.model.version}",
         "facts": [f"{lead}{text}" for text, lead, _ in header.facts(unit, kernel, layout)],
-        "verdict": _sentence(kernel["verdict"]),
+        "verdict": _sentence(kernel.verdict),
         "more": [_sentence(text) for text in more],
-        "notes": kernel["notes"],
-        "hints": [
-            [hint["rule"].replace("-", " "), _sentence(hint["text"], ""), hint["flags"]] for hint in kernel["hints"]
-        ],
+        "notes": kernel.notes,
+        "hints": [[hint.rule.replace("-", " "), _sentence(hint.text, ""), hint.flags] for hint in kernel.hints],
         "figures": list(_figures(unit, kernel, layout)),
-        "cycles": kernel["cycles"],
-        "atLeast": kernel["at_least"],
-        "by": kernel["bounds"]["prediction"]["by"],
-        "measured": kernel["measured"]["cycles"] if kernel["measured"] else None,
+        "cycles": kernel.cycles,
+        "atLeast": kernel.at_least,
+        "by": kernel.bounds.prediction.by,
+        "measured": kernel.measured.cycles if kernel.measured else None,
         # [name, cycles, what makes it, whether it limits]
         "bounds": [
-            [title, bound["cycles"], bound["by"], which in limited]
+            [title, bound.cycles, bound.by, which in limited]
             for which, title in BOUNDS.items()
-            if (bound := kernel["bounds"][which])["cycles"] or which != "divider"
+            if (bound := kernel.bounds.of(which)).cycles or which != "divider"
         ],
         # [change, cycles, cycles gained]
-        "whatIfs": [[what["text"], what["cycles"], what["gained"]] for what in kernel["what_ifs"]],
+        "whatIfs": [[what.text, what.cycles, what.gained] for what in kernel.what_ifs],
         # [name, title, cycles, whether it is among the busiest]. Not what the simulation put on each: its counters are
         # those of the whole run, in which what waits for nothing has run ahead of a chain by what the buffers hold.
-        "resources": [[r["name"], r["title"], r["load"], r["busiest"]] for r in kernel["resources"]],
-        "balanced": kernel["port_assignment"] == "balanced",
+        "resources": [[r.name, r.title, r.load, r.busiest] for r in kernel.resources],
+        "balanced": kernel.port_assignment == "balanced",
         "numbered": numbered,
         # [line or number, text, ports, remarks, latency, cycles on the critical path, on the longest chain,
         #  [resource, cycles, …], source or -1]
         "instructions": [
             [
                 line,
-                i["text"],
-                i["ports"],
-                i["remarks"],
-                i["latency"],
-                i["critical_path_cycles"],
-                i["chain_cycles"],
-                [part for n, cycles in enumerate(i["pressure"]) if cycles for part in (n, cycles)],
-                of_instruction[i["index"]],
+                i.text,
+                i.ports,
+                i.remarks,
+                i.latency,
+                i.critical_path_cycles,
+                i.chain_cycles,
+                [part for n, cycles in enumerate(i.pressure) if cycles for part in (n, cycles)],
+                of_instruction[i.index],
             ]
-            for line, i in zip(lines, kernel["instructions"], strict=True)
+            for line, i in zip(lines, kernel.instructions, strict=True)
         ],
         # [file:line, the line's text or null]
         "sources": files,
         # [from, to, what carries it, latency, iterations, on the critical path, chains]
         "edges": [
             [
-                e["from"],
-                e["to"],
-                e["via"] or e["kind"],
-                e["latency"],
-                e["distance"],
-                int(e["critical_path"]),
-                e["chains"],
+                e.producer,
+                e.to,
+                e.via or e.kind,
+                e.latency,
+                e.distance,
+                int(e.critical_path),
+                e.chains,
             ]
-            for e in kernel["dependencies"]
+            for e in kernel.dependencies
         ],
         # [cycles an iteration, latency, iterations, what carries it on, instructions]
-        "chains": [
-            [c["cycles_per_iteration"]["cycles"], c["latency"], c["iterations"], c["through"], c["instructions"]]
-            for c in chains
-        ],
-        "path": [path["cycles"], path["instructions"]],
-        "timeline": _timeline(kernel["timeline"]) if kernel["timeline"] else None,
+        "chains": [[c.cycles_per_iteration.cycles, c.latency, c.iterations, c.through, c.instructions] for c in chains],
+        "path": [path.cycles, path.instructions],
+        "timeline": _timeline(kernel.timeline) if kernel.timeline else None,
     }
 
 
@@ -122,9 +117,9 @@ def _figures(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[list[st
     ):
         if text:
             yield [name, text, measure]
-    yield ["Critical path", str(kernel["critical_path"]["cycles"]), "cycles"]
-    if kernel["chains"]:
-        yield ["Longest chain", f"{kernel['chains'][0]['cycles_per_iteration']['cycles']:.2f}", "cycles / iteration"]
+    yield ["Critical path", str(kernel.critical_path.cycles), "cycles"]
+    if kernel.chains:
+        yield ["Longest chain", f"{kernel.chains[0].cycles_per_iteration.cycles:.2f}", "cycles / iteration"]
 
 
 def _sentence(text: str, end: str = ".") -> str:
@@ -137,9 +132,9 @@ def _sources(
     """Return the source lines of a kernel with their texts, and the index of each instruction's line."""
     numbers: dict[tuple[str, int], int] = {}
     of_instruction = []
-    for instruction in kernel["instructions"]:
-        place = instruction["source"]
-        key = (place["file"], place["line"]) if place else None
+    for instruction in kernel.instructions:
+        place = instruction.source
+        key = (place.file, place.line) if place else None
         of_instruction.append(numbers.setdefault(key, len(numbers)) if key else -1)
     texts = [sources.get(file, {}).get(line) for file, line in numbers]
     # Without the common indentation.
@@ -169,39 +164,39 @@ def _timeline(timeline: t.Timeline) -> dict[str, Any]:
     def names(text: str) -> int:
         return numbers.setdefault(text, len(numbers))
 
-    places = {(e["iteration"], e["instruction"]): number for number, e in enumerate(timeline["events"])}
+    places = {(e.iteration, e.instruction): number for number, e in enumerate(timeline.events)}
     events = [
         [
-            e["iteration"],
-            e["instruction"],
-            *_steps(e[time] for time in ("dispatched", "started", "executed", "retired")),
+            e.iteration,
+            e.instruction,
+            *_steps((e.dispatched, e.started, e.executed, e.retired)),
         ]
-        for e in timeline["events"]
+        for e in timeline.events
     ]
     uops = [
         [
-            places[u["iteration"], u["instruction"]],
-            names(u["kind"]),
-            names(f"{u['port']}+{u['unit']}" if u["unit"] else u["port"]),
-            *_steps(u[time] for time in _TIMES),
-            -1 if u["last_input"] is None else u["last_input"],
+            places[u.iteration, u.instruction],
+            names(u.kind),
+            names(f"{u.port}+{u.unit}" if u.unit else u.port),
+            *_steps(getattr(u, time) for time in _TIMES),
+            -1 if u.last_input is None else u.last_input,
             *(
                 value
-                for i in u["inputs"]
+                for i in u.inputs
                 for value in (
-                    number - i["producer"],
-                    names(i["kind"]),
-                    names(i["via"]),
-                    i["arrived"] - u["dispatched"],
-                    i["latency"],
+                    number - i.producer,
+                    names(i.kind),
+                    names(i.via),
+                    i.arrived - u.dispatched,
+                    i.latency,
                 )
             ),
         ]
-        for number, u in enumerate(timeline["uops"])
+        for number, u in enumerate(timeline.uops)
     ]
     # events: [iteration, instruction, dispatched, started, executed, retired]; uops: [event, kind, port, the six times,
     # which input came last, and for each input producer, kind, what carries it, when it arrived, latency]
-    return {"cycles": timeline["cycles"], "names": list(numbers), "events": events, "uops": uops}
+    return {"cycles": timeline.cycles, "names": list(numbers), "events": events, "uops": uops}
 
 
 def _steps(times: Iterable[int]) -> Sequence[int]:

@@ -35,7 +35,7 @@ def kernel(unit: t.Unit, kernel: t.Kernel) -> str:
 
 def report(report: t.Report) -> str:
     """Return all kernels of a report, a table for each unit, and what was not analysed."""
-    return _render([_unit(unit, unit["kernels"], list(_left_out(unit))) for unit in report["units"]])
+    return _render([_unit(unit, unit.kernels, list(_left_out(unit))) for unit in report.units])
 
 
 def _render(units: Sequence[dict[str, object]]) -> str:
@@ -44,34 +44,34 @@ def _render(units: Sequence[dict[str, object]]) -> str:
 
 def _unit(unit: t.Unit, kernels: Sequence[t.Kernel], left_out: Sequence[str]) -> dict[str, object]:
     return {
-        "title": f"{unit['source'] or unit['assembly_file']}, {unit['model']['title']}",
+        "title": f"{unit.source or unit.assembly_file}, {unit.model.title}",
         "kernels": [_kernel(unit, kernel) for kernel in kernels],
         "left_out": left_out,
     }
 
 
 def _kernel(unit: t.Unit, kernel: t.Kernel) -> dict[str, object]:
-    bounds, elements = kernel["bounds"], kernel["elements"]
-    prediction = bounds["prediction"]
-    source, name = kernel["source"], kernel["function_name"] or kernel["name"]
-    place = f"{source['file']}:{source['line']}" if source else ""
-    if not place and kernel["first_line"]:
-        place = f"{unit['assembly_file']}:{kernel['first_line']}-{kernel['last_line']}"
+    bounds, elements = kernel.bounds, kernel.elements
+    prediction = bounds.prediction
+    source, name = kernel.source, kernel.function_name or kernel.name
+    place = f"{source.file}:{source.line}" if source else ""
+    if not place and kernel.first_line:
+        place = f"{unit.assembly_file}:{kernel.first_line}-{kernel.last_line}"
     return {
-        "name": f"{name} ({kernel['role']['name']})" if kernel["role"]["of"] else name,
-        "place": ", ".join(filter(None, (place, count(kernel["size"]["instructions"], "instruction")))),
+        "name": f"{name} ({kernel.role.name})" if kernel.role.of else name,
+        "place": ", ".join(filter(None, (place, count(kernel.size.instructions, "instruction")))),
         "figures": [
-            (cycles(prediction["cycles"]), True),
-            (cycles(elements["cycles"]) if elements else "", False),
-            *((cycles(bounds[bound]["cycles"]), bound in prediction["limited_by"]) for bound in _BOUNDS),
+            (cycles(prediction.cycles), True),
+            (cycles(elements.cycles) if elements else "", False),
+            *((cycles(bounds.of(bound).cycles), bound in prediction.limited_by) for bound in _BOUNDS),
         ],
-        "verdict": f"{kernel['verdict'][:1].upper()}{kernel['verdict'][1:]}.",
-        "hints": [hint["text"][:1].upper() + hint["text"][1:] for hint in kernel["hints"]],
+        "verdict": f"{kernel.verdict[:1].upper()}{kernel.verdict[1:]}.",
+        "hints": [hint.text[:1].upper() + hint.text[1:] for hint in kernel.hints],
     }
 
 
 def _left_out(unit: t.Unit) -> Iterator[str]:
-    for item in unit["left_out"]:
-        line = f":{item['first_line']}" if item["first_line"] else ""
-        function = f" in {item['function']}" if item["function"] else ""
-        yield f"{unit['assembly_file']}{line}{function}: {item['reason']}"
+    for item in unit.left_out:
+        line = f":{item.first_line}" if item.first_line else ""
+        function = f" in {item.function}" if item.function else ""
+        yield f"{unit.assembly_file}{line}{function}: {item.reason}"

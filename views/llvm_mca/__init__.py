@@ -64,10 +64,10 @@ def _lines(report: t.Report, options: Options) -> list[str]:
     views = [_view(name) for name, asked in _ORDER if getattr(options, asked) and _simulated(name, options)]
     headings = iter(options.headings)
     found: list[str] = []
-    for unit in report["units"]:
-        for kernel in unit["kernels"]:
+    for unit in report.units:
+        for kernel in unit.kernels:
             above = next(headings, None)
-            if kernel["instructions"]:
+            if kernel.instructions:
                 found += heading(above)
                 for view in views:
                     found += view(unit, kernel, options)

@@ -69,10 +69,10 @@ def _sequence(kernel: t.Kernel, steps: Sequence[Any]) -> Iterator[str]:
     the sequence alone, unless that is its first step; and so it is done here behind a step that goes back to an earlier
     instruction of the same iteration, as one may that waits for a port.
     """
-    count = len(kernel["instructions"])
+    count = len(kernel.instructions)
 
     def row(lead: str, instruction: int) -> str:
-        return padded(f"{lead}{instruction}.", INSTRUCTION) + kernel["instructions"][instruction]["text"]
+        return padded(f"{lead}{instruction}.", INSTRUCTION) + kernel.instructions[instruction].text
 
     first, iteration = steps[0]["instruction"], steps[0]["iteration_offset"]
     following = 0  # the instruction whose row is next, `count` when there are none any more
@@ -106,8 +106,8 @@ def _dependency(kernel: t.Kernel, step: Any) -> str:
     if step["kind"] == "register":
         return f"## REGISTER dependency:  {_register(kernel, step['via'])}"
     name = step["via"]
-    for index, resource in enumerate(kernel["resources"]):
-        if resource["name"] == name:
+    for index, resource in enumerate(kernel.resources):
+        if resource.name == name:
             name = called(kernel, index)
             break
     # A report that does not tell has those that are always there.
@@ -118,5 +118,5 @@ def _register(kernel: t.Kernel, name: str) -> str:
     """As LLVM's printer has it: all flags are one register, and the text around it says whether there is a mark."""
     if name.startswith("flag"):
         name = "eflags"
-    marked = any("%" in instruction["text"] for instruction in kernel["instructions"])
+    marked = any("%" in instruction.text for instruction in kernel.instructions)
     return f"%{name}" if marked and not name.startswith("%") else name

@@ -27,16 +27,16 @@ def lines(unit: t.Unit, kernel: t.Kernel, options: Options) -> Iterator[str]:
     yield ""
     heads = "".join(f"[{number}]    " for number, _ in enumerate(legend, 1))
     yield heads + (f"{'Encodings:':<30}" if options.encoding else "") + "Instructions:"
-    for instruction in kernel["instructions"]:
-        row = f" {instruction['issue_slots']:<3}    {instruction['latency']:<3}   {_throughput(kernel, instruction)}"
-        row += _mark("*", instruction["may_load"]) + _mark("*", instruction["may_store"])
+    for instruction in kernel.instructions:
+        row = f" {instruction.issue_slots:<3}    {instruction.latency:<3}   {_throughput(kernel, instruction)}"
+        row += _mark("*", instruction.may_load) + _mark("*", instruction.may_store)
         row += _mark("U", _fact(instruction, "side_effects"))
         if options.barriers:
             row += _mark("*", _fact(instruction, "load_barrier")) + _mark("*", _fact(instruction, "store_barrier"))
         if options.encoding:
             code = bytes.fromhex(_fact(instruction, "encoding") or "")
             row += f" {len(code):<2}    " + padded("".join(f"{byte:02x} " for byte in code), 30)
-        yield row + instruction["text"]
+        yield row + instruction.text
 
 
 def document(kernel: t.Kernel) -> dict[str, Any]:
@@ -44,27 +44,27 @@ def document(kernel: t.Kernel) -> dict[str, Any]:
     return {
         "InstructionList": [
             {
-                "Instruction": instruction["index"],
-                "Latency": instruction["latency"],
-                "NumMicroOpcodes": instruction["issue_slots"],
+                "Instruction": instruction.index,
+                "Latency": instruction.latency,
+                "NumMicroOpcodes": instruction.issue_slots,
                 "RThroughput": _cycles(kernel, instruction),
                 "hasUnmodeledSideEffects": bool(_fact(instruction, "side_effects")),
-                "mayLoad": instruction["may_load"],
-                "mayStore": instruction["may_store"],
+                "mayLoad": instruction.may_load,
+                "mayStore": instruction.may_store,
             }
-            for instruction in kernel["instructions"]
+            for instruction in kernel.instructions
         ]
     }
 
 
 def _cycles(kernel: t.Kernel, instruction: t.Instruction) -> float:
     """As the model says or ports and units tell; what needs none of them comes at the rate of issue, as in LLVM."""
-    cycles = instruction["measured_rthroughput"] or instruction["rthroughput"]["cycles"]
-    return cycles or instruction["issue_slots"] / (kernel["dispatch_width"] or 1)
+    cycles = instruction.measured_rthroughput or instruction.rthroughput.cycles
+    return cycles or instruction.issue_slots / (kernel.dispatch_width or 1)
 
 
 def _throughput(kernel: t.Kernel, instruction: t.Instruction) -> str:
-    return " -     " if instruction["unknown"] else f"{_cycles(kernel, instruction):.2f}".ljust(6) + " "
+    return " -     " if instruction.unknown else f"{_cycles(kernel, instruction):.2f}".ljust(6) + " "
 
 
 def _mark(letter: str, holds: bool) -> str:

@@ -10,6 +10,9 @@ from __future__ import annotations
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+from msgspec.structs import replace
+
 from incc.views.llvm_mca.dispatch import document as dispatch_document
 from incc.views.llvm_mca.info import document as info_document
 from incc.views.llvm_mca.pressure import document as pressure_document
@@ -28,14 +31,14 @@ def document(report: t.Report, options: Options) -> Any:
     """Of a report of several units a list: llvm-mca's JSON speaks of one core."""
     made = []
     headings = iter(options.headings)
-    for unit in report["units"]:
-        kernels = [(kernel, next(headings, None)) for kernel in unit["kernels"]]
-        regions = [_region(kernel, heading, options) for kernel, heading in kernels if kernel["instructions"]]
-        cpu = options.cpu if options.cpu and len(report["units"]) == 1 else unit["model"]["name"]
+    for unit in report.units:
+        kernels = [(kernel, next(headings, None)) for kernel in unit.kernels]
+        regions = [_region(kernel, heading, options) for kernel, heading in kernels if kernel.instructions]
+        cpu = options.cpu if options.cpu and len(report.units) == 1 else unit.model.name
         made.append(
             {
                 "CodeRegions": regions,
-                "Incc": dict(report, units=[unit]),
+                "Incc": msgspec.to_builtins(replace(report, units=[unit])),
                 "SimulationParameters": {
                     **dict(getattr(options, "parameters", ())),
                     "-march": options.march,
@@ -64,7 +67,7 @@ def _region(kernel: t.Kernel, heading: Heading | None, options: Options) -> dict
         "TimelineView": timeline_document(kernel, options) if simulated and options.timeline else None,
     }
     return {
-        "Instructions": [instruction["text"] for instruction in kernel["instructions"]],
+        "Instructions": [instruction.text for instruction in kernel.instructions],
         "Name": heading.name if heading is not None else "",
         **{name: view for name, view in views.items() if view is not None},
     }
@@ -75,9 +78,9 @@ def _names(unit: t.Unit) -> list[str]:
 
     llvm-mca writes the number of an instance as a character and not as digits, and whoever looks names up by those of
     its documents finds them here."""
-    if not unit["kernels"]:
+    if not unit.kernels:
         return []
-    return [r.name if r.member < 0 else f"{r.name}.{chr(r.member)}" for r in resources(unit["kernels"][0])]
+    return [r.name if r.member < 0 else f"{r.name}.{chr(r.member)}" for r in resources(unit.kernels[0])]
 
 
 def _text(value: Any, indent: str) -> str:

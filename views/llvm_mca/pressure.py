@@ -36,14 +36,14 @@ def lines(unit: t.Unit, kernel: t.Kernel, options: Options) -> Iterator[str]:
     yield "Resource pressure by instruction:"
     yield heads + "Instructions:"
     rows = zip(*[column.instructions for column in columns], strict=True) if columns else repeat(())
-    for cycles, instruction in zip(rows, kernel["instructions"], strict=False):
-        yield _row([_cell(each) if each else _NOTHING for each in cycles]) + instruction["text"]
+    for cycles, instruction in zip(rows, kernel.instructions, strict=False):
+        yield _row([_cell(each) if each else _NOTHING for each in cycles]) + instruction.text
 
 
 def document(kernel: t.Kernel) -> dict[str, Any]:
     """What is not 0, for JSON: by instruction, and behind the last one what an iteration comes to."""
     columns = resources(kernel)
-    count = len(kernel["instructions"])
+    count = len(kernel.instructions)
     usage = [[column.instructions[n] for column in columns] for n in range(count)]
     usage.append([column.cycles for column in columns])
     return {

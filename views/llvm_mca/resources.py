@@ -32,11 +32,11 @@ def resources(kernel: t.Kernel) -> list[Resource]:
     if rows is None:
         rows = [
             {
-                "name": _word(resource["title"]),
-                "cycles": resource["load"],
-                "instructions": [instruction["pressure"][n] for instruction in kernel["instructions"]],
+                "name": _word(resource.title),
+                "cycles": resource.load,
+                "instructions": [instruction.pressure[n] for instruction in kernel.instructions],
             }
-            for n, resource in enumerate(kernel["resources"])
+            for n, resource in enumerate(kernel.resources)
         ]
     found: list[Resource] = []
     number = member = -1
@@ -57,7 +57,7 @@ def called(kernel: t.Kernel, index: int) -> str:
     for row in report["llvm_resources"] or ():
         if row["resource"] == index:
             return str(row["name"])
-    return _word(kernel["resources"][index]["title"])
+    return _word(kernel.resources[index].title)
 
 
 def _word(title: str) -> str:

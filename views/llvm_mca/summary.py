@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 def lines(unit: t.Unit, kernel: t.Kernel, options: Options) -> Iterator[str]:
     """Two groups of four."""
     iterations, cycles, uops = counts(kernel)
-    instructions = iterations * len(kernel["instructions"])
+    instructions = iterations * len(kernel.instructions)
     yield f"Iterations:        {iterations}"
     yield f"Instructions:      {instructions}"
     yield f"Total Cycles:      {cycles}"
     yield f"Total uOps:        {uops}"
     yield ""
-    yield f"Dispatch Width:    {kernel['dispatch_width']}"
+    yield f"Dispatch Width:    {kernel.dispatch_width}"
     yield f"uOps Per Cycle:    {rounded(uops / cycles if cycles else 0, 2)}"
     yield f"IPC:               {rounded(instructions / cycles if cycles else 0, 2)}"
-    yield f"Block RThroughput: {rounded(kernel['summary']['block_rthroughput'], 1)}"
+    yield f"Block RThroughput: {rounded(kernel.summary.block_rthroughput, 1)}"
 
 
 def document(kernel: t.Kernel) -> dict[str, float]:
     """The same for JSON."""
     iterations, cycles, uops = counts(kernel)
-    instructions = iterations * len(kernel["instructions"])
+    instructions = iterations * len(kernel.instructions)
     return {
-        "BlockRThroughput": kernel["summary"]["block_rthroughput"],
-        "DispatchWidth": kernel["dispatch_width"],
+        "BlockRThroughput": kernel.summary.block_rthroughput,
+        "DispatchWidth": kernel.dispatch_width,
         "IPC": instructions / cycles if cycles else 0,
         "Instructions": instructions,
         "Iterations": iterations,

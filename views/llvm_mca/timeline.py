@@ -34,7 +34,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, options: Options) -> Iterator[str]:
     # Cycles in which nothing happens have a dot every five, behind the instruction at the right edge too.
     ground = "".join(" " if cycle % 5 else "." for cycle in range(last + 1))
     behind = f"{ground[:-1]}."
-    texts = [f"   {instruction['text']}" for instruction in kernel["instructions"]]
+    texts = [f"   {instruction.text}" for instruction in kernel.instructions]
     if shown:
         yield ""
     yield from [_row(event, ground, behind, texts) for event in shown]
@@ -64,7 +64,7 @@ def _shown(kernel: t.Kernel, options: Options) -> tuple[Sequence[Any], bool, int
     # Instructions retire in order, so all are beyond the limit behind the first that is. What comes to pass with these
     # before the limit has its columns all the same; a report may not have them, and then there are all columns.
     shown = [event for event in events if event["retired"] < limit]
-    complete = len(shown) == iterations * len(kernel["instructions"])
+    complete = len(shown) == iterations * len(kernel.instructions)
     if complete:
         return shown, True, max([event["retired"] for event in shown], default=0)
     if len(shown) == len(events):

@@ -28,9 +28,9 @@ def lines(unit: t.Unit, kernel: t.Kernel, options: Options) -> Iterator[str]:
     yield "[3]: Average time elapsed from WB until retire stage"
     yield ""
     yield "      [0]    [1]    [2]    [3]"
-    for n, (wait, instruction) in enumerate(zip(run["waits"], kernel["instructions"], strict=True)):
-        yield f"{_row(f'{n}.', wait)}   {instruction['text']}"
-    if len(kernel["instructions"]) != 1:
+    for n, (wait, instruction) in enumerate(zip(run["waits"], kernel.instructions, strict=True)):
+        yield f"{_row(f'{n}.', wait)}   {instruction.text}"
+    if len(kernel.instructions) != 1:
         # llvm-mca has there how often each is executed.
         total = {**run["waits_total"], "executions": run["waits"][0]["executions"]}
         yield f"{_row('', total)}   <total>"

@@ -100,32 +100,36 @@ def rows_table(ranking: r.Ranking, layout: Layout, top: int = 0, fails: Mapping[
 
     `fails`: indices of the rows for which a condition holds, and whether that fails the command.
     """
-    hot = ranking["hotness"] is not None
-    cores = len(ranking["totals"]["models"]) > 1
+    hot = ranking.hotness is not None
+    cores = len(ranking.totals.models) > 1
     table_rows = []
-    for number, row in enumerate(ranking["rows"][: top or None], 1):
-        weight, per_element = row["weight"], row["cycles_per_element"]
+    for number, row in enumerate(ranking.rows[: top or None], 1):
+        weight, per_element = row.weight, row.cycles_per_element
         mark = (fails or {}).get(number - 1)
         table_rows.append(
             Row(
                 [
                     Cell(text=str(number), key=number),
-                    Cell(text=row["name"], href=f"#r{number}"),
+                    Cell(text=row.name, href=f"#r{number}"),
                     Cell(text=place(row, layout)),
-                    Cell(text="" if row["role"] == "main" else row["role"]),
-                    Cell(text=row["model"] if cores else ""),
-                    Cell(text=share(weight["share"] if weight else 0.0) if hot else "", key=weight and weight["share"]),
-                    Cell(text=share(weight["saved"] if weight else 0.0) if hot else "", key=weight and weight["saved"]),
-                    Cell(text=cycles(row), key=row["cycles"]),
+                    Cell(text="" if row.role == "main" else row.role),
+                    Cell(text=row.model if cores else ""),
+                    Cell(
+                        text=share(weight.share if weight else 0.0) if hot else "", key=weight.share if weight else None
+                    ),
+                    Cell(
+                        text=share(weight.saved if weight else 0.0) if hot else "", key=weight.saved if weight else None
+                    ),
+                    Cell(text=cycles(row), key=row.cycles),
                     Cell(text="" if per_element is None else each(per_element), key=per_element),
-                    Cell(text=headroom(row["headroom"]["share"]), key=row["headroom"]["share"]),
+                    Cell(text=headroom(row.headroom.share), key=row.headroom.share),
                     Cell(text=without(row)),
-                    Cell(text=row["limit"]),
-                    Cell(text=row["vector"]),
-                    Cell(text=str(row["copies"]) if row["copies"] > 1 else "", key=row["copies"]),
-                    Cell(text=f"×{row['variants']}" if row["variants"] > 1 else "", key=row["variants"]),
+                    Cell(text=row.limit),
+                    Cell(text=row.vector),
+                    Cell(text=str(row.copies) if row.copies > 1 else "", key=row.copies),
+                    Cell(text=f"×{row.variants}" if row.variants > 1 else "", key=row.variants),
                     Cell(text="" if mark is None else "✗ fails" if mark else "warns", kind="fails"),
-                    Cell(text=row["look"]),
+                    Cell(text=row.look),
                 ]
             )
         )
@@ -137,9 +141,9 @@ GROUPED = {"file": "File", "function": "Function", "bottleneck": "Bound by", "hi
 
 def groups_table(ranking: r.Ranking, layout: Layout, top: int = 0) -> Table:
     """Return the table of the first `top` groups (0: all)."""
-    by_file = ranking["by"] == "file"
+    by_file = ranking.by == "file"
     columns = (
-        Column(title=GROUPED[ranking["by"]], comfortable=20, least=10, ample=50, priority=2, keep_end=by_file),
+        Column(title=GROUPED[ranking.by], comfortable=20, least=10, ample=50, priority=2, keep_end=by_file),
         Column(title="Kernels", right=True),
         Column(title="Loops", right=True),
         _TIME,
@@ -147,20 +151,20 @@ def groups_table(ranking: r.Ranking, layout: Layout, top: int = 0) -> Table:
         _ROOM,
         Column(title="Most worth a look", comfortable=20, least=10, priority=1, optional=True),
     )
-    hot = ranking["hotness"] is not None
+    hot = ranking.hotness is not None
     table_rows = []
-    for group in ranking["groups"][: top or None]:
-        first = ranking["rows"][group["first"]]
+    for group in ranking.groups[: top or None]:
+        first = ranking.rows[group.first]
         table_rows.append(
             Row(
                 [
-                    Cell(text=layout.file(group["key"]) if by_file and group["key"] else group["key"]),
-                    Cell(text=str(group["rows"])),
-                    Cell(text=str(group["loops"])),
-                    Cell(text=share(group["weight"]) if hot else ""),
-                    Cell(text=share(group["saved"]) if hot else ""),
-                    Cell(text=headroom(group["headroom"])),
-                    Cell(text=f"{first['name']}, {place(first, layout)}", href=f"#r{group['first'] + 1}"),
+                    Cell(text=layout.file(group.key) if by_file and group.key else group.key),
+                    Cell(text=str(group.rows)),
+                    Cell(text=str(group.loops)),
+                    Cell(text=share(group.weight) if hot else ""),
+                    Cell(text=share(group.saved) if hot else ""),
+                    Cell(text=headroom(group.headroom)),
+                    Cell(text=f"{first.name}, {place(first, layout)}", href=f"#r{group.first + 1}"),
                 ]
             )
         )
@@ -169,29 +173,29 @@ def groups_table(ranking: r.Ranking, layout: Layout, top: int = 0) -> Table:
 
 def files(ranking: r.Ranking) -> dict[str, None]:
     """Return the files of the rows' places."""
-    return dict.fromkeys(place_of(row)["file"] for row in ranking["rows"])
+    return dict.fromkeys(place_of(row).file for row in ranking.rows)
 
 
 def place_of(row: r.Row) -> t.Location:
     """Return where a row's loop is: in the source, or in the assembly."""
-    return row["source"] or row["assembly"]
+    return row.source or row.assembly
 
 
 def place(row: r.Row, layout: Layout) -> str:
     """Return where a row's loop is, as text."""
     where = place_of(row)
-    name = layout.file(where["file"]) if where["file"] else ""
-    return f"{name}:{where['line']}" if where["line"] else f"{name}:{row['label']}" if row["label"] else name
+    name = layout.file(where.file) if where.file else ""
+    return f"{name}:{where.line}" if where.line else f"{name}:{row.label}" if row.label else name
 
 
 def cycles(row: r.Row) -> str:
     """Return the prediction or its two ends, with ≥ for a lower bound."""
-    text = f"{row['least']:.2f}"
-    if row["most"] is None:
-        text += "" if row["at_least"] else "–?"
-    elif row["most"] != row["least"]:
-        text += f"–{row['most']:.2f}"
-    return f"≥ {text}" if row["at_least"] else text
+    text = f"{row.least:.2f}"
+    if row.most is None:
+        text += "" if row.at_least else "–?"
+    elif row.most != row.least:
+        text += f"–{row.most:.2f}"
+    return f"≥ {text}" if row.at_least else text
 
 
 def share(part: float | None) -> str:
@@ -212,7 +216,7 @@ def headroom(part: float | None) -> str:
 
 def without(row: r.Row) -> str:
     """Return the change that gives the headroom, in few words."""
-    text = row["headroom"]["text"]
+    text = row.headroom.text
     for long, short in _SHORT:
         text = text.replace(long, short)
     return text
@@ -242,56 +246,56 @@ def _are(number: int, noun: str, plural: str = "") -> str:
 
 def summary(ranking: r.Ranking) -> str:
     """Return a sentence on the reports that were read."""
-    totals = ranking["totals"]
+    totals = ranking.totals
     if only_stale(ranking):
-        return f"{_are(len(ranking['stale']), 'report')} stale and left out; there are no others."
-    parts = [f"{count(totals['kernels'], 'kernel')} of {count(totals['units'], 'unit')}"]
-    if totals["rows"] != totals["kernels"]:
-        parts.append(f"{totals['rows']} of them different")
-    if totals["loops"] != totals["rows"]:
-        parts.append(f"{count(totals['loops'], 'loop')} of the source")
-    if totals["models"]:
-        few = len(totals["models"]) < 5
-        parts.append(f"for {wording.listed(totals['models'])}" if few else f"for {len(totals['models'])} cores")
+        return f"{_are(len(ranking.stale), 'report')} stale and left out; there are no others."
+    parts = [f"{count(totals.kernels, 'kernel')} of {count(totals.units, 'unit')}"]
+    if totals.rows != totals.kernels:
+        parts.append(f"{totals.rows} of them different")
+    if totals.loops != totals.rows:
+        parts.append(f"{count(totals.loops, 'loop')} of the source")
+    if totals.models:
+        few = len(totals.models) < 5
+        parts.append(f"for {wording.listed(totals.models)}" if few else f"for {len(totals.models)} cores")
     return f"{', '.join(parts)}."
 
 
 def only_stale(ranking: r.Ranking) -> bool:
     """Return True if there are only stale reports, and these are left out."""
-    return bool(ranking["stale"]) and not ranking["stale_shown"] and not ranking["totals"]["units"]
+    return bool(ranking.stale) and not ranking.stale_shown and not ranking.totals.units
 
 
 def gaps(ranking: r.Ranking) -> Iterator[str]:
     """Yield a sentence on each kind of kernels and reports that are not in the table."""
-    totals = ranking["totals"]
-    if totals["left_out"]:
-        were = "loop was" if totals["left_out"] == 1 else "loops were"
-        yield f"{totals['left_out']} {were} not analysed; the reports say why (left_out)."
-    if totals["unknown"] or totals["refused"]:
-        parts = [count(totals["unknown"], "instruction") + " that the model lacks"] if totals["unknown"] else []
-        parts += [count(totals["refused"], "statement") + " that could not be decoded"] if totals["refused"] else []
+    totals = ranking.totals
+    if totals.left_out:
+        were = "loop was" if totals.left_out == 1 else "loops were"
+        yield f"{totals.left_out} {were} not analysed; the reports say why (left_out)."
+    if totals.unknown or totals.refused:
+        parts = [count(totals.unknown, "instruction") + " that the model lacks"] if totals.unknown else []
+        parts += [count(totals.refused, "statement") + " that could not be decoded"] if totals.refused else []
         yield f"Not counted: {' and '.join(parts)} (--where 'unknown > 0 or refused > 0' shows where)."
-    if totals["replaced"]:
-        yield f"{_are(totals['replaced'], 'report')} replaced by later ones in the same file."
+    if totals.replaced:
+        yield f"{_are(totals.replaced, 'report')} replaced by later ones in the same file."
     if only_stale(ranking):
         yield (
-            f"The first is stale since {ranking['stale'][0]['why']}. For new ones compile with incc again, as by "
+            f"The first is stale since {ranking.stale[0].why}. For new ones compile with incc again, as by "
             "incc-build -- make; --stale shows the stale ones, --prune removes them."
         )
-    elif ranking["stale"]:
-        where = "among them" if ranking["stale_shown"] else "left out"
+    elif ranking.stale:
+        where = "among them" if ranking.stale_shown else "left out"
         yield (
-            f"{_are(len(ranking['stale']), 'stale report')} {where}, the first since {ranking['stale'][0]['why']} "
+            f"{_are(len(ranking.stale), 'stale report')} {where}, the first since {ranking.stale[0].why} "
             "(--stale shows them, --prune removes them)."
         )
-    if totals["pending"]:
-        wait = "compilation waits for its" if totals["pending"] == 1 else "compilations wait for their"
-        yield f"Not in the table: {totals['pending']} {wait} analysis."
-    for unread in ranking["unread"][:MOST_NAMED]:
-        yield f"Not read: {unread['report']}: {unread['why']}."
-    if len(ranking["unread"]) > MOST_NAMED:
-        yield f"Not read: {len(ranking['unread']) - MOST_NAMED} more files (--format=json names all)."
-    for note in ranking["notes"]:
+    if totals.pending:
+        wait = "compilation waits for its" if totals.pending == 1 else "compilations wait for their"
+        yield f"Not in the table: {totals.pending} {wait} analysis."
+    for unread in ranking.unread[:MOST_NAMED]:
+        yield f"Not read: {unread.report}: {unread.why}."
+    if len(ranking.unread) > MOST_NAMED:
+        yield f"Not read: {len(ranking.unread) - MOST_NAMED} more files (--format=json names all)."
+    for note in ranking.notes:
         yield note if note.endswith((".", "?")) else f"{note}."
 
 
@@ -303,19 +307,19 @@ UNWEIGHTED = (
 
 def hotness(ranking: r.Ranking) -> Iterator[str]:
     """Yield sentences on the weights of the kernels."""
-    weights = ranking["hotness"]
+    weights = ranking.hotness
     if weights is None:
-        if ranking["totals"]["units"]:
+        if ranking.totals.units:
             yield UNWEIGHTED
         return
-    by = "executions times cycles" if weights["unit"] == "cycles" else "samples"
-    listed = ", ".join(f"{file['file']} ({file['kind']}: {file['text']})" for file in weights["files"][:MOST_NAMED])
-    if len(weights["files"]) > MOST_NAMED:
-        listed += f" and {len(weights['files']) - MOST_NAMED} more"
+    by = "executions times cycles" if weights.unit == "cycles" else "samples"
+    listed = ", ".join(f"{file.file} ({file.kind}: {file.text})" for file in weights.files[:MOST_NAMED])
+    if len(weights.files) > MOST_NAMED:
+        listed += f" and {len(weights.files) - MOST_NAMED} more"
     yield f"Weighted by {by}: {listed}."
-    matched, other = weights["matched"], 1 - weights["matched"]
-    if weights["unit"] == "cycles":
-        where = "functions with" if all(file["kind"] == "llvm-profdata" for file in weights["files"]) else "lines of"
+    matched, other = weights.matched, 1 - weights.matched
+    if weights.unit == "cycles":
+        where = "functions with" if all(file.kind == "llvm-profdata" for file in weights.files) else "lines of"
         text = f"{share_of(matched)} of the reported executions are in {where} these loops"
         shares = "Shares are of the loops' cycles."
     else:
@@ -326,7 +330,7 @@ def hotness(ranking: r.Ranking) -> Iterator[str]:
     else:
         rest = f", {share_of(other)} in other code" if other >= _LEAST else ""
         yield f"{text}{rest}. {shares}"
-    yield from weights["notes"]
+    yield from weights.notes
 
 
 def share_of(part: float) -> str:
@@ -336,18 +340,18 @@ def share_of(part: float) -> str:
 
 def total_headroom(ranking: r.Ranking) -> str:
     """Return a sentence on the sum of all headroom, nothing without weights."""
-    if ranking["hotness"] is None or not ranking["rows"]:
+    if ranking.hotness is None or not ranking.rows:
         return ""
-    total = sum(row["weight"]["saved"] for row in ranking["rows"] if row["weight"])
+    total = sum(row.weight.saved for row in ranking.rows if row.weight)
     return f"Were all headroom used, {share_of(min(total, 1.0))} of the time would be saved."
 
 
 def lines_wanted(ranking: r.Ranking) -> str:
     """Return a sentence on how to get lines of the source, nothing if all are known."""
-    totals = ranking["totals"]
-    if not totals["without_lines"]:
+    totals = ranking.totals
+    if not totals.without_lines:
         return ""
-    which = "" if totals["without_lines"] == totals["kernels"] else f" of {count(totals['without_lines'], 'kernel')}"
+    which = "" if totals.without_lines == totals.kernels else f" of {count(totals.without_lines, 'kernel')}"
     return (
         f"No lines of the source are known{which}. Compile with -g1, which does not change the code, or in the full "
         "mode of incc (INCC_MODE=full, incc-build --mode=full), which asks for them."

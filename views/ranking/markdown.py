@@ -27,7 +27,7 @@ def render(ranking: r.Ranking, top: int = 25, limit: int = LIMIT) -> str:
     layout.name_paths(cells.files(ranking))
     while True:
         text = "\n\n".join(_parts(ranking, layout, top)) + "\n"
-        number = len(ranking["groups"] if ranking["by"] else ranking["rows"])
+        number = len(ranking.groups if ranking.by else ranking.rows)
         shown = min(top or number, number)
         if len(text) <= limit or shown <= 1:
             return cut(text, limit)
@@ -37,25 +37,25 @@ def render(ranking: r.Ranking, top: int = 25, limit: int = LIMIT) -> str:
 def _parts(ranking: r.Ranking, layout: Layout, top: int) -> Iterator[str]:
     yield f"**{prose(cells.summary(ranking))}**"
     yield from map(prose, (*cells.hotness(ranking), *cells.gaps(ranking)))
-    if ranking["where"]:
-        yield f"Kernels for which {code(ranking['where'].strip())}:"
-    if ranking["rows"]:
-        table = cells.groups_table(ranking, layout, top) if ranking["by"] else cells.rows_table(ranking, layout, top)
+    if ranking.where:
+        yield f"Kernels for which {code(ranking.where.strip())}:"
+    if ranking.rows:
+        table = cells.groups_table(ranking, layout, top) if ranking.by else cells.rows_table(ranking, layout, top)
         yield "\n".join(markdown_lines(table, {}, _NARROW))
-        noun, number = ("group", len(ranking["groups"])) if ranking["by"] else ("row", len(ranking["rows"]))
+        noun, number = ("group", len(ranking.groups)) if ranking.by else ("row", len(ranking.rows))
         if more := number - len(table.rows):
             yield f"… and {count(more, f'more {noun}')}."
     else:
         yield "No kernel."
     yield from map(prose, filter(None, (cells.total_headroom(ranking), cells.lines_wanted(ranking))))
-    for gate in ranking["gates"]:
-        condition = code(gate["condition"].strip())
-        if not gate["offenders"]:
+    for gate in ranking.gates:
+        condition = code(gate.condition.strip())
+        if not gate.offenders:
             yield f"No kernel for which {condition}."
             continue
-        yield f"{'🔴' if gate['fails'] else '⚠️'} {count(len(gate['offenders']), 'kernel')} for which {condition}:"
-        yield "\n".join(bullets([offender["text"] for offender in gate["offenders"]], MOST_OPENED))
-    for row in [] if ranking["by"] else ranking["rows"][: min(top or MOST_OPENED, MOST_OPENED)]:
-        if row["advice"]:
-            body = "\n".join([prose(row["verdict"]), "", *(f"- {prose(text)}" for text in row["advice"])])
-            yield details(row["name"], cells.place(row, layout), body)
+        yield f"{'🔴' if gate.fails else '⚠️'} {count(len(gate.offenders), 'kernel')} for which {condition}:"
+        yield "\n".join(bullets([offender.text for offender in gate.offenders], MOST_OPENED))
+    for row in [] if ranking.by else ranking.rows[: min(top or MOST_OPENED, MOST_OPENED)]:
+        if row.advice:
+            body = "\n".join([prose(row.verdict), "", *(f"- {prose(text)}" for text in row.advice)])
+            yield details(row.name, cells.place(row, layout), body)

@@ -36,46 +36,46 @@ def render(ranking: r.Ranking) -> str:
     """Return the page of a ranking."""
     layout = Layout(0, False)
     layout.name_paths(cells.files(ranking))
-    fails = {offender["row"]: gate["fails"] for gate in ranking["gates"] for offender in gate["offenders"]}
+    fails = {offender.row: gate.fails for gate in ranking.gates for offender in gate.offenders}
     table = cells.rows_table(ranking, layout, fails=fails)
-    kinds = [_kinds(row, number in fails) for number, row in enumerate(ranking["rows"])]
+    kinds = [_kinds(row, number in fails) for number, row in enumerate(ranking.rows)]
     rows = [
         Row(shown.cells, _search(row), passed)
-        for shown, row, passed in zip(table.rows, ranking["rows"], kinds, strict=True)
+        for shown, row, passed in zip(table.rows, ranking.rows, kinds, strict=True)
     ]
     heading = cells.summary(ranking).rstrip(".")
     return templates.render(
         "ranking/page.html.j2",
         title=f"{heading} - incc",
-        tool=ranking["tool"],
+        tool=ranking.tool,
         heading=heading,
-        where=ranking["where"].strip(),
+        where=ranking.where.strip(),
         hotness=list(cells.hotness(ranking)),
         total_headroom=cells.total_headroom(ranking),
         lines_wanted=cells.lines_wanted(ranking),
         gaps=list(cells.gaps(ranking)),
         gates=[
             (
-                gate["condition"].strip(),
-                count(len(gate["offenders"]), "kernel"),
-                len(gate["offenders"]),
-                [(f"#r{o['row'] + 1}", o["row"] + 1, o["text"]) for o in gate["offenders"][:OFFENDERS]],
+                gate.condition.strip(),
+                count(len(gate.offenders), "kernel"),
+                len(gate.offenders),
+                [(f"#r{o.row + 1}", o.row + 1, o.text) for o in gate.offenders[:OFFENDERS]],
             )
-            for gate in ranking["gates"]
+            for gate in ranking.gates
         ],
-        groups=select(cells.groups_table(ranking, layout, MOST_GROUPS)) if ranking["by"] else None,
+        groups=select(cells.groups_table(ranking, layout, MOST_GROUPS)) if ranking.by else None,
         filters=_filters(kinds),
         table=select(Table(table.columns, rows)),
         most=MOST,
-        data=[_data(row, layout) for row in ranking["rows"]],
+        data=[_data(row, layout) for row in ranking.rows],
     )
 
 
 def _kinds(row: r.Row, fails: bool) -> list[str]:
     """Return the filters that a row passes."""
-    kinds = [f"hint-{rule}" for rule in dict.fromkeys(row["rules"])]
-    kinds += ["look"] if row["look"] else []
-    kinds += ["hot"] if row["weight"] and row["weight"]["share"] >= 0.001 else []
+    kinds = [f"hint-{rule}" for rule in dict.fromkeys(row.rules)]
+    kinds += ["look"] if row.look else []
+    kinds += ["hot"] if row.weight and row.weight.share >= 0.001 else []
     return [*kinds, "fails"] if fails else kinds
 
 
@@ -91,33 +91,33 @@ def _filters(kinds: Sequence[Sequence[str]]) -> list[tuple[str, str, int]]:
 
 def _search(row: r.Row) -> str:
     """Return the words that a search matches, besides those in the table."""
-    words = [row["function"], row["function_name"], row["kernel_id"], cells.place_of(row)["file"], row["verdict"]]
-    words += [member["source"] for member in row["members"][:3]]
+    words = [row.function, row.function_name, row.kernel_id, cells.place_of(row).file, row.verdict]
+    words += [member.source for member in row.members[:3]]
     return " ".join(dict.fromkeys(filter(None, words)))
 
 
 def _data(row: r.Row, layout: Layout) -> dict[str, object]:
     """Return the texts of a row that is opened; `ranking.js` reads them."""
-    weight, headroom = row["weight"], row["headroom"]
+    weight, headroom = row.weight, row.headroom
     facts = {
-        "Function": row["function_name"] or row["function"] or row["name"],
-        "Core": row["model"],
-        "Role": row["role"],
-        "Bound by": row["limit"],
-        "Headroom": f"{cells.headroom(headroom['share'])} {headroom['text']}" if headroom["share"] else "",
-        "Flags to try": " ".join(row["flags"]),
-        "Kernels": f"{row['copies']} with this code" if row["copies"] > 1 else "",
-        "Codes": f"{row['variants']} of this loop of the source" if row["variants"] > 1 else "",
+        "Function": row.function_name or row.function or row.name,
+        "Core": row.model,
+        "Role": row.role,
+        "Bound by": row.limit,
+        "Headroom": f"{cells.headroom(headroom.share)} {headroom.text}" if headroom.share else "",
+        "Flags to try": " ".join(row.flags),
+        "Kernels": f"{row.copies} with this code" if row.copies > 1 else "",
+        "Codes": f"{row.variants} of this loop of the source" if row.variants > 1 else "",
     }
     if weight:
-        by = f" (matched by {', '.join(weight['by'])})" if weight["by"] else ""
-        facts["Time"] = f"{cells.share(weight['share'])}, of which {cells.share(weight['saved'])} might be saved{by}"
-        facts["Iterations"] = "" if weight["iterations"] is None else f"{weight['iterations']:.0f}"
+        by = f" (matched by {', '.join(weight.by)})" if weight.by else ""
+        facts["Time"] = f"{cells.share(weight.share)}, of which {cells.share(weight.saved)} might be saved{by}"
+        facts["Iterations"] = "" if weight.iterations is None else f"{weight.iterations:.0f}"
     return {
-        "title": f"{row['name']}, {cells.place(row, layout)}",
-        "verdict": row["verdict"],
-        "advice": row["advice"],
+        "title": f"{row.name}, {cells.place(row, layout)}",
+        "verdict": row.verdict,
+        "advice": row.advice,
         "facts": [fact for fact in facts.items() if fact[1]],
-        "members": [[m["source"], m["output"], m["folder"], m["kernel_id"], m["report"]] for m in row["members"]],
-        "more": row["copies"] - len(row["members"]),
+        "members": [[m.source, m.output, m.folder, m.kernel_id, m.report] for m in row.members],
+        "more": row.copies - len(row.members),
     }

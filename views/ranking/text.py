@@ -36,69 +36,69 @@ def _lines(ranking: r.Ranking, layout: Layout, top: int) -> Iterator[str]:
         yield layout.paint(line, BOLD)
     for sentence in (*cells.hotness(ranking), *cells.gaps(ranking)):
         yield from layout.wrap(sentence, "", "  ")
-    if ranking["where"]:
-        yield from layout.wrap(f"Kernels for which {ranking['where'].strip()}:", "", "  ")
-    if cells.only_stale(ranking) and not ranking["gates"]:
+    if ranking.where:
+        yield from layout.wrap(f"Kernels for which {ranking.where.strip()}:", "", "  ")
+    if cells.only_stale(ranking) and not ranking.gates:
         return
     yield ""
-    if not ranking["rows"]:
-        yield "No kernel." if not ranking["where"] else "No kernel for which it holds."
+    if not ranking.rows:
+        yield "No kernel." if not ranking.where else "No kernel for which it holds."
     else:
         yield from _table(ranking, layout, top)
     for sentence in (cells.total_headroom(ranking), cells.lines_wanted(ranking)):
         if sentence:
             yield ""
             yield from layout.wrap(sentence)
-    if not ranking["by"]:
+    if not ranking.by:
         yield from _details(ranking, layout)
-    if ranking["stale_shown"] and ranking["stale"]:
+    if ranking.stale_shown and ranking.stale:
         yield ""
         yield layout.paint("Stale reports", BOLD)
-        for stale in ranking["stale"]:
-            yield from layout.wrap(f"{stale['report']}: {stale['why']}", "  ", "    ")
+        for stale in ranking.stale:
+            yield from layout.wrap(f"{stale.report}: {stale.why}", "  ", "    ")
     yield from _gates(ranking, layout)
 
 
 def _table(ranking: r.Ranking, layout: Layout, top: int) -> Iterator[str]:
-    table = cells.groups_table(ranking, layout, top) if ranking["by"] else cells.rows_table(ranking, layout, top)
+    table = cells.groups_table(ranking, layout, top) if ranking.by else cells.rows_table(ranking, layout, top)
     yield from text_lines(table, layout)
-    noun, number = ("group", len(ranking["groups"])) if ranking["by"] else ("row", len(ranking["rows"]))
+    noun, number = ("group", len(ranking.groups)) if ranking.by else ("row", len(ranking.rows))
     if more := number - len(table.rows):
         yield f"and {count(more, f'more {noun}')}: --all shows them, -n N so many"
 
 
 def _details(ranking: r.Ranking, layout: Layout) -> Iterator[str]:
     """Yield verdict and advice of the first rows that have advice."""
-    chosen = [(n, row) for n, row in enumerate(ranking["rows"], 1) if row["advice"] and _matters(ranking, row)]
+    chosen = [(n, row) for n, row in enumerate(ranking.rows, 1) if row.advice and _matters(ranking, row)]
     for number, row in chosen[:FEW]:
         yield ""
-        yield from layout.wrap(row["verdict"], f"[{number}] {row['name']}, {cells.place(row, layout)}: ", "    ")
-        for text in row["advice"]:
+        yield from layout.wrap(row.verdict, f"[{number}] {row.name}, {cells.place(row, layout)}: ", "    ")
+        for text in row.advice:
             yield from layout.wrap(text, "    - ", "      ")
         # Copies of a loop differ in what was compiled.
-        first = row["members"][0]
-        where = f"{first['source']} ({first['output']})" if first["output"] else first["source"]
-        more = f" and {row['copies'] - 1} more" if row["copies"] > 1 else ""
-        yield from layout.wrap(f"In {where}{more}; the whole report: {first['report']}", "    ", "      ")
+        first = row.members[0]
+        where = f"{first.source} ({first.output})" if first.output else first.source
+        more = f" and {row.copies - 1} more" if row.copies > 1 else ""
+        yield from layout.wrap(f"In {where}{more}; the whole report: {first.report}", "    ", "      ")
 
 
 def _matters(ranking: r.Ranking, row: r.Row) -> bool:
     """Return True unless the row is known to take no time."""
-    return ranking["hotness"] is None or bool(row["weight"] and row["weight"]["share"] >= _LEAST)
+    return ranking.hotness is None or bool(row.weight and row.weight.share >= _LEAST)
 
 
 def _gates(ranking: r.Ranking, layout: Layout) -> Iterator[str]:
     """Yield the kernels for which conditions hold, at the end, where people look."""
-    for gate in ranking["gates"]:
+    for gate in ranking.gates:
         yield ""
-        condition = gate["condition"].strip()
-        origin = f" ({gate['origin']})" if gate["origin"] else ""
-        if not gate["offenders"]:
+        condition = gate.condition.strip()
+        origin = f" ({gate.origin})" if gate.origin else ""
+        if not gate.offenders:
             yield from layout.wrap(f"No kernel for which {condition}{origin}.", "", "  ")
             continue
-        heading = f"{count(len(gate['offenders']), 'kernel')} for which {condition}{origin}:"
-        for line in layout.wrap(heading, "" if gate["fails"] else "Warning: ", "  "):
+        heading = f"{count(len(gate.offenders), 'kernel')} for which {condition}{origin}:"
+        for line in layout.wrap(heading, "" if gate.fails else "Warning: ", "  "):
             yield layout.paint(line, BOLD)
-        for offender in gate["offenders"]:
-            for line in layout.wrap(offender["text"], f"  [{offender['row'] + 1}] ", "      "):
-                yield layout.paint(line, RED if gate["fails"] else YELLOW)
+        for offender in gate.offenders:
+            for line in layout.wrap(offender.text, f"  [{offender.row + 1}] ", "      "):
+                yield layout.paint(line, RED if gate.fails else YELLOW)

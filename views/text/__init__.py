@@ -90,8 +90,8 @@ def render(report: t.Report, width: int = 80, colour: bool = False, show: Show =
             raise ValueError(f"no view {view!r}; there are {', '.join((*VIEWS, *UNIT_VIEWS))}")
     layout = Layout(width, colour, show.uops, show.views)
     layout.name_files(report)
-    units = report["units"]
-    count = sum(len(unit["kernels"]) for unit in units)
+    units = report.units
+    count = sum(len(unit.kernels) for unit in units)
     several = _on_several_cores(units)
     many = show.few is not None and count > show.few
     lines: list[str] = []
@@ -102,12 +102,12 @@ def render(report: t.Report, width: int = 80, colour: bool = False, show: Show =
 
             lines += [*cores.lines(several[n], layout), ""]
         lines += _head(report, unit, layout, show)
-        if unit["assembly_file"] or unit["source"]:  # else a core by itself
+        if unit.assembly_file or unit.source:  # else a core by itself
             # On several cores they are the same kernels.
-            table = 0 < show.overview <= (len(unit["kernels"]) if n in several else count)
+            table = 0 < show.overview <= (len(unit.kernels) if n in several else count)
             lines += _body(unit, layout, show, table, many)
     if many and show.how:
-        left_out = any(_of_another(kernel) for unit in units for kernel in unit["kernels"])
+        left_out = any(_of_another(kernel) for unit in units for kernel in unit.kernels)
         rest = "Loops beside a main loop are in the table alone. " if left_out else ""
         lines += ["", *layout.wrap(f"{rest}{show.how}")]
     return "".join(harmless(line.rstrip(), colour) + "\n" for line in lines)
@@ -116,7 +116,7 @@ def render(report: t.Report, width: int = 80, colour: bool = False, show: Show =
 def _head(report: t.Report, unit: t.Unit, layout: Layout, show: Show) -> list[str]:
     """Return input and model of a unit, and the views of it."""
     lines: list[str] = []
-    if unit["assembly_file"] or unit["source"]:
+    if unit.assembly_file or unit.source:
         lines += header.unit_lines(report, unit, layout)
     for view in UNIT_VIEWS:
         if view in show.views:
@@ -126,23 +126,23 @@ def _head(report: t.Report, unit: t.Unit, layout: Layout, show: Show) -> list[st
 
 def _body(unit: t.Unit, layout: Layout, show: Show, table: bool, many: bool) -> Iterator[str]:
     """Yield the overview of a unit, its kernels, and what is not analysed. `many`: only a few lines for each kernel."""
-    if unit["kernels"] and (table or many):
+    if unit.kernels and (table or many):
         from incc.views.text import overview
 
         if table:
             yield from ("", *overview.lines(unit, layout))
         for numbers in overview.alike(unit, layout) if many else ():
-            if not _of_another(unit["kernels"][numbers[0] - 1]):
+            if not _of_another(unit.kernels[numbers[0] - 1]):
                 yield from ("", *_short(unit, numbers, layout, show))
-    for kernel in () if many else unit["kernels"]:
+    for kernel in () if many else unit.kernels:
         if not show.kernels or any(choice.fits(kernel) for choice in show.kernels):
             yield from ("", *_whole(unit, kernel, layout, show))
     yield from header.left_out(unit, layout)
-    if unit["ways"] is not None:
+    if unit.ways is not None:
         from incc.views.text import ways
 
         yield from ways.lines(unit, layout)
-    if unit["trials"] is not None:
+    if unit.trials is not None:
         from incc.views.text import trials
 
         yield from trials.lines(unit, layout)
@@ -150,19 +150,19 @@ def _body(unit: t.Unit, layout: Layout, show: Show, table: bool, many: bool) -> 
 
 def _on_several_cores(units: Sequence[t.Unit]) -> dict[int, list[t.Unit]]:
     """Return the units that are one code on several cores, by the index of each of them."""
-    files = [unit["assembly_file"] for unit in units if unit["assembly_file"]]
+    files = [unit.assembly_file for unit in units if unit.assembly_file]
     if len(set(files)) == len(files):
         return {}
     from incc.views.text.cores import groups
 
     all_groups = groups(units)
     each = [group for group in all_groups for _ in group]
-    return {n: group for n, group in enumerate(each) if len(group) > 1 and any(unit["kernels"] for unit in group)}
+    return {n: group for n, group in enumerate(each) if len(group) > 1 and any(unit.kernels for unit in group)}
 
 
 def _of_another(kernel: t.Kernel) -> bool:
     """Return True for a remainder or the like, which has only a row in the overview."""
-    return bool(kernel["role"]["of"])
+    return bool(kernel.role.of)
 
 
 def _short(unit: t.Unit, numbers: Sequence[int], layout: Layout, show: Show) -> Iterator[str]:
@@ -171,7 +171,7 @@ def _short(unit: t.Unit, numbers: Sequence[int], layout: Layout, show: Show) -> 
 
     yield from short.lines(unit, numbers, layout)
     for number in numbers:
-        yield from _details(unit, unit["kernels"][number - 1], layout, show)
+        yield from _details(unit, unit.kernels[number - 1], layout, show)
 
 
 def _whole(unit: t.Unit, kernel: t.Kernel, layout: Layout, show: Show) -> Iterator[str]:
@@ -179,7 +179,7 @@ def _whole(unit: t.Unit, kernel: t.Kernel, layout: Layout, show: Show) -> Iterat
     # What was asked for by name stays where the summary, which it belongs to, is switched off.
     order = VIEWS if "summary" in show.views else ("asked", *VIEWS)
     for view in order:
-        if (view in show.views or view == "asked") and (kernel["instructions"] or view == "summary"):
+        if (view in show.views or view == "asked") and (kernel.instructions or view == "summary"):
             yield from _set_off(_view(view)(unit, kernel, layout))
     yield from _details(unit, kernel, layout, show)
 

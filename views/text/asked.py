@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     """Yield the requested simulations whose view is switched off."""
-    changed = "what-if" not in layout.views and any(change["asked"] for change in kernel["what_ifs"])
+    changed = "what-if" not in layout.views and any(change.asked for change in kernel.what_ifs)
     if changed:
         yield from changes(kernel, layout)
     yield from places(kernel, changed)
@@ -26,27 +26,27 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
 
 def changes(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     """Yield the cycles on changed cores, for those that gain something and those that were requested."""
-    before = kernel["cycles"]
+    before = kernel.cycles
     yield "Simulated with a changed core, in cycles per iteration:"
-    shown = [w for w in kernel["what_ifs"] if w["asked"] or w["gained"] >= 0.01 * before]
+    shown = [w for w in kernel.what_ifs if w.asked or w.gained >= 0.01 * before]
     for change in shown:
-        row = f"  {cycles(before):>8} → {cycles(change['cycles']):>5}  "
-        yield from layout.wrap(change["text"], row, " " * len(row))
-    rest = [w["text"].replace(" ", "\xa0") for w in kernel["what_ifs"] if w not in shown]
+        row = f"  {cycles(before):>8} → {cycles(change.cycles):>5}  "
+        yield from layout.wrap(change.text, row, " " * len(row))
+    rest = [w.text.replace(" ", "\xa0") for w in kernel.what_ifs if w not in shown]
     if rest:
         yield from layout.wrap(", ".join(rest), "  Nothing gained ", "    ")
 
 
 def places(kernel: t.Kernel, before: bool) -> Iterator[str]:
     """Yield the requested cold starts and alignments; `before`: other lines come before them."""
-    if kernel["cold"]:
-        cold = kernel["cold"]
-        yield f"{count(cold['iterations'], 'iteration')} from a cold start: {count(cold['cycles'], 'cycle')}"
-    if kernel["alignments"]:
-        if kernel["cold"] or before:
+    if kernel.cold:
+        cold = kernel.cold
+        yield f"{count(cold.iterations, 'iteration')} from a cold start: {count(cold.cycles, 'cycle')}"
+    if kernel.alignments:
+        if kernel.cold or before:
             yield ""
         yield "Simulated cycles per iteration by the place of the first byte within 64:"
         yield "       " + "".join(f"{f'+{n}':>6}" for n in range(8))
         for first in range(0, 64, 8):
-            cells = kernel["alignments"][first : first + 8]
-            yield f"  {first:>4} " + "".join(f"{cycles(cell['cycles']):>6}" for cell in cells)
+            cells = kernel.alignments[first : first + 8]
+            yield f"  {first:>4} " + "".join(f"{cycles(cell.cycles):>6}" for cell in cells)

@@ -19,13 +19,13 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
 
     Unused ports have no column, and ports with the same cycles for every instruction share one.
     """
-    instructions = kernel["instructions"]
-    together = groups(kernel["instructions"], kernel["resources"])
-    names = [[kernel["resources"][p]["name"] for p in group] for group in together]
-    styles = [YELLOW if any(kernel["resources"][p]["busiest"] for p in group) else "" for group in together]
+    instructions = kernel.instructions
+    together = groups(kernel.instructions, kernel.resources)
+    names = [[kernel.resources[p].name for p in group] for group in together]
+    styles = [YELLOW if any(kernel.resources[p].busiest for p in group) else "" for group in together]
     title, numbers = dependencies.line_numbers(instructions)
     number = max(4, *(len(str(line)) for line in numbers))
-    sources = dependencies.source_lines(instructions, kernel["source"])
+    sources = dependencies.source_lines(instructions, kernel.source)
     source = max(map(len, ("Source", *sources))) + 2 if sources else 0
     marks = max((len(_mark(i)) for i in instructions), default=0)
     mark = marks + 1 if marks else 0
@@ -62,21 +62,21 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         + (layout.cut("Instructions:", room + mark))
     )
     for i, instruction in enumerate(instructions):
-        cells = [load(instruction["pressure"][group[0]], fine) for group in together]
-        path, chain = (dependencies.latency(instruction[name]) for name in ("critical_path_cycles", "chain_cycles"))
-        if instruction["unknown"]:
+        cells = [load(instruction.pressure[group[0]], fine) for group in together]
+        path, chain = map(dependencies.latency, (instruction.critical_path_cycles, instruction.chain_cycles))
+        if instruction.unknown:
             cells, path, chain = ["X"] * len(together), "X", "X"
         text = row(str(numbers[i]), cells, path, chain, sources[i] if sources else "")
-        yield text + f"{_mark(instruction):{mark}}" + layout.cut(instruction["text"], room + mark)
-    chains = kernel["chains"]
-    sums = [load(kernel["resources"][group[0]]["load"], fine) for group in together]
-    longest = str(chains[0]["latency"]) if chains else ""
-    over = f"; LCD over {chains[0]['iterations']} iterations" if chains and chains[0]["iterations"] > 1 else ""
-    yield row("", sums, str(kernel["critical_path"]["cycles"]), longest, "") + " " * mark + f"in all{over}"
-    legend = [meaning for letter, meaning in _MARKS.items() if any(letter in i["remarks"] for i in instructions)]
+        yield text + f"{_mark(instruction):{mark}}" + layout.cut(instruction.text, room + mark)
+    chains = kernel.chains
+    sums = [load(kernel.resources[group[0]].load, fine) for group in together]
+    longest = str(chains[0].latency) if chains else ""
+    over = f"; LCD over {chains[0].iterations} iterations" if chains and chains[0].iterations > 1 else ""
+    yield row("", sums, str(kernel.critical_path.cycles), longest, "") + " " * mark + f"in all{over}"
+    legend = [meaning for letter, meaning in _MARKS.items() if any(letter in i.remarks for i in instructions)]
     if legend:
         yield from layout.wrap(f"({'; '.join(legend)}{unknown_legend(kernel)})")
-    elif kernel["unknown_instructions"]:
+    elif kernel.unknown_instructions:
         yield from layout.wrap(f"({unknown_legend(kernel).removeprefix('; ')})")
 
 
@@ -94,16 +94,16 @@ _MARKS = {"F": "F:\xa0macro-fused into the one before", "E": "E:\xa0move elimina
 
 
 def _mark(instruction: t.Instruction) -> str:
-    return "".join(letter for letter in instruction["remarks"] if letter in _MARKS)
+    return "".join(letter for letter in instruction.remarks if letter in _MARKS)
 
 
 def groups(instructions: Sequence[t.Instruction], resources: Sequence[t.Resource]) -> list[list[int]]:
     """Return the used resources, in groups that have the same cycles for every instruction."""
     by_pressure: dict[tuple[str, ...], list[int]] = {}
     for p, resource in enumerate(resources):
-        if any(instruction["pressure"][p] for instruction in instructions):
-            shown = [f"{i['pressure'][p]:.2f}" for i in instructions]
-            by_pressure.setdefault((*shown, resource["kind"], str(resource["busiest"])), []).append(p)
+        if any(instruction.pressure[p] for instruction in instructions):
+            shown = [f"{i.pressure[p]:.2f}" for i in instructions]
+            by_pressure.setdefault((*shown, resource.kind, str(resource.busiest)), []).append(p)
     return list(by_pressure.values())
 
 

@@ -28,7 +28,7 @@ def groups(units: Sequence[t.Unit]) -> list[list[t.Unit]]:
         if (
             neighbours
             and _code(neighbours[-1][0]) == _code(unit)
-            and unit["model"]["name"] not in [other["model"]["name"] for other in neighbours[-1]]
+            and unit.model.name not in [other.model.name for other in neighbours[-1]]
         ):
             neighbours[-1].append(unit)
         else:
@@ -37,18 +37,18 @@ def groups(units: Sequence[t.Unit]) -> list[list[t.Unit]]:
 
 
 def _code(unit: t.Unit) -> tuple[object, ...]:
-    return unit["source"], unit["assembly_file"], unit["folder"], unit["output"], unit["way"], *unit["command"]
+    return unit.source, unit.assembly_file, unit.folder, unit.output, unit.way, *unit.command
 
 
 def lines(units: Sequence[t.Unit], layout: Layout) -> Iterator[str]:
     """Yield the tables of a group of units, one for each kernel that some of them have."""
     first = units[0]
-    names = [unit["model"]["name"] for unit in units]
-    yield from layout.wrap(f"{first['source'] or first['assembly_file']} on {count(len(names), 'core')}:")
+    names = [unit.model.name for unit in units]
+    yield from layout.wrap(f"{first.source or first.assembly_file} on {count(len(names), 'core')}:")
     on: dict[str, list[t.Kernel | None]] = {}
     for n, unit in enumerate(units):
-        for kernel in unit["kernels"]:
-            on.setdefault(kernel["kernel_id"], [None] * len(units))[n] = kernel
+        for kernel in unit.kernels:
+            on.setdefault(kernel.kernel_id, [None] * len(units))[n] = kernel
     if not on:
         return
     best = [_best(kernels) for kernels in on.values()]
@@ -56,8 +56,8 @@ def lines(units: Sequence[t.Unit], layout: Layout) -> Iterator[str]:
     for kernels, of_kernel in zip(on.values(), _split(rows, list(on.values()), layout), strict=True):
         yield ""
         subject = next(kernel for kernel in kernels if kernel is not None)
-        where = f", {first['assembly_file']}:{subject['first_line']}-{subject['last_line']}"
-        title = header.title(subject, layout) + (where if subject["first_line"] else "")
+        where = f", {first.assembly_file}:{subject.first_line}-{subject.last_line}"
+        title = header.title(subject, layout) + (where if subject.first_line else "")
         yield from (layout.paint(line, BOLD) for line in layout.wrap(title))
         yield head
         yield from of_kernel
@@ -71,7 +71,7 @@ def _best(kernels: Sequence[t.Kernel | None]) -> set[int]:
 
     Lower bounds do not count: the kernel may take more than another.
     """
-    exact = {n: kernel["cycles"] for n, kernel in enumerate(kernels) if kernel and not kernel["at_least"]}
+    exact = {n: kernel.cycles for n, kernel in enumerate(kernels) if kernel and not kernel.at_least}
     least = min(exact.values(), default=0.0)
     # As printed: what differs behind the second decimal looks alike.
     fastest = {n for n, each_cycles in exact.items() if f"{each_cycles:.2f}" == f"{least:.2f}"}
@@ -119,9 +119,9 @@ def _limits(kernel: t.Kernel | None, layout: Layout) -> list[str]:
     """Return the limits of a kernel, in the lines that they take."""
     if kernel is None:
         return [""]
-    unknown = len(kernel["unknown_instructions"])
+    unknown = len(kernel.unknown_instructions)
     parts = [f"{unknown} not in the model"] if unknown else []
-    parts += [kernel["overview"]["limit"]] if kernel["overview"]["limit"] else []
+    parts += [kernel.overview.limit] if kernel.overview.limit else []
     text = "; ".join(parts)
     return text.split("; ") if 0 < layout.width < NARROW and len(text) > LIMIT else [text]
 
@@ -136,18 +136,18 @@ def _split(rows: Sequence[str], on: Sequence[Sequence[t.Kernel | None]], layout:
 
 
 def _cells(kernel: t.Kernel) -> list[str]:
-    bounds, elements = kernel["bounds"], kernel["elements"]
-    own = [bounds[name]["cycles"] for name in ("port", "divider", "front_end", "retire", "loop_carried")]
+    bounds, elements = kernel.bounds, kernel.elements
+    own = [bounds.of(name).cycles for name in ("port", "divider", "front_end", "retire", "loop_carried")]
     ports, divider, front_end, retire, chain = (cycles(value) for value in own)
-    unknown = len(kernel["unknown_instructions"])
-    least = "≥ " if kernel["at_least"] else ""
+    unknown = len(kernel.unknown_instructions)
+    least = "≥ " if kernel.at_least else ""
     return [
         cycles_of(kernel),
         measured(kernel),
-        f"{least}{each(elements['cycles'])}" if elements else "",
+        f"{least}{each(elements.cycles)}" if elements else "",
         # Of what is known alone it would say nothing.
-        "-" if unknown else f"{kernel['summary']['ipc']:.2f}",
-        str(kernel["size"]["issue_slots"]),
+        "-" if unknown else f"{kernel.summary.ipc:.2f}",
+        str(kernel.size.issue_slots),
         ports,
         "" if divider == "-" else divider,
         front_end,

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     """Yield a row for each instruction on the path, in its order."""
-    path = kernel["critical_path"]
+    path = kernel.critical_path
     yield from layout.wrap(
-        f"Critical path, {path['cycles']} cycles from start to end of one iteration on its own:"
-        if path["instructions"]
+        f"Critical path, {path.cycles} cycles from start to end of one iteration on its own:"
+        if path.instructions
         else "No critical path: nothing takes any time."
     )
     # An instruction that passes a value on in two steps, as one that loads it first, has one row.
-    arrives = {step["to"]: step for step in path["steps"] if step["kind"] != "internal"}
+    arrives = {step.to: step for step in path.steps if step.kind != "internal"}
     steps = [
-        (instruction, kernel["instructions"][instruction]["critical_path_cycles"] or 0, arrives.get(instruction))
-        for instruction in path["instructions"]
+        (instruction, kernel.instructions[instruction].critical_path_cycles or 0, arrives.get(instruction))
+        for instruction in path.instructions
     ]
     if steps:
         yield from step_rows(kernel, steps, layout)
@@ -36,9 +36,9 @@ def step_rows(
     kernel: t.Kernel, steps: Sequence[tuple[int, int, t.Step | None]], layout: Layout, indent: str = ""
 ) -> Iterator[str]:
     """Yield a table of the instructions on a path, with the cycles of each and the origin of its input."""
-    title, numbers = line_numbers(kernel["instructions"])
+    title, numbers = line_numbers(kernel.instructions)
     names = [str(number) for number in numbers]
-    carried = [(step["via"] or "memory", _origin(step, names)) if step else ("", "") for _, _, step in steps]
+    carried = [(step.via or "memory", _origin(step, names)) if step else ("", "") for _, _, step in steps]
     heads = (title, "Cycles", "Ready", "Through", "From")
     cells = []
     ready = 0
@@ -49,7 +49,7 @@ def step_rows(
     # A single instruction has nothing from another one.
     shown = [n for n in range(len(heads)) if n < 3 or any(row[n] for row in cells)]
     # The sum so far gives way to the text of instructions.
-    longest = max(len(kernel["instructions"][instruction]["text"]) for instruction, _, _ in steps)
+    longest = max(len(kernel.instructions[instruction].text) for instruction, _, _ in steps)
     if 0 < layout.width < len(indent) + sum(widths[n] + 2 for n in shown) + longest:
         shown.remove(2)
 
@@ -60,9 +60,9 @@ def step_rows(
     head = row(heads)
     yield layout.paint(f"{head}Instructions:", BOLD)
     for texts, (instruction, _, _) in zip(cells, steps, strict=True):
-        yield row(texts) + layout.cut(kernel["instructions"][instruction]["text"], len(head))
+        yield row(texts) + layout.cut(kernel.instructions[instruction].text, len(head))
 
 
 def _origin(step: t.Step, names: Sequence[str]) -> str:
     """Return the instruction that a value comes from, with the iterations between."""
-    return names[step["from"]] + (f" (it. -{step['distance']})" if step["distance"] else "")
+    return names[step.producer] + (f" (it. -{step.distance})" if step.distance else "")

@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
 def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout, places: Sequence[Place]) -> Iterator[str]:
     """Yield the details of the instructions at some places, nothing without a simulation."""
-    waits = kernel["waits"]
+    waits = kernel.waits
     if waits is None:
         return
-    for chosen in kernel["instructions"]:
+    for chosen in kernel.instructions:
         if not any(is_at(chosen, unit, place) for place in places):
             continue
-        own = waits["instructions"][chosen["index"]]
-        source = chosen["source"]
+        own = waits.instructions[chosen.index]
+        source = chosen.source
         where = f" ({layout.place(source)})" if source else ""
         yield ""
-        yield layout.cut(f"Line {chosen['line']}{where}: {chosen['text']}", 0)
-        yield f"  had to wait {own['had_to_wait']:.2f}, caused others to wait " + (
-            f"{own['caused_to_wait']:.2f} cycles an iteration"
+        yield layout.cut(f"Line {chosen.line}{where}: {chosen.text}", 0)
+        yield f"  had to wait {own.had_to_wait:.2f}, caused others to wait " + (
+            f"{own.caused_to_wait:.2f} cycles an iteration"
         )
-        yield from _partners(kernel, layout, chosen["index"])
-        waited = {w["resource"]: w["cycles"] for w in waits["ports"] if w["instruction"] == chosen["index"]}
-        caused = {w["resource"]: w["cycles"] for w in waits["blocked"] if w["instruction"] == chosen["index"]}
-        names = [r["name"] for r in kernel["resources"] if r["name"] in waited or r["name"] in caused]
+        yield from _partners(kernel, layout, chosen.index)
+        waited = {w.resource: w.cycles for w in waits.ports if w.instruction == chosen.index}
+        caused = {w.resource: w.cycles for w in waits.blocked if w.instruction == chosen.index}
+        names = [r.name for r in kernel.resources if r.name in waited or r.name in caused]
         if names:
             yield "  Port    waited  caused"
             for name in names:
@@ -43,19 +43,19 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout, places: Sequence[Place
 
 def _partners(kernel: t.Kernel, layout: Layout, index: int) -> Iterator[str]:
     """Yield an instruction's partners in dependencies, with latencies and waits in both directions."""
-    sources = {d["from"]: d["latency"] for d in reversed(kernel["dependencies"]) if d["to"] == index}
-    targets = {d["to"]: d["latency"] for d in reversed(kernel["dependencies"]) if d["from"] == index}
-    inputs = kernel["waits"]["inputs"] if kernel["waits"] else []
-    waited = {w["producer"]: w["cycles"] for w in inputs if w["instruction"] == index}
-    caused = {w["instruction"]: w["cycles"] for w in inputs if w["producer"] == index}
+    sources = {d.producer: d.latency for d in reversed(kernel.dependencies) if d.to == index}
+    targets = {d.to: d.latency for d in reversed(kernel.dependencies) if d.producer == index}
+    inputs = kernel.waits.inputs if kernel.waits else []
+    waited = {w.producer: w.cycles for w in inputs if w.instruction == index}
+    caused = {w.instruction: w.cycles for w in inputs if w.producer == index}
     partners = sorted({*sources, *targets, *waited, *caused})
     if not partners:
         yield "  no dependencies"
         return
     yield "  Line  latency from    to    waited    caused   Instructions:"
     for partner in partners:
-        instruction = kernel["instructions"][partner]
+        instruction = kernel.instructions[partner]
         from_there, to_there = (str(table.get(partner, "-")) for table in (sources, targets))
-        row = f"  {instruction['line']:>4}  {from_there:>12}  {to_there:>4}"
+        row = f"  {instruction.line:>4}  {from_there:>12}  {to_there:>4}"
         row += f"  {cycles(waited.get(partner, 0)):>8}  {cycles(caused.get(partner, 0)):>8}   "
-        yield row + layout.cut(instruction["text"], len(row))
+        yield row + layout.cut(instruction.text, len(row))

@@ -15,41 +15,41 @@ if TYPE_CHECKING:
 
 def unit_lines(report: t.Report, unit: t.Unit, layout: Layout) -> Iterator[str]:
     """Yield the input, its compiler and the model."""
-    model, tool = unit["model"], report["tool"]
-    name = unit["source"] or unit["assembly_file"]
-    compiler = unit["compiler"] and f", {unit['compiler']} {unit['compiler_version']}".rstrip()
-    yield from layout.wrap(f"{name}{compiler}: {tool['name']} {tool['version']} for {model['title']}")
-    yield from layout.wrap(f"Model {model['name']} {model['version']}, chosen by {model['chosen_by']}")
+    model, tool = unit.model, report.tool
+    name = unit.source or unit.assembly_file
+    compiler = unit.compiler and f", {unit.compiler} {unit.compiler_version}".rstrip()
+    yield from layout.wrap(f"{name}{compiler}: {tool.name} {tool.version} for {model.title}")
+    yield from layout.wrap(f"Model {model.name} {model.version}, chosen by {model.chosen_by}")
 
 
 def left_out(unit: t.Unit, layout: Layout) -> Iterator[str]:
     """Yield what is not analysed of the unit, and why."""
-    if not unit["kernels"]:
+    if not unit.kernels:
         yield ""
-        yield "No loop to analyse." if not unit["left_out"] else "Nothing that can be analysed."
-    if unit["left_out"]:
+        yield "No loop to analyse." if not unit.left_out else "Nothing that can be analysed."
+    if unit.left_out:
         yield ""
         yield "Not analysed:"
-        for item in unit["left_out"]:
-            where = unit["assembly_file"]
-            if item["first_line"]:  # else it is the file as a whole
-                where += f":{item['first_line']}"
-            function = item["function"] and f" in {item['function']}"
-            yield from layout.wrap(f"{where}{function}: {item['reason']}", "  ", "    ")
-    for missing in unit["not_found"]:
+        for item in unit.left_out:
+            where = unit.assembly_file
+            if item.first_line:  # else it is the file as a whole
+                where += f":{item.first_line}"
+            function = item.function and f" in {item.function}"
+            yield from layout.wrap(f"{where}{function}: {item.reason}", "  ", "    ")
+    for missing in unit.not_found:
         yield ""
-        yield from layout.wrap(f"{missing['text'][:1].upper()}{missing['text'][1:]}.")
-    if unit["became_calls"]:
+        yield from layout.wrap(f"{missing.text[:1].upper()}{missing.text[1:]}.")
+    if unit.became_calls:
         yield ""
         yield from layout.wrap(
             "Calls, not loops, whether the compiler put them there or the source has them (what they cost is not in "
             "the model):"
         )
         yield from _calls(unit, layout)
-    if unit["system_loops"]:
+    if unit.system_loops:
         yield ""
-        number = unit["system_loops"]
-        option = "--analyze-system-headers" if unit["command"] else "-system-headers"
+        number = unit.system_loops
+        option = "--analyze-system-headers" if unit.command else "-system-headers"
         yield from layout.wrap(
             f"{count(number, 'loop')} of system headers, with no line of this source, "
             f"{'is' if number == 1 else 'are'} not shown: {option} does."
@@ -63,9 +63,9 @@ MOST_FUNCTIONS = 12
 def _calls(unit: t.Unit, layout: Layout) -> Iterator[str]:
     """Yield a line for each function with such calls, with their callees and lines."""
     functions: dict[str, dict[str, list[str]]] = {}
-    for call in unit["became_calls"]:
-        where = layout.place(call["source"]) if call["source"] else f"{unit['assembly_file']}:{call['line']}"
-        places = functions.setdefault(call["function_name"], {}).setdefault(call["callee"], [])
+    for call in unit.became_calls:
+        where = layout.place(call.source) if call.source else f"{unit.assembly_file}:{call.line}"
+        places = functions.setdefault(call.function_name, {}).setdefault(call.callee, [])
         if where not in places:
             places.append(where)
     for name, callees in list(functions.items())[:MOST_FUNCTIONS]:
@@ -84,12 +84,12 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
 
 def title(kernel: t.Kernel, layout: Layout) -> str:
     """Return a kernel's place in the source and its function."""
-    source = kernel["source"]
-    text = layout.place(source) if source else kernel["name"]
-    if kernel["inlined_into"]:
-        text += f" in {kernel['source_function']}"
-    elif kernel["function"] and (source or kernel["function"] not in text):
-        text += f" in {kernel['function_name']}"
+    source = kernel.source
+    text = layout.place(source) if source else kernel.name
+    if kernel.inlined_into:
+        text += f" in {kernel.source_function}"
+    elif kernel.function and (source or kernel.function not in text):
+        text += f" in {kernel.function_name}"
     return text
 
 
@@ -104,50 +104,50 @@ def _place(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
 
 def facts(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[tuple[str, str, str]]:
     """Yield lines on a kernel's place and size: text, and the beginnings of its first and its further lines."""
-    what = "loop" if kernel["is_loop"] else "straight code"
-    if kernel["label"]:
-        what += f" at {kernel['label']}"
-    if kernel["depth"] > 1:
-        what += f", nested {kernel['depth']} deep"
-    if kernel["first_line"]:
-        what += f", {unit['assembly_file']}:{kernel['first_line']}-{kernel['last_line']}"
-    if kernel["near"]:
-        what += f", near {layout.place(kernel['near'])}"
-    if not kernel["is_loop"]:
+    what = "loop" if kernel.is_loop else "straight code"
+    if kernel.label:
+        what += f" at {kernel.label}"
+    if kernel.depth > 1:
+        what += f", nested {kernel.depth} deep"
+    if kernel.first_line:
+        what += f", {unit.assembly_file}:{kernel.first_line}-{kernel.last_line}"
+    if kernel.near:
+        what += f", near {layout.place(kernel.near)}"
+    if not kernel.is_loop:
         what += ", analysed as if repeated"
-    size, memory, arithmetic = kernel["size"], kernel["memory"], kernel["arithmetic"]
+    size, memory, arithmetic = kernel.size, kernel.memory, kernel.arithmetic
     yield what[0].upper() + what[1:], "", ""
-    if kernel["inlined"] or kernel["inlined_into"]:
+    if kernel.inlined or kernel.inlined_into:
         yield inlining(kernel, layout), "Inlined: ", "  "
-    if kernel["compiled"]:
-        yield kernel["compiled"]["text"], "Compiler: ", "  "
-    sizes = count(size["instructions"], "instruction")
-    if kernel["unknown_instructions"]:
-        sizes += f" ({len(kernel['unknown_instructions'])} not in the model)"
-    sizes += f", {count(size['bytes'], 'byte')}, {count(size['issue_slots'], 'µop')}"
-    yield f"{sizes}; {arithmetic['text']}", "", ""
-    moved = f"{count(memory['bytes_loaded'], 'byte')} loaded, {memory['bytes_stored']} stored"
-    if memory["unsized_accesses"]:
-        moved += f", and {memory['unsized_accesses']} accesses of unknown size"
-    if arithmetic["flop"] and arithmetic["flop_per_byte"] is not None:
-        moved += f"; {arithmetic['flop_per_byte']:.2f} flop/byte"
+    if kernel.compiled:
+        yield kernel.compiled.text, "Compiler: ", "  "
+    sizes = count(size.instructions, "instruction")
+    if kernel.unknown_instructions:
+        sizes += f" ({len(kernel.unknown_instructions)} not in the model)"
+    sizes += f", {count(size.bytes, 'byte')}, {count(size.issue_slots, 'µop')}"
+    yield f"{sizes}; {arithmetic.text}", "", ""
+    moved = f"{count(memory.bytes_loaded, 'byte')} loaded, {memory.bytes_stored} stored"
+    if memory.unsized_accesses:
+        moved += f", and {memory.unsized_accesses} accesses of unknown size"
+    if arithmetic.flop and arithmetic.flop_per_byte is not None:
+        moved += f"; {arithmetic.flop_per_byte:.2f} flop/byte"
     yield f"Per iteration {moved}", "", ""
     for text in _elements(kernel):
         yield text, "", ""
-    if kernel["remarks"]:
-        yield remarks(kernel), f"{unit['compiler']}: ", "  "
+    if kernel.remarks:
+        yield remarks(kernel), f"{unit.compiler}: ", "  "
 
 
 def remarks(kernel: t.Kernel) -> str:
     """Return the compiler's remarks on a kernel."""
-    return "; ".join(remark["text"] for remark in kernel["remarks"])
+    return "; ".join(remark.text for remark in kernel.remarks)
 
 
 def _elements(kernel: t.Kernel) -> Iterator[str]:
     """Yield the elements of an iteration, its rates, and the kernel's role."""
-    texts = [part["text"] for part in (kernel["elements"], kernel["rates"]) if part]
-    if kernel["role"]["of"]:
-        texts.append(kernel["role"]["text"])
+    texts = [part.text for part in (kernel.elements, kernel.rates) if part]
+    if kernel.role.of:
+        texts.append(kernel.role.text)
     for text in texts:
         if text:
             yield text[0].upper() + text[1:]
@@ -159,39 +159,39 @@ MOST_INLINED = 3
 
 def inlining(kernel: t.Kernel, layout: Layout) -> str:
     """Return the functions around the loop from the outermost to its own, each with the line that leads further in."""
-    source = kernel["source"]
+    source = kernel.source
     here = layout.place(source) if source else "?"
-    if kernel["inlined_into"]:
-        here += f" in {kernel['source_function']}"
-    frames = [f"{layout.place(frame)} in {frame['function']}" for frame in kernel["inlined_into"]]
+    if kernel.inlined_into:
+        here += f" in {kernel.source_function}"
+    frames = [f"{layout.place(frame)} in {frame.function}" for frame in kernel.inlined_into]
     inner: list[str] = []
-    for frame in kernel["inlined"]:
-        if frame["function"] and frame["function"] not in inner[-1:]:  # recursion and overloads
-            inner.append(frame["function"])
+    for frame in kernel.inlined:
+        if frame.function and frame.function not in inner[-1:]:  # recursion and overloads
+            inner.append(frame.function)
     if len(inner) > MOST_INLINED:
         inner = [*inner[: MOST_INLINED - 1], "…", inner[-1]]
     if inner:
-        inner[-1] += f" ({layout.place(kernel['inlined'][-1])})"
+        inner[-1] += f" ({layout.place(kernel.inlined[-1])})"
     return " ← ".join([*frames, here, *inner])
 
 
 def range_worth_saying(kernel: t.Kernel) -> t.Range | None:
     """Return the range, unless missing instructions, which the verdict has, are its only cause."""
-    spread = kernel["range"]
-    if spread and all(cause["kind"] == "unknown-instructions" for cause in spread["causes"]):
+    spread = kernel.range
+    if spread and all(cause.kind == "unknown-instructions" for cause in spread.causes):
         return None
     return spread
 
 
 def verdict(kernel: t.Kernel, layout: Layout, indent: str = "") -> Iterator[str]:
     """Yield the verdict with its range, notes and hints."""
-    text = kernel["verdict"]
+    text = kernel.verdict
     for line in layout.wrap(text[:1].upper() + text[1:] + ".", indent, indent):
         yield layout.paint(line, BOLD)
-    for more in (range_worth_saying(kernel), kernel["mispredictions"], kernel["measured"]):
+    for more in (range_worth_saying(kernel), kernel.mispredictions, kernel.measured):
         if more is not None:
-            yield from layout.wrap(more["text"][:1].upper() + more["text"][1:] + ".", indent, indent)
-    for note in kernel["notes"]:
+            yield from layout.wrap(more.text[:1].upper() + more.text[1:] + ".", indent, indent)
+    for note in kernel.notes:
         yield from layout.wrap(note, f"{indent}Note: ", f"{indent}      ")
-    for hint in kernel["hints"]:
-        yield from layout.wrap(hint["text"][:1].upper() + hint["text"][1:], f"{indent}- ", f"{indent}  ")
+    for hint in kernel.hints:
+        yield from layout.wrap(hint.text[:1].upper() + hint.text[1:], f"{indent}- ", f"{indent}  ")

@@ -22,17 +22,17 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     yield from layout.wrap(f"[6]: Remarks{_legend(kernel)}", indent="     ")
     yield ""
     yield "[1]    [2]    [3]    [4]    [5]    [6]    Instructions:"
-    for instruction in kernel["instructions"]:
+    for instruction in kernel.instructions:
         numbers = (
-            f"{instruction['issue_slots']}",
-            f"{instruction['latency']}",
-            f"{instruction['rthroughput']['cycles']:.2f}",
+            f"{instruction.issue_slots}",
+            f"{instruction.latency}",
+            f"{instruction.rthroughput.cycles:.2f}",
         )
-        if instruction["unknown"]:
+        if instruction.unknown:
             numbers = ("X", "X", "X")
-        loads, stores = ("*" if instruction[name] else "" for name in ("loads", "stores"))
-        row = f" {numbers[0]:<6} {numbers[1]:<5} {numbers[2]:<7} {loads:<6} {stores:<6} {instruction['remarks']:<6}"
-        yield row + layout.cut(instruction["text"], len(row))
+        loads, stores = ("*" if flag else "" for flag in (instruction.loads, instruction.stores))
+        row = f" {numbers[0]:<6} {numbers[1]:<5} {numbers[2]:<7} {loads:<6} {stores:<6} {instruction.remarks:<6}"
+        yield row + layout.cut(instruction.text, len(row))
 
 
 _REMARKS = {
@@ -46,6 +46,6 @@ _REMARKS = {
 
 def _legend(kernel: t.Kernel) -> str:
     """Return the meaning of the remarks that occur."""
-    used = "".join(instruction["remarks"] for instruction in kernel["instructions"])
+    used = "".join(instruction.remarks for instruction in kernel.instructions)
     words = [f"{letter} {meaning}" for letter, meaning in _REMARKS.items() if letter in used]
     return f" ({'; '.join(words)})" if words else ""

@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     """Yield a table for each chain, the longest first."""
-    chains = kernel["chains"]
+    chains = kernel.chains
     if not chains:
         yield "No loop-carried dependencies."
         return
     yield from layout.wrap(f"{count(len(chains), 'loop-carried chain')}, in cycles once around:")
     for number, chain in enumerate(chains, 1):
         yield ""
-        ratio = f"{cycles(chain['cycles_per_iteration']['cycles'])} cycles an iteration"
-        if chain["iterations"] > 1:
-            ratio += f", {chain['latency']} in {chain['iterations']} iterations"
-        title = f"[{number}] {ratio}, through {', '.join(chain['through'])}"
+        ratio = f"{cycles(chain.cycles_per_iteration.cycles)} cycles an iteration"
+        if chain.iterations > 1:
+            ratio += f", {chain.latency} in {chain.iterations} iterations"
+        title = f"[{number}] {ratio}, through {', '.join(chain.through)}"
         for line in layout.wrap(title, "", "    "):
             yield layout.paint(line, RED if number == 1 else BOLD)
         yield from step_rows(kernel, _around(chain), layout, "    ")
-    if not kernel["chains_complete"]:
+    if not kernel.chains_complete:
         yield ""
         yield from layout.wrap("There are more than were searched for; the longest is among those found.")
 
@@ -40,13 +40,13 @@ def _around(chain: t.Chain) -> list[tuple[int, int, t.Step | None]]:
 
     The first one has its input from an earlier iteration. An instruction includes the work on its own load.
     """
-    steps = chain["steps"]
-    first = next((n for n, step in enumerate(steps) if step["distance"]), 0)
+    steps = chain.steps
+    first = next((n for n, step in enumerate(steps) if step.distance), 0)
     around: list[tuple[int, int, t.Step | None]] = []
     for step in (*steps[first:], *steps[:first]):
-        if step["kind"] == "internal" and around and around[-1][0] == step["to"]:
+        if step.kind == "internal" and around and around[-1][0] == step.to:
             instruction, takes, arrives = around[-1]
-            around[-1] = instruction, takes + step["latency"], arrives
+            around[-1] = instruction, takes + step.latency, arrives
         else:
-            around.append((step["to"], step["latency"], step))
+            around.append((step.to, step.latency, step))
     return around

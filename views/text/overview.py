@@ -85,8 +85,8 @@ def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
 
 def _with_rates(row: list[str], kernel: t.Kernel) -> list[str]:
     """Return a row with a kernel's rates before what limits it."""
-    rates = kernel["rates"]
-    per_second = (rates["gflop_per_second"], rates["gigabytes_per_second"]) if rates else (None, None)
+    rates = kernel.rates
+    per_second = (rates.gflop_per_second, rates.gigabytes_per_second) if rates else (None, None)
     texts = ["" if rate is None else f"{rate:.1f}" for rate in per_second]
     return [*row[:_BEFORE_RATES], *texts, *row[_BEFORE_RATES:]]
 
@@ -97,8 +97,8 @@ def alike(unit: t.Unit, layout: Layout) -> list[list[int]]:
 
 
 def _rows(unit: t.Unit, layout: Layout) -> list[list[str]]:
-    numbers = {kernel["kernel_id"]: number for number, kernel in enumerate(unit["kernels"], 1)}
-    return [_with_rates(row_of(unit, kernel, numbers, layout), kernel) for kernel in unit["kernels"]]
+    numbers = {kernel.kernel_id: number for number, kernel in enumerate(unit.kernels, 1)}
+    return [_with_rates(row_of(unit, kernel, numbers, layout), kernel) for kernel in unit.kernels]
 
 
 def _alike(rows: Sequence[list[str]]) -> list[tuple[list[int], list[str]]]:
@@ -119,49 +119,49 @@ def _but_registers(texts: list[str]) -> list[str]:
 
 def row_of(unit: t.Unit, kernel: t.Kernel, numbers: dict[str, int], layout: Layout) -> list[str]:
     """Return the texts of a kernel's row, without its number."""
-    overview, elements = kernel["overview"], kernel["elements"]
-    source = kernel["source"]
+    overview, elements = kernel.overview, kernel.elements
+    source = kernel.source
     if source:
         # The source that is compiled is named above.
-        here = unit["source"] and layout.file(source["file"]) == layout.file(unit["source"])
-        place = str(source["line"]) if here else layout.place(source)
+        here = unit.source and layout.file(source.file) == layout.file(unit.source)
+        place = str(source.line) if here else layout.place(source)
     else:
-        place = f"{kernel['first_line']}-{kernel['last_line']}" if kernel["first_line"] else kernel["label"]
+        place = f"{kernel.first_line}-{kernel.last_line}" if kernel.first_line else kernel.label
     return [
         place,
         # What a user has marked and named is known by that name.
-        kernel["name"] if kernel["kind"] == "marker" else overview["function"],
+        kernel.name if kernel.kind == "marker" else overview.function,
         _role(kernel, numbers),
         cycles_of(kernel),
         measured(kernel),
-        each(elements["cycles"]) if elements else "",
-        overview["limit"],
-        overview["vector"],
-        overview["look"],
+        each(elements.cycles) if elements else "",
+        overview.limit,
+        overview.vector,
+        overview.look,
     ]
 
 
 def _role(kernel: t.Kernel, numbers: dict[str, int]) -> str:
-    role = kernel["role"]
-    if role["name"] in ("", "main"):
-        return "" if kernel["is_loop"] else "no loop"
-    return f"{role['name']} ({numbers[role['of']]})" if role["of"] in numbers else role["name"]
+    role = kernel.role
+    if role.name in ("", "main"):
+        return "" if kernel.is_loop else "no loop"
+    return f"{role.name} ({numbers[role.of]})" if role.of in numbers else role.name
 
 
 def measured(kernel: t.Kernel) -> str:
     """Return the measured cycles, a dash for a failed measurement, nothing without one."""
-    measurement = kernel["measured"]
+    measurement = kernel.measured
     if measurement is None:
         return ""
-    return "-" if measurement["cycles"] is None else f"{measurement['cycles']:.2f}"
+    return "-" if measurement.cycles is None else f"{measurement.cycles:.2f}"
 
 
 def cycles_of(kernel: t.Kernel) -> str:
     """Return the prediction or its two ends, with ≥ for a lower bound."""
-    spread = kernel["range"]
-    text = f"{(spread['least'] if spread else kernel['cycles']):.2f}"
+    spread = kernel.range
+    text = f"{(spread.least if spread else kernel.cycles):.2f}"
     # That there is no upper end is said by the sign already.
-    if spread is not None and not (kernel["at_least"] and spread["most"] is None):
-        most = "?" if spread["most"] is None else f"{spread['most']:.2f}"
-        text = f"{spread['least']:.2f}–{most}"
-    return f"≥ {text}" if kernel["at_least"] else text
+    if spread is not None and not (kernel.at_least and spread.most is None):
+        most = "?" if spread.most is None else f"{spread.most:.2f}"
+        text = f"{spread.least:.2f}–{most}"
+    return f"≥ {text}" if kernel.at_least else text

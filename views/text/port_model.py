@@ -21,27 +21,27 @@ _TITLES = {"front end": "Front end", "rename": "Renamer", "window": "Window", "m
 
 def of_unit(unit: t.Unit, layout: Layout) -> Iterator[str]:
     """Yield the core that a unit was analysed for, nothing if that was not requested."""
-    if unit["core"] is not None:
-        yield from lines(unit["core"], layout)
+    if unit.core is not None:
+        yield from lines(unit.core, layout)
 
 
 def lines(core: t.Core, layout: Layout) -> Iterator[str]:
     """Yield the drawing of a core."""
     width = max(LEAST_WIDTH, min(layout.width or USUAL_WIDTH, USUAL_WIDTH))
     narrow = Layout(width, False)
-    yield from (layout.paint(line, BOLD) for line in narrow.wrap(f"Core: {core['title']} ({core['model']})"))
+    yield from (layout.paint(line, BOLD) for line in narrow.wrap(f"Core: {core.title} ({core.model})"))
     yield ""
-    names = max((len(part["name"]) for part in core["parts"]), default=0)
-    stages = [stage for stage in _TITLES if any(part["stage"] == stage for part in core["parts"])]
+    names = max((len(part.name) for part in core.parts), default=0)
+    stages = [stage for stage in _TITLES if any(part.stage == stage for part in core.parts)]
     flow = [stage for stage in stages if stage != "memory"]
     for stage in flow:
-        parts = [(part["name"], part["text"]) for part in core["parts"] if part["stage"] == stage]
+        parts = [(part.name, part.text) for part in core.parts if part.stage == stage]
         yield from _box(_TITLES[stage], parts, names, width, down=True)
         yield f"{'':{width // 2}}▼"
     yield from _ports(core, layout, width)
     if "memory" in stages:
         yield ""
-        parts = [(part["name"], part["text"]) for part in core["parts"] if part["stage"] == "memory"]
+        parts = [(part.name, part.text) for part in core.parts if part.stage == "memory"]
         yield from _box(_TITLES["memory"], parts, names, width, down=False)
 
 
@@ -87,12 +87,12 @@ MOST_LABEL = 21
 
 def _ports(core: t.Core, layout: Layout, width: int) -> Iterator[str]:
     """Yield a column for each port: the schedulers that feed it, and the work that it does, with its figures."""
-    groups = port_groups(core["ports"])
-    figures = [_figures(work) for work in core["work"]]
+    groups = port_groups(core.ports)
+    figures = [_figures(work) for work in core.work]
     # How wide a column of figures is, with the blanks before it.
     beside = [max(len(title), *(len(row[n]) for row in figures), 0) + 2 for n, title in enumerate(_FIGURES)]
     room = width - sum(beside)
-    least = min(max((len(label) for label in map(_label, core["work"])), default=0), MOST_LABEL)
+    least = min(max((len(label) for label in map(_label, core.work)), default=0), MOST_LABEL)
     for column in (4, 3, 2, 1):
         gap = 1 if any(stem for stem, _ in groups) else 0
         spans = [max(len(own) * column, len(stem) + 1) for stem, own in groups]
@@ -115,14 +115,14 @@ def _ports(core: t.Core, layout: Layout, width: int) -> Iterator[str]:
         yield layout.paint(f"{'Ports':<{label_width}}{heads}".rstrip(), BOLD)
         yield layout.paint(row("", [own for _, owns in groups for own in owns], _FIGURES), BOLD)
     else:
-        yield layout.paint(row("Ports", list(core["ports"]), _FIGURES), BOLD)
-    for scheduler in core["schedulers"]:
-        label = f"{scheduler['kind']}, {scheduler['entries']} entries"
-        yield row(_cut(label, label_width), ["■" if port in scheduler["ports"] else " " for port in core["ports"]])
-    if core["schedulers"]:
+        yield layout.paint(row("Ports", list(core.ports), _FIGURES), BOLD)
+    for scheduler in core.schedulers:
+        label = f"{scheduler.kind}, {scheduler.entries} entries"
+        yield row(_cut(label, label_width), ["■" if port in scheduler.ports else " " for port in core.ports])
+    if core.schedulers:
         yield ""
-    for work, cells in zip(core["work"], figures, strict=True):
-        marks = ["●" if port in work["ports"] else "·" for port in core["ports"]]
+    for work, cells in zip(core.work, figures, strict=True):
+        marks = ["●" if port in work.ports else "·" for port in core.ports]
         within = Layout(label_width, False)
         first, *more = within.wrap(_label(work), "", "  ")
         yield row(first, marks, cells)
@@ -131,11 +131,10 @@ def _ports(core: t.Core, layout: Layout, width: int) -> Iterator[str]:
         "(●:\xa0may run on the port; lat.: cycles of latency; one in: cycles between two as far as ports and units "
         "say, or measured)"
     )
-    if core["units"]:
-        held = [work for work in core["work"] if work["unit"]]
+    if core.units:
+        held = [work for work in core.work if work.unit]
         used_by = {
-            unit: [f"{_label(work)} {work['unit_cycles']}" for work in held if work["unit"] == unit]
-            for unit in core["units"]
+            unit: [f"{_label(work)} {work.unit_cycles}" for work in held if work.unit == unit] for unit in core.units
         }
         for unit, by in used_by.items():
             text = f"cycles: {'; '.join(by)}" if by else "by none of these"
@@ -145,16 +144,16 @@ def _ports(core: t.Core, layout: Layout, width: int) -> Iterator[str]:
 
 
 def _label(work: t.CoreWork) -> str:
-    bits = work["bits"]
+    bits = work.bits
     if len(bits) > 1:
-        return f"{work['name']} {bits[0]}–{bits[-1]}"
-    return f"{work['name']} {bits[0]}" if bits else work["name"]
+        return f"{work.name} {bits[0]}–{bits[-1]}"
+    return f"{work.name} {bits[0]}" if bits else work.name
 
 
 def _figures(work: t.CoreWork) -> tuple[str, str, str]:
-    if work["rthroughput"] is None:
-        return "", _span(work["latency"]), ""
-    return str(work["uops"]), _span(work["latency"]), f"{work['rthroughput']:.2f}"
+    if work.rthroughput is None:
+        return "", _span(work.latency), ""
+    return str(work.uops), _span(work.latency), f"{work.rthroughput:.2f}"
 
 
 def _span(values: Sequence[int]) -> str:

@@ -18,19 +18,19 @@ INDENT = "   "
 
 def lines(unit: t.Unit, numbers: Sequence[int], layout: Layout) -> Iterator[str]:
     """Yield the lines on the kernels with these numbers, which are alike."""
-    kernel = unit["kernels"][numbers[0] - 1]
+    kernel = unit.kernels[numbers[0] - 1]
     title = f"[{'-'.join(str(n) for n in dict.fromkeys((numbers[0], numbers[-1])))}] {header.title(kernel, layout)}"
     for line in layout.wrap(title, "", INDENT):
         yield layout.paint(line, BOLD)
-    size = count(kernel["size"]["instructions"], "instruction")
-    where = ", ".join(part for part in (kernel["label"], unit["assembly_file"]) if part)
-    if kernel["first_line"]:
-        where += f":{kernel['first_line']}-{kernel['last_line']}"
+    size = count(kernel.size.instructions, "instruction")
+    where = ", ".join(part for part in (kernel.label, unit.assembly_file) if part)
+    if kernel.first_line:
+        where += f":{kernel.first_line}-{kernel.last_line}"
     if len(numbers) > 1:
         where += f" and {count(len(numbers) - 1, 'loop')} like it"
-    yield from layout.wrap(f"{where}: {size}, {kernel['arithmetic']['text']}", INDENT, INDENT)
-    if kernel["inlined"] or kernel["inlined_into"]:
+    yield from layout.wrap(f"{where}: {size}, {kernel.arithmetic.text}", INDENT, INDENT)
+    if kernel.inlined or kernel.inlined_into:
         yield from layout.wrap(header.inlining(kernel, layout), INDENT, INDENT)
-    if kernel["remarks"]:
-        yield from layout.wrap(f"{unit['compiler']}: {header.remarks(kernel)}", INDENT, f"{INDENT}  ")
+    if kernel.remarks:
+        yield from layout.wrap(f"{unit.compiler}: {header.remarks(kernel)}", INDENT, f"{INDENT}  ")
     yield from header.verdict(kernel, layout, INDENT)

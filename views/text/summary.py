@@ -26,17 +26,17 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
 
 
 def _summary(kernel: t.Kernel) -> Iterator[str]:
-    summary = kernel["summary"]
-    yield f"Iterations:        {summary['iterations']}"
-    yield f"Instructions:      {summary['instructions']}"
-    yield f"Total Cycles:      {summary['cycles']}"
-    yield f"Total uOps:        {summary['uops']}"
+    summary = kernel.summary
+    yield f"Iterations:        {summary.iterations}"
+    yield f"Instructions:      {summary.instructions}"
+    yield f"Total Cycles:      {summary.cycles}"
+    yield f"Total uOps:        {summary.uops}"
     yield ""
-    yield f"Dispatch Width:    {summary['dispatch_width']}"
-    yield f"uOps Per Cycle:    {summary['uops_per_cycle']:.2f}"
-    yield f"IPC:               {summary['ipc']:.2f}"
+    yield f"Dispatch Width:    {summary.dispatch_width}"
+    yield f"uOps Per Cycle:    {summary.uops_per_cycle:.2f}"
+    yield f"IPC:               {summary.ipc:.2f}"
     # llvm-mca's one decimal would show 2.25 as 2.2
-    yield f"Block RThroughput: {summary['block_rthroughput']:.2f}"
+    yield f"Block RThroughput: {summary.block_rthroughput:.2f}"
 
 
 _BOUNDS: dict[BoundName, str] = {
@@ -49,28 +49,28 @@ _BOUNDS: dict[BoundName, str] = {
 
 
 def _bounds(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
-    bounds = kernel["bounds"]
-    prediction = bounds["prediction"]
+    bounds = kernel.bounds
+    prediction = bounds.prediction
     yield "Bounds in cycles per iteration:"
     for name, title in _BOUNDS.items():
-        bound = bounds[name]
-        row = f"  {title:<13} {cycles(bound['cycles']):>8}  "
-        limits = name in prediction["limited_by"]
-        lines = list(layout.wrap(bound["by"], row, " " * len(row)))
+        bound = bounds.of(name)
+        row = f"  {title:<13} {cycles(bound.cycles):>8}  "
+        limits = name in prediction.limited_by
+        lines = list(layout.wrap(bound.by, row, " " * len(row)))
         yield from (layout.paint(line, BOLD if limits else "") for line in lines)
-    by = "simulated" if prediction["by"] == "simulation" else "the largest of these"
-    if kernel["at_least"]:
+    by = "simulated" if prediction.by == "simulation" else "the largest of these"
+    if kernel.at_least:
         by += "; at least"
-    yield f"  {'Prediction':<13} {cycles(prediction['cycles']):>8}  {by}"
+    yield f"  {'Prediction':<13} {cycles(prediction.cycles):>8}  {by}"
     yield from _measured(kernel, layout)
-    path = kernel["critical_path"]
-    yield f"  {'Critical path':<13} {cycles(path['cycles']):>8}  from start to end of one iteration on its own"
-    if kernel["simulated"]:
+    path = kernel.critical_path
+    yield f"  {'Critical path':<13} {cycles(path.cycles):>8}  from start to end of one iteration on its own"
+    if kernel.simulated:
         yield ""
         if "what-if" not in layout.views:
             yield from asked.changes(kernel, layout)
             yield ""
-        yield from _counters(kernel["simulated"], layout)
+        yield from _counters(kernel.simulated, layout)
         yield from asked.places(kernel, True)
 
 
@@ -84,15 +84,15 @@ _EXITS = {
 
 def _measured(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     """Yield the row of the measurement, or why there is none."""
-    measured = kernel["measured"]
+    measured = kernel.measured
     if measured is None:
         return
-    row = f"  {'Measured':<13} {'-' if measured['cycles'] is None else cycles(measured['cycles']):>8}  "
-    text = f"on {measured['core'] or 'this processor'}"
-    if measured["cycles"] is None:
-        text = f"{measured['failure']} (above)"
-    elif measured["exit"]:
-        text += f", ± {cycles(measured['spread'] or 0)}, with {_EXITS[measured['exit']]}"
+    row = f"  {'Measured':<13} {'-' if measured.cycles is None else cycles(measured.cycles):>8}  "
+    text = f"on {measured.core or 'this processor'}"
+    if measured.cycles is None:
+        text = f"{measured.failure} (above)"
+    elif measured.exit:
+        text += f", ± {cycles(measured.spread or 0)}, with {_EXITS[measured.exit]}"
     yield from layout.wrap(text, row, " " * len(row))
 
 
@@ -115,12 +115,12 @@ _LOST: dict[_Cause, str] = {
 
 def _counters(simulated: t.Simulated, layout: Layout) -> Iterator[str]:
     """Yield the sources of µops, and the use of issue slots."""
-    uops = [f"{percent(s)} from {title}" for name, title in _SOURCES.items() if (s := simulated["uops"][name])]
+    uops = [f"{percent(s)} from {title}" for name, title in _SOURCES.items() if (s := getattr(simulated.uops, name))]
     yield from layout.wrap(f"µops: {', '.join(uops)}", indent="  ")
-    shares = simulated["lost_slots"]
-    lost = [(share, title) for name, title in _LOST.items() if (share := shares[name]) >= 0.005]
+    shares = simulated.lost_slots
+    lost = [(share, title) for name, title in _LOST.items() if (share := getattr(shares, name)) >= 0.005]
     causes = [f"{percent(share)} empty since {title}" for share, title in sorted(lost, reverse=True)]
-    used = percent(1 - sum(shares[name] for name in _LOST))
+    used = percent(1 - sum(getattr(shares, name) for name in _LOST))
     yield from layout.wrap(f"Issue slots: {', '.join([f'{used} used', *causes])}", indent="  ")
-    if simulated["moves"]["executed"]:
-        yield f"Moves that the renamer can eliminate: {percent(simulated['moves']['executed'])} executed all the same"
+    if simulated.moves.executed:
+        yield f"Moves that the renamer can eliminate: {percent(simulated.moves.executed)} executed all the same"

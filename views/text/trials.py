@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
     """Yield a paragraph for each set of flags."""
-    trials = unit["trials"]
+    trials = unit.trials
     if trials is None:
         return
     yield ""
@@ -25,16 +25,16 @@ def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
     yield "Tried, as predicted:"
     for trial in trials:
         yield ""
-        yield from layout.wrap(" ".join(trial["flags"]), "  ", "  ")
-        if trial["problem"]:
-            yield from layout.wrap(trial["problem"], "    ", "      ")
+        yield from layout.wrap(" ".join(trial.flags), "  ", "  ")
+        if trial.problem:
+            yield from layout.wrap(trial.problem, "    ", "      ")
         same = 0
-        for loop in trial["loops"]:
-            if not loop["hinted"] and loop["before"] == loop["after"] and loop["work"] == 1:
+        for loop in trial.loops:
+            if not loop.hinted and loop.before == loop.after and loop.work == 1:
                 same += 1
                 continue
-            place = loop["source"]
+            place = loop.source
             where = f"{layout.place(place)} in " if place else ""
-            yield from layout.wrap(f"{where}{loop['function_name']}: {loop['text']}", "    ", "      ")
+            yield from layout.wrap(f"{where}{loop.function_name}: {loop.text}", "    ", "      ")
         if same:
             yield f"    {count(same, 'other loop')} as before"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     """Yield a row for each instruction, nothing if waits were not requested."""
-    if kernel["waits"] is None:
+    if kernel.waits is None:
         return
     yield "Who waits for whom, in cycles per iteration:"
     yield "[1]: Had to wait"
@@ -24,8 +24,8 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     yield "[4]: Caused others to wait"
     yield ""
     yield "[1]      [2]      [3]      [4]      Instructions:"
-    for instruction, wait in zip(kernel["instructions"], kernel["waits"]["instructions"], strict=True):
-        waited = wait["had_to_wait"], wait["for_inputs"], wait["for_ports"], wait["caused_to_wait"]
-        cells = ["X" if instruction["unknown"] else cycles(value) for value in waited]
+    for instruction, wait in zip(kernel.instructions, kernel.waits.instructions, strict=True):
+        waited = wait.had_to_wait, wait.for_inputs, wait.for_ports, wait.caused_to_wait
+        cells = ["X" if instruction.unknown else cycles(value) for value in waited]
         row = "".join(f"{cell:<9}" for cell in cells)
-        yield row + layout.cut(instruction["text"], len(row))
+        yield row + layout.cut(instruction.text, len(row))

@@ -15,42 +15,42 @@ if TYPE_CHECKING:
 
 def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
     """Yield a table for each loop that the report has ways through, nothing if they were not requested."""
-    if unit["ways"] is None:
+    if unit.ways is None:
         return
-    if not unit["ways"]:
+    if not unit.ways:
         yield ""
         yield "No innermost loop here has a branch inside."
-    for loop in unit["ways"]:
+    for loop in unit.ways:
         yield ""
-        yield from _table(loop, unit["assembly_file"], layout)
+        yield from _table(loop, unit.assembly_file, layout)
 
 
 def _table(loop: t.Ways, file: str, layout: Layout) -> Iterator[str]:
-    ways = loop["ways"]
-    what = "Sides of the first branch" if loop["kind"] == "branch" else "Ways"
-    where = f"{file}:{loop['first_line']}-{loop['last_line']}"
-    source = loop["source"]
+    ways = loop.ways
+    what = "Sides of the first branch" if loop.kind == "branch" else "Ways"
+    where = f"{file}:{loop.first_line}-{loop.last_line}"
+    source = loop.source
     place = f"{layout.place(source)}, " if source else ""
-    name = loop["label"] or f"line {loop['first_line']}"
+    name = loop.label or f"line {loop.first_line}"
     yield from layout.wrap(f"{what} through the loop at {name} ({place}{where})")
-    if not loop["complete"]:
+    if not loop.complete:
         yield f"There are more than these {len(ways)}; shares are among these."
     yield ""
     yield layout.cut("  Way  Share  Instr.   Ports  Front end  Carried  Cycles  Branches (line), lines skipped", 0)
     for number, way in enumerate(ways, start=1):
         ports, front_end, carried, cycles = (
-            way[figure]["cycles"] for figure in ("ports", "front_end", "loop_carried", "cycles")
+            figure.cycles for figure in (way.ports, way.front_end, way.loop_carried, way.cycles)
         )
-        cells = f"{number:>5}  {100 * way['share']:>3.0f} %  {way['instructions']:>6}  {ports:>6.2f}  {front_end:>9.2f}"
+        cells = f"{number:>5}  {100 * way.share:>3.0f} %  {way.instructions:>6}  {ports:>6.2f}  {front_end:>9.2f}"
         cells += f"  {carried:>7.2f}  {cycles:>6.2f}  "
         yield from layout.wrap(_branches(way), cells, " " * len(cells))
     yield ""
-    of_ways = [way["cycles"]["cycles"] for way in ways]
+    of_ways = [way.cycles.cycles for way in ways]
     least, most = min(of_ways), max(of_ways)
-    yield f"Weighted by their shares {loop['weighted_cycles']:.2f} cycles, between {least:.2f} and {most:.2f}."
-    if any(way["unknown_instructions"] for way in ways):
+    yield f"Weighted by their shares {loop.weighted_cycles:.2f} cycles, between {least:.2f} and {most:.2f}."
+    if any(way.unknown_instructions for way in ways):
         yield "X: instructions that are not in the model, and not counted."
-    kind = "simulated" if loop["simulated"] else "the largest bounds"
+    kind = "simulated" if loop.simulated else "the largest bounds"
     yield from layout.wrap(
         f"(cycles per iteration, {kind}, if it always goes the same way; without mispredicted branches)"
     )
@@ -58,7 +58,7 @@ def _table(loop: t.Ways, file: str, layout: Layout) -> Iterator[str]:
 
 def _branches(way: t.Way) -> str:
     """Return the branches that a way takes, and the lines that it skips."""
-    text = ", ".join(f"{branch['line']} {'taken' if branch['taken'] else 'not taken'}" for branch in way["branches"])
-    if way["lines_skipped"]:
-        text += f"; without {line_list(way['lines_skipped'])}"
-    return text + (f"; {way['unknown_instructions']} X" if way["unknown_instructions"] else "")
+    text = ", ".join(f"{branch.line} {'taken' if branch.taken else 'not taken'}" for branch in way.branches)
+    if way.lines_skipped:
+        text += f"; without {line_list(way.lines_skipped)}"
+    return text + (f"; {way.unknown_instructions} X" if way.unknown_instructions else "")

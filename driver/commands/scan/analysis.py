@@ -80,7 +80,7 @@ class Worker:
         self.scan = scan
         # Lines of cycles need no reports, and nothing about the kernels but their code.
         self.brief = scan.output == "cycles" and scan.condition is None and not scan.reports
-        self.cores = [replace(core, wanted=()) for core in scan.cores] if self.brief else scan.cores
+        self.cores = [replace(core, for_report=False) for core in scan.cores] if self.brief else scan.cores
         self.kernel_settings = self.cores[0].kernel_settings()
         self.isa = scan.models[0].model.isa if scan.models else ""
         self.measurer: Measurer | None = None
@@ -197,18 +197,18 @@ class Worker:
         from incc.report.build import build_report, unit_report
 
         report = build_report(unit_report(result) for result in results)
-        units = report["units"]
+        units = report.units
         if scan.reports:
             _write_report(report, scan.reports, outcome.problems)
         if condition is not None:
             from incc.report.where import kernel_values
 
-            shown = [n for n in shown if any(condition.holds(kernel_values(u, u["kernels"][n])) for u in units)]
+            shown = [n for n in shown if any(condition.holds(kernel_values(u, u.kernels[n])) for u in units)]
         if scan.output == "cycles":
             outcome.rows.extend(self._rows(source, results[0], shown))
             return
         for unit in units:
-            unit["kernels"] = [unit["kernels"][n] for n in shown]
+            unit.kernels = [unit.kernels[n] for n in shown]
             if scan.output == "table":
                 _without_details(unit, isinstance(source, HexBlock))
         if shown:
@@ -248,12 +248,12 @@ def _problems(result: UnitResult) -> Iterator[str]:
 
 def _without_details(unit: t.Unit, is_block: bool) -> None:
     """Drop what tables do not show: it is most of a report, which would be kept or sent to another process."""
-    for kernel in unit["kernels"]:
-        kernel["instructions"] = []
-        kernel["dependencies"] = []
-        kernel["llvm_resources"] = None
+    for kernel in unit.kernels:
+        kernel.instructions = []
+        kernel.dependencies = []
+        kernel.llvm_resources = None
         if is_block:  # equal blocks have a row each
-            kernel["kernel_id"] = kernel["name"]
+            kernel.kernel_id = kernel.name
 
 
 def _write_report(report: t.Report, folder: str, problems: list[str]) -> None:
@@ -261,9 +261,9 @@ def _write_report(report: t.Report, folder: str, problems: list[str]) -> None:
     from incc.driver.deliver import file_name, replace_file
     from incc.views.json import render
 
-    unit = report["units"][0]
+    unit = report.units[0]
     try:
         os.makedirs(folder, exist_ok=True)
-        replace_file(os.path.join(folder, file_name(report, "json", os.path.realpath(unit["folder"]))), render(report))
+        replace_file(os.path.join(folder, file_name(report, "json", os.path.realpath(unit.folder))), render(report))
     except OSError as error:
-        problems.append(f"{unit['source'] or unit['assembly_file']}: no report: {folder}: {error.strerror}")
+        problems.append(f"{unit.source or unit.assembly_file}: no report: {folder}: {error.strerror}")

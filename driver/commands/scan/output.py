@@ -45,10 +45,10 @@ class Output:
             if self._is_new(row.identity):
                 sys.stdout.write(harmless(row.text, False) + "\n")
         for report in outcome.reports:
-            first = report["units"][0]["kernels"]
-            new = [n for n, k in enumerate(first) if self._is_new(f"{k['function']} {k['content_hash']}")]
-            for unit in report["units"]:
-                unit["kernels"] = [unit["kernels"][n] for n in new]
+            first = report.units[0].kernels
+            new = [n for n, k in enumerate(first) if self._is_new(f"{k.function} {k.content_hash}")]
+            for unit in report.units:
+                unit.kernels = [unit.kernels[n] for n in new]
             if not new:
                 continue
             if self.scan.output == "json":
@@ -72,8 +72,8 @@ class Output:
     def _add_to_table(self, report: t.Report) -> None:
         file = _file_of_blocks(report)
         if self.waiting and file and file == _file_of_blocks(self.waiting):
-            for unit, more in zip(self.waiting["units"], report["units"], strict=True):
-                unit["kernels"] += more["kernels"]
+            for unit, more in zip(self.waiting.units, report.units, strict=True):
+                unit.kernels += more.kernels
         else:
             self._print_table()
             self.waiting = report
@@ -103,8 +103,8 @@ class Output:
 
 def _file_of_blocks(report: t.Report) -> str:
     """Return the file of a report on a block of machine code, "" for another report."""
-    unit = report["units"][0]
-    return unit["assembly_file"] if unit["way"] == "given" and not unit["source"] else ""
+    unit = report.units[0]
+    return unit.assembly_file if unit.way == "given" and not unit.source else ""
 
 
 def _table(report: t.Report, width: int, colour: bool) -> str:
@@ -113,9 +113,9 @@ def _table(report: t.Report, width: int, colour: bool) -> str:
 
     layout = Layout(width, colour)
     layout.name_files(report)
-    if len(report["units"]) > 1:
-        lines = [*cores.lines(report["units"], layout)]
+    if len(report.units) > 1:
+        lines = [*cores.lines(report.units, layout)]
     else:
-        (unit,) = report["units"]
+        (unit,) = report.units
         lines = [*header.unit_lines(report, unit, layout), "", *overview.lines(unit, layout)]
     return "".join(harmless(line.rstrip(), colour) + "\n" for line in lines)

@@ -1,0 +1,186 @@
+"""Reports read from JSON: whole documents, or one per line."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+
+import msgspec
+
+from incc.report import types as t
+from incc.report.build import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+T = TypeVar("T")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class InputError(Exception):
+    """An input that cannot be read; the message names the file and the place in it, and gives the reason."""
+
+
+class NotAReportError(InputError):
+    """The file is JSON, but not a report."""
+
+
+def texts(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield the documents of a seekable file, each with the line that it begins in.
+
+    A document is on a line of its own, or laid out over many lines with the next one behind it.
+    """
+    first, number = b"", 0
+    while not first.strip():
+        number += 1
+        at = file.tell()
+        first = file.readline()
+        if not first:
+            return
+        if number == 1 and first.startswith(_BYTE_ORDER_MARK):
+            at += len(_BYTE_ORDER_MARK)
+            first = first[len(_BYTE_ORDER_MARK) :]
+    line = first.strip()
+    if line.startswith(b"{") and line.endswith(b"}"):
+        yield number, line
+        for line in file:
+            number += 1
+            if line.strip():
+                yield number, line.strip()
+        return
+    file.seek(at)
+    data = file.read()
+    start = 0
+    # Only the outermost object ends at the start of a line.
+    while (end := data.find(b"\n}\n{", start)) >= 0:
+        yield number, data[start : end + 2]
+        number += data.count(b"\n", start, end + 3)
+        start = end + 3
+    yield number, data[start:] if start else data
+
+
+def read_report(text: bytes, where: str, line: int = 1) -> t.Report:
+    """Read a report.
+
+    Bytes that are not UTF-8, which names of files may hold, become halves of surrogate pairs, as in `os.fsdecode`.
+
+    Args:
+        text: the JSON text.
+        where: the file, for messages.
+        line: the line of the file in which the text begins.
+
+    Raises:
+        NotAReportError: if the text is other JSON.
+        InputError: if the text is not JSON, or a report of another version, or one with a wrong value.
+    """
+    place = f"{where}:{line}" if line > 1 else where
+    try:
+        report = decoded(text, t.Report)
+    except msgspec.ValidationError as error:
+        raise _refusal(text, place, error) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(malformed(text, where, line, error)) from None
+    if report.schema_version != SCHEMA_VERSION:
+        raise unsupported(report.schema_version, place)
+    _check_pressure(report, place)
+    return report
+
+
+def decoded(text: bytes, kind: type[T]) -> T:
+    """Decode JSON into a struct; bytes that are not UTF-8 are as in `read_report`.
+
+    Raises:
+        msgspec.ValidationError: if the text is other JSON.
+        msgspec.DecodeError, UnicodeDecodeError, RecursionError: if it is not JSON.
+    """
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except msgspec.ValidationError:
+        raise
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        value = _tolerant(text)
+        if value is None:
+            raise
+        return msgspec.convert(value, kind)
+
+
+def _tolerant(text: bytes) -> Any:
+    """Return the value of JSON with bytes that are not UTF-8 or halves of surrogate pairs, None for other mistakes."""
+    try:
+        return json.loads(text.decode("utf-8", "surrogateescape"), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a number of JSON")
+
+
+class _Head(msgspec.Struct, frozen=True, kw_only=True):
+    """The fields that distinguish the kinds of documents."""
+
+    schema_version: Any = None
+    units: Any = None
+    rows: Any = None
+    sides: Any = None
+
+
+def _refusal(text: bytes, place: str, error: msgspec.ValidationError) -> InputError:
+    """Return the reason why a JSON text is not a report of this version."""
+    try:
+        head = msgspec.convert(_tolerant(text), _Head)
+    except msgspec.ValidationError:
+        return NotAReportError(f'{place}: not an incc report (expected a JSON object with "units")')
+    if head.rows is not None and head.sides is not None:
+        return NotAReportError(f"{place}: a comparison written by incc-diff, where a report is expected")
+    if head.units is None:
+        return NotAReportError(f'{place}: not an incc report (expected a JSON object with "units")')
+    if head.schema_version != SCHEMA_VERSION:
+        return unsupported(head.schema_version, place)
+    reason, _, at = str(error).partition(" - at ")
+    at = at.strip("`")
+    return InputError(f"{place}: {at + ': ' if at else ''}{reason[:1].lower()}{reason[1:]}".replace("`", ""))
+
+
+def unsupported(version: object, place: str) -> InputError:
+    """Return the refusal of a report of another version than SCHEMA_VERSION."""
+    if version is None:
+        return InputError(f"{place}: the report has no schema version; this incc reads {SCHEMA_VERSION}")
+    return InputError(
+        f"{place}: report schema {repr(version)[:40]} is not supported (this incc reads {SCHEMA_VERSION}); "
+        "analyse again with this incc"
+    )
+
+
+def _check_pressure(report: t.Report, place: str) -> None:
+    """Refuse an instruction without one figure for each resource: views iterate over both together."""
+    for u, unit in enumerate(report.units):
+        for k, kernel in enumerate(unit.kernels):
+            expected = len(kernel.resources)
+            for n, instruction in enumerate(kernel.instructions):
+                if len(instruction.pressure) != expected:
+                    at = f"$.units[{u}].kernels[{k}].instructions[{n}].pressure"
+                    figures = len(instruction.pressure)
+                    raise InputError(f"{place}: {at}: {figures} figures for {expected} resources")
+
+
+def malformed(text: bytes, where: str, line: int, error: Exception) -> str:
+    """Return the reason why a text is not JSON, with the line of the mistake.
+
+    Args:
+        text: the text.
+        where: the file that it is from.
+        line: the line of the file in which the text begins.
+        error: the decoder's error.
+    """
+    if isinstance(error, RecursionError):
+        return f"{where}:{line}: nested too deep for a report"
+    if isinstance(error, UnicodeDecodeError):
+        return f"{where}:{line}: not UTF-8"
+    if match := re.search(r"^(?:JSON is malformed: )?(.*) \(byte ([0-9]+)\)$", str(error)):
+        at = line + text.count(b"\n", 0, int(match[2]))
+        return f"{where}:{at}: not valid JSON: {match[1]}"
+    at = line + text.rstrip().count(b"\n")
+    end = text.rstrip()[-30:].decode("utf-8", "replace")
+    return f"{where}:{at}: the file is truncated: it ends in {end[end.rfind(chr(10)) + 1 :].strip()!r}"
