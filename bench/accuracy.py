@@ -53,7 +53,7 @@ def bounds(file: pathlib.Path, cpu: str) -> tuple[dict[str, float], float]:
         [Unit(assembly=file.read_text(encoding="utf-8", errors="surrogateescape"), assembly_file=str(file))],
         Settings(mcpu=cpu, regions="marked", timeline_iterations=0),
     )
-    kernels = [k for unit in report["units"] for k in unit["kernels"]]
+    kernels = [k for unit in report.units for k in unit["kernels"]]
     if len(kernels) != 1:
         raise AnalysisError(f"{file}: {len(kernels)} regions instead of one")
     kernel = kernels[0]

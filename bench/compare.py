@@ -159,7 +159,7 @@ def read(folders: list[str]) -> None:
     def work(names: list[str]) -> str:
         from incc.driver.sides.read import read_sides
 
-        return ", ".join(f"{side.info['label']} {side.info['kernels']} kernels" for side in read_sides(names))
+        return ", ".join(f"{side.info.label} {side.info.kernels} kernels" for side in read_sides(names))
 
     for folder in folders:
         measured("read", lambda folder=folder: work([folder]))  # type: ignore[misc]

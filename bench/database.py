@@ -79,7 +79,7 @@ def child(arguments: list[str]) -> None:
         from incc.driver.sides.read import read_sides
 
         (side,) = read_sides([f"{arguments[1]}@{arguments[2]}"])
-        result = f"{side.info['kernels']} kernels"
+        result = f"{side.info.kernels} kernels"
     else:
         from incc.driver.commands.db import main as command
 

@@ -135,7 +135,7 @@ class Bench:
         (unit,) = compiled.units
         self.builds.setdefault((example.name, command[0]), read_build(unit))
         settings = Settings(mcpu=example.mcpu or self.mcpu, timeline_iterations=0)
-        (report,) = build_report([unit_report(analyze_unit(unit, settings))])["units"]
+        (report,) = build_report([unit_report(analyze_unit(unit, settings))]).units
         spent = self._predicted(example, command[0], unit.assembly, report["kernels"], settings)
         predicted = sum(spent) / example.n if spent else None
         measured = None

@@ -63,11 +63,11 @@ def truth(entries: list[Entry], tagged: bool) -> list[str]:
     names: dict[str, dict[int, str]] = {}
     found = []
     for entry in entries:
-        place = entry.kernel["source"]
-        if place is None or entry.kernel["role"]["name"] not in ("main", ""):
+        place = entry.kernel.source
+        if place is None or entry.kernel.role["name"] not in ("main", ""):
             found.append("")
         elif not tagged:
-            found.append(f"{Path(place['file']).name} {entry.kernel['source_function']}:{place['line']}")
+            found.append(f"{Path(place['file']).name} {entry.kernel.source_function}:{place['line']}")
         else:
             if place["file"] not in names:
                 names[place["file"]] = tags(Path(place["file"]).read_text())
@@ -192,16 +192,16 @@ def judge(
             if counterpart is not None:
                 left.remove(counterpart)
                 score.missed += 1
-                wrong.append(f"missed {name}: {a[number].kernel['kernel_id']}")
+                wrong.append(f"missed {name}: {a[number].kernel.kernel_id}")
             continue
-        if not names_b[m.b] and b[m.b].kernel["role"]["name"] in ("main", ""):
+        if not names_b[m.b] and b[m.b].kernel.role["name"] in ("main", ""):
             # Nobody knows what it is.
             continue
         right = same(name, names_b[m.b], pairs)
         score.count(right, m.confidence)
         if not right:
             wrong.append(
-                f"wrong {name} ({a[number].kernel['kernel_id']}) with {names_b[m.b]} ({b[m.b].kernel['kernel_id']}),"
+                f"wrong {name} ({a[number].kernel.kernel_id}) with {names_b[m.b]} ({b[m.b].kernel.kernel_id}),"
                 f" by {m.by}, {m.confidence:.2f}"
             )
     return score, wrong
@@ -249,7 +249,7 @@ def main() -> int:
                 if arguments.low:
                     for m in found.matches:
                         if m.confidence < 0.6 and names_a[m.a]:
-                            print(label_a, label_b, m, a[m.a].kernel["kernel_id"], b[m.b].kernel["kernel_id"])
+                            print(label_a, label_b, m, a[m.a].kernel.kernel_id, b[m.b].kernel.kernel_id)
                 if arguments.v:
                     for line in wrong:
                         print(f"{Path(before).name}, {label_a} · {label_b}: {line}")

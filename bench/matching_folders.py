@@ -165,19 +165,19 @@ def judge(a: list[Entry], b: list[Entry], found: Matching, moved: Lines) -> tupl
     """The score of a matching, and what is wrong in it."""
 
     def is_main(entry: Entry) -> bool:
-        return entry.kernel["role"]["name"] in ("main", "")
+        return entry.kernel.role["name"] in ("main", "")
 
     def function(entry: Entry) -> str:
-        return entry.kernel["function"].partition(".")[0]
+        return entry.kernel.function.partition(".")[0]
 
     places: list[tuple[str, int] | None] = []
     for entry in a:
-        source = entry.kernel["source"]
+        source = entry.kernel.source
         places.append(moved.after(source["file"], source["line"]) if source and is_main(entry) else None)
     at_b: dict[tuple[str, int], list[int]] = {}
     over_b: dict[tuple[str, int], list[int]] = {}
     for number, entry in enumerate(b):
-        source = entry.kernel["source"]
+        source = entry.kernel.source
         if source and is_main(entry):
             for line in range(source["line"] - NEAR, source["line"] + NEAR + 1):
                 at_b.setdefault((_real(source["file"]), line), []).append(number)
@@ -188,11 +188,11 @@ def judge(a: list[Entry], b: list[Entry], found: Matching, moved: Lines) -> tupl
         place = places[number]
         numbers = at_b.get((_real(place[0]), place[1]), []) if place else []
         if place:
-            exact = [n for n in numbers if b[n].kernel["source"]["line"] == place[1]]  # type: ignore[index]
+            exact = [n for n in numbers if b[n].kernel.source["line"] == place[1]]  # type: ignore[index]
             # Else the loops with this line in them, or those whose line is in this one.
             numbers = exact or numbers or over_b.get((_real(place[0]), place[1]), [])
             for line in _lines(a[number]) if not numbers else ():
-                there = moved.after(a[number].kernel["source"]["file"], line)  # type: ignore[index]
+                there = moved.after(a[number].kernel.source["file"], line)  # type: ignore[index]
                 numbers = numbers + at_b.get((_real(there[0]), there[1]), []) if there else numbers
         same = [n for n in numbers if function(b[n]) == function(a[number])]
         return same or numbers
@@ -200,7 +200,7 @@ def judge(a: list[Entry], b: list[Entry], found: Matching, moved: Lines) -> tupl
     lines = {(_real(file), line) for file, line in moved.all_after()}
 
     def may_be_new(number: int, other: int) -> bool:
-        source = b[other].kernel["source"]
+        source = b[other].kernel.source
         old = not source or (_real(source["file"]), source["line"]) in lines
         return (
             not old
@@ -218,30 +218,30 @@ def judge(a: list[Entry], b: list[Entry], found: Matching, moved: Lines) -> tupl
             continue
         could = right_ones(number)
         m = of_a.get(number)
-        where = f"{place[0].rpartition('/')[2]}:{place[1]} {a[number].kernel['kernel_id']}"
+        where = f"{place[0].rpartition('/')[2]}:{place[1]} {a[number].kernel.kernel_id}"
         if m is None:
             counterpart = next((n for n in could if n in left), None)
             if counterpart is not None:
                 left.remove(counterpart)
                 score.missed += 1
-                wrong.append(f"missed {where} and {b[counterpart].kernel['kernel_id']}")
+                wrong.append(f"missed {where} and {b[counterpart].kernel.kernel_id}")
             continue
         if not is_main(b[m.b]) or may_be_new(number, m.b):
             continue
         score.count(m.b in could, m.confidence)
         if m.b not in could:
-            source = b[m.b].kernel["source"]
+            source = b[m.b].kernel.source
             wrong.append(
-                f"wrong {where} with {source and source['line']} {b[m.b].kernel['kernel_id']}, by {m.by},"
-                f" {m.confidence:.2f}, could be {[b[n].kernel['kernel_id'] for n in could]}"
+                f"wrong {where} with {source and source['line']} {b[m.b].kernel.kernel_id}, by {m.by},"
+                f" {m.confidence:.2f}, could be {[b[n].kernel.kernel_id for n in could]}"
             )
     return score, wrong
 
 
 def _lines(entry: Entry) -> set[int]:
     """Lines of the loop's file that its instructions come from."""
-    file = entry.kernel["source"]["file"]  # type: ignore[index]
-    found = [i["source"] for i in entry.instructions()]
+    file = entry.kernel.source["file"]  # type: ignore[index]
+    found = [i.source for i in entry.instructions()]
     return {source["line"] for source in found if source and source["file"] == file}
 
 

@@ -125,7 +125,7 @@ def _analysed(piece: Piece) -> Analysed:
             kernels = piece.code.kernels
             if kernels and kernels[0].isa != choice.model.isa:
                 what = f"{kernels[0].isa} code, but {choice.model.name} is an {choice.model.isa} core"
-                return Analysed([], problem=f"{piece.unit.assembly_file}: {what}")
+                return Analysed(entries=[], problem=f"{piece.unit.assembly_file}: {what}")
             result = replace(
                 analyze_kernels(
                     piece.unit,
@@ -142,5 +142,5 @@ def _analysed(piece: Piece) -> Analysed:
             )
         (unit,) = build_report([unit_report(result)]).units
     except AnalysisError as error:
-        return Analysed([], problem=str(error))
-    return Analysed(entries_of(unit), len(unit.left_out), unit.model.note)
+        return Analysed(entries=[], problem=str(error))
+    return Analysed(entries=entries_of(unit), left_out=len(unit.left_out), note=unit.model.note)

@@ -78,7 +78,7 @@ def row(members: list[c.Member | None], changes: list[c.Change | None], **change
     named = members[base]
     assert named
     made: Any = {
-        "name": named["function_name"], "source": named["source"], "members": members, "base": base,
+        "name": named.function_name, "source": named.source, "members": members, "base": base,
         "changes": changes, "best": [], "weight": 1.0,
     }  # fmt: skip
     return {**made, **changed}  # type: ignore[typeddict-item]
@@ -88,11 +88,11 @@ def comparison(sides: list[c.Side], rows: list[c.Row], **changed: Any) -> c.Comp
     """With totals counted from the rows, as far as the first side is the base."""
     totals: list[Any] = [None]
     for n in range(1, len(sides)):
-        found = [r["changes"][n] for r in rows]
+        found = [r.changes[n] for r in rows]
         outcomes = [x["outcome"] for x in found if x]
         counts: Any = {k: outcomes.count(k) for k in ("same", "moved", "equal", "faster", "slower", "unknown")}
-        counts["only_a"] = sum(1 for r in rows if r["members"][0] and not r["members"][n])
-        counts["only_b"] = sum(1 for r in rows if r["base"] == n)
+        counts["only_a"] = sum(1 for r in rows if r.members[0] and not r.members[n])
+        counts["only_b"] = sum(1 for r in rows if r.base == n)
         counts["speedup"] = 1.25 if outcomes else None
         totals.append(counts)
     made: Any = {

@@ -45,7 +45,7 @@ def test_sources_of_all_kinds(tmp_path: pathlib.Path, report: incc.Report, asked
     assert all(side.entries[0].instructions() == sides[0].entries[0].instructions() for side in sides[1:3])
     assert repr(found) == "<incc.Comparison of new, B, C, triad: 1 rows>"
     assert len(found) == 1
-    assert [row["name"] for row in found] == ["triad"]
+    assert [row.name for row in found] == ["triad"]
 
 
 def test_it_cannot_be_changed(report: incc.Report, asked: list[Any]) -> None:
@@ -53,8 +53,8 @@ def test_it_cannot_be_changed(report: incc.Report, asked: list[Any]) -> None:
     with pytest.raises(AttributeError):
         found._found = {}  # type: ignore[misc, assignment, typeddict-item]
     found.to_dict()["rows"].clear()
-    found.rows[0]["name"] = "changed"
-    assert [row["name"] for row in found.rows] == ["triad"]
+    found.rows[0].name = "changed"
+    assert [row.name for row in found.rows] == ["triad"]
     assert '"name": "triad"' in found.to_json()
 
 

@@ -60,9 +60,9 @@ def unit(source: str = "a.c", output: str = "a.o", **more: Any) -> Any:
 def test_a_command_of_several_sources_has_a_report_for_each() -> None:
     report: Any = {"tool": {}, "units": [unit(), unit("b.c", "b.o"), unit(model={"name": "znver4"})]}
     first, second = parts(report)
-    assert [u["source"] for u in first["units"]] == ["a.c", "a.c"], "analyses for several cores stay together"
-    assert [u["source"] for u in second["units"]] == ["b.c"]
-    assert report_name(first["units"][0], "json") != report_name(second["units"][0], "json")
+    assert [u["source"] for u in first.units] == ["a.c", "a.c"], "analyses for several cores stay together"
+    assert [u["source"] for u in second.units] == ["b.c"]
+    assert report_name(first.units[0], "json") != report_name(second.units[0], "json")
 
 
 @pytest.mark.parametrize(

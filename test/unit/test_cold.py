@@ -205,7 +205,7 @@ def test_a_cold_run_alone_leaves_out_all_that_is_said_of_the_steady_state() -> N
     settings = Settings(mcpu="skylake", regions="marked", cold_iterations=100, timeline_iterations=4, pressure=True)
     report = analyze_units([unit], replace(settings, steady=False))
     jsonschema.Draft202012Validator(SCHEMA).validate(report)
-    lean, whole = (r["units"][0]["kernels"][0] for r in (report, analyze_units([unit], settings)))
+    lean, whole = (r.units[0]["kernels"][0] for r in (report, analyze_units([unit], settings)))
     assert lean["cold"] == whole["cold"]
     assert lean["simulated"] is None
     assert lean["bounds"]["prediction"]["by"] == "bounds"
@@ -258,7 +258,7 @@ def _cold(text: str, cpu: str) -> Any:
     settings = Settings(mcpu=cpu, regions="marked", cold_iterations=100, pressure=True)
     report = analyze_units([Unit(assembly=text + "\n", assembly_file="a.s")], settings)
     jsonschema.Draft202012Validator(SCHEMA).validate(report)
-    return report["units"][0]["kernels"][0]["cold"]
+    return report.units[0]["kernels"][0]["cold"]
 
 
 @pytest.mark.parametrize("cpu", ["skylake", "sapphirerapids", "btver2", "znver2", "znver4", "bdver2"])

@@ -28,7 +28,7 @@ def code(*texts: str) -> list[Any]:
 
 
 def shown(a: list[Any], b: list[Any]) -> list[tuple[int | None, int | None, str]]:
-    return [(row["a"], row["b"], row["change"]) for row in align(a, b)]
+    return [(row.a, row.b, row.change) for row in align(a, b)]
 
 
 def pairs(a: list[Any], b: list[Any]) -> set[tuple[int | None, int | None, str]]:

@@ -291,7 +291,7 @@ def test_notes_on_what_is_not_counted() -> None:
     unknown = [{"index": 0, "line": 7, "text": "tdpbssd\t%tmm0, %tmm1, %tmm2", "form": "TDPBSSD"}]
     kernels = [make_kernel("f/loop1", refused=refused), make_kernel("g/loop1", unknown_instructions=unknown)]
     notes = side("a", *kernels).info["notes"]
-    file = make_side(kernels, "a").entries[0].unit["assembly_file"]
+    file = make_side(kernels, "a").entries[0].unit.assembly_file
     assert notes == [
         f"Not counted: 2 statements that could not be decoded, {file}:5: no such instruction: vfoo.",
         f"Not counted: an instruction that the model lacks, {file}:7: tdpbssd %tmm0, %tmm1, %tmm2.",
@@ -335,7 +335,7 @@ def test_many_kernels_need_little_memory() -> None:
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert found["totals"][1]["same"] == 1000  # type: ignore[index]
+    assert found.totals[1]["same"] == 1000  # type: ignore[index]
     assert most < 20 << 20
 
 

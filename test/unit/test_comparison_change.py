@@ -116,7 +116,7 @@ def test_less_than_one_percent_is_nothing() -> None:
 
 def test_the_work_of_an_iteration() -> None:
     a = make_entry(cycles=4.0, elements=None)
-    memory = a.kernel["memory"]
+    memory = a.kernel.memory
     b = make_entry(cycles=6.0, elements=None, texts=("nop",), memory={**memory, "step": 16, "bytes_loaded": 16})
     found = became(a, b)
     assert (found["basis"], found["work"], found["cycles_a"], found["cycles_b"]) == ("work", 2.0, 8.0, 6.0)
@@ -126,8 +126,8 @@ def test_the_work_of_an_iteration() -> None:
 def test_work_by_arithmetic_and_bytes() -> None:
     """Where nothing moves on by a known step, operations say it if bytes bear them out."""
     a = make_entry(cycles=4.0, elements=None)
-    none: Any = {**a.kernel["memory"], "step": 0}
-    more: Any = {**a.kernel["arithmetic"], "flop": 4}
+    none: Any = {**a.kernel.memory, "step": 0}
+    more: Any = {**a.kernel.arithmetic, "flop": 4}
     a = make_entry(cycles=4.0, elements=None, memory=none)
     b = make_entry(cycles=8.0, elements=None, texts=("nop",), memory={**none, "bytes_loaded": 32}, arithmetic=more)
     assert became(a, b)["work"] == 4.0
@@ -140,9 +140,9 @@ def test_work_by_arithmetic_and_bytes() -> None:
 def test_elements_of_one_kernel_tell_those_of_the_other() -> None:
     """Code that moves data between lanes often has no elements, but it moves on by so many bytes."""
     a = make_entry(cycles=4.0)
-    known = a.kernel["elements"]
+    known = a.kernel.elements
     assert known
-    memory: Any = {**a.kernel["memory"], "step": 8}
+    memory: Any = {**a.kernel.memory, "step": 8}
     a = make_entry(cycles=4.0, memory=memory)
     b = make_entry(cycles=6.0, elements=None, texts=("nop",), memory={**memory, "step": 16})
     found, turned = became(a, b), became(b, a)
@@ -156,10 +156,10 @@ def test_elements_of_one_kernel_tell_those_of_the_other() -> None:
 def test_elements_of_a_loop_that_was_unrolled_by_hand() -> None:
     """An iteration of its source does more: steps, bytes and operations say so together, and none of them alone."""
     a = make_entry(cycles=4.0)
-    elements = a.kernel["elements"]
+    elements = a.kernel.elements
     assert elements
-    memory: Any = {**a.kernel["memory"], "step": 8, "bytes_loaded": 8, "bytes_stored": 8, "unsized_accesses": 0}
-    arithmetic: Any = {**a.kernel["arithmetic"], "flop": 2, "integer_operations": 0}
+    memory: Any = {**a.kernel.memory, "step": 8, "bytes_loaded": 8, "bytes_stored": 8, "unsized_accesses": 0}
+    arithmetic: Any = {**a.kernel.arithmetic, "flop": 2, "integer_operations": 0}
     more_memory: Any = {**memory, "step": 32, "bytes_loaded": 32, "bytes_stored": 32}
     a = make_entry(cycles=4.0, memory=memory, arithmetic=arithmetic)
     b = make_entry(cycles=8.0, texts=("nop",), memory=more_memory, arithmetic={**arithmetic, "flop": 8})
@@ -231,7 +231,7 @@ def test_another_core() -> None:
 def test_another_model_of_the_same_core() -> None:
     kernel = make_kernel(cycles=5.0)
     old = make_entry(cycles=4.0)
-    model = {**old.unit["model"], "version": "2"}
+    model = {**old.unit.model, "version": "2"}
     new = in_memory(make_report(make_unit([kernel], model=model)), "b").entries[0]
     found = became(old, new)
     assert found["outcome"] == "slower"
@@ -259,24 +259,24 @@ def test_no_cycles_at_all() -> None:
 def test_figures() -> None:
     entry = entry_of(loop("\tmovq 8(%rsp), %rcx\n\tvmovupd (%rcx,%rax), %ymm0\n\tmovq %rcx, -8(%rbp)\n" + COUNT))
     found = figures(entry)
-    assert (found["loads"], found["stores"], found["reloads"], found["spills"]) == (2, 1, 1, 1)
-    assert (found["vector_bits"], found["instructions"]) == (256, 6)
+    assert (found.loads, found.stores, found.reloads, found.spills) == (2, 1, 1, 1)
+    assert (found.vector_bits, found.instructions) == (256, 6)
 
 
 def test_arrays_and_pointers_are_no_spills() -> None:
     body = "\tmovsd (%rsp,%rax,8), %xmm1\n\tmovsd 8(%rbp), %xmm2\n\tcall g\n"
     found = figures(entry_of(loop(body + COUNT)))
-    assert (found["reloads"], found["spills"]) == (0, 0)
+    assert (found.reloads, found.spills) == (0, 0)
 
 
 @given(st.data())
 @examples(40)
 def test_reports_say_what_each_term_of_ports_does(data: Any) -> None:
     for instruction in entry_of(loop(data.draw(BODIES))).instructions():
-        terms = instruction["ports"].split("+") if instruction["ports"] else [""]
-        assert len(instruction["work"]) == len(terms)
-        assert all(instruction["work"])
-        assert not instruction["frame"] or "(%rsp)" in instruction["text"]
+        terms = instruction.ports.split("+") if instruction.ports else [""]
+        assert len(instruction.work) == len(terms)
+        assert all(instruction.work)
+        assert not instruction.frame or "(%rsp)" in instruction.text
 
 
 # --- causes -----------------------------------------------------------------------------------------------------------
@@ -292,12 +292,10 @@ def test_reloads_in_the_chain(count: int) -> None:
     reloads = f"+{count} {'reload' if count == 1 else 'reloads'} on the LCD"
     (cause,) = [cause for cause in found["causes"] if cause["kind"] == "chain-memory"]
     assert cause["text"].startswith(reloads)
-    assert cause["cycles"] == pytest.approx(b.kernel["bounds"]["loop_carried"]["cycles"] - 4.0)
+    assert cause["cycles"] == pytest.approx(b.kernel.bounds["loop_carried"]["cycles"] - 4.0)
     assert cause["b"] == [2 * n + 1 for n in range(count)]
     assert adds_up(found)
-    assert (
-        f"{count} {'reload' if count == 1 else 'reloads'} fewer on the LCD" in change(b, a, MATCH)["causes"][0]["text"]
-    )
+    assert f"{count} {'reload' if count == 1 else 'reloads'} fewer on the LCD" in change(b, a, MATCH).causes[0]["text"]
 
 
 @given(st.integers(1, 6))
@@ -414,7 +412,7 @@ def test_what_is_lost_above_the_bounds_is_said_by_what_takes_it() -> None:
 def test_a_report_that_contradicts_itself_is_no_accident() -> None:
     longer = "\tvaddsd %xmm1, %xmm0, %xmm0\n" + SUM
     a, b = entry_of(loop(SUM, line=3)), entry_of(loop(longer, line=3))
-    for chain in b.kernel["chains"]:
+    for chain in b.kernel.chains:
         chain["instructions"] = [10**6]
         for step in chain["steps"]:
             step["to"] = 10**6

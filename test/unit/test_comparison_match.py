@@ -425,16 +425,16 @@ def test_kernels_of_several_cores_are_matched_core_by_core() -> None:
     both = side(body, "a", "skylake-avx512", "znver4")
     other = side(faster, "b", "znver4", "skylake-avx512")
     for a, b in ((both, other), (other, both)):
-        rows = compare([a, b])["rows"]
+        rows = compare([a, b]).rows
         assert [{m["model"] for m in row["members"] if m} for row in rows] in (
             [{"skylake-avx512"}, {"znver4"}],
             [{"znver4"}, {"skylake-avx512"}],
         )
         assert {row["name"] for row in rows} == {"f (skylake-avx512)", "f (znver4)"}
     one = compare([both, side(faster, "b", "znver4")])
-    assert sorted(len([m for m in row["members"] if m]) for row in one["rows"]) == [1, 2]
-    assert not any("different cores" in note for note in one["notes"])
+    assert sorted(len([m for m in row["members"] if m]) for row in one.rows) == [1, 2]
+    assert not any("different cores" in note for note in one.notes)
     # Without a core that both have, the loops are still the same.
     crossed = compare([both, side(faster, "b", "haswell")])
-    assert max(len([m for m in row["members"] if m]) for row in crossed["rows"]) == 2
-    assert any("different cores" in note for note in crossed["notes"])
+    assert max(len([m for m in row["members"] if m]) for row in crossed.rows) == 2
+    assert any("different cores" in note for note in crossed.notes)

@@ -150,12 +150,12 @@ def test_the_heat_map_has_cycles_shades_and_sums() -> None:
 
 def test_variants_that_differ_in_several_ways_are_grouped() -> None:
     made = matrix(["a", "b", "c", "d"])
-    for n, one in enumerate(made["sides"]):
+    for n, one in enumerate(made.sides):
         one["variant"] = {"compiler": ("gcc", "clang")[n // 2], "flags": [("-O2", "-O3")[n % 2]], "mcpu": ""}
     page = render(made)
     spans = re.findall(r'<th scope="colgroup" colspan="(\d)" class="group">([^<]*)</th>', page)
     assert spans == [("2", "gcc"), ("2", "clang"), ("1", "-O2"), ("1", "-O3"), ("1", "-O2"), ("1", "-O3")]
-    for one in made["sides"]:
+    for one in made.sides:
         one["variant"]["flags"] = []
     assert 'class="group"' not in render(made)  # the labels say it
 
@@ -173,7 +173,7 @@ def test_names_cannot_break_out_of_the_page() -> None:
     b = member(bad, 2, {"cycles": 9.0}, instructions=[instruction(0, bad)], resources=[])
     rows = [row([a, b], [None, change(1.0, 2.0, text=bad, causes=[cause(bad, 1.0)])]), row([a, None], [None, None])]
     made = comparison([side(bad, input=bad, notes=[bad]), side("new", problem=bad)], rows, where=bad, notes=[bad])
-    made["gate"] = {"condition": bad, "offenders": [{"row": 0, "side": 1, "text": bad}]}
+    made.gate = {"condition": bad, "offenders": [{"row": 0, "side": 1, "text": bad}]}
     page = render(made)
     assert "<script>alert" not in page
     assert "<img" not in page
@@ -197,7 +197,7 @@ def test_a_page_has_the_assembly_of_the_first_that_changed() -> None:
     a = side_of("".join(loop.format(n=n, more="") for n in range(4)), "a")
     b = side_of("".join(loop.format(n=n, more="\tvmulsd %xmm1, %xmm0, %xmm0\n" * (n > 0)) for n in range(4)), "b")
     for enough, there in ((None, 4), (100, 3), (3, 2), (2, 1)):
-        rows = compare([a, b], Wanted(assembly=True, enough=enough))["rows"]
+        rows = compare([a, b], Wanted(assembly=True, enough=enough)).rows
         with_code = [r for r in rows if all(m and m["instructions"] is not None for m in r["members"])]
         assert len(with_code) == there, enough
         assert with_code == rows[:there]
@@ -366,7 +366,7 @@ def test_no_fault_that_axe_knows(which: str, tmp_path: Path) -> None:
         which
     ]()
     if which == "two":
-        made["rows"].insert(0, with_assembly()["rows"][0])
+        made["rows"].insert(0, with_assembly().rows[0])
         made["rows"][0]["changes"][1]["causes"][0].update(b=[1])
         made["gate"] = {"condition": "cycles > +5%", "offenders": [{"row": 0, "side": 1, "text": "triad: slower"}]}
     page = render(made)

@@ -96,8 +96,8 @@ def build(compiler: str, level: str, version: str, suffix: str = ".c", labels: b
     line_names = tags(version, suffix)
     names = []
     for entry in entries:
-        place = entry.kernel["source"]
-        main = entry.kernel["role"]["name"] == "main"
+        place = entry.kernel.source
+        main = entry.kernel.role["name"] == "main"
         names.append(line_names[place["line"]] if place and main and place["file"].endswith(f"pairs{suffix}") else "")
     return Build(f"{compiler} {level}{' other labels' if labels else ''}", tuple(entries), tuple(names))
 
@@ -178,7 +178,7 @@ def test_two_versions_of_a_source(compiler: str) -> None:
 def test_other_labels() -> None:
     compiler = "gcc-12" if shutil.which("gcc") else "clang-19"
     plain, other = (build(compiler, LEVELS[0], "after", labels=labels) for labels in (False, True))
-    assert {e.kernel["label"] for e in plain.entries}.isdisjoint(e.kernel["label"] for e in other.entries)
+    assert {e.kernel.label for e in plain.entries}.isdisjoint(e.kernel.label for e in other.entries)
     found = match(plain.entries, other.entries)
     assert [(m.a, m.b, m.by, m.confidence) for m in found.matches] == [
         (n, n, "content", 1.0) for n in range(len(plain.entries))

@@ -66,7 +66,7 @@ def one(path: Any, **reading: Any) -> Side:
 
 
 def ids(side: Side) -> list[str]:
-    return [entry.kernel["kernel_id"] for entry in side.entries]
+    return [entry.kernel.kernel_id for entry in side.entries]
 
 
 def refused(path: Any) -> str:
@@ -103,16 +103,16 @@ def test_entries_are_what_the_report_says(tmp_path: pathlib.Path, report: Any) -
 def test_several_reports_in_a_file(tmp_path: pathlib.Path, report: Any, compact: bool) -> None:
     files = [compiled(report, f"{name}.c") for name in "cab"]
     side = one(written(tmp_path, "build.json", *files, compact=compact))
-    assert [entry.unit["source"] for entry in side.entries] == ["c.c"] * 2 + ["a.c"] * 2 + ["b.c"] * 2
+    assert [entry.unit.source for entry in side.entries] == ["c.c"] * 2 + ["a.c"] * 2 + ["b.c"] * 2
 
 
 def test_what_is_compiled_again_replaces_what_it_was(tmp_path: pathlib.Path, report: Any) -> None:
     before, other, after = compiled(report), compiled(report, "other.c"), compiled(report)
     after["units"][0]["kernels"][0]["cycles"] = 77.0
     side = one(written(tmp_path, "build.json", before, other, after, compact=True))
-    assert [e.unit["source"] for e in side.entries] == ["other.c"] * 2 + ["triad.c"] * 2
-    assert side.entries[2].kernel["cycles"] == 77
-    assert side.info["notes"] == ["triad.c was compiled several times: the last time counts."]
+    assert [e.unit.source for e in side.entries] == ["other.c"] * 2 + ["triad.c"] * 2
+    assert side.entries[2].kernel.cycles == 77
+    assert side.info.notes == ["triad.c was compiled several times: the last time counts."]
     # A file of that name in another folder, built by the same command, has other functions.
     for kernel in after["units"][0]["kernels"]:
         kernel["kernel_id"] = f"elsewhere/{kernel['kernel_id']}"
@@ -135,17 +135,17 @@ def test_reports_of_incc_scan(tmp_path: pathlib.Path, capfd: pytest.CaptureFixtu
         ("znver4", "triad/loop1"),
         ("znver4", "product/loop1"),
     ]
-    assert [(e.unit["model"]["name"], e.kernel["kernel_id"]) for e in side.entries] == names
-    assert {e.unit["assembly_file"] for e in side.entries} == {str(tmp_path / "triad.s")}
-    assert side.info["notes"] == []
+    assert [(e.unit.model["name"], e.kernel.kernel_id) for e in side.entries] == names
+    assert {e.unit.assembly_file for e in side.entries} == {str(tmp_path / "triad.s")}
+    assert side.info.notes == []
 
 
 def test_functions_are_chosen(tmp_path: pathlib.Path, report: Any) -> None:
     path = written(tmp_path, "a.json", report)
     assert ids(one(path, functions=("tri*",))) == ["triad/loop1"]
     side = one(path, functions=("nothing",))
-    assert side.info["kernels"] == 0
-    assert side.info["notes"] == ["No function is called so."]
+    assert side.info.kernels == 0
+    assert side.info.notes == ["No function is called so."]
 
 
 def test_kernels_of_one_name_are_numbered(tmp_path: pathlib.Path, report: Any) -> None:
@@ -154,7 +154,7 @@ def test_kernels_of_one_name_are_numbered(tmp_path: pathlib.Path, report: Any) -
         kernel["kernel_id"] = "f/loop1"
     side = one(written(tmp_path, "a.json", new))
     assert ids(side) == ["f/loop1", "f/loop1 (2)"]
-    assert side.info["notes"] == ["triad.s has several kernels that are called 'f/loop1': they are numbered."]
+    assert side.info.notes == ["triad.s has several kernels that are called 'f/loop1': they are numbered."]
 
 
 def test_what_must_be_known_of_a_report_is_noted(tmp_path: pathlib.Path, report: Any) -> None:
@@ -162,17 +162,17 @@ def test_what_must_be_known_of_a_report_is_noted(tmp_path: pathlib.Path, report:
     new["units"][0]["model"]["note"] = "no model for x: analysed for y"
     new["units"][0]["left_out"] = [{"first_line": 1, "last_line": 2, "function": "f", "label": "", "reason": "r"}]
     side = one(written(tmp_path, "a.json", new))
-    assert side.info["notes"] == ["No model for x: analysed for y.", "1 loop was not analysed."]
+    assert side.info.notes == ["No model for x: analysed for y.", "1 loop was not analysed."]
     new["units"] = []
-    assert one(written(tmp_path, "b.json", new)).info["notes"] == ["There are no kernels in it."]
+    assert one(written(tmp_path, "b.json", new)).info.notes == ["There are no kernels in it."]
 
 
 def test_names_of_files_that_are_no_text(tmp_path: pathlib.Path, report: Any) -> None:
     new = compiled(report, "gr\udcfcn.c")
     (tmp_path / "a.json").write_bytes(render(new).encode("utf-8", "surrogateescape"))
     side = one(tmp_path / "a.json")
-    assert side.entries[0].unit["source"] == "gr\ufffdn.c"
-    assert side.info["notes"] == [f"{tmp_path}/a.json is not all UTF-8: \ufffd stands for what is not."]
+    assert side.entries[0].unit.source == "gr\ufffdn.c"
+    assert side.info.notes == [f"{tmp_path}/a.json is not all UTF-8: \ufffd stands for what is not."]
 
 
 # --- versions ---------------------------------------------------------------------------------------------------------
@@ -196,9 +196,9 @@ def test_a_recorded_report_is_read() -> None:
         kept("Instruction").validate(instruction)
     recorded = json.loads(RECORDED.read_text())["units"][0]["kernels"][0]
     assert entry.instructions() == recorded["instructions"]
-    assert entry.kernel["memory"] == recorded["memory"]
-    assert entry.kernel["measured"]["cycles"] == 1.40242
-    assert side.info["notes"] == []
+    assert entry.kernel.memory == recorded["memory"]
+    assert entry.kernel.measured["cycles"] == 1.40242
+    assert side.info.notes == []
 
 
 @pytest.mark.parametrize(
@@ -379,8 +379,8 @@ def test_a_folder_is_read_in_order(tmp_path: pathlib.Path, report: Any) -> None:
     (tmp_path / "compile_commands.json").write_text("[]")
     (tmp_path / "notes.txt").write_text("x")
     side = one(tmp_path)
-    assert [e.unit["source"] for e in side.entries[::2]] == ["a.json", "c.json", "b/10.json", "b/2.json"]
-    assert side.info["notes"] == ["compile_commands.json: no report, and not read."]
+    assert [e.unit.source for e in side.entries[::2]] == ["a.json", "c.json", "b/10.json", "b/2.json"]
+    assert side.info.notes == ["compile_commands.json: no report, and not read."]
     (tmp_path / "b/2.json").write_text(render(report)[:-20])
     assert "b/2.json" in refused(tmp_path)
     assert "cut off" in refused(tmp_path)
@@ -398,7 +398,7 @@ def test_a_folder_of_code(tmp_path: pathlib.Path) -> None:
     (tmp_path / "compile_commands.json").write_text("[]")
     side = one(tmp_path, mcpu="skylake")
     assert ids(side) == ["triad/loop1", "product/loop1"]
-    assert {e.unit["assembly_file"] for e in side.entries} == {"sub/triad.s"}
+    assert {e.unit.assembly_file for e in side.entries} == {"sub/triad.s"}
 
 
 # --- code -------------------------------------------------------------------------------------------------------------
@@ -420,10 +420,10 @@ def test_assembly_is_analysed_as_by_the_api(tmp_path: pathlib.Path) -> None:
 def test_code_for_several_cores_makes_a_side_each(tmp_path: pathlib.Path, report: Any) -> None:
     (tmp_path / "triad.s").write_text(TRIAD)
     sides = read_sides([str(tmp_path / "triad.s")], Reading(mcpu="skylake,znver4", jobs=2))
-    assert [side.info["label"] for side in sides] == ["skylake", "znver4"]
-    assert [side.info["models"][0]["name"] for side in sides] == ["skylake", "znver4"]
+    assert [side.info.label for side in sides] == ["skylake", "znver4"]
+    assert [side.info.models[0]["name"] for side in sides] == ["skylake", "znver4"]
     sides = read_sides([str(tmp_path / "triad.s"), written(tmp_path, "r.json", report)], Reading(mcpu="skylake,znver4"))
-    assert [side.info["label"] for side in sides] == ["triad · skylake", "triad · znver4", "r"]
+    assert [side.info.label for side in sides] == ["triad · skylake", "triad · znver4", "r"]
 
 
 @pytest.fixture
@@ -465,8 +465,8 @@ def test_static_libraries(objects: pathlib.Path, thin: bool) -> None:
     side = one(objects / "lib.a", mcpu="skylake")
     assert ids(side) == ["triad/loop1", "product/loop1"] * 2
     files = [f"{objects}/lib.a({name})" for name in names]
-    assert [e.unit["assembly_file"] for e in side.entries[::2]] == files[:2]
-    assert side.info["notes"] == [f"{files[2]}: not an ELF, PE/COFF or Mach-O file."]
+    assert [e.unit.assembly_file for e in side.entries[::2]] == files[:2]
+    assert side.info.notes == [f"{files[2]}: not an ELF, PE/COFF or Mach-O file."]
     data = (objects / "lib.a").read_bytes()
     for broken in (data[:100], data[:-10], data[:66] + b"xx" + data[68:]):
         (objects / "broken.a").write_bytes(broken)
@@ -498,8 +498,8 @@ def test_a_database_is_read_by_its_own_module(
         database.execute("CREATE TABLE t (x)")
     sides = read_sides([str(path), f"{path}@main", f"{path}@v1@x"])
     assert asked == [(str(path), ""), (str(path), "main"), (str(path), "v1@x")]
-    assert "A note." in sides[0].info["notes"]
-    assert sides[0].info["kernels"] == 2
+    assert "A note." in sides[0].info.notes
+    assert sides[0].info.kernels == 2
     other = written(tmp_path, "r.json", report)
     assert refused(f"{other}@main") == f"{other}: not a database, of which @main could be"
 
@@ -557,7 +557,7 @@ def test_of_reports_for_several_cores_those_that_are_named(tmp_path: pathlib.Pat
 
     def sides(mcpu: str) -> list[tuple[str, list[str], int]]:
         found = read_sides([str(file)], Reading(mcpu=mcpu))
-        return [(s.info["label"], [m["name"] for m in s.info["models"]], len(s.entries)) for s in found]
+        return [(s.info.label, [m["name"] for m in s.info.models], len(s.entries)) for s in found]
 
     assert sides("") == sides("haswell") == [("both", ["skylake-avx512", "znver4"], 2)]
     assert sides("znver4") == [("both", ["znver4"], 1)]

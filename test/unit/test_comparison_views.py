@@ -44,7 +44,7 @@ NAMES = st.text(
 
 
 def gated(found: c.Comparison, *offenders: tuple[int, int, str]) -> c.Comparison:
-    found["gate"] = {
+    found.gate = {
         "condition": "cycles > +5%",
         "offenders": [{"row": row, "side": side, "text": text} for row, side, text in offenders],
     }
@@ -117,7 +117,7 @@ def test_everything_has_what_did_not_change() -> None:
     assert names == {"forces", "sum", "dot", "scale", "copy", "same"}
     # So has a condition that chose them.
     found = ordinary()
-    found["where"] = "outcome == 'same'"
+    found.where = "outcome == 'same'"
     assert "Kernels for which outcome == 'same':" in lines_of(found)
     assert any(re.match("6 .* same ", line) for line in lines_of(found, 140))
 
@@ -207,13 +207,13 @@ def test_what_is_not_counted_is_seen_in_the_figures() -> None:
 
 def test_problems_and_notes_are_said() -> None:
     found = comparison([side("a", notes=["read from an old schema"]), side("b", problem="error: no such flag")], [])
-    found["notes"] = ["cycles are of different cores"]
+    found.notes = ["cycles are of different cores"]
     lines = lines_of(found)
     assert "B  b  b.json, gcc 12.2.0, skylake, error: no such flag" in lines or any("no such flag" in x for x in lines)
     assert "Note: cycles are of different cores" in lines
     assert "Note: A (a): read from an old schema" in lines
     # Once is enough.
-    found["notes"].append("a: read from an old schema")
+    found.notes.append("a: read from an old schema")
     assert sum("old schema" in line for line in lines_of(found)) == 1
 
 
@@ -221,7 +221,7 @@ def test_what_could_not_be_compiled_is_said_once() -> None:
     found = comparison(
         [side("a"), side("b", problem="no such compiler", kernels=0)], [row([member(), None], [None, None])]
     )
-    found["notes"] = ["b: no such compiler"]
+    found.notes = ["b: no such compiler"]
     lines = lines_of(found)
     assert sum("no such compiler" in line for line in lines) == 1
     assert lines[-1] == "There is nothing to compare with."
@@ -252,7 +252,7 @@ def test_remainders_that_one_side_alone_has_are_one_line() -> None:
     assert "f1" not in said
     assert "f3, remainder" in text.render(found, show=EVERYTHING)
     assert "Only in B: `f0` triad.c:4, 3 remainders and 1 prologue." in markdown.render(found).replace("\u200b", "")
-    found["rows"] = [one for one in found["rows"] if one["name"] != "f0"]
+    found.rows = [one for one in found.rows if one["name"] != "f0"]
     assert "  3 remainders and 1 prologue: --all lists them\n" in text.render(found)
 
 
@@ -344,7 +344,7 @@ def test_labels_may_be_titles(label: str) -> None:
         "Why",
     )
     found = ordinary()
-    found["sides"][0]["label"] = label
+    found.sides[0]["label"] = label
     assert next(line for line in lines_of(found, 140) if line.startswith("#")).split()[3] in ("A", label)
     assert re.search("2.00 +5.40", "\n".join(lines_of(found, 140)))
 
@@ -552,7 +552,7 @@ def test_junit_has_a_test_for_each_pair() -> None:
 
 def test_junit_has_a_suite_for_each_side_and_what_could_not_be_compiled() -> None:
     found = matrix(["a", "b", "c"])
-    found["sides"][1]["problem"] = "error: no such flag"
+    found.sides[1]["problem"] = "error: no such flag"
     root = ElementTree.fromstring(junit.render(found))
     assert [suite.get("name") for suite in root] == ["a → b", "a → c"]
     assert next(root.iter("error")).get("message") == "error: no such flag"
@@ -578,4 +578,4 @@ def test_json_is_the_comparison_with_a_line_for_each_row() -> None:
         assert json.loads(shown) == found
         assert [
             json.loads(line.rstrip(",")) for line in shown.splitlines() if line.startswith('    {"name": ')
-        ] == found["rows"]
+        ] == found.rows

@@ -106,7 +106,7 @@ def test_several_units_of_a_report_come_back_one_by_one(tmp_path: Path) -> None:
     add(tmp_path / "a.db", "c", both)
     with open_reading(str(tmp_path / "a.db")) as database:
         found = list(reports(database, None))
-    assert [r["units"][0] for r in found] == both["units"]
+    assert [r.units[0] for r in found] == both["units"]
 
 
 def test_adding_twice_changes_nothing(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_what_is_built_anew_replaces_what_was_there(tmp_path: Path) -> None:
     add(path, "c", make(cycles=4), make("b.c", 5))
     assert add(path, "c", make(cycles=6)) == Added(units=1, kernels=2, replaced=1, already=0)
     with open_reading(str(path)) as database:
-        assert [r["units"][0]["kernels"][0]["cycles"] for r in reports(database, None)] == [6, 5]
+        assert [r.units[0]["kernels"][0]["cycles"] for r in reports(database, None)] == [6, 5]
         # Nothing is left of the old one; the kernel that did not change is shared by all.
         assert database.row("SELECT count(*) FROM kernels")[0] == 3
         assert database.row("SELECT count(*) FROM bodies")[0] == 3 + 2
@@ -139,8 +139,8 @@ def test_two_units_of_one_name_in_one_build_are_both_kept(tmp_path: Path) -> Non
     for _ in range(2):
         add(path, "c", make(cycles=1), make(cycles=2))
         with open_reading(str(path)) as database:
-            assert sorted(r["units"][0]["kernels"][0]["cycles"] for r in reports(database, None)) == [1, 2]
-    assert "1 of its units is there in several versions" in " ".join(side_of(path).info["notes"])
+            assert sorted(r.units[0]["kernels"][0]["cycles"] for r in reports(database, None)) == [1, 2]
+    assert "1 of its units is there in several versions" in " ".join(side_of(path).info.notes)
 
 
 def test_a_file_to_which_builds_add_has_the_last_one(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_a_file_to_which_builds_add_has_the_last_one(tmp_path: Path) -> None:
     for _ in range(2):
         assert main(["add", f"--db={path}", "--commit=c", str(file)]) == 0
         with open_reading(path) as database:
-            found = [r["units"][0]["kernels"][0]["cycles"] for r in reports(database, None)]
+            found = [r.units[0]["kernels"][0]["cycles"] for r in reports(database, None)]
         assert found == [3, 2]
 
 
@@ -500,7 +500,7 @@ def test_entries_are_what_a_comparison_looks_at(tmp_path: Path) -> None:
     add(path, "c", report)
     side = side_of(path)
     found = side.entries
-    assert side.info["notes"] == ["The nearest core.", "1 loop was not analysed."]
+    assert side.info.notes == ["The nearest core.", "1 loop was not analysed."]
     assert [e.kernel for e in found] == [
         {name: value for name, value in kernel.items() if name not in LEFT_OUT} for kernel in unit["kernels"]
     ]
@@ -528,7 +528,7 @@ def test_names_that_are_no_characters_are_replaced_for_comparisons(tmp_path: Pat
     path = tmp_path / "a.db"
     add(path, "c", make("b\udcff.c"))
     side = side_of(path)
-    assert {entry.unit["source"] for entry in side.entries} == {"b?.c"}
+    assert {entry.unit.source for entry in side.entries} == {"b?.c"}
     assert [e.kernel for e in side.entries] == [e.kernel for e in in_memory(make(), "x").entries]
 
 
@@ -536,7 +536,7 @@ def test_functions_of_a_database(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     add(path, "c", make(name="f"), make("b.c", name="g"))
     (side,) = read_sides([str(path)], Reading(functions=("f",)))
-    assert [entry.kernel["function"] for entry in side.entries] == ["f"]
+    assert [entry.kernel.function for entry in side.entries] == ["f"]
 
 
 def test_names_of_commits(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def add(path: Path, commit: str, *kernels: Any, flags: str = "-O2", compiler: st
 
 def log(path: Path, name: str, **more: Any) -> list[Any]:
     with open_reading(str(path)) as database:
-        return list(history(database, name, replace(choice(name), **more))["series"])
+        return list(history(database, name, replace(choice(name), **more)).series)
 
 
 def points(series: Any, *fields: str) -> list[tuple[Any, ...]]:
@@ -242,9 +242,9 @@ def test_the_best_build(path: Path) -> None:
     add(path, "c2", kernel("f/loop1", 2, None), compiler="clang")
     with open_reading(str(path)) as database:
         found = best(database, "f", choice("f"))
-    assert found["without_elements"] == 1
-    assert [(k["function"], k["number"]) for k in found["kernels"]] == [("f", 1), ("f", 2)]
-    first = found["kernels"][0]["builds"]
+    assert found.without_elements == 1
+    assert [(k["function"], k["number"]) for k in found.kernels] == [("f", 1), ("f", 2)]
+    first = found.kernels[0]["builds"]
     # Of equally fast ones the newest.
     assert [(b["cycles_per_element"], b["commit"], b["build"]["command"][1]) for b in first] == [
         (1, "c2", "-O3"),

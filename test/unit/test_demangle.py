@@ -34,7 +34,7 @@ plain:
 
 def kernels(*functions: str) -> list[dict[str, str]]:
     settings = Settings(mcpu="skylake", functions=functions, timeline_iterations=0)
-    found: list[dict[str, str]] = analyze_units([Unit(assembly=LOOP, assembly_file="x.s")], settings)["units"][0][
+    found: list[dict[str, str]] = analyze_units([Unit(assembly=LOOP, assembly_file="x.s")], settings).units[0][
         "kernels"
     ]
     return found
@@ -79,7 +79,7 @@ def test_fortran_functions_are_chosen_by_name() -> None:
     text = LOOP.replace("plain", "__kernels_MOD_jacobi")
     for glob in ("kernels::jacobi", "__kernels_MOD_jacobi", "*jacobi"):
         settings = Settings(mcpu="skylake", functions=(glob,), timeline_iterations=0)
-        (kernel,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], settings)["units"][0]["kernels"]
+        (kernel,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], settings).units[0]["kernels"]
         assert kernel["function_name"] == "kernels::jacobi"
 
 
@@ -90,7 +90,7 @@ def test_inlined_loops_are_near_the_functions_own_lines() -> None:
     text += ".L1:\n\t.loc 2 77 1\n\tdecq %rdi\n\tjne .L1\n\t.loc 1 6 1\n\tnop\n"
     text += ".L2:\n\t.loc 1 7 1\n\tdecq %rdi\n\tjne .L2\n\tret\n"
     report = analyze_units([Unit(assembly=text, assembly_file="x.s")], Settings(mcpu="skylake", timeline_iterations=0))
-    inlined, own = report["units"][0]["kernels"]
+    inlined, own = report.units[0]["kernels"]
     assert inlined["source"] == {"file": "algo.h", "line": 77}
     assert inlined["near"] == {"file": "own.cpp", "line": 5}
     assert own["near"] is None

@@ -214,9 +214,9 @@ def test_an_outer_loop_where_the_inner_one_has_nothing_to_do() -> None:
 
 def test_the_report_has_them() -> None:
     text = function(".L:", *VECTORS, "jne .L", ".S:", *SCALARS, "jne .S")
-    vectors, scalars = unit_report(analyze_unit(Unit(assembly=text, assembly_file="t.s"), replace(QUICK, ghz=2.0)))[
-        "kernels"
-    ]
+    vectors, scalars = unit_report(
+        analyze_unit(Unit(assembly=text, assembly_file="t.s"), replace(QUICK, ghz=2.0))
+    ).kernels
     assert vectors["elements"] is not None
     assert vectors["elements"]["per_iteration"] == 4
     assert vectors["elements"]["cycles"] == pytest.approx(vectors["cycles"] / 4)
@@ -280,9 +280,9 @@ def test_compiled_loops(compiler: str, flags: str, tmp_path: Path) -> None:
     subprocess.run(command, cwd=tmp_path, check=True)
     unit = unit_report(analyze_unit(Unit(assembly=(tmp_path / "t.s").read_text(), assembly_file="t.s"), QUICK))
     bytes_of = {"dot": 16, "triad": 24}
-    mains = [kernel for kernel in unit["kernels"] if kernel["role"]["name"] == "main"]
+    mains = [kernel for kernel in unit.kernels if kernel["role"]["name"] == "main"]
     assert [kernel["function"] for kernel in mains] == ["dot", "triad", "norm", "hist"]
-    for kernel in unit["kernels"]:
+    for kernel in unit.kernels:
         elements, moved = kernel["elements"], kernel["memory"]["bytes_loaded"] + kernel["memory"]["bytes_stored"]
         if kernel["function"] in bytes_of and elements:
             assert elements["per_iteration"] == moved / bytes_of[kernel["function"]], kernel["name"]

@@ -107,7 +107,7 @@ def test_levels_are_what_llvm_takes(name: str, model: str) -> None:
 
 
 def reported(text: str, cpu: str) -> Any:
-    return unit_report(analyze_unit(Unit(assembly=text, assembly_file="a.s"), Settings(mcpu=cpu)))["kernels"][0]
+    return unit_report(analyze_unit(Unit(assembly=text, assembly_file="a.s"), Settings(mcpu=cpu))).kernels[0]
 
 
 CODE = """\

@@ -307,7 +307,7 @@ def test_reports_have_it() -> None:
         report = analyze_units(
             [Unit(assembly=text, assembly_file="k.s")], Settings(mcpu="skylake", what_ifs=False, **settings)
         )  # type: ignore[arg-type]
-        (kernel,) = report["units"][0]["kernels"]
+        (kernel,) = report.units[0]["kernels"]
         return [(i["text"], i["encoding"]) for i in kernel["instructions"]]
 
     assert asked() == [

@@ -50,9 +50,9 @@ def test_byte_markers_in_an_object(tmp_path: pathlib.Path) -> None:
     found = report(built(tmp_path, MARKED), regions="marked")
     (kernel,) = found["kernels"]
     assert (kernel["kind"], kernel["function"], kernel["is_loop"]) == ("marker", "f", True)
-    text = analyze_units([Unit(assembly=MARKED, assembly_file="a.s")], Settings(mcpu="skylake", regions="marked"))[
-        "units"
-    ][0]["kernels"][0]
+    text = analyze_units(
+        [Unit(assembly=MARKED, assembly_file="a.s")], Settings(mcpu="skylake", regions="marked")
+    ).units[0]["kernels"][0]
     assert [i["form"] for i in kernel["instructions"]] == [i["form"] for i in text["instructions"]]
     assert found["left_out"] == []
 
@@ -135,7 +135,7 @@ def test_bytes_read_back(blocks: list[bytes]) -> None:
 def test_raw_bytes() -> None:
     unit = Unit(assembly="", assembly_file="h")
     found = analyze_bytes(unit, hexadecimal("48 01 c3 0f af c3 75 f8\n\n90", "h"), Settings(mcpu="skylake"))
-    kernels = build_report([unit_report(found)])["units"][0]["kernels"]
+    kernels = build_report([unit_report(found)]).units[0]["kernels"]
     assert [(k["name"], k["is_loop"]) for k in kernels] == [("h:1", True), ("h:3", False)]
     with pytest.raises(AnalysisError, match="h: h:1: "):
         analyze_bytes(unit, hexadecimal("06", "h"), Settings(mcpu="skylake"))

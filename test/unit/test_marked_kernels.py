@@ -43,7 +43,7 @@ def units(folder: Path, compiler: str, files: dict[str, str], source: str, **set
     compiled = compile_units([compiler, "-O3", "-march=haswell", "-c", source, "-o", "x.o"], folder=folder)
     assert (compiled.status, compiled.warnings) == (0, ())
     asked = replace(Settings(mcpu="haswell", what_ifs=False, timeline_iterations=0), **settings)
-    return list(analyze_units(compiled.units, asked)["units"])
+    return list(analyze_units(compiled.units, asked).units)
 
 
 def marked(text: str, **marks: str) -> str:
@@ -198,7 +198,7 @@ def of_mark(*conditions: str) -> Any:
     )
     text = '\t.file 1 "x.c"\n' + LOOP
     unit = Unit(assembly=text, assembly_file="x.s", source="x.c", marks=(mark,))
-    return analyze_units([unit], Settings(mcpu="skylake", what_ifs=False))["units"][0]
+    return analyze_units([unit], Settings(mcpu="skylake", what_ifs=False)).units[0]
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def standin(monkeypatch: pytest.MonkeyPatch, *found: Measurement | Failure | Exc
 def report(text: str, **more: object) -> dict[str, object]:
     made = analyze_units([Unit(assembly=text, assembly_file="a.s")], Settings(measure=True, **more))  # type: ignore[arg-type]
     jsonschema.Draft202012Validator(schema()).validate(made)
-    (kernel,) = made["units"][0]["kernels"]
+    (kernel,) = made.units[0]["kernels"]
     assert kernel["measured"] is not None
     return dict(kernel["measured"])
 
@@ -264,7 +264,7 @@ def test_arrays_that_begin_best_do_not_explain_a_difference(monkeypatch: pytest.
     text = SUM.replace("vaddsd\t(%rdi), %xmm0, %xmm0", loads).replace("$8", "$256")
     standin(monkeypatch, took(5.2))
     made = analyze_units([Unit(assembly=text, assembly_file="a.s")], Settings(measure=True))
-    (kernel,) = made["units"][0]["kernels"]
+    (kernel,) = made.units[0]["kernels"]
     assert kernel["range"] is not None
     assert kernel["measured"] is not None
     (cause,) = kernel["range"]["causes"]
@@ -286,16 +286,16 @@ def test_what_cannot_run_says_why(monkeypatch: pytest.MonkeyPatch, text: str, ki
 def test_nothing_is_run_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     used = standin(monkeypatch, took(1.0))
     made = analyze_units([Unit(assembly=SUM, assembly_file="a.s")], Settings())
-    assert made["units"][0]["kernels"][0]["measured"] is None
+    assert made.units[0]["kernels"][0]["measured"] is None
     assert used.loops == []
 
 
 def test_without_a_name_the_model_is_that_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     standin(monkeypatch, took(4.0))
     unit = Unit(assembly=SUM, assembly_file="a.s", cpu="znver4")
-    assert analyze_units([unit], Settings())["units"][0]["model"]["name"] == "znver4"
-    assert analyze_units([unit], Settings(measure=True))["units"][0]["model"]["name"] == "skylake-avx512"
-    assert analyze_units([unit], Settings(measure=True, mcpu="znver3"))["units"][0]["model"]["name"] == "znver3"
+    assert analyze_units([unit], Settings()).units[0]["model"]["name"] == "znver4"
+    assert analyze_units([unit], Settings(measure=True)).units[0]["model"]["name"] == "skylake-avx512"
+    assert analyze_units([unit], Settings(measure=True, mcpu="znver3")).units[0]["model"]["name"] == "znver3"
     monkeypatch.setattr("incc.models.loading.host_cpu", lambda: ("", ""))
     with pytest.raises(AnalysisError, match="no machine model for the host"):
         analyze_units([unit], Settings(measure=True))

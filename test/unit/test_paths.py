@@ -42,7 +42,7 @@ def unit_of(text: str, **chosen: Any) -> dict[str, Any]:
     settings = replace(Settings(mcpu="skylake", regions="loops", timeline_iterations=0), **chosen)
     report = analyze_units([Unit(assembly=text, assembly_file="x.s")], settings)
     VALIDATOR.validate(json.loads(render_json(report)))
-    (unit,) = report["units"]
+    (unit,) = report.units
     return dict(unit)
 
 

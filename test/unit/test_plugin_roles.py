@@ -54,9 +54,9 @@ def parts(*loops: CompiledLoop, text: str = TEXT) -> list[Part]:
 
 def report(*loops: CompiledLoop, text: str = TEXT) -> list[Any]:
     settings = Settings(mcpu="skylake", what_ifs=False, timeline_iterations=0)
-    kernels: list[Any] = unit_report(analyze_unit(Unit(assembly=text, assembly_file="f.s", loops=loops), settings))[
-        "kernels"
-    ]
+    kernels: list[Any] = unit_report(
+        analyze_unit(Unit(assembly=text, assembly_file="f.s", loops=loops), settings)
+    ).kernels
     return kernels
 
 

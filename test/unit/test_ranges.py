@@ -27,7 +27,7 @@ def report(body: str, core: str = "skylake", **settings: Any) -> dict[str, Any]:
     """The report on a loop, whose first line is 2."""
     text = f".L1:\n{body}\n\tdecq %r15\n\tjne .L1\n"
     asked = Settings(mcpu=core, regions="loops", timeline_iterations=0, **settings)
-    (kernel,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], asked)["units"][0]["kernels"]
+    (kernel,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], asked).units[0]["kernels"]
     return dict(kernel)
 
 
@@ -228,7 +228,7 @@ def test_of_many_ways_the_shortest_and_the_longest_are_looked_at() -> None:
     kernel = report(diamonds + "\n\taddq $4, %rsi", core="znver4")
     text = f".L1:\n{diamonds}\n\taddq $4, %rsi\n\tdecq %r15\n\tjne .L1\n"
     asked = Settings(mcpu="znver4", timeline_iterations=0, ways=("paths",))
-    (ways,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], asked)["units"][0]["ways"] or []
+    (ways,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], asked).units[0]["ways"] or []
     assert len(ways["ways"]) == 16
     cycles = [way["cycles"]["cycles"] for way in ways["ways"]]
     assert kernel["range"]["least"] == min(cycles)
@@ -276,7 +276,7 @@ ROOT = """\tmovsd (%rsi), %xmm0
 
 def of_root(text: str = ROOT) -> dict[str, Any]:
     asked = Settings(mcpu="skylake", regions="loops", timeline_iterations=0, mispredict_rate=0.5)
-    (kernel,) = analyze_units([Unit(assembly=f".L1:\n{text}\n", assembly_file="x.s")], asked)["units"][0]["kernels"]
+    (kernel,) = analyze_units([Unit(assembly=f".L1:\n{text}\n", assembly_file="x.s")], asked).units[0]["kernels"]
     return dict(kernel)
 
 

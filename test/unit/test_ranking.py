@@ -293,7 +293,7 @@ def test_each_core_has_all_that_is_counted() -> None:
         build.seen, [Told(path="hot", kind="perf-script", unit=SAMPLES, samples=(Sample(symbol="f", amount=100.0),))]
     )
     assert found.amounts == [100, 100]
-    assert (found.hotness["total"], found.hotness["matched"]) == (200, 1)
+    assert (found.hotness.total, found.hotness.matched) == (200, 1)
 
 
 @pytest.mark.parametrize(
@@ -347,7 +347,7 @@ def test_samples_by_address_in_machine_code() -> None:
     )  # four instructions of four bytes
     build = read_build([write("w.json", unit(made))], Wanted(code=True))
     found = weigh(build.seen, [samples(inside, behind, elsewhere=2.0)])
-    assert (found.amounts, found.ways, found.hotness["matched"]) == ([3.0], [{"address": None}], 0.3)
+    assert (found.amounts, found.ways, found.hotness.matched) == ([3.0], [{"address": None}], 0.3)
 
 
 def test_samples_at_the_code_that_a_disassembly_shows() -> None:
@@ -371,7 +371,7 @@ def test_counts_of_functions() -> None:
     )
     build = read_build([write("w.json", unit(kernel("f"), kernel("g", 9)))], Wanted(code=True))
     found = weigh(build.seen, [told])
-    assert (found.amounts, found.hotness["matched"]) == ([400, 0], round(100 / 150, 6))
+    assert (found.amounts, found.hotness.matched) == ([400, 0], round(100 / 150, 6))
 
 
 @examples(60)

@@ -282,7 +282,7 @@ def kernels(folder: Path, compiler: str, *flags: str, source: str = SOURCE, name
     assert compiled.status == 0
     assert compiled.warnings == ()
     settings = Settings(mcpu="skylake-avx512", what_ifs=False, timeline_iterations=0)
-    (unit,) = analyze_units(compiled.units, settings)["units"]
+    (unit,) = analyze_units(compiled.units, settings).units
     assert sorted(path.name for path in folder.iterdir()) == sorted([name, "a.o"])
     return list(unit["kernels"])
 

@@ -290,7 +290,7 @@ def test_instructions() -> None:
     kernel, bound, analysis = triad_parts()
     forms = make_forms(triad_rows())
     report = kernel_report(make_result(kernel, bound, analysis, forms))
-    load, fma, store, _, _, jump = report["instructions"]
+    load, fma, store, _, _, jump = report.instructions
     assert (load["ports"], load["rthroughput"]["exact"], load["loads"], load["stores"]) == ("1*p23", "1/2", True, False)
     assert (fma["ports"], fma["issue_slots"], fma["load_latency"]) == ("1*p23+1*p01", 2, 7)
     assert (store["remarks"], store["figures"]["derived"]) == ("D", "from the register form")

@@ -42,8 +42,8 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str], str]:
     """The exit status, the names of the kernels, and the messages."""
     status = scan.main(["-mcpu=skylake", "--output=cycles", *arguments])
-    output, errors = capsys.readouterr()
-    return status, [line.rsplit(" ", 1)[0] for line in output.splitlines()], errors
+    result = capsys.readouterr()
+    return status, [line.rsplit(" ", 1)[0] for line in result.out.splitlines()], result.err
 
 
 def find(path: pathlib.Path) -> tuple[list[str], list[str]]:
@@ -131,11 +131,11 @@ def test_the_same_code_counts_once_in_a_folder(
     assert [line.rsplit("/", 1)[1] for line in lines] == ["one.o:one+0x0", "a.so:two+0x0"]
     assert run(capsys, "--where=cycles > 0", str(tmp_path)) == (status, lines, errors)
     assert scan.main(["-mcpu=skylake", "--output=json", str(tmp_path)]) == 0
-    output, again = capsys.readouterr()
-    reports = [json.loads(line)["units"] for line in output.splitlines()]
+    result = capsys.readouterr()
+    reports = [json.loads(line)["units"] for line in result.out.splitlines()]
     assert [unit["assembly_file"] for (unit,) in reports] == [line.partition(":")[0] for line in lines]
     assert [len(unit["kernels"]) for (unit,) in reports] == [1, 1]
-    assert again == errors
+    assert result.err == errors
     assert errors == "incc-scan: note: left out 1 kernel that is in another file as well\n"
     # What is named itself is all shown.
     _, lines, errors = run(capsys, str(tmp_path / "one.o"), str(tmp_path / "a.so"))
@@ -151,12 +151,12 @@ def test_names_with_any_bytes(
     with open(name + ".bad.o", "wb") as file:
         file.write(b"\x7fELF and no more")
     assert scan.main(["-mcpu=skylake", f"--output={output}", str(tmp_path)]) == 1
-    printed, errors = capfdbinary.readouterr()
-    assert printed.count(b"one") >= 1
-    assert b"\x1b" not in printed + errors
-    assert errors.startswith(b"incc-scan: error: ")
-    assert errors.count(b"\n") == 1
-    assert b"a\\nb\\x1b[31m" in errors
+    result = capfdbinary.readouterr()
+    assert result.out.count(b"one") >= 1
+    assert b"\x1b" not in result.out + result.err
+    assert result.err.startswith(b"incc-scan: error: ")
+    assert result.err.count(b"\n") == 1
+    assert b"a\\nb\\x1b[31m" in result.err
 
 
 def test_what_is_in_the_way(tmp_path: pathlib.Path, objects: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

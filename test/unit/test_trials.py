@@ -29,11 +29,11 @@ def unit(*loops: tuple[str, int, str], arguments: tuple[str, ...] = ("-O3",)) ->
         command=("gcc", *arguments),
     )
     settings = Settings(mcpu="skylake-avx512", timeline_iterations=0)
-    return analyze_units([made], settings)["units"][0]
+    return analyze_units([made], settings).units[0]
 
 
 def loops_of(before: Any, after: Any) -> list[dict[str, Any]]:
-    return [dict(loop) for loop in trial(["-fassociative-math"], before, after)["loops"]]
+    return [dict(loop) for loop in trial(["-fassociative-math"], before, after).loops]
 
 
 def test_sets_of_flags() -> None:
@@ -80,7 +80,7 @@ def test_what_is_called_is_not_compared() -> None:
 
 def test_a_unit_that_could_not_be_compiled() -> None:
     found = trial(["-fassociative-math"], unit(("f", 3, SCALAR)), None, "not analysed")
-    assert (found["problem"], found["loops"]) == ("not analysed", [])
+    assert (found.problem, found.loops) == ("not analysed", [])
 
 
 def test_another_place_of_the_same_code_is_no_gain() -> None:

@@ -215,34 +215,34 @@ def test_words_for_limits() -> None:
     prediction["limited_by"] = ["port", "front_end"]
     for resource in k["resources"]:
         resource["busiest"] = resource["name"] in ("2", "3")
-    assert overview(k)["limit"] == "ports 2,3; front end"
+    assert overview(k).limit == "ports 2,3; front end"
     prediction["limited_by"] = ["divider"]
-    assert overview(k)["limit"] == "divider"
+    assert overview(k).limit == "divider"
     prediction["limited_by"] = []
     k["what_ifs"] = []
-    assert overview(k)["limit"] == "pipeline"
+    assert overview(k).limit == "pipeline"
     k["what_ifs"] = [{"change": "port 5", "asked": False, "gained": 0.0, "cycles": 4.0}]
-    assert overview(k)["limit"] == "several"
+    assert overview(k).limit == "several"
     k["what_ifs"] = [
         {"change": "unlimited-ports", "asked": False, "gained": 2.0, "cycles": 2.0},
         {"change": "port 5", "asked": False, "gained": 2.0, "cycles": 2.0},
         {"change": "front-end", "asked": False, "gained": 1.0, "cycles": 3.0},
     ]
-    assert overview(k)["limit"] == "port 5"
+    assert overview(k).limit == "port 5"
 
 
 def test_what_is_worth_a_look() -> None:
     k = kernel()
     k["hints"] = [{"rule": "unknown-instructions", "text": "", "evidence": {}}]
-    assert overview(k)["look"] == ""
+    assert overview(k).look == ""
     k["hints"].append({"rule": "sum-chain", "text": "", "evidence": {}})
-    assert overview(k)["look"] == "sum chain"
+    assert overview(k).look == "sum chain"
     k["range"] = {"least": 4.0, "most": 4.5, "text": "", "causes": [{"kind": "aliasing"}]}
-    assert overview(k)["look"] == "sum chain"
+    assert overview(k).look == "sum chain"
     k["range"]["most"] = 8.0
-    assert overview(k)["look"] == "sum chain, aliasing"
+    assert overview(k).look == "sum chain, aliasing"
     k["role"] = {"name": "remainder", "of": "a/loop1", "text": ""}
-    assert overview(k)["look"] == ""
+    assert overview(k).look == ""
 
 
 def test_columns_shrink_in_order() -> None:
@@ -293,7 +293,7 @@ def test_ports_in_short(ports: str, text: str) -> None:
     k = kernel()
     k["bounds"]["prediction"]["limited_by"] = ["port"]
     k["resources"] = [{**k["resources"][0], "name": name, "busiest": True} for name in ports.split()]
-    assert overview(k)["limit"] == text
+    assert overview(k).limit == text
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])
@@ -332,7 +332,7 @@ def test_at_least_has_one_sign() -> None:
 
 def test_cycles_without_what_is_not_known_are_at_least_so_many() -> None:
     known, unknown = SUM.replace("NAME", "a"), SUM.replace("NAME", "b").replace("\tincq", "\tfrobnicate %rcx\n\tincq")
-    first, second = analyze_units([Unit(assembly=known + unknown, assembly_file="x.s")], LOOPS)["units"][0]["kernels"]
+    first, second = analyze_units([Unit(assembly=known + unknown, assembly_file="x.s")], LOOPS).units[0]["kernels"]
     assert first["elements"] is not None
     assert first["elements"]["text"].startswith("4.00 cycles an iteration")
     assert second["at_least"]
