@@ -16,11 +16,11 @@ from msgspec.structs import replace
 from incc.compare import build, types
 from incc.compare.build import Wanted, compare
 from incc.compare.match import Match, Matching
-from incc.compare.schema import schema
+from incc.views.schemas import schema
 from incc.report import types as report_types
 from incc.report.where import kernel_values, parse
 
-SCHEMA = jsonschema.Draft202012Validator(schema())
+SCHEMA = jsonschema.Draft202012Validator(schema("compare/comparison"))
 PARTS: dict[tuple[str, str], tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
 

@@ -24,7 +24,7 @@ from incc.frontends.x86.kernels import decode_bytes
 from incc.measuring import harness, kernels
 from incc.measuring.harness import Failure, Loop, Measurement, Unavailable
 from incc.measuring.kernels import Prepared, lacking, measure_kernels, prepare
-from incc.report.schema import schema
+from incc.views.schemas import schema
 from incc.views.html import render as page
 
 SUM = """
@@ -103,7 +103,7 @@ def standin(monkeypatch: pytest.MonkeyPatch, *found: Measurement | Failure | Exc
 
 def report(text: str, **more: object) -> dict[str, object]:
     made = analyze_units([Unit(assembly=text, assembly_file="a.s")], Settings(measure=True, **more))  # type: ignore[arg-type]
-    jsonschema.Draft202012Validator(schema()).validate(made)
+    jsonschema.Draft202012Validator(schema("report/report")).validate(made)
     (kernel,) = made.units[0]["kernels"]
     assert kernel["measured"] is not None
     return dict(kernel["measured"])

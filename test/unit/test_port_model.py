@@ -15,7 +15,7 @@ from incc.driver.commands.model import main as model_main
 from incc.frontends.isa import isa
 from incc.models.loading import list_models, load
 from incc.report.core import core_report
-from incc.report.schema import schema
+from incc.views.schemas import schema
 from incc.views.layout import Layout
 from incc.views.text.port_model import lines, port_groups
 
@@ -131,7 +131,7 @@ def test_without_a_file_nothing_is_read(capfd: Any, monkeypatch: pytest.MonkeyPa
         "neoverse-v1)",
     ]
     status, out, err = run(capfd, "-mcpu=skylake", "-port-model", "-json")
-    jsonschema.Draft202012Validator(schema()).validate(json.loads(out))
+    jsonschema.Draft202012Validator(schema("report/report")).validate(json.loads(out))
     (unit,) = json.loads(out)["units"]
     assert (status, unit["core"]["model"], unit["kernels"]) == (0, "skylake", [])
     # What is no drawing of a core needs its input all the same.
