@@ -11,7 +11,11 @@ from functools import cache
 from hashlib import blake2b
 from typing import Any
 
+from structs import filled
+
+from incc.compare import types as c
 from incc.compare.side import Entry, Side, in_memory, side_info
+from incc.report import types as t
 
 PORTS = ("0", "1", "2", "3", "4", "5", "6", "7", "0DV")
 
@@ -58,7 +62,7 @@ def entry_of(text: str, **given: Any) -> Entry:
 # --- by hand ----------------------------------------------------------------------------------------------------------
 
 
-def make_instruction(index: int = 0, text: str = "nop", **fields: Any) -> dict[str, Any]:
+def make_instruction(index: int = 0, text: str = "nop", **fields: Any) -> t.Instruction:
     """An instruction of a report: one µop on any of four ports, 4 bytes, 1 cycle."""
     instruction: dict[str, Any] = {
         "index": index,
@@ -95,7 +99,7 @@ def make_instruction(index: int = 0, text: str = "nop", **fields: Any) -> dict[s
         "figures": {"source": "uops.info SKX", "derived": ""},
         "remarks": "",
     }
-    return {**instruction, **fields}
+    return filled(t.Instruction, {**instruction, **fields})
 
 
 def make_kernel(
@@ -107,7 +111,7 @@ def make_kernel(
     texts: tuple[str, ...] = ("vaddsd (%rdi,%rax,8), %xmm0, %xmm0", "incq %rax", "cmpq %rdx, %rax", "jne .L3"),
     source: tuple[str, int] | None = ("x.c", 3),
     **fields: Any,
-) -> dict[str, Any]:
+) -> t.Kernel:
     """A kernel of a report from few figures: its bounds (`port`, `front_end` …, else 1 each and the loop-carried one
     as its cycles), its instructions' texts; what is known of elements. Any other field by its name."""
     function = kernel_id.partition("/")[0]
@@ -204,7 +208,7 @@ def make_kernel(
                 "name": name,
                 "kind": "port" if len(name) == 1 else "unit",
                 "title": f"Port{name}" if len(name) == 1 else name,
-                "load": sum(i["pressure"][p] for i in instructions),
+                "load": sum(i.pressure[p] for i in instructions),
                 "busiest": name in "0156",
             }
             for p, name in enumerate(PORTS)
@@ -251,7 +255,7 @@ def make_kernel(
         },
     }
     assert not fields.keys() - kernel.keys(), f"no fields of kernels: {fields.keys() - kernel.keys()}"
-    return {**kernel, **fields}
+    return filled(t.Kernel, {**kernel, **fields})
 
 
 def _exact(cycles: float) -> str:
@@ -260,7 +264,7 @@ def _exact(cycles: float) -> str:
     return str(Fraction(cycles).limit_denominator(1000))
 
 
-def make_unit(kernels: list[dict[str, Any]], **fields: Any) -> dict[str, Any]:
+def make_unit(kernels: list[t.Kernel], **fields: Any) -> t.Unit:
     """A unit of a report."""
     unit: dict[str, Any] = {
         "source": "x.c",
@@ -293,17 +297,17 @@ def make_unit(kernels: list[dict[str, Any]], **fields: Any) -> dict[str, Any]:
         "trials": None,
     }
     assert not fields.keys() - unit.keys(), f"no fields of units: {fields.keys() - unit.keys()}"
-    return {**unit, **fields}
+    return filled(t.Unit, {**unit, **fields})
 
 
-def make_report(*units: dict[str, Any]) -> Any:
+def make_report(*units: t.Unit) -> t.Report:
     """A report of units."""
     from incc.report.build import SCHEMA_VERSION
 
-    return {"schema_version": SCHEMA_VERSION, "tool": {"name": "incc", "version": "1"}, "units": list(units)}
+    return t.Report(schema_version=SCHEMA_VERSION, tool=t.Tool(name="incc", version="1"), units=list(units))
 
 
-def make_side(kernels: list[dict[str, Any]], label: str = "a", **unit: Any) -> Side:
+def make_side(kernels: list[t.Kernel], label: str = "a", **unit: Any) -> Side:
     """A side of one unit with these kernels; fields of the unit by their names."""
     return in_memory(make_report(make_unit(kernels, **unit)), label)
 
@@ -354,7 +358,7 @@ def make_figures(cycles: float = 4.0, elements: float | None = 1.0, **fields: An
     return {**figures, **fields}
 
 
-def make_member(kernel_id: str = "f/loop1", cycles: float = 4.0, **fields: Any) -> dict[str, Any]:
+def make_member(kernel_id: str = "f/loop1", cycles: float = 4.0, **fields: Any) -> c.Member:
     """A kernel of a side in a comparison, without its instructions."""
     function = kernel_id.partition("/")[0]
     member: dict[str, Any] = {
@@ -381,15 +385,15 @@ def make_member(kernel_id: str = "f/loop1", cycles: float = 4.0, **fields: Any) 
         "resources": None,
     }
     assert not fields.keys() - member.keys(), f"no fields of members: {fields.keys() - member.keys()}"
-    return {**member, **fields}
+    return filled(c.Member, {**member, **fields})
 
 
 def make_cause(kind: str = "chain", text: str = "+1 reload on the LCD: +4 cycles", cycles: float | None = 4.0) -> Any:
     """A cause of a change, of the first instruction on both sides."""
-    return {"kind": kind, "text": text, "cycles": cycles, "a": [0], "b": [0], "evidence": {}}
+    return filled(c.Cause, {"kind": kind, "text": text, "cycles": cycles, "a": [0], "b": [0]})
 
 
-def make_change(cycles_a: float = 4.0, cycles_b: float = 4.0, **fields: Any) -> dict[str, Any]:
+def make_change(cycles_a: float = 4.0, cycles_b: float = 4.0, **fields: Any) -> c.Change:
     """A change from so many cycles an element to so many."""
     outcome = "equal" if cycles_a == cycles_b else "slower" if cycles_b > cycles_a else "faster"
     change: dict[str, Any] = {
@@ -408,46 +412,47 @@ def make_change(cycles_a: float = 4.0, cycles_b: float = 4.0, **fields: Any) -> 
         "alignment": None,
     }
     assert not fields.keys() - change.keys(), f"no fields of changes: {fields.keys() - change.keys()}"
-    return {**change, **fields}
+    return filled(c.Change, {**change, **fields})
 
 
-def make_row(members: list[dict[str, Any] | None], changes: list[dict[str, Any] | None] | None = None) -> Any:
+def make_row(members: list[c.Member | None], changes: list[c.Change | None] | None = None) -> c.Row:
     """A row of members by side, with changes from the first one that there is unless these are given."""
     base = next(i for i, member in enumerate(members) if member)
     first: Any = members[base]
     if changes is None:
         changes = [
-            make_change(first["figures"]["cycles"], member["figures"]["cycles"]) if member and i != base else None
+            make_change(first.figures.cycles, member.figures.cycles) if member and i != base else None
             for i, member in enumerate(members)
         ]
-    each = [member["figures"]["cycles"] if member else None for member in members]
-    least = min(c for c in each if c is not None)
-    return {
-        "name": first["function_name"],
-        "source": first["source"],
+    each = [member.figures.cycles if member else None for member in members]
+    least = min(cycles for cycles in each if cycles is not None)
+    row = {
+        "name": first.function_name,
+        "source": first.source,
         "members": members,
         "base": base,
         "changes": changes,
-        "best": [i for i, c in enumerate(each) if c is not None and c <= 1.01 * least],
-        "weight": max([abs(c["cycles_b"] - c["cycles_a"]) for c in changes if c], default=0.0),
+        "best": [i for i, cycles in enumerate(each) if cycles is not None and cycles <= 1.01 * least],
+        "weight": max([abs(x.cycles_b - x.cycles_a) for x in changes if x], default=0.0),
     }
+    return filled(c.Row, row)
 
 
-def make_comparison(rows: list[Any], labels: tuple[str, ...] = ("a", "b"), **fields: Any) -> Any:
+def make_comparison(rows: list[c.Row], labels: tuple[str, ...] = ("a", "b"), **fields: Any) -> c.Comparison:
     """A comparison with these rows."""
     totals: list[Any] = [None]
     for side in range(1, len(labels)):
-        changes = [row["changes"][side] for row in rows if row["changes"][side]]
-        ratios = [change["ratio"] for change in changes if change["ratio"]]
+        changes = [row.changes[side] for row in rows if row.changes[side]]
+        ratios = [change.ratio for change in changes if change.ratio]
         product = 1.0
         for ratio in ratios:
             product *= ratio
         outcomes = ("same", "moved", "equal", "faster", "slower", "unknown")
         totals.append(
             {
-                **{name: sum(change["outcome"] == name for change in changes) for name in outcomes},
-                "only_a": sum(row["members"][0] is not None and row["members"][side] is None for row in rows),
-                "only_b": sum(row["base"] == side for row in rows),
+                **{name: sum(change.outcome == name for change in changes) for name in outcomes},
+                "only_a": sum(row.members[0] is not None and row.members[side] is None for row in rows),
+                "only_b": sum(row.base == side for row in rows),
                 "speedup": product ** (1 / len(ratios)) if ratios else None,
             }
         )
@@ -457,7 +462,7 @@ def make_comparison(rows: list[Any], labels: tuple[str, ...] = ("a", "b"), **fie
             "input": f"{label}.json",
             "compilers": ["gcc 12.2.0"],
             "models": [{"name": "skylake-avx512", "title": "Intel Skylake-X", "version": "1"}],
-            "kernels": sum(row["members"][side] is not None for row in rows),
+            "kernels": sum(row.members[side] is not None for row in rows),
             "variant": None,
             "problem": "",
             "notes": [],
@@ -475,4 +480,4 @@ def make_comparison(rows: list[Any], labels: tuple[str, ...] = ("a", "b"), **fie
         "notes": [],
     }
     assert not fields.keys() - comparison.keys(), f"no fields of comparisons: {fields.keys() - comparison.keys()}"
-    return {**comparison, **fields}
+    return filled(c.Comparison, {**comparison, **fields})

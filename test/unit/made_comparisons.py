@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from structs import filled
+
 from incc.compare import types as c
+from incc.report import types as t
 
 FIGURES: Any = {
     "cycles": 4.0, "cycles_least": 4.0, "cycles_most": 4.0, "at_least": False, "elements": 4.0,
@@ -26,7 +29,7 @@ def side(label: str, **changed: Any) -> c.Side:
         "problem": "",
         "notes": [],
     }
-    return {**made, **changed}  # type: ignore[typeddict-item]
+    return filled(c.Side, {**made, **changed})
 
 
 def instruction(index: int, text: str, **changed: Any) -> Any:
@@ -37,11 +40,11 @@ def instruction(index: int, text: str, **changed: Any) -> Any:
         "macro_fused": False, "eliminated": False, "zero_idiom": False, "pressure": [0.5, 0.5, 0.0],
         "critical_path_cycles": None, "chain_cycles": None, "figures": None, "remarks": "",
     }  # fmt: skip
-    return {**made, **changed}
+    return filled(t.Instruction, {**made, **changed})
 
 
-RESOURCES: Any = [
-    {"name": name, "kind": "port", "title": f"port {name}", "load": 2.0, "busiest": False} for name in ("0", "1", "5")
+RESOURCES = [
+    t.Resource(name=name, kind="port", title=f"port {name}", load=2.0, busiest=False) for name in ("0", "1", "5")
 ]
 
 
@@ -53,11 +56,11 @@ def member(function: str = "triad", line: int = 4, figures: Any = None, **change
         "figures": {**FIGURES, **(figures or {})}, "limited_by": ["port"], "limit": "ports 2,3", "vector": "256-bit",
         "verdict": "bound by ports", "hints": [], "parts": [], "instructions": None, "resources": None,
     }  # fmt: skip
-    return {**made, **changed}  # type: ignore[typeddict-item]
+    return filled(c.Member, {**made, **changed})
 
 
 def cause(text: str, cycles: float | None = None, kind: str = "ports") -> Any:
-    return {"kind": kind, "text": text, "cycles": cycles, "a": [], "b": [], "evidence": {}}
+    return filled(c.Cause, {"kind": kind, "text": text, "cycles": cycles})
 
 
 def change(cycles_a: float | None = 1.0, cycles_b: float | None = 1.0, **changed: Any) -> c.Change:
@@ -70,7 +73,7 @@ def change(cycles_a: float | None = 1.0, cycles_b: float | None = 1.0, **changed
         "work": 1.0, "scale_a": scale, "scale_b": scale, "cycles_a": cycles_a, "cycles_b": cycles_b, "ratio": ratio,
         "text": f"{cycles_a} → {cycles_b} cycles an element", "causes": [], "alignment": None,
     }  # fmt: skip
-    return {**made, **changed}  # type: ignore[typeddict-item]
+    return filled(c.Change, {**made, **changed})
 
 
 def row(members: list[c.Member | None], changes: list[c.Change | None], **changed: Any) -> c.Row:
@@ -81,7 +84,7 @@ def row(members: list[c.Member | None], changes: list[c.Change | None], **change
         "name": named.function_name, "source": named.source, "members": members, "base": base,
         "changes": changes, "best": [], "weight": 1.0,
     }  # fmt: skip
-    return {**made, **changed}  # type: ignore[typeddict-item]
+    return filled(c.Row, {**made, **changed})
 
 
 def comparison(sides: list[c.Side], rows: list[c.Row], **changed: Any) -> c.Comparison:
@@ -89,7 +92,7 @@ def comparison(sides: list[c.Side], rows: list[c.Row], **changed: Any) -> c.Comp
     totals: list[Any] = [None]
     for n in range(1, len(sides)):
         found = [r.changes[n] for r in rows]
-        outcomes = [x["outcome"] for x in found if x]
+        outcomes = [x.outcome for x in found if x]
         counts: Any = {k: outcomes.count(k) for k in ("same", "moved", "equal", "faster", "slower", "unknown")}
         counts["only_a"] = sum(1 for r in rows if r.members[0] and not r.members[n])
         counts["only_b"] = sum(1 for r in rows if r.base == n)
@@ -99,11 +102,11 @@ def comparison(sides: list[c.Side], rows: list[c.Row], **changed: Any) -> c.Comp
         "schema_version": "1.0", "tool": {"name": "incc", "version": "0"}, "sides": sides, "totals": totals,
         "where": "", "rows": rows, "gate": None, "notes": [],
     }  # fmt: skip
-    return {**made, **changed}  # type: ignore[typeddict-item]
+    return filled(c.Comparison, {**made, **changed})
 
 
 def alignment(*pairs: tuple[int | None, int | None, str]) -> Any:
-    return [{"a": a, "b": b, "change": what} for a, b, what in pairs]
+    return [filled(c.Aligned, {"a": a, "b": b, "change": what}) for a, b, what in pairs]
 
 
 def with_assembly() -> c.Comparison:

@@ -30,6 +30,7 @@ from incc.frontends.x86.classify import divisor_of, sum_of
 from incc.models import bound as b
 from incc.models.bound import BoundKernel
 from incc.models.model import Form, MachineModel
+from incc.report import types as t
 from incc.report.build import UnitResult, build_report, unit_report
 
 PORTS = [*"01234567", "0DV"]
@@ -520,7 +521,7 @@ def make_result(
     )
 
 
-def make_report(*parts: tuple[Kernel, BoundKernel, Analysis], timeline: bool = False) -> dict[str, Any]:
+def make_report(*parts: tuple[Kernel, BoundKernel, Analysis], timeline: bool = False) -> t.Report:
     """A report on one unit with the kernels given (the triad with its timeline, if asked)."""
     model = make_model()
     results = tuple(

@@ -11,14 +11,14 @@ import pytest
 from comparison_fixtures import empty_side, loop, make_kernel, make_side, side_of
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from incc.compare import build, types
 from incc.compare.build import Wanted, compare
 from incc.compare.match import Match, Matching
-from incc.views.schemas import schema
 from incc.report import types as report_types
 from incc.report.where import kernel_values, parse
+from incc.views.schemas import schema
 
 SCHEMA = jsonschema.Draft202012Validator(schema("compare/comparison"))
 PARTS: dict[tuple[str, str], tuple[tuple[str, ...], tuple[str, ...]]] = {}
@@ -32,11 +32,11 @@ def by_identity(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def match(a: Any, b: Any) -> Matching:
-    by_id = {entry.kernel["kernel_id"]: n for n, entry in enumerate(a)}
-    numbers_b = {entry.kernel["kernel_id"]: n for n, entry in enumerate(b)}
+    by_id = {entry.kernel.kernel_id: n for n, entry in enumerate(a)}
+    numbers_b = {entry.kernel.kernel_id: n for n, entry in enumerate(b)}
     matches, used, part_b = [], set(), set()
     for n, entry in enumerate(b):
-        name = entry.kernel["kernel_id"]
+        name = entry.kernel.kernel_id
         parts_a, parts_b = PARTS.get((name, "ab"), ((), ()))
         if name in by_id:
             parts = tuple(by_id[p] for p in parts_a), tuple(numbers_b[p] for p in parts_b)
@@ -290,7 +290,7 @@ def test_notes_on_what_is_not_counted() -> None:
     refused = [{"line": 5, "text": "vfoo %xmm0", "message": "no such instruction: vfoo"}] * 2
     unknown = [{"index": 0, "line": 7, "text": "tdpbssd\t%tmm0, %tmm1, %tmm2", "form": "TDPBSSD"}]
     kernels = [make_kernel("f/loop1", refused=refused), make_kernel("g/loop1", unknown_instructions=unknown)]
-    notes = side("a", *kernels).info["notes"]
+    notes = side("a", *kernels).info.notes
     file = make_side(kernels, "a").entries[0].unit.assembly_file
     assert notes == [
         f"Not counted: 2 statements that could not be decoded, {file}:5: no such instruction: vfoo.",
@@ -328,7 +328,7 @@ def test_many_kernels_need_little_memory() -> None:
     kernels = [make_kernel(f"f{n}/loop1", texts=("nop", f"nop {n}")) for n in range(1000)]
     a, b = side("a", *kernels), side("b", *kernels)
     for entry in (*a.entries, *b.entries):
-        entry._load = None  # type: ignore[assignment]  # would fail if it were called
+        force_setattr(entry, "_load", None)  # type: ignore[assignment]  # would fail if it were called
     tracemalloc.start()
     try:
         found = compare([a, b])

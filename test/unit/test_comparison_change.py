@@ -8,6 +8,7 @@ import pytest
 from comparison_fixtures import entry_of, loop, make_entry, make_kernel, make_report, make_unit
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import force_setattr
 
 from incc.compare.change import change, figures
 from incc.compare.match import Match
@@ -24,14 +25,14 @@ def became(a: Entry, b: Entry, parts_a: Any = (), parts_b: Any = ()) -> Any:
     found: Any = change(a, b, MATCH, parts_a, parts_b)
     opposite: Any = change(b, a, MATCH, parts_b, parts_a)
     turned = {"faster": "slower", "slower": "faster"}
-    assert opposite["outcome"] == turned.get(found["outcome"], found["outcome"])
-    assert (opposite["cycles_a"], opposite["cycles_b"]) == (found["cycles_b"], found["cycles_a"])
-    assert opposite["basis"] == found["basis"]
-    assert (opposite["scale_a"], opposite["scale_b"]) == (found["scale_b"], found["scale_a"])
-    assert (found["scale_a"] is None) == (found["basis"] == "")
-    if found["ratio"]:
-        assert opposite["ratio"] == pytest.approx(1 / found["ratio"])
-    assert [cause["kind"] for cause in opposite["causes"]] == [cause["kind"] for cause in found["causes"]]
+    assert opposite.outcome == turned.get(found.outcome, found.outcome)
+    assert (opposite.cycles_a, opposite.cycles_b) == (found.cycles_b, found.cycles_a)
+    assert opposite.basis == found.basis
+    assert (opposite.scale_a, opposite.scale_b) == (found.scale_b, found.scale_a)
+    assert (found.scale_a is None) == (found.basis == "")
+    if found.ratio:
+        assert opposite.ratio == pytest.approx(1 / found.ratio)
+    assert [cause.kind for cause in opposite.causes] == [cause.kind for cause in found.causes]
     for one, other in zip(found["causes"], opposite["causes"], strict=True):
         assert (one["a"], one["b"]) == (other["b"], other["a"])
         assert one["evidence"].get("a") == other["evidence"].get("b")
@@ -413,9 +414,9 @@ def test_a_report_that_contradicts_itself_is_no_accident() -> None:
     longer = "\tvaddsd %xmm1, %xmm0, %xmm0\n" + SUM
     a, b = entry_of(loop(SUM, line=3)), entry_of(loop(longer, line=3))
     for chain in b.kernel.chains:
-        chain["instructions"] = [10**6]
-        for step in chain["steps"]:
-            step["to"] = 10**6
+        force_setattr(chain, "instructions", [10**6])
+        for step in chain.steps:
+            force_setattr(step, "to", 10**6)
     assert became(a, b)["outcome"] == "slower"
 
 

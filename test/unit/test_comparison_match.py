@@ -11,7 +11,7 @@ import pytest
 from comparison_fixtures import loop, report_of
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from incc.compare.build import compare
 from incc.compare.match import Matching, match
@@ -419,22 +419,22 @@ def test_kernels_of_several_cores_are_matched_core_by_core() -> None:
     def side(text: str, label: str, *cores: str) -> Side:
         report = report_of(text, mcpu=cores[0])
         for core in cores[1:]:
-            report["units"] += report_of(text, mcpu=core)["units"]
+            force_setattr(report, "units", report.units + (report_of(text, mcpu=core).units))
         return in_memory(report, label)
 
     both = side(body, "a", "skylake-avx512", "znver4")
     other = side(faster, "b", "znver4", "skylake-avx512")
     for a, b in ((both, other), (other, both)):
         rows = compare([a, b]).rows
-        assert [{m["model"] for m in row["members"] if m} for row in rows] in (
+        assert [{m.model for m in row.members if m} for row in rows] in (
             [{"skylake-avx512"}, {"znver4"}],
             [{"znver4"}, {"skylake-avx512"}],
         )
-        assert {row["name"] for row in rows} == {"f (skylake-avx512)", "f (znver4)"}
+        assert {row.name for row in rows} == {"f (skylake-avx512)", "f (znver4)"}
     one = compare([both, side(faster, "b", "znver4")])
-    assert sorted(len([m for m in row["members"] if m]) for row in one.rows) == [1, 2]
+    assert sorted(len([m for m in row.members if m]) for row in one.rows) == [1, 2]
     assert not any("different cores" in note for note in one.notes)
     # Without a core that both have, the loops are still the same.
     crossed = compare([both, side(faster, "b", "haswell")])
-    assert max(len([m for m in row["members"] if m]) for row in crossed.rows) == 2
+    assert max(len([m for m in row.members if m]) for row in crossed.rows) == 2
     assert any("different cores" in note for note in crossed.notes)

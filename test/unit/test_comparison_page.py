@@ -21,6 +21,7 @@ from made_comparisons import (
     side,
     with_assembly,
 )
+from msgspec.structs import force_setattr
 
 import browser
 from incc.compare.build import Wanted, compare
@@ -104,10 +105,14 @@ def test_without_assembly_there_are_figures() -> None:
 
 def test_offenders_are_marked_and_listed() -> None:
     made: Any = ordinary()
-    made["gate"] = {
-        "condition": "cycles > +5% ",
-        "offenders": [{"row": 0, "side": 1, "text": "forces: cycles 2 → 5.4"}],
-    }
+    force_setattr(
+        made,
+        "gate",
+        {
+            "condition": "cycles > +5% ",
+            "offenders": [{"row": 0, "side": 1, "text": "forces: cycles 2 → 5.4"}],
+        },
+    )
     page = render(made)
     assert "1 kernel for which cycles &gt; +5%" in page
     assert '<a href="#p1/B">[1]</a> forces: cycles 2 → 5.4' in page
@@ -151,7 +156,9 @@ def test_the_heat_map_has_cycles_shades_and_sums() -> None:
 def test_variants_that_differ_in_several_ways_are_grouped() -> None:
     made = matrix(["a", "b", "c", "d"])
     for n, one in enumerate(made.sides):
-        one["variant"] = {"compiler": ("gcc", "clang")[n // 2], "flags": [("-O2", "-O3")[n % 2]], "mcpu": ""}
+        force_setattr(
+            one, "variant", {"compiler": ("gcc", "clang")[n // 2], "flags": [("-O2", "-O3")[n % 2]], "mcpu": ""}
+        )
     page = render(made)
     spans = re.findall(r'<th scope="colgroup" colspan="(\d)" class="group">([^<]*)</th>', page)
     assert spans == [("2", "gcc"), ("2", "clang"), ("1", "-O2"), ("1", "-O3"), ("1", "-O2"), ("1", "-O3")]
@@ -173,7 +180,7 @@ def test_names_cannot_break_out_of_the_page() -> None:
     b = member(bad, 2, {"cycles": 9.0}, instructions=[instruction(0, bad)], resources=[])
     rows = [row([a, b], [None, change(1.0, 2.0, text=bad, causes=[cause(bad, 1.0)])]), row([a, None], [None, None])]
     made = comparison([side(bad, input=bad, notes=[bad]), side("new", problem=bad)], rows, where=bad, notes=[bad])
-    made.gate = {"condition": bad, "offenders": [{"row": 0, "side": 1, "text": bad}]}
+    force_setattr(made, "gate", {"condition": bad, "offenders": [{"row": 0, "side": 1, "text": bad}]})
     page = render(made)
     assert "<script>alert" not in page
     assert "<img" not in page
@@ -198,10 +205,10 @@ def test_a_page_has_the_assembly_of_the_first_that_changed() -> None:
     b = side_of("".join(loop.format(n=n, more="\tvmulsd %xmm1, %xmm0, %xmm0\n" * (n > 0)) for n in range(4)), "b")
     for enough, there in ((None, 4), (100, 3), (3, 2), (2, 1)):
         rows = compare([a, b], Wanted(assembly=True, enough=enough)).rows
-        with_code = [r for r in rows if all(m and m["instructions"] is not None for m in r["members"])]
+        with_code = [r for r in rows if all(m and m.instructions is not None for m in r.members)]
         assert len(with_code) == there, enough
         assert with_code == rows[:there]
-        assert all(bool(r["changes"][1] and r["changes"][1]["alignment"]) == (r in with_code) for r in rows)
+        assert all(bool(r.changes[1] and r.changes[1].alignment) == (r in with_code) for r in rows)
 
 
 def test_python_writes_the_same_page() -> None:

@@ -90,7 +90,7 @@ def test_nothing_is_written(folder: pathlib.Path) -> None:
     before = sorted(folder.iterdir())
     arguments = ["-O2", "-c", "scale.c", "-o", "scale.o", "-MMD", "-MF", "scale.d", "-save-temps", "-fdump-tree-all"]
     sides = made(["gcc"], arguments, ["-O1", "-O3 -fopt-info-all=notes"], ["skylake", "znver4"], jobs=2)
-    assert [side.info["kernels"] > 0 for side in sides] == [True] * 4
+    assert [side.info.kernels > 0 for side in sides] == [True] * 4
     assert sorted(folder.iterdir()) == before
     assert (folder / "scale.o").read_text() == "mine"
 
@@ -98,14 +98,14 @@ def test_nothing_is_written(folder: pathlib.Path) -> None:
 def test_sides_say_how_they_came_about(folder: pathlib.Path) -> None:
     needs("gcc")
     sides = made(["gcc"], ["-march=skylake", "scale.c"], ["-O1", "-O3"], ["", "znver4"])
-    assert [side.info["label"] for side in sides] == [
+    assert [side.info.label for side in sides] == [
         "-O1 · its target",
         "-O1 · znver4",
         "-O3 · its target",
         "-O3 · znver4",
     ]
-    assert [side.info["models"][0]["name"] for side in sides] == ["skylake", "znver4"] * 2
-    assert [side.info["variant"] for side in sides] == [
+    assert [side.info.models[0].name for side in sides] == ["skylake", "znver4"] * 2
+    assert [side.info.variant for side in sides] == [
         {"compiler": "", "flags": ["-O1"], "mcpu": ""},
         {"compiler": "", "flags": ["-O1"], "mcpu": "znver4"},
         {"compiler": "", "flags": ["-O3"], "mcpu": ""},
@@ -140,7 +140,7 @@ def test_sources_of_one_command_in_its_order(folder: pathlib.Path) -> None:
     needs("gcc")
     (folder / "other.c").write_text(SOURCE.replace("scale", "other"))
     (side,) = made(["gcc"], ["-O1", "other.c", "scale.c"], [], ["skylake"])
-    assert [entry.unit["source"] for entry in side.entries] == ["other.c", "scale.c"]
+    assert [entry.unit.source for entry in side.entries] == ["other.c", "scale.c"]
 
 
 def test_modules_of_earlier_sources(folder: pathlib.Path) -> None:
@@ -149,7 +149,7 @@ def test_modules_of_earlier_sources(folder: pathlib.Path) -> None:
     text = "subroutine f(a, n)\n  use m\n  integer :: n, i\n  real :: a(n)\n  do i = 1, n\n    a(i) = s*a(i)\n"
     (folder / "u.f90").write_text(f"{text}  end do\nend subroutine\n")
     (side,) = made(["gfortran"], ["-O1", "-c", "m.f90", "u.f90"], [], ["skylake"])
-    assert [entry.kernel["function"] for entry in side.entries] == ["f_"]
+    assert [entry.kernel.function for entry in side.entries] == ["f_"]
     assert sorted(path.name for path in folder.iterdir()) == ["m.f90", "scale.c", "u.f90"]
 
 
@@ -158,14 +158,14 @@ def test_a_compiler_that_fails_has_a_problem(folder: pathlib.Path) -> None:
     text = "#ifdef BAD\n#error not with this\n#endif\n"
     (folder / "scale.c").write_text(text + SOURCE)
     good, bad, none = made(["gcc"], ["scale.c"], ["-O2", "-DBAD", "-O2 -fno-such-option"], ["skylake"])
-    assert good.info["problem"] == ""
+    assert good.info.problem == ""
     assert good.entries
-    assert bad.info["problem"].endswith("error: #error not with this")
+    assert bad.info.problem.endswith("error: #error not with this")
     assert not bad.entries
-    assert "-fno-such-option" in none.info["problem"] or "no-such-option" in none.info["problem"]
+    assert "-fno-such-option" in none.info.problem or "no-such-option" in none.info.problem
     good, missing = made(["gcc", "no-such-gcc"], ["-O2", "scale.c"], [], ["skylake"])
     assert good.entries
-    assert missing.info["problem"] == "no-such-gcc: no such compiler in PATH"
+    assert missing.info.problem == "no-such-gcc: no such compiler in PATH"
 
 
 def test_where_nothing_comes_of_any(folder: pathlib.Path) -> None:

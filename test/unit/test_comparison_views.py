@@ -24,6 +24,7 @@ from made_comparisons import (
     side,
     with_assembly,
 )
+from msgspec.structs import force_setattr
 
 from incc.compare import types as c
 from incc.report.source.places import Choice
@@ -44,10 +45,14 @@ NAMES = st.text(
 
 
 def gated(found: c.Comparison, *offenders: tuple[int, int, str]) -> c.Comparison:
-    found.gate = {
-        "condition": "cycles > +5%",
-        "offenders": [{"row": row, "side": side, "text": text} for row, side, text in offenders],
-    }
+    force_setattr(
+        found,
+        "gate",
+        {
+            "condition": "cycles > +5%",
+            "offenders": [{"row": row, "side": side, "text": text} for row, side, text in offenders],
+        },
+    )
     return found
 
 
@@ -117,7 +122,7 @@ def test_everything_has_what_did_not_change() -> None:
     assert names == {"forces", "sum", "dot", "scale", "copy", "same"}
     # So has a condition that chose them.
     found = ordinary()
-    found.where = "outcome == 'same'"
+    force_setattr(found, "where", "outcome == 'same'")
     assert "Kernels for which outcome == 'same':" in lines_of(found)
     assert any(re.match("6 .* same ", line) for line in lines_of(found, 140))
 
@@ -207,7 +212,7 @@ def test_what_is_not_counted_is_seen_in_the_figures() -> None:
 
 def test_problems_and_notes_are_said() -> None:
     found = comparison([side("a", notes=["read from an old schema"]), side("b", problem="error: no such flag")], [])
-    found.notes = ["cycles are of different cores"]
+    force_setattr(found, "notes", ["cycles are of different cores"])
     lines = lines_of(found)
     assert "B  b  b.json, gcc 12.2.0, skylake, error: no such flag" in lines or any("no such flag" in x for x in lines)
     assert "Note: cycles are of different cores" in lines
@@ -221,7 +226,7 @@ def test_what_could_not_be_compiled_is_said_once() -> None:
     found = comparison(
         [side("a"), side("b", problem="no such compiler", kernels=0)], [row([member(), None], [None, None])]
     )
-    found.notes = ["b: no such compiler"]
+    force_setattr(found, "notes", ["b: no such compiler"])
     lines = lines_of(found)
     assert sum("no such compiler" in line for line in lines) == 1
     assert lines[-1] == "There is nothing to compare with."
@@ -252,7 +257,7 @@ def test_remainders_that_one_side_alone_has_are_one_line() -> None:
     assert "f1" not in said
     assert "f3, remainder" in text.render(found, show=EVERYTHING)
     assert "Only in B: `f0` triad.c:4, 3 remainders and 1 prologue." in markdown.render(found).replace("\u200b", "")
-    found.rows = [one for one in found.rows if one["name"] != "f0"]
+    force_setattr(found, "rows", [one for one in found.rows if one.name != "f0"])
     assert "  3 remainders and 1 prologue: --all lists them\n" in text.render(found)
 
 
@@ -344,7 +349,7 @@ def test_labels_may_be_titles(label: str) -> None:
         "Why",
     )
     found = ordinary()
-    found.sides[0]["label"] = label
+    force_setattr(found.sides[0], "label", label)
     assert next(line for line in lines_of(found, 140) if line.startswith("#")).split()[3] in ("A", label)
     assert re.search("2.00 +5.40", "\n".join(lines_of(found, 140)))
 
@@ -552,7 +557,7 @@ def test_junit_has_a_test_for_each_pair() -> None:
 
 def test_junit_has_a_suite_for_each_side_and_what_could_not_be_compiled() -> None:
     found = matrix(["a", "b", "c"])
-    found.sides[1]["problem"] = "error: no such flag"
+    force_setattr(found.sides[1], "problem", "error: no such flag")
     root = ElementTree.fromstring(junit.render(found))
     assert [suite.get("name") for suite in root] == ["a → b", "a → c"]
     assert next(root.iter("error")).get("message") == "error: no such flag"

@@ -30,7 +30,7 @@ HASHES = {"old code": "a" * 16, "new code": "b" * 16}
 
 def kernel(name: str, cycles: float = 4.0, elements: float | None = 1.0, code: str = "old code", **more: Any) -> Any:
     """A kernel that is known by this name."""
-    made = copy.deepcopy(BASE["units"][0]["kernels"][0])
+    made = copy.deepcopy(BASE.units[0].kernels[0])
     function = name.partition("/")[0]
     each = elements and {**_ELEMENTS, "per_iteration": elements, "cycles": cycles / elements}
     made |= {"kernel_id": name, "function": function, "function_name": function, "cycles": cycles, "elements": each}
@@ -152,7 +152,7 @@ def test_a_renamed_function_is_followed_by_its_code(path: Path, asked: str) -> N
     ]
 
 
-OTHER = BASE["units"][0]["kernels"][1]
+OTHER = BASE.units[0].kernels[1]
 
 
 @pytest.mark.parametrize("asked", ["old", "new"])
@@ -485,7 +485,7 @@ def test_reports_behind_each_other_are_added_however_they_are_laid_out(
 ) -> None:
     """As comparisons read them; the same report again, laid out otherwise, is the same."""
     other = copy.deepcopy(BASE)
-    other["units"][0]["source"] = "other.c"
+    other.units[0].source = "other.c"
     laid_out = "".join(json.dumps(report, indent=1) + "\n" for report in (BASE, other))
     (tmp_path / "a.json").write_text(laid_out)
     assert run("add", f"--db={tmp_path / 'a.db'}", "--commit=c", str(tmp_path / "a.json")) == 0

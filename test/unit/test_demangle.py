@@ -34,19 +34,17 @@ plain:
 
 def kernels(*functions: str) -> list[dict[str, str]]:
     settings = Settings(mcpu="skylake", functions=functions, timeline_iterations=0)
-    found: list[dict[str, str]] = analyze_units([Unit(assembly=LOOP, assembly_file="x.s")], settings).units[0][
-        "kernels"
-    ]
+    found: list[dict[str, str]] = analyze_units([Unit(assembly=LOOP, assembly_file="x.s")], settings).units[0].kernels
     return found
 
 
 @needs_cxxfilt
 def test_names_and_notes_are_readable_and_the_symbol_stays() -> None:
     kernel, plain = kernels()
-    assert kernel["function"] == "_ZN2ns3dotIdEET_PKS1_l"
-    assert kernel["function_name"] == "double ns::dot<double>(double const*, long)"
-    assert any("operator delete(void*)" in note for note in kernel["notes"])
-    assert plain["function"] == plain["function_name"] == "plain"
+    assert kernel.function == "_ZN2ns3dotIdEET_PKS1_l"
+    assert kernel.function_name == "double ns::dot<double>(double const*, long)"
+    assert any("operator delete(void*)" in note for note in kernel.notes)
+    assert plain.function == plain.function_name == "plain"
 
 
 @needs_cxxfilt
@@ -54,7 +52,7 @@ def test_names_and_notes_are_readable_and_the_symbol_stays() -> None:
     "glob", ["_ZN2ns3dotIdEET_PKS1_l", "double ns::dot<double>", "*ns::dot*", "*(double const[*], long)"]
 )
 def test_functions_are_chosen_by_symbol_or_name(glob: str) -> None:
-    assert [k["label"] for k in kernels(glob)] == [".L2"]
+    assert [k.label for k in kernels(glob)] == [".L2"]
 
 
 def test_without_cxxfilt_names_stay(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,8 +77,8 @@ def test_fortran_functions_are_chosen_by_name() -> None:
     text = LOOP.replace("plain", "__kernels_MOD_jacobi")
     for glob in ("kernels::jacobi", "__kernels_MOD_jacobi", "*jacobi"):
         settings = Settings(mcpu="skylake", functions=(glob,), timeline_iterations=0)
-        (kernel,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], settings).units[0]["kernels"]
-        assert kernel["function_name"] == "kernels::jacobi"
+        (kernel,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], settings).units[0].kernels
+        assert kernel.function_name == "kernels::jacobi"
 
 
 def test_inlined_loops_are_near_the_functions_own_lines() -> None:
@@ -90,8 +88,8 @@ def test_inlined_loops_are_near_the_functions_own_lines() -> None:
     text += ".L1:\n\t.loc 2 77 1\n\tdecq %rdi\n\tjne .L1\n\t.loc 1 6 1\n\tnop\n"
     text += ".L2:\n\t.loc 1 7 1\n\tdecq %rdi\n\tjne .L2\n\tret\n"
     report = analyze_units([Unit(assembly=text, assembly_file="x.s")], Settings(mcpu="skylake", timeline_iterations=0))
-    inlined, own = report.units[0]["kernels"]
-    assert inlined["source"] == {"file": "algo.h", "line": 77}
+    inlined, own = report.units[0].kernels
+    assert inlined.source == {"file": "algo.h", "line": 77}
     assert inlined["near"] == {"file": "own.cpp", "line": 5}
     assert own["near"] is None
     assert "Loop at .L1, x.s:11-12, near own.cpp:5\n" in render(report, 100)

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 
 import pytest
 from made_comparisons import matrix, ordinary, side, with_assembly
+from msgspec.structs import force_setattr
 
 from incc.compare import build
 from incc.compare.side import Side
@@ -53,7 +54,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
         return sides
 
     def compare(sides: Any, wanted: Any) -> Any:
-        found.labels = [one.info["label"] for one in sides]
+        found.labels = [one.info.label for one in sides]
         found.wanted = wanted
         return found.result
 
@@ -63,10 +64,14 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
 
 
 def fails(comparison: Any, *offenders: tuple[int, int, str]) -> Any:
-    comparison["gate"] = {
-        "condition": "cycles > +5%",
-        "offenders": [{"row": row, "side": side, "text": text} for row, side, text in offenders],
-    }
+    force_setattr(
+        comparison,
+        "gate",
+        {
+            "condition": "cycles > +5%",
+            "offenders": [{"row": row, "side": side, "text": text} for row, side, text in offenders],
+        },
+    )
     return comparison
 
 
@@ -243,8 +248,8 @@ def test_side_by_side(calls: Calls, capfd: pytest.CaptureFixture[str]) -> None:
     "option", ["--format=json", "--format=markdown", "--format=text", "--junit=/dev/stdout", "--github"]
 )
 def test_what_is_written_is_utf_8(calls: Calls, capfdbinary: pytest.CaptureFixture[bytes], option: str) -> None:
-    for one in calls.result["rows"]:
-        one["name"] = "gemm\udcff\ud800é"
+    for one in calls.result.rows:
+        force_setattr(one, "name", "gemm\udcff\ud800é")
     assert diff.main(["a.json", "b.json", option]) == 0
     capfdbinary.readouterr().out.decode()
 
@@ -307,7 +312,7 @@ def test_status_of_what_fails(calls: Calls, capfd: pytest.CaptureFixture[str]) -
 
 def test_status_of_what_could_not_be_compiled(calls: Calls, capfd: pytest.CaptureFixture[str]) -> None:
     calls.result = matrix(["a", "b", "c"])
-    calls.result["sides"][2]["problem"] = "c: error: no such flag"
+    force_setattr(calls.result.sides[2], "problem", "c: error: no such flag")
     assert diff.main(["a.json", "b.json", "c.json"]) == 0
     assert capfd.readouterr().err == "incc-diff: c: c: error: no such flag\n"
     # What is not there has not passed.

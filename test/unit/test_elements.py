@@ -217,14 +217,14 @@ def test_the_report_has_them() -> None:
     vectors, scalars = unit_report(
         analyze_unit(Unit(assembly=text, assembly_file="t.s"), replace(QUICK, ghz=2.0))
     ).kernels
-    assert vectors["elements"] is not None
-    assert vectors["elements"]["per_iteration"] == 4
-    assert vectors["elements"]["cycles"] == pytest.approx(vectors["cycles"] / 4)
-    assert vectors["rates"] is not None
-    assert vectors["rates"]["flop_per_cycle"] == pytest.approx(4 / vectors["cycles"])
-    assert vectors["rates"]["bytes_per_cycle"] == pytest.approx(96 / vectors["cycles"])
-    assert vectors["rates"]["gflop_per_second"] == pytest.approx(8 / vectors["cycles"])
-    assert vectors["rates"]["gigaelements_per_second"] == pytest.approx(8 / vectors["cycles"])
+    assert vectors.elements is not None
+    assert vectors.elements.per_iteration == 4
+    assert vectors.elements.cycles == pytest.approx(vectors.cycles / 4)
+    assert vectors.rates is not None
+    assert vectors.rates.flop_per_cycle == pytest.approx(4 / vectors.cycles)
+    assert vectors.rates.bytes_per_cycle == pytest.approx(96 / vectors.cycles)
+    assert vectors.rates.gflop_per_second == pytest.approx(8 / vectors.cycles)
+    assert vectors.rates.gigaelements_per_second == pytest.approx(8 / vectors.cycles)
     assert scalars["role"]["of"] == vectors["kernel_id"]
     assert scalars["hints"] == []
 
@@ -280,16 +280,16 @@ def test_compiled_loops(compiler: str, flags: str, tmp_path: Path) -> None:
     subprocess.run(command, cwd=tmp_path, check=True)
     unit = unit_report(analyze_unit(Unit(assembly=(tmp_path / "t.s").read_text(), assembly_file="t.s"), QUICK))
     bytes_of = {"dot": 16, "triad": 24}
-    mains = [kernel for kernel in unit.kernels if kernel["role"]["name"] == "main"]
-    assert [kernel["function"] for kernel in mains] == ["dot", "triad", "norm", "hist"]
+    mains = [kernel for kernel in unit.kernels if kernel.role.name == "main"]
+    assert [kernel.function for kernel in mains] == ["dot", "triad", "norm", "hist"]
     for kernel in unit.kernels:
-        elements, moved = kernel["elements"], kernel["memory"]["bytes_loaded"] + kernel["memory"]["bytes_stored"]
-        if kernel["function"] in bytes_of and elements:
-            assert elements["per_iteration"] == moved / bytes_of[kernel["function"]], kernel["name"]
-        spills = any("%rsp" in row["text"] for row in kernel["instructions"])
-        if kernel["function"] == "norm" and elements and not spills:  # one result each
+        elements, moved = kernel.elements, kernel.memory.bytes_loaded + kernel.memory.bytes_stored
+        if kernel.function in bytes_of and elements:
+            assert elements.per_iteration == moved / bytes_of[kernel.function], kernel.name
+        spills = any("%rsp" in row.text for row in kernel.instructions)
+        if kernel.function == "norm" and elements and not spills:  # one result each
             assert elements["per_iteration"] == kernel["memory"]["bytes_stored"] / 4
-        if kernel["function"] == "hist":
+        if kernel.function == "hist":
             assert elements is not None
             assert elements["per_iteration"] == sum(row["text"].startswith("movz") for row in kernel["instructions"])
     assert sum(kernel["elements"] is not None for kernel in mains) >= 3

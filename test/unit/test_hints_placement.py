@@ -10,7 +10,7 @@ from incc.frontends.unit import Unit
 
 def kernel(text: str, **settings: Any) -> dict[str, Any]:
     chosen = Settings(mcpu="skylake", regions="loops", **settings)
-    (found,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], chosen).units[0]["kernels"]
+    (found,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], chosen).units[0].kernels
     return dict(found)
 
 
@@ -59,7 +59,7 @@ def test_microcode_is_not_in_the_loop_stream_detector() -> None:
     )
     text = "\t.p2align 4\n.L1:\n" + "".join(f"\t{line}\n" for line in body.splitlines()) + "\tret\n"
     chosen = Settings(mcpu="icelake-server", regions="loops")
-    (found,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], chosen).units[0]["kernels"]
+    (found,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], chosen).units[0].kernels
     told = hint(dict(found))
     cycles = told["evidence"]["cycles_at"].values() if told else [found["cycles"]]
     assert min(cycles) > 5

@@ -28,8 +28,8 @@ def hints(
     if compiler:
         unit = replace(unit, source="x.c", compiler=name, compiler_version=version, command=(name, *arguments), **more)
     settings = Settings(mcpu=mcpu, regions="loops", timeline_iterations=0)
-    (kernel,) = analyze_units([unit], settings).units[0]["kernels"]
-    return {hint["rule"]: dict(hint) for hint in kernel["hints"]}
+    (kernel,) = analyze_units([unit], settings).units[0].kernels
+    return {hint.rule: dict(hint) for hint in kernel.hints}
 
 
 CLANG = "clang-19 19.1.7"

@@ -48,19 +48,21 @@ def report(code: bytes, **settings: object) -> dict:
 def test_byte_markers_in_an_object(tmp_path: pathlib.Path) -> None:
     """What stands between them is the same kernel as in the text, and the markers are no part of it."""
     found = report(built(tmp_path, MARKED), regions="marked")
-    (kernel,) = found["kernels"]
-    assert (kernel["kind"], kernel["function"], kernel["is_loop"]) == ("marker", "f", True)
-    text = analyze_units(
-        [Unit(assembly=MARKED, assembly_file="a.s")], Settings(mcpu="skylake", regions="marked")
-    ).units[0]["kernels"][0]
-    assert [i["form"] for i in kernel["instructions"]] == [i["form"] for i in text["instructions"]]
-    assert found["left_out"] == []
+    (kernel,) = found.kernels
+    assert (kernel.kind, kernel.function, kernel.is_loop) == ("marker", "f", True)
+    text = (
+        analyze_units([Unit(assembly=MARKED, assembly_file="a.s")], Settings(mcpu="skylake", regions="marked"))
+        .units[0]
+        .kernels[0]
+    )
+    assert [i.form for i in kernel.instructions] == [i.form for i in text.instructions]
+    assert found.left_out == []
 
 
 def test_without_markers_the_loops(tmp_path: pathlib.Path) -> None:
     code = built(tmp_path, MARKED.replace(BEGIN, "").replace(END, ""))
-    (kernel,) = report(code, regions="marked")["kernels"]
-    assert kernel["kind"] == "loop"
+    (kernel,) = report(code, regions="marked").kernels
+    assert kernel.kind == "loop"
 
 
 @pytest.mark.parametrize(
@@ -75,20 +77,20 @@ def test_without_markers_the_loops(tmp_path: pathlib.Path) -> None:
 )
 def test_markers_that_mark_nothing(tmp_path: pathlib.Path, text: str, reason: str) -> None:
     found = report(built(tmp_path, text), regions="marked")
-    assert any(reason in item["reason"] for item in found["left_out"]), found["left_out"]
+    assert any(reason in item.reason for item in found.left_out), found.left_out
 
 
 def test_addresses(tmp_path: pathlib.Path) -> None:
     """The loop's own bytes, by address: a kernel of straight code that goes back to its start."""
     code = built(tmp_path, MARKED)
-    (kernel,) = report(code, addresses=(addresses("-address", "9-25"),))["kernels"]
-    assert [i["text"].split()[0] for i in kernel["instructions"]][::6] == ["movsd", "jne"]
-    assert (kernel["is_loop"], kernel["kind"], kernel["name"]) == (True, "address", "f+0x9")
+    (kernel,) = report(code, addresses=(addresses("-address", "9-25"),)).kernels
+    assert [i.text.split()[0] for i in kernel.instructions][::6] == ["movsd", "jne"]
+    assert (kernel.is_loop, kernel.kind, kernel.name) == (True, "address", "f+0x9")
     inside = report(code, addresses=(addresses("-address", "0xb+3"),))
-    assert any("0xb is within an instruction" in note for k in inside["kernels"] for note in k["notes"])
+    assert any("0xb is within an instruction" in note for k in inside.kernels for note in k.notes)
     nowhere = report(code, addresses=(addresses("-address", "999-1000"),))
-    assert nowhere["kernels"] == []
-    assert "0x999-0x1000 is not within a section of code (.text at 0x0-" in nowhere["left_out"][0]["reason"]
+    assert nowhere.kernels == []
+    assert "0x999-0x1000 is not within a section of code (.text at 0x0-" in nowhere.left_out[0].reason
 
 
 @pytest.mark.parametrize("text", ["", "1", "10-", "-10", "20-10", "10-10", "x-y", "0x-1", "1-2-3", "1++2", "1_0-20"])
@@ -135,8 +137,8 @@ def test_bytes_read_back(blocks: list[bytes]) -> None:
 def test_raw_bytes() -> None:
     unit = Unit(assembly="", assembly_file="h")
     found = analyze_bytes(unit, hexadecimal("48 01 c3 0f af c3 75 f8\n\n90", "h"), Settings(mcpu="skylake"))
-    kernels = build_report([unit_report(found)]).units[0]["kernels"]
-    assert [(k["name"], k["is_loop"]) for k in kernels] == [("h:1", True), ("h:3", False)]
+    kernels = build_report([unit_report(found)]).units[0].kernels
+    assert [(k.name, k.is_loop) for k in kernels] == [("h:1", True), ("h:3", False)]
     with pytest.raises(AnalysisError, match="h: h:1: "):
         analyze_bytes(unit, hexadecimal("06", "h"), Settings(mcpu="skylake"))
 

@@ -17,12 +17,12 @@ def test_what_ifs_are_for_files_that_people_read(monkeypatch: pytest.MonkeyPatch
     settings = pipeline.Settings(mcpu="skylake", timeline_iterations=0)
     for count, tried in ((pipeline.MOST_WITH_WHAT_IFS, True), (pipeline.MOST_WITH_WHAT_IFS + 1, False)):
         report = pipeline.analyze_units([Unit(assembly=text(count), assembly_file="a.s")], settings)
-        kernels = report.units[0]["kernels"]
+        kernels = report.units[0].kernels
         assert len(kernels) == count
         for kernel in kernels:
-            assert bool(kernel["what_ifs"]) == tried
-            assert any("no what-ifs" in note for note in kernel["notes"]) != tried
-            assert kernel["bounds"]["prediction"] == {
+            assert bool(kernel.what_ifs) == tried
+            assert any("no what-ifs" in note for note in kernel.notes) != tried
+            assert kernel.bounds.prediction == {
                 "cycles": 4.0, "exact": "4", "by": "simulation", "limited_by": ["loop_carried"],
             }  # fmt: skip
         assert ("would allow" in kernels[0]["verdict"]) != tried

@@ -56,7 +56,7 @@ def marked(text: str, **marks: str) -> str:
 
 
 def functions(unit: Any) -> set[str]:
-    return {kernel["function"] for kernel in unit["kernels"]}
+    return {kernel.function for kernel in unit.kernels}
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -64,17 +64,17 @@ def test_only_what_is_marked(tmp_path: Path, compiler: str) -> None:
     source = marked(LOOPS, dot="name(inner) expect(cycles_per_element <= 5) expect(cycles_per_element < 3)")
     (unit,) = units(tmp_path, compiler, {"k.c": source}, "k.c")
     assert functions(unit) == {"dot"}
-    assert {kernel["name"] for kernel in unit["kernels"]} == {"inner"}
-    (mark,) = unit["marks"]
-    assert mark["kernels"] == [kernel["kernel_id"] for kernel in unit["kernels"]]
-    (main,) = [kernel for kernel in unit["kernels"] if kernel["role"]["name"] == "main"]
-    assert [(e["condition"], e["kernel_id"], e["holds"]) for e in mark["expectations"]] == [
-        ("cycles_per_element <= 5", main["kernel_id"], True),
-        ("cycles_per_element < 3", main["kernel_id"], False),
+    assert {kernel.name for kernel in unit.kernels} == {"inner"}
+    (mark,) = unit.marks
+    assert mark.kernels == [kernel.kernel_id for kernel in unit.kernels]
+    (main,) = [kernel for kernel in unit.kernels if kernel.role.name == "main"]
+    assert [(e.condition, e.kernel_id, e.holds) for e in mark.expectations] == [
+        ("cycles_per_element <= 5", main.kernel_id, True),
+        ("cycles_per_element < 3", main.kernel_id, False),
     ]
-    text = mark["expectations"][1]["text"]
+    text = mark.expectations[1].text
     # Additions take three cycles on a Haswell; multiply-adds, where the compiler may use them, five.
-    cycles = main["elements"]["cycles"]
+    cycles = main.elements.cycles
     assert text.startswith(
         f"predicted {cycles:.1f} cycles an element on haswell, expected less than 3: chain through xmm"
     )
@@ -87,7 +87,7 @@ def test_only_what_is_marked(tmp_path: Path, compiler: str) -> None:
 def test_cores(tmp_path: Path) -> None:
     source = marked(LOOPS, scale="mcpu(skylake, znver4)", dot="")
     found = units(tmp_path, "gcc", {"k.c": source}, "k.c")
-    assert [(unit["model"]["name"], functions(unit)) for unit in found] == [
+    assert [(unit.model.name, functions(unit)) for unit in found] == [
         ("skylake", {"scale"}),
         ("znver4", {"scale"}),
         ("haswell", {"dot"}),
@@ -99,9 +99,9 @@ def test_a_core_without_a_model_is_wrong_at_the_mark(tmp_path: Path) -> None:
     source = marked(LOOPS, scale="mcpu(skylak)", dot="")
     (unit,) = units(tmp_path, "gcc", {"k.c": source}, "k.c")
     assert functions(unit) == {"dot"}
-    (problem,) = unit["mark_problems"]
-    assert (problem["source"]["line"], problem["column"]) == (2, 6)
-    assert "skylak" in problem["text"]
+    (problem,) = unit.mark_problems
+    assert (problem.source.line, problem.column) == (2, 6)
+    assert "skylak" in problem.text
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -127,24 +127,24 @@ static inline void thrice(float *x, long n) {
     (unit,) = units(tmp_path, compiler, {"k.h": header, "k.c": plain}, "k.c")
     # A header's marks count where its code is.
     assert functions(unit) == {"f"}
-    assert [mark["name"] for mark in unit["marks"]] == ["twice"]
+    assert [mark.name for mark in unit.marks] == ["twice"]
     # A call that is inlined is marked as a loop is.
     calls = plain.replace("thrice(x, n);", "thrice(x, n); // incc: analyze name(g)")
     (unit,) = units(tmp_path, compiler, {"k.c": calls}, "k.c")
     assert functions(unit) == {"f", "g"}
-    assert {(k["function"], k["name"]) for k in unit["kernels"]} == {("f", "twice"), ("g", "g")}
+    assert {(k.function, k.name) for k in unit.kernels} == {("f", "twice"), ("g", "g")}
     # Without one of them used, all is analysed.
     none = '#include "k.h"\n' + of_g
     (unit,) = units(tmp_path, compiler, {"k.c": none}, "k.c")
     assert functions(unit) == {"g"}
-    assert (unit["marks"], unit["mark_problems"]) == ([], [])
+    assert (unit.marks, unit.mark_problems) == ([], [])
 
 
 @pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")
 def test_what_is_not_there(tmp_path: Path) -> None:
     source = "int x;\n// incc: analyze\nint f(int a) {\n  return a + 1;\n}\n// incc: analyse\n"
     (unit,) = units(tmp_path, "gcc", {"k.c": source}, "k.c", marks="only")
-    assert unit["kernels"] == []
+    assert unit.kernels == []
     assert diagnostics.warnings(
         {"schema_version": "1.0", "tool": {"name": "", "version": ""}, "units": [unit]}, {}
     ) == (
@@ -172,11 +172,11 @@ subroutine s(a, b, n)
 end subroutine
 """
     (unit,) = units(tmp_path, "gfortran", {"s.f90": source}, "s.f90")
-    (mark,) = unit["marks"]
-    assert (mark["at"]["line"], mark["at_column"], mark["last_line"]) == (8, 3, 10)
-    assert {kernel["name"] for kernel in unit["kernels"]} == {"update"}
-    assert all(8 <= kernel["source"]["line"] <= 10 for kernel in unit["kernels"])
-    assert [e["holds"] for e in mark["expectations"]] == [False]
+    (mark,) = unit.marks
+    assert (mark.at.line, mark.at_column, mark.last_line) == (8, 3, 10)
+    assert {kernel.name for kernel in unit.kernels} == {"update"}
+    assert all(8 <= kernel.source.line <= 10 for kernel in unit.kernels)
+    assert [e.holds for e in mark.expectations] == [False]
 
 
 LOOP = "f:\n\t.loc 1 3 3\n.L1:\n\tmulsd %xmm1, %xmm0\n\tdecq %rcx\n\tjne .L1\n\tret\n"
@@ -216,10 +216,10 @@ def of_mark(*conditions: str) -> Any:
 )  # fmt: skip
 def test_what_is_said(condition: str, text: str) -> None:
     unit = of_mark(condition)
-    (expectation,) = unit["marks"][0]["expectations"]
-    assert expectation["text"] == text
-    assert expectation["holds"] is (None if "not known" in text else not text)
-    assert unit["kernels"][0]["name"] == "chain"
+    (expectation,) = unit.marks[0].expectations
+    assert expectation.text == text
+    assert expectation.holds is (None if "not known" in text else not text)
+    assert unit.kernels[0].name == "chain"
 
 
 @pytest.mark.parametrize(
@@ -233,8 +233,8 @@ def test_what_is_said(condition: str, text: str) -> None:
 )
 def test_conditions_that_are_none(condition: str, column: int, text: str) -> None:
     unit = of_mark(condition, "cycles < 9")
-    (problem,) = unit["mark_problems"]
-    assert problem["source"] == {"file": "x.c", "line": 2}
+    (problem,) = unit.mark_problems
+    assert problem.source == {"file": "x.c", "line": 2}
     assert problem["column"] == column
     assert problem["text"].startswith(text)
     assert [e["holds"] for e in unit["marks"][0]["expectations"]] == [True]

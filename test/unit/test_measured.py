@@ -24,8 +24,8 @@ from incc.frontends.x86.kernels import decode_bytes
 from incc.measuring import harness, kernels
 from incc.measuring.harness import Failure, Loop, Measurement, Unavailable
 from incc.measuring.kernels import Prepared, lacking, measure_kernels, prepare
-from incc.views.schemas import schema
 from incc.views.html import render as page
+from incc.views.schemas import schema
 
 SUM = """
 f:
@@ -264,14 +264,14 @@ def test_arrays_that_begin_best_do_not_explain_a_difference(monkeypatch: pytest.
     text = SUM.replace("vaddsd\t(%rdi), %xmm0, %xmm0", loads).replace("$8", "$256")
     standin(monkeypatch, took(5.2))
     made = analyze_units([Unit(assembly=text, assembly_file="a.s")], Settings(measure=True))
-    (kernel,) = made.units[0]["kernels"]
-    assert kernel["range"] is not None
-    assert kernel["measured"] is not None
-    (cause,) = kernel["range"]["causes"]
-    assert (cause["kind"], cause["least"]) == ("line-crossings", kernel["cycles"])
-    assert kernel["range"]["most"] is not None
-    assert kernel["cycles"] < 5.2 < kernel["range"]["most"]
-    assert kernel["measured"]["explanations"] == []
+    (kernel,) = made.units[0].kernels
+    assert kernel.range is not None
+    assert kernel.measured is not None
+    (cause,) = kernel.range.causes
+    assert (cause.kind, cause.least) == ("line-crossings", kernel.cycles)
+    assert kernel.range.most is not None
+    assert kernel.cycles < 5.2 < kernel.range.most
+    assert kernel.measured.explanations == []
 
 
 @pytest.mark.parametrize(("text", "kind"), [(CALL, "call"), (WAYS, "ways")])
@@ -286,16 +286,16 @@ def test_what_cannot_run_says_why(monkeypatch: pytest.MonkeyPatch, text: str, ki
 def test_nothing_is_run_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     used = standin(monkeypatch, took(1.0))
     made = analyze_units([Unit(assembly=SUM, assembly_file="a.s")], Settings())
-    assert made.units[0]["kernels"][0]["measured"] is None
+    assert made.units[0].kernels[0].measured is None
     assert used.loops == []
 
 
 def test_without_a_name_the_model_is_that_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     standin(monkeypatch, took(4.0))
     unit = Unit(assembly=SUM, assembly_file="a.s", cpu="znver4")
-    assert analyze_units([unit], Settings()).units[0]["model"]["name"] == "znver4"
-    assert analyze_units([unit], Settings(measure=True)).units[0]["model"]["name"] == "skylake-avx512"
-    assert analyze_units([unit], Settings(measure=True, mcpu="znver3")).units[0]["model"]["name"] == "znver3"
+    assert analyze_units([unit], Settings()).units[0].model.name == "znver4"
+    assert analyze_units([unit], Settings(measure=True)).units[0].model.name == "skylake-avx512"
+    assert analyze_units([unit], Settings(measure=True, mcpu="znver3")).units[0].model.name == "znver3"
     monkeypatch.setattr("incc.models.loading.host_cpu", lambda: ("", ""))
     with pytest.raises(AnalysisError, match="no machine model for the host"):
         analyze_units([unit], Settings(measure=True))

@@ -167,8 +167,8 @@ def test_additions_beside_512_bits(beside: str, ports: str, cycles: int) -> None
     """Port 1 is closed to them then, and on port 0 and port 5 they take longer (measured: 3.3 cycles a link)."""
     text = f".L1:\n{beside}\nvaddsd %xmm1, %xmm0, %xmm0\ndec %rax\njnz .L1\n"
     report = analyze_units([Unit(assembly=text, assembly_file="a.s")], Settings(mcpu="graniterapids", regions="loops"))
-    kernel = report.units[0]["kernels"][0]
-    assert kernel["bounds"]["loop_carried"]["cycles"] == cycles
+    kernel = report.units[0].kernels[0]
+    assert kernel.bounds.loop_carried.cycles == cycles
     added = load("graniterapids").lookup("VEX_VADDSD_XMM_XMM_XMMM64/r", frozenset(["wide"] if beside else []))
     assert added is not None
     assert added.uops == ((ports, 1),)

@@ -91,7 +91,7 @@ def test_a_main_loop_that_is_gone_leaves_its_remainder_one() -> None:
     found = parts(loop(1, "remainder", 7, iterations=1))
     assert roles(found)[1] == ("remainder", -1, "compiler")
     kernel = report(loop(1, "remainder", 7, iterations=1))[1]
-    assert kernel["role"] == {"name": "remainder", "of": "", "instead": False, "basis": "compiler", "text": "remainder"}
+    assert kernel.role == {"name": "remainder", "of": "", "instead": False, "basis": "compiler", "text": "remainder"}
 
 
 @pytest.mark.parametrize("kind", ["unknown", "vector-body"])
@@ -116,15 +116,15 @@ def test_the_report_says_what_the_compiler_made() -> None:
         source_trip_count=1024,
     )  # fmt: skip
     first, second, _ = report(made, loop(1, "remainder", 0, kind="scalar", iterations=1, max_trip_count=63))
-    assert first["compiled"]["text"] == (
+    assert first.compiled.text == (
         "vectorised, 8 elements a vector, 4 vectors side by side, unrolled 2 times; runs 16 times; "
         "1024 iterations in the source"
     )
-    assert first["elements"]["per_iteration"] == 64
-    assert first["elements"]["basis"] == first["role"]["basis"] == "compiler"
-    assert first["elements"]["text"].endswith("(64 elements an iteration, says the compiler)")
-    assert second["compiled"]["text"] == "what was vectorised, without vectors; runs at most 63 times"
-    assert second["role"]["of"] == first["kernel_id"]
+    assert first.elements.per_iteration == 64
+    assert first.elements.basis == first.role.basis == "compiler"
+    assert first.elements.text.endswith("(64 elements an iteration, says the compiler)")
+    assert second.compiled.text == "what was vectorised, without vectors; runs at most 63 times"
+    assert second.role.of == first.kernel_id
 
 
 @pytest.mark.parametrize(
@@ -149,4 +149,4 @@ def test_the_report_says_what_the_compiler_made() -> None:
     ],
 )
 def test_what_was_made_is_told_in_words(made: CompiledLoop, text: str) -> None:
-    assert report(made)[0]["compiled"]["text"] == text
+    assert report(made)[0].compiled.text == text

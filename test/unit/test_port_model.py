@@ -15,8 +15,8 @@ from incc.driver.commands.model import main as model_main
 from incc.frontends.isa import isa
 from incc.models.loading import list_models, load
 from incc.report.core import core_report
-from incc.views.schemas import schema
 from incc.views.layout import Layout
+from incc.views.schemas import schema
 from incc.views.text.port_model import lines, port_groups
 
 MODELS = [entry.name for entry in list_models(())]
@@ -36,10 +36,10 @@ def test_every_core_is_drawn(name: str) -> None:
         marks = [line for line in text if "·" in line or "●" in line]
         drawn = [line for line in marks if not line.startswith("(")]
         assert [sum(line.count(mark) for mark in "·●") for line in drawn] == [len(model.ports)] * len(core.work)
-        assert [line.count("●") for line in drawn] == [len(work["ports"]) for work in core.work]
-    assert {work["name"] for work in core.work} >= {"load", "store address", "FP add", "shift"}
-    assert all(work["ports"] or not work["uops"] for work in core.work)
-    assert {port for work in core.work for port in work["ports"]} <= set(model.ports)
+        assert [line.count("●") for line in drawn] == [len(work.ports) for work in core.work]
+    assert {work.name for work in core.work} >= {"load", "store address", "FP add", "shift"}
+    assert all(work.ports or not work.uops for work in core.work)
+    assert {port for work in core.work for port in work.ports} <= set(model.ports)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -61,15 +61,15 @@ def test_no_form_of_the_tables_is_in_no_model() -> None:
 
 def test_figures_of_a_core() -> None:
     core = core_report(load("skylake-avx512"))
-    rows = {(work["name"], tuple(work["bits"])): work for work in core.work}
+    rows = {(work.name, tuple(work.bits)): work for work in core.work}
     load_row = rows["load", ()]
-    assert (load_row["ports"], load_row["latency"], load_row["rthroughput"]) == (["2", "3"], [5, 7], None)
-    assert rows["store address", ()]["ports"] == ["2", "3", "7"]
-    assert rows["indexed store address", ()]["ports"] == ["2", "3"]
-    assert rows["FMA", (128, 256)]["ports"] == ["0", "1"]
-    assert rows["FMA", (512,)]["ports"] == ["0", "5"]
-    assert (rows["multiply", ()]["latency"], rows["multiply", ()]["rthroughput"]) == ([3, 3], 1.0)
-    assert (rows["FP divide", (256,)]["unit"], rows["FP divide", (256,)]["unit_cycles"]) == ("0DV", 8)
+    assert (load_row.ports, load_row.latency, load_row.rthroughput) == (["2", "3"], [5, 7], None)
+    assert rows["store address", ()].ports == ["2", "3", "7"]
+    assert rows["indexed store address", ()].ports == ["2", "3"]
+    assert rows["FMA", (128, 256)].ports == ["0", "1"]
+    assert rows["FMA", (512,)].ports == ["0", "5"]
+    assert (rows["multiply", ()].latency, rows["multiply", ()].rthroughput) == ([3, 3], 1.0)
+    assert (rows["FP divide", (256,)].unit, rows["FP divide", (256,)].unit_cycles) == ("0DV", 8)
     assert core.schedulers == [{"ports": list("01234567"), "entries": 97, "kind": "scheduler"}]
     parts = {part["name"]: part["text"] for part in core.parts}
     assert parts["Reorder buffer"].startswith("224 entries")
@@ -79,7 +79,7 @@ def test_figures_of_a_core() -> None:
 
 def test_what_a_model_does_not_say_is_not_drawn() -> None:
     core = core_report(load("neoverse-n1"))
-    assert not any(part["stage"] == "front end" for part in core.parts)
+    assert not any(part.stage == "front end" for part in core.parts)
     text = "\n".join(lines(core, Layout(80, False)))
     assert "Front end" not in text
     assert "µop cache" not in text
@@ -89,7 +89,7 @@ def test_what_a_model_does_not_say_is_not_drawn() -> None:
 
 def test_parameters_are_drawn_as_they_are() -> None:
     changed = load("skylake").with_parameters({"rob": 1234, "decoders": 7, "store_buffer": 0})
-    parts = {part["name"]: part["text"] for part in core_report(changed).parts}
+    parts = {part.name: part.text for part in core_report(changed).parts}
     assert parts["Reorder buffer"].startswith("1234 entries")
     assert parts["Decoders"].startswith("7,")
     assert "Store buffer" not in parts

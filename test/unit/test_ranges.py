@@ -27,7 +27,7 @@ def report(body: str, core: str = "skylake", **settings: Any) -> dict[str, Any]:
     """The report on a loop, whose first line is 2."""
     text = f".L1:\n{body}\n\tdecq %r15\n\tjne .L1\n"
     asked = Settings(mcpu=core, regions="loops", timeline_iterations=0, **settings)
-    (kernel,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], asked).units[0]["kernels"]
+    (kernel,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], asked).units[0].kernels
     return dict(kernel)
 
 
@@ -276,7 +276,7 @@ ROOT = """\tmovsd (%rsi), %xmm0
 
 def of_root(text: str = ROOT) -> dict[str, Any]:
     asked = Settings(mcpu="skylake", regions="loops", timeline_iterations=0, mispredict_rate=0.5)
-    (kernel,) = analyze_units([Unit(assembly=f".L1:\n{text}\n", assembly_file="x.s")], asked).units[0]["kernels"]
+    (kernel,) = analyze_units([Unit(assembly=f".L1:\n{text}\n", assembly_file="x.s")], asked).units[0].kernels
     return dict(kernel)
 
 

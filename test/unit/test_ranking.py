@@ -17,6 +17,7 @@ import pytest
 from comparison_fixtures import make_instruction, make_kernel, make_report, make_unit
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import force_setattr
 
 import incc.ranking
 from incc.driver.commands.report import main
@@ -46,10 +47,10 @@ def kernel(name: str = "f", line: int = 3, lines: tuple[int, ...] = (), file: st
     """A loop at a line of a file whose instructions are of these lines."""
     made = make_kernel(f"{name}/loop1", source=(file, line), **fields)
     numbers = lines or (line,)
-    for n, instruction in enumerate(made["instructions"]):
-        instruction["source"] = {"file": file, "line": numbers[n % len(numbers)]}
-    made["content_hash"] = blake2b(repr((name, made["cycles"])).encode(), digest_size=8).hexdigest()
-    made["content_hash"] = fields.get("content_hash", made["content_hash"])
+    for n, instruction in enumerate(made.instructions):
+        force_setattr(instruction, "source", {"file": file, "line": numbers[n % len(numbers)]})
+    made.content_hash = blake2b(repr((name, made.cycles)).encode(), digest_size=8).hexdigest()
+    made.content_hash = fields.get("content_hash", made.content_hash)
     return made
 
 
@@ -138,14 +139,14 @@ def test_where_lines_of_the_source_come_from_is_said_once_and_only_where_there_a
 
 
 def test_another_core_is_another_row() -> None:
-    model = {**make_unit([])["model"], "name": "znver4"}
+    model = {**make_unit([]).model, "name": "znver4"}
     found = ranked(write("a.json", unit(kernel()), unit(kernel(), model=model)))
     assert (found["totals"]["rows"], found["totals"]["models"]) == (2, ["skylake-avx512", "znver4"])
 
 
 def test_unweighted_advice_comes_first_then_headroom_and_remainders_last() -> None:
     hint = {"rule": "sum-chain", "text": "sum", "evidence": {}, "flags": [], "source_change": ""}
-    advised = {**make_kernel()["overview"], "function": "advised", "look": "sum chain"}
+    advised = {**make_kernel().overview, "function": "advised", "look": "sum chain"}
     kernels = [
         kernel("much", 1, what_ifs=[what_if("dependencies", 3.0)]),
         kernel("rest", 2, role=role("remainder"), what_ifs=[what_if("dependencies", 3.9)]),
@@ -265,7 +266,7 @@ def test_codes_of_a_loop_share_what_is_counted_of_it() -> None:
     """Inlined into others, or built twice."""
     own = kernel("f", line=3, lines=(3, 4))
     inlined = kernel("main", line=4, lines=(4,), source_function="f")
-    inlined["inlined_into"] = [{"function": "main", "file": "x.c", "line": 90}]
+    inlined.inlined_into = [{"function": "main", "file": "x.c", "line": 90}]
     assert weights([own, inlined], lines((3, 1001), (4, 1000))) == [2000, 2000]
 
 
@@ -285,7 +286,7 @@ def test_instances_of_a_template_have_counts_of_their_own() -> None:
 
 
 def test_each_core_has_all_that_is_counted() -> None:
-    model = {**make_unit([])["model"], "name": "znver4"}
+    model = {**make_unit([]).model, "name": "znver4"}
     write("w.json", unit(kernel()), unit(kernel(cycles=2.0), model=model))
     build = read_build(["w.json"], Wanted(code=True))
     assert weigh(build.seen, [lines((3, 100))]).amounts == [400, 200]
@@ -323,7 +324,7 @@ def samples(*found: Sample, elsewhere: float = 0.0) -> Told:
 
 def test_samples_by_line_and_function() -> None:
     kernels = [kernel("f", 3, (3, 4)), kernel("f", 8, (8, 9), content_hash="0" * 16), kernel("g", 20)]
-    kernels[1]["kernel_id"] = "f/loop2"
+    kernels[1].kernel_id = "f/loop2"
     by_line = samples(
         Sample(symbol="f", amount=3.0, offset=-1, file="x.c", line=4),
         Sample(symbol="f", amount=5.0, offset=-1, file="x.c", line=9),
@@ -671,7 +672,7 @@ HOSTILE = "f<script>alert(1)</script>|`*_[x](y)@me\x1b[31m\n\ud800"
 
 
 def hostile() -> str:
-    overview = {**make_kernel()["overview"], "function": HOSTILE, "look": HOSTILE}
+    overview = {**make_kernel().overview, "function": HOSTILE, "look": HOSTILE}
     hint = {"rule": "gather", "text": HOSTILE, "evidence": {}, "flags": [HOSTILE], "source_change": ""}
     made = kernel(HOSTILE, file=f"{HOSTILE}.c", verdict=HOSTILE, overview=overview, hints=[hint])
     return write("hostile.json", unit(made, source=HOSTILE, folder=f"/{HOSTILE}"))
@@ -720,7 +721,7 @@ def test_the_page_draws_rows_from_its_data(tmp_path: Path) -> None:
     import browser
 
     hint = {"rule": "gather", "text": "no gather", "evidence": {}, "flags": ["-O3"], "source_change": ""}
-    gathers = {**make_kernel()["overview"], "function": "gathers", "look": "gather"}
+    gathers = {**make_kernel().overview, "function": "gathers", "look": "gather"}
     kernels = [kernel("gathers", 3, hints=[hint], overview=gathers), kernel("plain", 9)]
     write("a.json", unit(*kernels))
     assert main(["a.json", "--format=html", "-o", "page.html"]) == 0
@@ -780,7 +781,7 @@ def test_a_build_without_loops(kind: str) -> None:
 def test_instructions_without_lines() -> None:
     """A report of assembly without debug information, and one of an empty kernel."""
     made = kernel("f")
-    for instruction in made["instructions"]:
+    for instruction in made.instructions:
         instruction["source"] = None
     made["source"] = None
     nothing = make_kernel("g/loop1", texts=(), source=None)

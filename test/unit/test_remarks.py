@@ -249,8 +249,8 @@ void product(double *restrict c, const double *restrict a, const double *restric
 def test_loops_behind_and_within_each_other(tmp_path: Path, compiler: str) -> None:
     if not shutil.which(compiler):
         pytest.skip(f"no {compiler}")
-    found = [k for k in kernels(tmp_path, compiler, source=NEST) if k["role"]["name"] == "main"]
-    kinds = [(k["function"], k["remarks"][0]["kind"]) for k in sorted(found, key=lambda k: k["source"]["line"])]
+    found = [k for k in kernels(tmp_path, compiler, source=NEST) if k.role.name == "main"]
+    kinds = [(k.function, k.remarks[0].kind) for k in sorted(found, key=lambda k: k.source.line)]
     assert kinds == [
         ("two", "vectorised"),
         ("two", "not-vectorised"),
@@ -284,12 +284,12 @@ def kernels(folder: Path, compiler: str, *flags: str, source: str = SOURCE, name
     settings = Settings(mcpu="skylake-avx512", what_ifs=False, timeline_iterations=0)
     (unit,) = analyze_units(compiled.units, settings).units
     assert sorted(path.name for path in folder.iterdir()) == sorted([name, "a.o"])
-    return list(unit["kernels"])
+    return list(unit.kernels)
 
 
 def main(found: list[Any], function: str) -> str:
-    (kernel,) = [k for k in found if k["function"] == function and k["role"]["name"] == "main"]
-    return "; ".join(remark["text"] for remark in kernel["remarks"])
+    (kernel,) = [k for k in found if k.function == function and k.role.name == "main"]
+    return "; ".join(remark.text for remark in kernel.remarks)
 
 
 @pytest.mark.parametrize("compiler", GCC)
@@ -300,7 +300,7 @@ def test_gcc_says_what_it_made_of_a_loop(tmp_path: Path, compiler: str) -> None:
     # Inlined: gcc speaks of the function that it is compiling, and the place is the inlined one's.
     assert main(found, "nest") == "vectorised, 32-byte vectors"
     # The loop for where arrays overlap is no vectorised one.
-    assert all(not k["remarks"] for k in found if k["role"]["name"] == "fallback")
+    assert all(not k.remarks for k in found if k.role.name == "fallback")
 
 
 @pytest.mark.parametrize("compiler", GCC)
@@ -333,7 +333,7 @@ subroutine s(a, b, n)
 end subroutine
 """
     found = kernels(tmp_path, "gfortran", source=source, name="s.f90")
-    texts = {k["source"]["line"]: [r["text"] for r in k["remarks"]] for k in found if k["role"]["name"] == "main"}
+    texts = {k.source.line: [r.text for r in k.remarks] for k in found if k.role.name == "main"}
     assert ["vectorised, 32-byte vectors"] in texts.values()
     assert ["not vectorised: data dependence between accesses to a"] in texts.values()
 

@@ -60,7 +60,7 @@ def build(parts: Parts, **options: Any) -> dict[str, Any]:
 
 
 def rules(report: dict[str, Any]) -> list[str]:
-    return [hint["rule"] for hint in report["hints"]]
+    return [hint.rule for hint in report.hints]
 
 
 # --- header -----------------------------------------------------------------------------------------------------------
@@ -68,7 +68,7 @@ def rules(report: dict[str, Any]) -> list[str]:
 
 def test_header() -> None:
     report = build(triad_parts(), notes=["a note"])
-    assert report["source"] == {"file": "triad.c", "line": 4}
+    assert report.source == {"file": "triad.c", "line": 4}
     assert (report["function"], report["label"], report["first_line"], report["depth"]) == ("triad", ".L4", 12, 1)
     assert report["notes"] == ["a note"]
     assert report["size"] == {"instructions": 6, "bytes": 26, "issue_slots": 7, "retire_slots": 7, "uops": 7}
@@ -100,29 +100,29 @@ def test_header() -> None:
 def test_vectorised_share(arithmetic: list[Arithmetic | None], text: str) -> None:
     rows = [Row("vop %ymm0", "r", [], [("01", b.UOP_COMPUTE)], arithmetic=a) for a in arithmetic]
     report = build((make_kernel(rows), make_bound(rows, []), make_analysis(rows, front_end=1)))
-    assert report["arithmetic"]["text"] == text
+    assert report.arithmetic.text == text
 
 
 def test_copies_tell_the_width_of_their_accesses() -> None:
     rows = [triad_rows()[0], triad_rows()[2]]
     report = build((make_kernel(rows), make_bound(rows, []), make_analysis(rows, front_end=1)))
-    assert report["arithmetic"]["text"] == "no vector arithmetic, 256-bit memory accesses"
-    assert report["arithmetic"]["packed_share"] is None
+    assert report.arithmetic.text == "no vector arithmetic, 256-bit memory accesses"
+    assert report.arithmetic.packed_share is None
 
 
 def test_accesses_of_unknown_size_leave_the_intensity_open() -> None:
     rows = [Row("fxsave (%rdi)", "m", [], [], accesses=(memory("rdi", size=0, store=True),), arithmetic=FMA)]
     report = build((make_kernel(rows), make_bound(rows, []), make_analysis(rows, front_end=1)))
-    assert report["memory"]["unsized_accesses"] == 1
-    assert report["arithmetic"]["flop_per_byte"] is None
+    assert report.memory.unsized_accesses == 1
+    assert report.arithmetic.flop_per_byte is None
 
 
 def test_gathers_count_their_elements() -> None:
     gather = replace(memory("rdi", "rax", load=True), elements=4)
     rows = [Row("vgatherdpd (%rdi,%xmm1), %ymm0", "rm", [], [], accesses=(gather,))]
     report = build((make_kernel(rows), make_bound(rows, []), make_analysis(rows, front_end=1)))
-    assert report["memory"]["bytes_loaded"] == 32
-    assert report["memory"]["widest_access_bits"] == 0
+    assert report.memory.bytes_loaded == 32
+    assert report.memory.widest_access_bits == 0
 
 
 # --- bounds and verdict -----------------------------------------------------------------------------------------------
@@ -132,8 +132,8 @@ def test_bounds_are_exact() -> None:
     rows = [COUNTER]
     parts = make_kernel(rows), make_bound(rows, []), make_analysis(rows, busiest="5", port=Fraction(31, 3), front_end=9)
     report = build(parts)
-    assert report["bounds"]["port"]["exact"] == "31/3"
-    assert report["bounds"]["prediction"] == {
+    assert report.bounds.port.exact == "31/3"
+    assert report.bounds.prediction == {
         "cycles": 31 / 3,
         "exact": "31/3",
         "by": "bounds",
@@ -146,14 +146,14 @@ def test_bounds_are_exact() -> None:
 
 def test_a_front_end_bound() -> None:
     report = build(triad_parts())
-    assert report["bounds"]["prediction"]["limited_by"] == ["front_end"]
-    assert report["verdict"] == (
+    assert report.bounds.prediction.limited_by == ["front_end"]
+    assert report.verdict == (
         "bound by the front end (7 µops at 4 a cycle), 1.75 cycles; ports 2 and 3 at 1.5 are close behind"
     )
 
 
 def test_a_chain_of_one_instruction() -> None:
-    assert build(sum_parts())["verdict"] == (
+    assert build(sum_parts()).verdict == (
         "bound by the loop-carried chain through xmm0 (line 40), 4 cycles; ports would allow 1.0"
     )
 
@@ -163,7 +163,7 @@ def test_a_chain_through_the_registers_as_written() -> None:
     rows = triad_rows()
     analysis = make_analysis(rows, port=1, chains=(chain((0, 1, 0, 4, 0), (1, 0, 0, 12, 1)),))
     report = build((make_kernel(rows), make_bound(rows, ["zmm0"]), analysis))
-    assert report["verdict"] == (
+    assert report.verdict == (
         "bound by the loop-carried chain through ymm0 (lines 12, 13), 16 cycles; ports would allow 1.0"
     )
 
@@ -175,8 +175,8 @@ def test_a_chain_over_two_iterations() -> None:
     ]
     analysis = make_analysis(rows, port=1, busiest="1", chains=(chain((0, 1, 1, 2, 1), (1, 0, 0, 3, 1)),))
     report = build((make_kernel(rows), make_bound(rows, ["rax", "rbx"]), analysis))
-    assert "2.5 cycles (5 over 2 iterations)" in report["verdict"]
-    assert report["chains"][0]["cycles_per_iteration"] == {"cycles": 2.5, "exact": "5/2"}
+    assert "2.5 cycles (5 over 2 iterations)" in report.verdict
+    assert report.chains[0].cycles_per_iteration == {"cycles": 2.5, "exact": "5/2"}
     assert report["chains"][0]["through"] == ["rbx", "rax"]
     assert report["chains"][0]["iterations"] == 2
 
@@ -186,7 +186,7 @@ def test_long_chains_give_the_range_of_their_lines() -> None:
     steps = [(i, i + 1, 0, 1, 0) for i in range(8)]
     analysis = make_analysis(rows, chains=(chain(*steps, (8, 0, 0, 1, 1)),))
     report = build((make_kernel(rows, first_line=100), make_bound(rows, ["rax"]), analysis))
-    assert "(lines 100–108), 9 cycles" in report["verdict"]
+    assert "(lines 100–108), 9 cycles" in report.verdict
 
 
 def test_long_chains_with_other_instructions_between() -> None:
@@ -194,33 +194,33 @@ def test_long_chains_with_other_instructions_between() -> None:
     steps = [(i, i + 2, 0, 1, 0) for i in range(0, 16, 2)]
     analysis = make_analysis(rows, chains=(chain(*steps, (16, 0, 0, 1, 1)),))
     report = build((make_kernel(rows, first_line=100), make_bound(rows, ["rax"]), analysis))
-    assert "(9 of lines 100–116), 9 cycles" in report["verdict"]
+    assert "(9 of lines 100–116), 9 cycles" in report.verdict
 
 
 def test_machine_code_without_lines_is_numbered() -> None:
     rows = sum_rows()
     kernel = make_kernel(rows, with_lines=False)
     report = build((kernel, *sum_parts()[1:]))
-    assert "(instruction 0)" in report["verdict"]
-    assert report["kind"] == "code"
-    assert report["source"] is None
+    assert "(instruction 0)" in report.verdict
+    assert report.kind == "code"
+    assert report.source is None
 
 
 def test_a_port_bound_names_the_work_that_is_confined_to_the_ports() -> None:
     rows = triad_rows()
     analysis = make_analysis(rows, busiest="23", port=12, front_end=Fraction(13, 2))
     report = build((make_kernel(rows), make_bound(rows, ["zmm0"]), analysis))
-    assert report["verdict"] == (
+    assert report.verdict == (
         "bound by loads and store addresses on ports 2 and 3 (lines 12, 13, 14), 12 cycles; "
         "the front end would allow 6.5"
     )
-    assert [r["name"] for r in report["resources"] if r["busiest"]] == ["2", "3"]
+    assert [r.name for r in report.resources if r.busiest] == ["2", "3"]
 
 
 def test_arithmetic_on_the_busiest_ports_is_told_apart() -> None:
     rows = triad_rows()
     report = build((make_kernel(rows), make_bound(rows, []), make_analysis(rows, busiest="01", port=2)))
-    assert report["bounds"]["port"]["by"] == "ports 0 and 1: FMAs"
+    assert report.bounds.port.by == "ports 0 and 1: FMAs"
 
 
 def test_a_divider_bound() -> None:
@@ -236,9 +236,9 @@ def test_a_divider_bound() -> None:
     ]
     parts = make_kernel(rows), make_bound(rows, ["zmm1"]), make_analysis(rows, busiest="0", port=1, divider=4)
     report = build(parts)
-    assert report["verdict"] == "bound by the divider of port 0 (line 12), 4 cycles; ports would allow 1.0"
-    assert report["instructions"][0]["ports"] == "1*p0+4*0DV"
-    assert report["instructions"][0]["rthroughput"] == {"cycles": 4.0, "exact": "4"}
+    assert report.verdict == "bound by the divider of port 0 (line 12), 4 cycles; ports would allow 1.0"
+    assert report.instructions[0].ports == "1*p0+4*0DV"
+    assert report.instructions[0].rthroughput == {"cycles": 4.0, "exact": "4"}
     assert rules(report) == ["invariant-divisor", "scalar-arithmetic"]
 
 
@@ -253,8 +253,8 @@ def test_a_divisor_that_changes_is_no_invariant() -> None:
 def test_ties_are_named() -> None:
     rows = triad_rows()
     report = build((make_kernel(rows), make_bound(rows, []), make_analysis(rows, busiest="23", port=2, front_end=2)))
-    assert report["bounds"]["prediction"]["limited_by"] == ["port", "front_end"]
-    assert report["verdict"] == (
+    assert report.bounds.prediction.limited_by == ["port", "front_end"]
+    assert report.verdict == (
         "bound by loads and store addresses on ports 2 and 3 (lines 12, 13, 14) and the front end "
         "(7 µops at 4 a cycle) alike, 2 cycles"
     )
@@ -263,24 +263,24 @@ def test_ties_are_named() -> None:
 def test_one_cycle_is_singular() -> None:
     rows = [COUNTER]
     report = build((make_kernel(rows), make_bound(rows, []), make_analysis(rows, front_end=1)))
-    assert report["verdict"] == "bound by the front end (1 µop at 4 a cycle), 1 cycle"
+    assert report.verdict == "bound by the front end (1 µop at 4 a cycle), 1 cycle"
 
 
 def test_nothing_known_nothing_said() -> None:
     empty = build((make_kernel([]), make_bound([], []), make_analysis([])))
-    assert empty["verdict"] == "nothing to analyse: no instruction could be decoded"
-    assert empty["summary"]["ipc"] == 0
+    assert empty.verdict == "nothing to analyse: no instruction could be decoded"
+    assert empty.summary.ipc == 0
     rows = [Row("vfoo", "", [], [], slots=0, flags=b.UNKNOWN)]
     unknown = build((make_kernel(rows), make_bound(rows, []), make_analysis(rows)))
-    assert unknown["verdict"] == "nothing to say: none of the instructions is in the model"
+    assert unknown.verdict == "nothing to say: none of the instructions is in the model"
 
 
 def test_fixed_ports_change_pressure_bound_and_busiest_ports() -> None:
     report = build(sum_parts(), fixed_ports=True)
-    assert report["port_assignment"] == "equal"
-    assert report["instructions"][1]["pressure"] == [0.25, 0.25, 0, 0, 0, 0.25, 0.25, 0, 0]
-    assert report["bounds"]["port"]["exact"] == "5/4"
-    assert [r["name"] for r in report["resources"] if r["busiest"]] == ["6"]
+    assert report.port_assignment == "equal"
+    assert report.instructions[1].pressure == [0.25, 0.25, 0, 0, 0, 0.25, 0.25, 0, 0]
+    assert report.bounds.port.exact == "5/4"
+    assert [r.name for r in report.resources if r.busiest] == ["6"]
 
 
 # --- instructions -----------------------------------------------------------------------------------------------------
@@ -291,18 +291,18 @@ def test_instructions() -> None:
     forms = make_forms(triad_rows())
     report = kernel_report(make_result(kernel, bound, analysis, forms))
     load, fma, store, _, _, jump = report.instructions
-    assert (load["ports"], load["rthroughput"]["exact"], load["loads"], load["stores"]) == ("1*p23", "1/2", True, False)
-    assert (fma["ports"], fma["issue_slots"], fma["load_latency"]) == ("1*p23+1*p01", 2, 7)
-    assert (store["remarks"], store["figures"]["derived"]) == ("D", "from the register form")
-    assert (jump["remarks"], jump["ports"], jump["rthroughput"]["exact"]) == ("F", "", "0")
+    assert (load.ports, load.rthroughput.exact, load.loads, load.stores) == ("1*p23", "1/2", True, False)
+    assert (fma.ports, fma.issue_slots, fma.load_latency) == ("1*p23+1*p01", 2, 7)
+    assert (store.remarks, store.figures.derived) == ("D", "from the register form")
+    assert (jump.remarks, jump.ports, jump.rthroughput.exact) == ("F", "", "0")
 
 
 def test_columns_of_paths_add_up_to_the_paths() -> None:
     report = build(triad_parts())
-    path = [i["critical_path_cycles"] for i in report["instructions"]]
+    path = [i.critical_path_cycles for i in report.instructions]
     assert path == [7, 4, 0, None, None, None]
-    assert sum(cycles or 0 for cycles in path) == report["critical_path"]["cycles"]
-    assert [i["chain_cycles"] for i in report["instructions"]] == [None, None, None, 1, None, None]
+    assert sum(cycles or 0 for cycles in path) == report.critical_path.cycles
+    assert [i.chain_cycles for i in report.instructions] == [None, None, None, 1, None, None]
 
 
 @given(
@@ -318,8 +318,8 @@ def test_columns_add_up_for_any_path(edges: list[tuple[int, int, int, int]], sta
     touched = tuple(dict.fromkeys(i for s in path for i in (s.producer, s.consumer)))
     analysis = make_analysis(rows, chains=(cycle,), path=path, path_cycles=cycles, path_instructions=touched)
     report = build((make_kernel(rows), make_bound(rows, ["rax"]), analysis))
-    assert sum(i["chain_cycles"] or 0 for i in report["instructions"]) == cycle.latency
-    assert sum(i["critical_path_cycles"] or 0 for i in report["instructions"]) == cycles
+    assert sum(i.chain_cycles or 0 for i in report.instructions) == cycle.latency
+    assert sum(i.critical_path_cycles or 0 for i in report.instructions) == cycles
 
 
 @given(st.lists(st.tuples(st.integers(1, 255), st.integers(1, 3)), max_size=5))
@@ -338,7 +338,7 @@ def test_own_throughput_is_the_least_load_of_the_busiest_port(uops: list[tuple[i
         (Fraction(sum(c for m, c in uops if not m & ~chosen), chosen.bit_count()) for chosen in range(1, 256)),
         default=Fraction(0),
     )
-    assert Fraction(report["instructions"][0]["rthroughput"]["exact"]) == expected
+    assert Fraction(report.instructions[0].rthroughput.exact) == expected
 
 
 # --- hints ------------------------------------------------------------------------------------------------------------
@@ -347,20 +347,20 @@ def test_own_throughput_is_the_least_load_of_the_busiest_port(uops: list[tuple[i
 def test_unknown_instructions_are_named_and_not_counted() -> None:
     report = build(unknown_parts())
     assert rules(report)[:2] == ["unknown-instructions", "refused-statements"]
-    assert report["hints"][0]["text"] == "1 instruction is not in the model (line 40); totals exclude it."
-    assert report["unknown_instructions"][0]["text"] == "vfoo %xmm1, %xmm2"
-    assert report["summary"]["instructions"] == 400
-    assert report["size"]["instructions"] == 5
+    assert report.hints[0].text == "1 instruction is not in the model (line 40); totals exclude it."
+    assert report.unknown_instructions[0].text == "vfoo %xmm1, %xmm2"
+    assert report.summary.instructions == 400
+    assert report.size.instructions == 5
 
 
 def test_a_scalar_sum_gets_advice() -> None:
     report = build(sum_parts())
     # that it is not vectorised is no news beside why
     assert rules(report) == ["sum-chain"]
-    assert report["hints"][0]["evidence"] == {"instructions": [0], "latency": 4, "chains": 1, "packed": False}
+    assert report.hints[0].evidence == {"instructions": [0], "latency": 4, "chains": 1, "packed": False}
     # nobody knows the compiler: what gcc and clang both take
-    assert report["hints"][0]["flags"] == ["-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"]
-    assert "by turns" in report["hints"][0]["source_change"]
+    assert report.hints[0].flags == ["-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"]
+    assert "by turns" in report.hints[0].source_change
 
 
 def sum_with(text: str, registers: list[tuple[int | None, str, str]], extra: tuple[Any, ...] = ()) -> dict[str, Any]:
@@ -405,8 +405,8 @@ def test_several_accumulators_are_counted() -> None:
     chains = chain((0, 0, 0, 4, 1)), chain((1, 1, 1, 4, 1))
     parts = make_kernel(rows), make_bound(rows, ["zmm0", "zmm1"]), make_analysis(rows, port=1, chains=chains)
     report = build(parts)
-    assert "through xmm0 (line 12; 1 other is as long), 4 cycles" in report["verdict"]
-    assert "the sum is in 2 chains" in report["hints"][0]["text"]
+    assert "through xmm0 (line 12; 1 other is as long), 4 cycles" in report.verdict
+    assert "the sum is in 2 chains" in report.hints[0].text
     # with another chain as long that is no sum, accumulators would not help
     other = [rows[0], Row("mulsd (%rdi), %xmm1", "rm", [(0, "xmm1", "rw")], [("01", b.UOP_COMPUTE)])]
     report = build((make_kernel(other), make_bound(other, ["zmm0", "zmm1"]), parts[2]))
@@ -431,11 +431,11 @@ def test_a_chain_through_memory() -> None:
     ]
     analysis = make_analysis(rows, port=1, busiest="4", chains=(chain((0, 1, 0, 6, 0), (1, 0, -1, 5, 1)),))
     report = build((make_kernel(rows), make_bound(rows, ["zmm0"]), analysis))
-    assert "through memory (lines 12, 13), 11 cycles" in report["verdict"]
-    assert report["hints"][0]["rule"] == "memory-chain"
-    assert "what line 13 stores, line 12 loads back in the next iteration" in report["hints"][0]["text"]
-    assert report["hints"][0]["evidence"] == {"stores": [1], "loads": [0], "latency": 5, "chain_latency": 11}
-    assert [s["kind"] for s in report["chains"][0]["steps"]] == ["register", "memory"]
+    assert "through memory (lines 12, 13), 11 cycles" in report.verdict
+    assert report.hints[0].rule == "memory-chain"
+    assert "what line 13 stores, line 12 loads back in the next iteration" in report.hints[0].text
+    assert report.hints[0].evidence == {"stores": [1], "loads": [0], "latency": 5, "chain_latency": 11}
+    assert [s.kind for s in report.chains[0].steps] == ["register", "memory"]
 
 
 def test_indexed_store_addresses_compete_with_loads() -> None:
@@ -443,7 +443,7 @@ def test_indexed_store_addresses_compete_with_loads() -> None:
     analysis = make_analysis(rows, busiest="23", port=Fraction(3, 2), front_end=1)
     report = build((make_kernel(rows), make_bound(rows, []), analysis))
     assert rules(report) == ["indexed-store-address"]
-    assert report["hints"][0]["evidence"] == {
+    assert report.hints[0].evidence == {
         "stores": [2],
         "loads": [0, 1],
         "ports": ["2", "3"],
@@ -470,9 +470,9 @@ def test_nothing_is_advised_for_loops_that_the_compiler_added(name: RoleName) ->
     kernel, _, _ = triad_parts()
     set_role(report, Role(name=name, of=0), "triad#1", kernel)
     assert rules(report) == []
-    assert report["role"]["of"] == "triad#1"
+    assert report.role.of == "triad#1"
     assert kernel.region is not None
-    assert f"lines {kernel.region.first_line}-{kernel.region.last_line}" in report["role"]["text"]
+    assert f"lines {kernel.region.first_line}-{kernel.region.last_line}" in report.role.text
 
 
 def test_what_is_missing_is_said_of_every_loop() -> None:
@@ -502,7 +502,7 @@ def test_what_is_advised_for_main_loops() -> None:
     report = build(sum_parts())
     set_role(report, Role(name="main"))
     assert rules(report) == ["sum-chain"]
-    assert report["role"] == {"name": "main", "of": "", "instead": False, "basis": "inferred", "text": "main loop"}
+    assert report.role == {"name": "main", "of": "", "instead": False, "basis": "inferred", "text": "main loop"}
 
 
 def test_straight_code_is_not_called_a_loop() -> None:
@@ -515,38 +515,38 @@ def test_straight_code_is_not_called_a_loop() -> None:
 
 
 def test_dependencies() -> None:
-    dependencies = build(triad_parts())["dependencies"]
-    pairs = [(d["from"], d["to"], d["via"], d["distance"]) for d in dependencies]
+    dependencies = build(triad_parts()).dependencies
+    pairs = [(d.producer, d.to, d.via, d.distance) for d in dependencies]
     assert pairs == sorted(pairs, key=lambda p: (p[0], p[1], p[3]))
     assert (1, 1, "", 0) not in pairs  # from its own load to its result
     first = dependencies[0]
-    assert first["critical_path"]
-    assert first["chains"] == []
-    counter = next(d for d in dependencies if d["from"] == d["to"] == 3)
-    assert counter["chains"] == [0]
-    assert dependencies[-1]["kind"] == "flag"
+    assert first.critical_path
+    assert first.chains == []
+    counter = next(d for d in dependencies if d.producer == d.to == 3)
+    assert counter.chains == [0]
+    assert dependencies[-1].kind == "flag"
 
 
 def test_the_slowest_of_parallel_dependencies_counts() -> None:
     rows = [COUNTER] * 2
     edges = (edge(0, 1, 0, 1), edge(0, 1, 0, 5), edge(0, 1, 0, 3))
     report = build((make_kernel(rows), make_bound(rows, ["rax"]), make_analysis(rows, front_end=1, edges=edges)))
-    assert [d["latency"] for d in report["dependencies"]] == [5]
+    assert [d.latency for d in report.dependencies] == [5]
 
 
 def test_high_byte_registers_keep_their_name() -> None:
     rows = [COUNTER] * 2
     edges = (edge(0, 1, 0, 1),)
     report = build((make_kernel(rows), make_bound(rows, ["rax.high"]), make_analysis(rows, edges=edges)))
-    assert report["dependencies"][0]["via"] == "rax.high"
+    assert report.dependencies[0].via == "rax.high"
 
 
 def test_timeline() -> None:
-    timeline = build(triad_parts(), events=triad_events())["timeline"]
-    assert (timeline["iterations"], timeline["cycles"]) == (2, 17)
-    assert timeline["events"][0]["ports"] == ["2"]
-    assert timeline["events"][1]["ports"] == [None]
-    assert timeline["waits"][1] == {
+    timeline = build(triad_parts(), events=triad_events()).timeline
+    assert (timeline.iterations, timeline.cycles) == (2, 17)
+    assert timeline.events[0].ports == ["2"]
+    assert timeline.events[1].ports == [None]
+    assert timeline.waits[1] == {
         "executions": 2,
         "in_scheduler": 8.0,
         "in_scheduler_while_ready": 0.0,

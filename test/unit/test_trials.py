@@ -86,8 +86,8 @@ def test_a_unit_that_could_not_be_compiled() -> None:
 def test_another_place_of_the_same_code_is_no_gain() -> None:
     before, after = unit(("f", 3, SCALAR)), unit(("f", 3, SCALAR))
     places = {"rule": "code-placement", "text": "", "evidence": {"cycles_at": {"0": 3.0, "16": 5.0}}, "flags": []}
-    before["kernels"][0]["hints"] = [{**places, "source_change": ""}]
-    after["kernels"][0].update(cycles=4.5, hints=[])
+    before.kernels[0].hints = [{**places, "source_change": ""}]
+    after.kernels[0].update(cycles=4.5, hints=[])
     (loop,) = loops_of(before, after)
     assert (loop["before"], loop["after"], loop["gain"]) == (4.0, 4.5, 0.0)
     assert loop["element_after"] == 4.5

@@ -13,7 +13,7 @@ from incc.frontends.unit import Unit
 def kernel(body: str, mcpu: str = "icelake-server", **settings: Any) -> dict[str, Any]:
     text = ".L1:\n" + "".join(f"\t{line}\n" for line in body.splitlines()) + "\tret\n"
     chosen = Settings(mcpu=mcpu, regions="loops", timeline_iterations=0, **settings)
-    (found,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], chosen).units[0]["kernels"]
+    (found,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], chosen).units[0].kernels
     return dict(found)
 
 

@@ -132,19 +132,19 @@ def report() -> Any:
 
 
 def test_figures_of_real_kernels_add_up(report: Any) -> None:
-    unit = report["units"][0]
-    (kernel,) = unit["kernels"]
+    unit = report.units[0]
+    (kernel,) = unit.kernels
     *_, last = critical_path.lines(unit, kernel, WIDE)
-    assert int(last.split()[2]) == kernel["critical_path"]["cycles"] > 0
+    assert int(last.split()[2]) == kernel.critical_path.cycles > 0
     lines = list(loop_carried.lines(unit, kernel, WIDE))
     starts = [n for n, line in enumerate(lines) if line.startswith("[")]
-    assert len(starts) == len(kernel["chains"]) > 3
-    assert any(chain["iterations"] > 1 for chain in kernel["chains"])
-    assert any(step["kind"] == "memory" for chain in kernel["chains"] for step in chain["steps"])
-    for start, chain in zip(starts, kernel["chains"], strict=True):
+    assert len(starts) == len(kernel.chains) > 3
+    assert any(chain.iterations > 1 for chain in kernel.chains)
+    assert any(step.kind == "memory" for chain in kernel.chains for step in chain.steps)
+    for start, chain in zip(starts, kernel.chains, strict=True):
         end = lines.index("", start) if "" in lines[start:] else len(lines)
         rows = [line.split() for line in lines[start + 2 : end]]
-        assert {int(row[0]) for row in rows} == set(chain["lines"])
+        assert {int(row[0]) for row in rows} == set(chain.lines)
         assert sum(int(row[1]) for row in rows) == int(rows[-1][2]) == chain["latency"]
         assert sum(int(n) for n in re.findall(r"\(it\. -(\d+)\)", "\n".join(lines[start:end]))) == (chain["iterations"])
 

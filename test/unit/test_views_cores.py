@@ -48,25 +48,23 @@ def report() -> Any:
 
 @pytest.mark.parametrize("width", [80, 100, 200, 0])
 def test_a_row_for_each_core(report: Any, width: int) -> None:
-    text = list(lines(report["units"], Layout(width, False)))
+    text = list(lines(report.units, Layout(width, False)))
     assert width == 0 or max(map(len, text)) <= width
     assert not any("…" in line for line in text)
     (head,) = (line for line in text if "Core" in line and "Cycles" in line)
     for title in ("IPC", "Ports", "Chain", "Bound by", *(["µops", "Retire"] if width in (0, 200) else [])):
         assert title in head
     rows = {name: next(line for line in text if name in line.split()[:2]) for name in NAMES.split(",")}
-    for unit in report["units"]:
-        (kernel,) = unit["kernels"]
-        row = rows[unit["model"]["name"]]
-        if not kernel["unknown_instructions"]:
-            assert f"{kernel['summary']['ipc']:.2f}" in row.split()
-            assert f"{kernel['bounds']['loop_carried']['cycles']:.2f}" in row.split()
+    for unit in report.units:
+        (kernel,) = unit.kernels
+        row = rows[unit.model.name]
+        if not kernel.unknown_instructions:
+            assert f"{kernel.summary.ipc:.2f}" in row.split()
+            assert f"{kernel.bounds.loop_carried.cycles:.2f}" in row.split()
     # Half of it is not in the oldest core's model: its few cycles are no merit.
     assert "≥" in rows["bonnell"]
     assert "not in the model" in rows["bonnell"]
-    complete = {
-        u["model"]["name"]: u["kernels"][0]["cycles"] for u in report["units"] if u["model"]["name"] != "bonnell"
-    }
+    complete = {u.model.name: u.kernels[0].cycles for u in report.units if u.model.name != "bonnell"}
     best = min(complete.values())
     for name, cycles in complete.items():
         assert rows[name].startswith("*") == (cycles == best)
@@ -75,7 +73,7 @@ def test_a_row_for_each_core(report: Any, width: int) -> None:
 
 
 def test_the_best_is_marked_unless_all_are_alike(report: Any) -> None:
-    one = report["units"][0]
+    one = report.units[0]
     other = json.loads(json.dumps(one))
     other["model"]["name"] = "other"
     assert not any(line.startswith("*") for line in lines([one, other], Layout(80, False)))
@@ -87,7 +85,7 @@ def test_the_best_is_marked_unless_all_are_alike(report: Any) -> None:
 
 
 def test_a_kernel_that_a_core_lacks_has_an_empty_row(report: Any) -> None:
-    one, other = (json.loads(json.dumps(unit)) for unit in report["units"][:2])
+    one, other = (json.loads(json.dumps(unit)) for unit in report.units[:2])
     other["kernels"] = []
     text = list(lines([one, other], Layout(80, False)))
     assert any(line.split() == [other["model"]["name"]] for line in text)
@@ -96,7 +94,7 @@ def test_a_kernel_that_a_core_lacks_has_an_empty_row(report: Any) -> None:
 
 def test_units_of_one_code_stand_together() -> None:
     found = report_of("skylake,znver4", CODE, CODE.replace("dot", "tod"))
-    assert [[unit.assembly_file for unit in group] for group in groups(found["units"])] == [["0.s"] * 2, ["1.s"] * 2]
+    assert [[unit.assembly_file for unit in group] for group in groups(found.units)] == [["0.s"] * 2, ["1.s"] * 2]
     text = render(found, 80, show=Show((), overview=2))
     assert text.count(" on 2 cores:") == 2
     # What each core's report begins with comes behind the table; one kernel needs no overview.

@@ -86,11 +86,11 @@ def test_each_view_has_a_file(view: str) -> None:
     from incc.views.layout import Layout
 
     report = make_report(triad_parts(), timeline=True)
-    (unit,) = report["units"]
+    (unit,) = report.units
     tried = {"change": "front-end", "text": "with a perfect front end", "exact": "1", "asked": False}
-    unit["kernels"][0]["what_ifs"] = [{**tried, "cycles": c, "gained": 2 - c} for c in (1.0, 2.0)]
+    unit.kernels[0].what_ifs = [{**tried, "cycles": c, "gained": 2 - c} for c in (1.0, 2.0)]
     module = import_module(f"incc.views.text.{view.replace('-', '_')}")
-    lines = list(module.lines(unit, unit["kernels"][0], Layout(100, False)))
+    lines = list(module.lines(unit, unit.kernels[0], Layout(100, False)))
     assert len(lines) > 3
     assert max(len(line) for line in lines) <= 100
 

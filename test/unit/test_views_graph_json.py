@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import force_setattr
 
 from incc.views.exchange import dot
 from incc.views.json import render as render_json
@@ -85,9 +86,9 @@ def report() -> dict[str, Any]:
 
 def test_nodes_and_edges_are_those_of_the_report(report: dict[str, Any]) -> None:
     nodes, edges = parse(dot.render(report))
-    kernels = report["units"][0]["kernels"]
-    assert len([name for name in nodes if name.startswith("k")]) == sum(len(k["instructions"]) for k in kernels)
-    assert len(edges) == sum(len(k["dependencies"]) for k in kernels)
+    kernels = report.units[0].kernels
+    assert len([name for name in nodes if name.startswith("k")]) == sum(len(k.instructions) for k in kernels)
+    assert len(edges) == sum(len(k.dependencies) for k in kernels)
     assert all(start in nodes and end in nodes for start, end, _ in edges)
     assert nodes["k0_i1"]["label"] == "13: vfmadd213pd (%rdx,%rax), %ymm1, %ymm0"
     assert nodes["k2_i0"] == {"label": "X 40: vfoo %xmm1, %xmm2", "style": "dotted"}
@@ -114,7 +115,7 @@ def triad() -> dict[str, Any]:
 
 @given(text=st.text())
 def test_any_text_is_quoted(triad: dict[str, Any], text: str) -> None:
-    triad["units"][0]["kernels"][0]["instructions"][0]["text"] = text
+    force_setattr(triad.units[0].kernels[0].instructions[0], "text", text)
     nodes, _ = parse(dot.render(triad))
     assert len(nodes) == 8  # six instructions, the defaults of nodes and edges
     if not set(text) & set("\n\r\t"):

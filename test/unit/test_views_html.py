@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import force_setattr
 
 import browser
 from browser import browse
@@ -41,7 +42,7 @@ def times(steps: list[int]) -> list[int]:
 def test_every_event_and_uop_is_there() -> None:
     made = report()
     (kernel,) = data(render(made))
-    shown, timeline = kernel["timeline"], made["units"][0]["kernels"][0]["timeline"]
+    shown, timeline = kernel.timeline, made.units[0].kernels[0].timeline
     names = shown["names"]
     assert len(shown["events"]) == 3 * 4
     for row, event in zip(shown["events"], timeline["events"], strict=True):
@@ -64,8 +65,8 @@ def test_every_event_and_uop_is_there() -> None:
 
 def test_instructions_ports_and_dependencies_are_those_of_the_report() -> None:
     made = report()
-    (kernel,), (shown,) = made["units"][0]["kernels"], data(render(made))
-    assert [row[1] for row in shown["instructions"]] == [i["text"] for i in kernel["instructions"]]
+    (kernel,), (shown,) = made.units[0].kernels, data(render(made))
+    assert [row[1] for row in shown.instructions] == [i.text for i in kernel.instructions]
     for row, instruction in zip(shown["instructions"], kernel["instructions"], strict=True):
         pressure = dict(zip(row[7][::2], row[7][1::2], strict=True))
         assert [pressure.get(n, 0) for n in range(len(kernel["resources"]))] == instruction["pressure"]
@@ -80,9 +81,9 @@ def test_instructions_ports_and_dependencies_are_those_of_the_report() -> None:
 
 def test_lines_of_the_source_lose_what_all_are_indented_by() -> None:
     made = report()
-    instructions = made["units"][0]["kernels"][0]["instructions"]
+    instructions = made.units[0].kernels[0].instructions
     for instruction, line in zip(instructions, (7, 7, 6, 9), strict=True):
-        instruction["source"] = {"file": "a.c", "line": line}
+        force_setattr(instruction, "source", {"file": "a.c", "line": line})
     sources = {"a.c": {6: "\tfor (;;)", 7: "\t\ts += <a>[i];  ", 9: ""}}
     (kernel,) = data(render(made, sources))
     assert kernel["sources"] == [["a.c:7", "        s += <a>[i];"], ["a.c:6", "for (;;)"], ["a.c:9", ""]]
@@ -111,7 +112,7 @@ def test_python_writes_the_same_page() -> None:
 def test_what_is_not_analysed_is_said() -> None:
     made = report()
     assert 'id="left-out"' not in render(made)
-    made["units"][0]["left_out"] = [
+    made.units[0].left_out = [
         {"first_line": 7, "last_line": 9, "function": "g", "label": ".L9", "reason": "entered in the <middle>"}
     ]
     assert "a.s:7 in g: entered in the &lt;middle&gt;" in render(made)
@@ -120,7 +121,7 @@ def test_what_is_not_analysed_is_said() -> None:
 def test_only_columns_that_say_something() -> None:
     one = report(ADDITION + ADDITION.replace("L1", "L2"))
     assert ">Unit<" not in render(one)
-    other = json.loads(json.dumps(one["units"][0]))
+    other = json.loads(json.dumps(one.units[0]))
     other["assembly_file"] = "b.s"
     one["units"].append(other)
     page = render(one)
@@ -139,8 +140,8 @@ def test_nothing_is_loaded_from_elsewhere() -> None:
 def test_names_cannot_break_out_of_the_page() -> None:
     made = report()
     bad = "f</script><script>alert(1)</script><!--"
-    kernel = made["units"][0]["kernels"][0]
-    kernel["overview"]["function"] = kernel["function_name"] = kernel["hints"][0]["text"] = bad
+    kernel = made.units[0].kernels[0]
+    kernel.overview.function = kernel.function_name = kernel.hints[0].text = bad
     kernel["instructions"][0]["text"] = kernel["verdict"] = bad
     made["units"][0]["kernels"].append(kernel)
     page = render(made, {"a.c": {1: bad}})
@@ -271,11 +272,11 @@ def test_head_has_cycles_elements_and_range() -> None:
     assert kernel["more"] == []
     histogram = ".L1:\n\tmovslq (%rdi,%rax,4), %rcx\n\tincl (%rsi,%rcx,4)\n\tincq %rax\n\tcmpq %rax, %rdx\n\tjne .L1\n"
     made = report(histogram)
-    made["units"][0]["kernels"][0]["elements"] = None
+    made.units[0].kernels[0].elements = None
     (kernel,) = data(render(made))
     assert re.match(r"[\d.]+–[\d.]+$", kernel["figures"][0][1])
     assert "Per element" not in [name for name, _, _ in kernel["figures"]]
-    spread = made["units"][0]["kernels"][0]["range"]["text"]
+    spread = made.units[0].kernels[0].range.text
     assert [text.lower() for text in kernel["more"]] == [spread.lower() + "."]
     assert "never hits" in spread
 

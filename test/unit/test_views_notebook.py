@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import force_setattr
 
 from incc.frontends.kernel import LeftOut
 from incc.frontends.unit import Unit
@@ -61,16 +62,16 @@ def report() -> dict[str, Any]:
 
 
 def test_a_kernel_has_its_figures(report: dict[str, Any]) -> None:
-    (unit,) = report["units"]
-    shown = unit["kernels"][1]
+    (unit,) = report.units
+    shown = unit.kernels[1]
     read = Reader(notebook.kernel(unit, shown))
     assert read.texts["th"] == ["Kernel", "Cycles", "An element", "Ports", "Divider", "Front end", "Retire", "Carried"]
     first, *figures, words = read.texts["td"]
     assert first == "sum|triad.c:4, 4 instructions"
-    bounds = shown["bounds"]
+    bounds = shown.bounds
     names = ("prediction", "port", "divider", "front_end", "retire", "loop_carried")
     assert figures.pop(1) == ""  # nobody knows
-    assert figures == [f"{c:.2f}" if (c := bounds[name]["cycles"]) else "-" for name in names]
+    assert figures == [f"{c:.2f}" if (c := bounds[name].cycles) else "-" for name in names]
     assert words.startswith("Bound by the loop-carried chain")
     assert len(read.texts["li"]) == len(shown["hints"]) > 0
     # bold: the prediction and what limits it
@@ -82,9 +83,9 @@ def test_a_report_has_all_kernels_and_what_is_left_out(report: dict[str, Any]) -
     read = Reader(notebook.report(report))
     assert read.names.count("tbody") == 3
     assert read.names.count("table") == 1
-    left_out = report["units"][0]["left_out"]
+    left_out = report.units[0].left_out
     assert left_out
-    assert read.texts["li"][-1].endswith(left_out[-1]["reason"])
+    assert read.texts["li"][-1].endswith(left_out[-1].reason)
     # several of them on one page: no ids, and style for nothing but themselves
     assert not [value for name, value in read.attributes if name == "id"]
     for rule in read.texts["style"][0].replace("\n", "").split("}"):
@@ -109,11 +110,11 @@ def test_nothing_to_show_is_said() -> None:
 @given(st.text() | st.just(NAME), st.text(st.characters()))
 def test_no_text_becomes_markup(name: str, verdict: str) -> None:
     report = make_report(triad_parts())
-    (kernel,) = report["units"][0]["kernels"]
+    (kernel,) = report.units[0].kernels
     plain = Reader(notebook.report(report)).names
-    kernel["function_name"], kernel["verdict"] = name, verdict
-    kernel["hints"] = [{**hint, "text": name} for hint in kernel["hints"]]
-    report["units"][0]["source"] = verdict
+    kernel.function_name, kernel.verdict = name, verdict
+    kernel.hints = [{**hint, "text": name} for hint in kernel.hints]
+    report.units[0].source = verdict
     made = notebook.report(report)
     assert Reader(made).names == plain
     made.encode("utf-8")  # also of bytes in symbols that are no text
@@ -121,14 +122,14 @@ def test_no_text_becomes_markup(name: str, verdict: str) -> None:
 
 def test_names_stay_as_they_are() -> None:
     report = make_report(sum_parts())
-    report["units"][0]["kernels"][0]["function_name"] = NAME
+    report.units[0].kernels[0].function_name = NAME
     assert Reader(notebook.report(report)).texts["td"][0].startswith(NAME)
 
 
 def test_a_page_is_whole(report: dict[str, Any]) -> None:
     """Every element ends, whatever names are in it."""
-    for kernel in report["units"][0]["kernels"]:
-        kernel["name"] = kernel["overview"]["function"] = kernel["verdict"] = NAME
+    for kernel in report.units[0].kernels:
+        kernel.name = kernel.overview.function = kernel.verdict = NAME
     made = render(report)
     assert made.startswith("<!DOCTYPE html>\n")
     read = Reader(made)

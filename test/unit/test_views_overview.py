@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 import pytest
+from msgspec.structs import force_setattr
 
 from incc.driver.cli.options import MCA, WRAPPER, Given
 from incc.driver.pipeline import Settings, analyze_units
@@ -68,9 +69,9 @@ def test_with_how_many_kernels_there_is_a_table(kernels: int, least: int, shown:
 @pytest.mark.parametrize("width", [60, 80, 100, 200])
 def test_the_table_fits(width: int) -> None:
     made = report(*MANY)
-    for kernel in made["units"][0]["kernels"]:
-        kernel["overview"]["function"] = "a::very_long_name::of_a_function_that_many_call"
-        kernel["overview"]["look"] = "sum chain, not vectorised, line crossings, code placement"
+    for kernel in made.units[0].kernels:
+        force_setattr(kernel.overview, "function", "a::very_long_name::of_a_function_that_many_call")
+        force_setattr(kernel.overview, "look", "sum chain, not vectorised, line crossings, code placement")
     found = rows(render(made, width, show=Show(overview=1)))
     assert max(len(row) for row in found) <= width
     # What counts most is never cut.
@@ -79,7 +80,7 @@ def test_the_table_fits(width: int) -> None:
 
 def test_cells() -> None:
     made = report("a")
-    (k,) = made["units"][0]["kernels"]
+    (k,) = made.units[0].kernels
 
     def cells(**changes: Any) -> list[str]:
         k.update(changes)
@@ -105,10 +106,10 @@ def test_cells() -> None:
 
 def test_copies_of_a_loop_have_one_row() -> None:
     made = report(*MANY)
-    for kernel in made["units"][0]["kernels"][1:4]:
-        kernel["source"] = {"file": "/src/a.c", "line": 7}
-        kernel["overview"]["function"] = "sorter"
-    made["units"][0]["kernels"][2]["overview"]["limit"] = "chain xmm9"
+    for kernel in made.units[0].kernels[1:4]:
+        kernel.source = {"file": "/src/a.c", "line": 7}
+        force_setattr(kernel.overview, "function", "sorter")
+    force_setattr(made.units[0].kernels[2].overview, "limit", "chain xmm9")
     show = Show(overview=1, few=4)
     text = render(made, 100, show=show)
     found = rows(text)
@@ -133,8 +134,8 @@ def test_few_kernels_have_views_many_have_a_few_lines() -> None:
 
 def test_loops_beside_a_main_loop_are_in_the_table_alone() -> None:
     made = report(*MANY)
-    kernels = made["units"][0]["kernels"]
-    kernels[1]["role"] = {"name": "remainder", "of": kernels[0]["kernel_id"], "text": "a remainder"}
+    kernels = made.units[0].kernels
+    kernels[1].role = {"name": "remainder", "of": kernels[0].kernel_id, "text": "a remainder"}
     text = render(made, 100, show=Show(overview=1, few=4, how="ask"))
     assert "remainder (1)" in rows(text)[1]
     assert "\n[1] " in text
@@ -206,15 +207,15 @@ def test_views_by_name(value: str, views: set[str], waits: bool, timeline: int) 
 
 
 def kernel() -> Any:
-    return copy.deepcopy(report("a")["units"][0]["kernels"][0])
+    return copy.deepcopy(report("a").units[0].kernels[0])
 
 
 def test_words_for_limits() -> None:
     k = kernel()
-    prediction = k["bounds"]["prediction"]
-    prediction["limited_by"] = ["port", "front_end"]
-    for resource in k["resources"]:
-        resource["busiest"] = resource["name"] in ("2", "3")
+    prediction = k.bounds.prediction
+    force_setattr(prediction, "limited_by", ["port", "front_end"])
+    for resource in k.resources:
+        force_setattr(resource, "busiest", resource.name in ("2", "3"))
     assert overview(k).limit == "ports 2,3; front end"
     prediction["limited_by"] = ["divider"]
     assert overview(k).limit == "divider"
@@ -233,7 +234,7 @@ def test_words_for_limits() -> None:
 
 def test_what_is_worth_a_look() -> None:
     k = kernel()
-    k["hints"] = [{"rule": "unknown-instructions", "text": "", "evidence": {}}]
+    k.hints = [{"rule": "unknown-instructions", "text": "", "evidence": {}}]
     assert overview(k).look == ""
     k["hints"].append({"rule": "sum-chain", "text": "", "evidence": {}})
     assert overview(k).look == "sum chain"
@@ -291,16 +292,16 @@ def test_the_columns_of_the_compact_table_add_up() -> None:
 )
 def test_ports_in_short(ports: str, text: str) -> None:
     k = kernel()
-    k["bounds"]["prediction"]["limited_by"] = ["port"]
-    k["resources"] = [{**k["resources"][0], "name": name, "busiest": True} for name in ports.split()]
+    force_setattr(k.bounds.prediction, "limited_by", ["port"])
+    k.resources = [{**k.resources[0], "name": name, "busiest": True} for name in ports.split()]
     assert overview(k).limit == text
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])
 def test_a_narrow_table_goes_without_columns(width: int) -> None:
     made = report(*MANY)
-    for kernel in made["units"][0]["kernels"]:
-        kernel["role"] = {**kernel["role"], "name": "remainder"}
+    for kernel in made.units[0].kernels:
+        kernel.role = {**kernel.role, "name": "remainder"}
         kernel["range"] = {"least": 100.25, "most": 200.75, "causes": [], "text": ""}
     text = render(made, width, show=Show(overview=1))
     assert all("100.25–200.75" in row for row in rows(text))
@@ -310,9 +311,9 @@ def test_a_narrow_table_goes_without_columns(width: int) -> None:
 
 def test_long_names_give_way_first_and_keep_their_ends() -> None:
     made = report(*MANY)
-    for kernel in made["units"][0]["kernels"]:
-        kernel["overview"]["function"] = "outer::very_long_name_of_a_class::" * 3 + "the_function"
-        kernel["overview"]["look"] = "sum chain, line crossings"
+    for kernel in made.units[0].kernels:
+        force_setattr(kernel.overview, "function", "outer::very_long_name_of_a_class::" * 3 + "the_function")
+        force_setattr(kernel.overview, "look", "sum chain, line crossings")
     found = rows(render(made, 110, show=Show(overview=1)))
     assert all("the_function  " in row and "chain xmm0" in row for row in found)
     assert all(row.endswith("sum chain, line crossings") for row in found)
@@ -320,7 +321,7 @@ def test_long_names_give_way_first_and_keep_their_ends() -> None:
 
 def test_at_least_has_one_sign() -> None:
     made = report("a", "b")
-    first, second = made["units"][0]["kernels"]
+    first, second = made.units[0].kernels
     open_end = {"least": 2.5, "most": None, "causes": [], "text": ""}
     first.update({"at_least": True, "range": open_end})
     second.update({"at_least": False, "range": open_end})
@@ -332,8 +333,8 @@ def test_at_least_has_one_sign() -> None:
 
 def test_cycles_without_what_is_not_known_are_at_least_so_many() -> None:
     known, unknown = SUM.replace("NAME", "a"), SUM.replace("NAME", "b").replace("\tincq", "\tfrobnicate %rcx\n\tincq")
-    first, second = analyze_units([Unit(assembly=known + unknown, assembly_file="x.s")], LOOPS).units[0]["kernels"]
-    assert first["elements"] is not None
-    assert first["elements"]["text"].startswith("4.00 cycles an iteration")
-    assert second["at_least"]
-    assert second["elements"] is None or second["elements"]["text"].startswith("at least 4.00 cycles an iteration")
+    first, second = analyze_units([Unit(assembly=known + unknown, assembly_file="x.s")], LOOPS).units[0].kernels
+    assert first.elements is not None
+    assert first.elements.text.startswith("4.00 cycles an iteration")
+    assert second.at_least
+    assert second.elements is None or second.elements.text.startswith("at least 4.00 cycles an iteration")

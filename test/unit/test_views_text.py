@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from incc.core.roles import Part, Role
 from incc.frontends.kernel import LeftOut
@@ -113,13 +113,13 @@ def test_no_line_is_wider_than_asked(report: dict[str, Any], width: int) -> None
 @given(st.integers(1, 12), st.floats(0, 9999), st.text("abc(%),$ ", min_size=0, max_size=120))
 def test_twelve_resources_fit_in_80_columns(resources: int, load: float, operands: str) -> None:
     report = make_report(triad_parts())
-    kernel = report["units"][0]["kernels"][0]
-    kernel["resources"] = [
+    kernel = report.units[0].kernels[0]
+    kernel.resources = [
         {"name": str(p), "kind": "port", "title": f"Port{p}", "load": load, "busiest": p == 0} for p in range(resources)
     ]
-    for instruction in kernel["instructions"]:
-        instruction["pressure"] = [load] * resources
-        instruction["text"] = f"vop {operands}"
+    for instruction in kernel.instructions:
+        force_setattr(instruction, "pressure", [load] * resources)
+        force_setattr(instruction, "text", f"vop {operands}")
     for line in render(report, 80, show=Show(("info", "pressure", "dependencies"))).splitlines():
         assert len(line) <= 80
 
@@ -273,10 +273,10 @@ def test_details_of_a_line(report: dict[str, Any]) -> None:
 
 def test_views_that_are_off_take_nothing_along_that_was_asked_for() -> None:
     report = make_report(triad_parts())
-    kernel = report["units"][0]["kernels"][0]
-    kernel["cycles"], kernel["simulated"] = 2.0, {"cycles": 2.0}
-    kernel["what_ifs"] = [{"text": "with rob = 9", "cycles": 3.0, "gained": -1.0, "asked": True}]
-    kernel["alignments"] = [{"cycles": 2.0}] * 64
+    kernel = report.units[0].kernels[0]
+    kernel.cycles, kernel.simulated = 2.0, {"cycles": 2.0}
+    kernel.what_ifs = [{"text": "with rob = 9", "cycles": 3.0, "gained": -1.0, "asked": True}]
+    kernel.alignments = [{"cycles": 2.0}] * 64
     text = render(report, 80, show=Show(()))
     assert "2.00 →  3.00  with rob = 9\n\nSimulated cycles per iteration by the place" in text
     kernel["what_ifs"][0]["asked"] = False
@@ -364,8 +364,8 @@ def test_rows_of_uops_fit_the_width(cpu: str) -> None:
 def test_names_cannot_control_the_terminal(colour: bool) -> None:
     made = make_report(triad_parts())
     name = "a\n\033[31m\033]0;x\007\u202e\udcff\x9b2J.c"
-    made["units"][0]["kernels"][0]["source"] = {"file": name, "line": 3, "column": 0}
-    made["units"][0]["source"] = name
+    made.units[0].kernels[0].source = {"file": name, "line": 3, "column": 0}
+    made.units[0].source = name
     text = render(made, 0, colour=colour, show=Show(overview=1))
     assert "a\\n" in text
     assert "\udcff" in text
@@ -377,7 +377,7 @@ def test_names_cannot_control_the_terminal(colour: bool) -> None:
 
 def test_units_are_set_off() -> None:
     made = make_report(triad_parts())
-    made["units"].append({**made["units"][0], "source": "second.c"})
+    made.units.append({**made.units[0], "source": "second.c"})
     lines = render(made, 0).splitlines()
     (start,) = (n for n, line in enumerate(lines) if line.startswith("second.c"))
     assert lines[start - 1] == ""

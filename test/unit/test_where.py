@@ -385,8 +385,8 @@ def test_precedence_is_that_of_python(joined: list[tuple[str, bool, bool]], term
 
 def test_values_of_a_kernel() -> None:
     report = make_report(triad_parts(), sum_parts(), unknown_parts())
-    (unit,) = report["units"]
-    for kernel in unit["kernels"]:
+    (unit,) = report.units
+    for kernel in unit.kernels:
         values = kernel_values(unit, kernel)
         assert list(values) == list(NAMES)
         for name, value in values.items():
@@ -394,9 +394,9 @@ def test_values_of_a_kernel() -> None:
             assert value is None or isinstance(value, kinds[NAMES[name].kind])
             assert isinstance(value, bool) == (NAMES[name].kind == TRUTH)
             parse(f"{name} == {name}").holds(values)
-    triad, sums, unknown = (kernel_values(unit, kernel) for kernel in unit["kernels"])
-    bounds = unit["kernels"][0]["bounds"]
-    assert triad["cycles"] == bounds["prediction"]["cycles"]
+    triad, sums, unknown = (kernel_values(unit, kernel) for kernel in unit.kernels)
+    bounds = unit.kernels[0].bounds
+    assert triad.cycles == bounds.prediction.cycles
     assert triad["bound"] == max(triad[n] for n in ("port", "divider", "front_end", "retire", "loop_carried"))  # type: ignore[type-var]
     assert (triad["file"], triad["line"], triad["source"], triad["function"]) == ("triad.c", 4, "triad.c", "triad")
     assert sums["limited_by"] == "loop_carried"
@@ -405,8 +405,8 @@ def test_values_of_a_kernel() -> None:
 
 
 def test_places_without_a_source() -> None:
-    (unit,) = make_report(triad_parts())["units"]
-    kernel = {**unit["kernels"][0], "source": None}
+    (unit,) = make_report(triad_parts()).units
+    kernel = {**unit.kernels[0], "source": None}
     values = kernel_values(unit, kernel)
     assert (values["file"], values["line"]) == ("triad.s", kernel["first_line"])
     nowhere = kernel_values(unit, {**kernel, "first_line": 0})
