@@ -14,9 +14,9 @@ from incc.driver.api import AnalysisError, Path, Report, _Frozen
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from incc.compare import types as c
-    from incc.compare.build import Wanted
-    from incc.compare.side import Side
+    from incc.comparison import types as c
+    from incc.comparison.build import Wanted
+    from incc.comparison.side import Side
     from incc.driver.sides.read import Reading
     from incc.report import types as t
     from incc.report.where import Condition
@@ -33,7 +33,7 @@ class Comparison(_Frozen):
     _wanted: Wanted
 
     def __init__(self, sides: Sequence[Side], wanted: Wanted) -> None:
-        from incc.compare.build import compare
+        from incc.comparison.build import compare
 
         object.__setattr__(self, "_sides", tuple(sides))
         object.__setattr__(self, "_wanted", wanted)
@@ -60,7 +60,7 @@ class Comparison(_Frozen):
 
         Raises ValueError for what is no condition.
         """
-        from incc.compare.build import compare
+        from incc.comparison.build import compare
 
         wanted = replace(self._wanted, where=_condition(condition), fail_if=None)
         return tuple(compare(self._sides, wanted).rows)
@@ -72,7 +72,7 @@ class Comparison(_Frozen):
         return tuple(copy.deepcopy(gate.offenders)) if gate else ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as its JSON has it (compare/comparison.schema.json)."""
+        """Return the comparison as its JSON has it (comparison/comparison.schema.json)."""
         comparison: dict[str, Any] = msgspec.to_builtins(self._found)
         return comparison
 
@@ -133,7 +133,7 @@ def compare(
 
     Raises AnalysisError for what cannot be read, ValueError for arguments that are no good.
     """
-    from incc.compare.build import Wanted
+    from incc.comparison.build import Wanted
     from incc.driver.api import _texts
     from incc.driver.sides.labels import distinct
     from incc.driver.sides.read import Reading
@@ -170,7 +170,7 @@ def _condition(text: str) -> Condition | None:
 
 def _sides(sources: Sequence[Source], reading: Reading) -> list[Side]:
     """A side of each source; of code for several cores several."""
-    from incc.compare.side import in_memory
+    from incc.comparison.side import in_memory
     from incc.driver.sides.labels import distinct, letters
     from incc.driver.sides.read import read_sides
 
@@ -196,7 +196,7 @@ def _chosen(side: Side, reading: Reading) -> Side:
     """What of it is in functions that are wanted."""
     if not reading.functions:
         return side
-    from incc.compare.side import Side, side_info
+    from incc.comparison.side import Side, side_info
     from incc.report.source.demangle import choose_functions
 
     wanted = choose_functions({entry.kernel.function for entry in side.entries}, reading.functions)

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-    from incc.compare import types as c
-    from incc.compare.build import Wanted
-    from incc.compare.side import Side
+    from incc.comparison import types as c
+    from incc.comparison.build import Wanted
+    from incc.comparison.side import Side
     from incc.driver.sides.read import Reading
     from incc.views.comparison.cells import Show
 
@@ -65,7 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
         sides = _sides(options, compiled)
         if len(sides) < 2:
             raise InputError(f"{sides[0].info.input}: there is nothing of several cores in it to compare")
-        from incc.compare.build import compare
+        from incc.comparison.build import compare
 
         comparison = compare(sides, wanted)
     except (InputError, AnalysisError) as error:
@@ -255,7 +255,7 @@ def _cores(options: argparse.Namespace) -> list[str]:
 
 def _wanted(options: argparse.Namespace) -> Wanted:
     """Raises UsageError for a condition that cannot be understood."""
-    from incc.compare.build import Wanted
+    from incc.comparison.build import Wanted
     from incc.driver import UsageError
     from incc.report.where import parse
 

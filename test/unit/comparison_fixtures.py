@@ -13,8 +13,8 @@ from typing import Any
 
 from structs import filled
 
-from incc.compare import types as c
-from incc.compare.side import Entry, Side, in_memory, side_info
+from incc.comparison import types as c
+from incc.comparison.side import Entry, Side, in_memory, side_info
 from incc.report import types as t
 
 PORTS = ("0", "1", "2", "3", "4", "5", "6", "7", "0DV")

@@ -6,7 +6,7 @@ from typing import Any
 
 from structs import filled
 
-from incc.compare import types as c
+from incc.comparison import types as c
 from incc.report import types as t
 
 FIGURES: Any = {

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import force_setattr
 
-from incc.compare.change import change, figures
-from incc.compare.match import Match
-from incc.compare.side import Entry, in_memory
+from incc.comparison.change import change, figures
+from incc.comparison.match import Match
+from incc.comparison.side import Entry, in_memory
 from properties import examples
 
 MATCH = Match(a=0, b=0, by="identity", confidence=1.0)

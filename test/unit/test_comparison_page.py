@@ -24,7 +24,7 @@ from made_comparisons import (
 from msgspec.structs import force_setattr
 
 import browser
-from incc.compare.build import Wanted, compare
+from incc.comparison.build import Wanted, compare
 from incc.views.comparison.page import FEW, MOST, render
 
 

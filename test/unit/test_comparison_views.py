@@ -26,7 +26,7 @@ from made_comparisons import (
 )
 from msgspec.structs import force_setattr
 
-from incc.compare import types as c
+from incc.comparison import types as c
 from incc.report.source.places import Choice
 from incc.views.comparison import cells, markdown, side_by_side, text
 from incc.views.comparison.cells import Show

@@ -26,7 +26,7 @@ ALLOWED = (
     "incc.report.source.places",
     "incc.report.types",
     "incc.report.wording",
-    "incc.compare.types",
+    "incc.comparison.types",
     "incc.history.types",
     "incc.ranking.types",
 )
