@@ -1,4 +1,4 @@
-"""Makes models/bound.py and core/python/counters.py from core/include/incc/fields.def.
+"""Makes models/binding/bound.py and core/python/counters.py from core/include/incc/fields.def.
 
 python core/generate.py          write both
 python core/generate.py --check  say whether they are current: exit status 1 if not
@@ -137,7 +137,7 @@ def _default(entry: Entry, numbers: dict[str, int]) -> str | None:
 
 
 def bound_module(entries: list[Entry]) -> str:
-    """models/bound.py."""
+    """models/binding/bound.py."""
     kernel = [e for e in entries if e.kind.startswith("KERNEL_")]
     pipeline = [e for e in entries if e.kind.startswith("PIPELINE_")]
     bindings = {e.arguments[0]: number for number, e in enumerate(e for e in entries if e.kind == "PORT_BINDING")}
@@ -227,7 +227,7 @@ def outputs() -> dict[Path, str]:
     """The files that are made, and what belongs into them."""
     entries = read(DEFINITION.read_text(encoding="utf-8"))
     return {
-        ROOT / "models" / "bound.py": bound_module(entries),
+        ROOT / "models" / "binding" / "bound.py": bound_module(entries),
         ROOT / "core" / "python" / "counters.py": counters_module(entries),
     }
 

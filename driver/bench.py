@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from incc.frontends.kernel import Kernel
-    from incc.measuring.cores import Target
-    from incc.measuring.forms import Bench
+    from incc.measuring.forms.bench import Bench
+    from incc.measuring.forms.operands import Named
+    from incc.measuring.forms.target import Target
     from incc.measuring.harness import Failure, Harness
-    from incc.measuring.operands import Named
     from incc.measuring.records import Records
     from incc.measuring.stand_in import Simulated
     from incc.models.model import MachineModel
@@ -79,7 +79,7 @@ def _positive(text: str) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     from incc.driver.parsers import Parser
-    from incc.measuring.notation import FORMS
+    from incc.measuring.forms.messages import FORMS
 
     parser = Parser(
         prog="incc-bench",
@@ -176,7 +176,7 @@ def _run(options: argparse.Namespace) -> int:
     from incc.driver import UsageError
     from incc.driver.errors import AnalysisError
     from incc.driver.pipeline import choose_model
-    from incc.measuring.notation import NO_FORM, wrong_machine, wrong_model
+    from incc.measuring.forms.messages import NO_FORM, wrong_machine, wrong_model
 
     if options.output and options.resume and options.output != options.resume:
         raise UsageError("-o and --resume name different files")
@@ -244,7 +244,7 @@ def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineMo
     relative = bench_ports.relative_of(options, model)
     if options.relative:
         # Blockers are the relative's; which features there are the processor says, or the simulated model.
-        from incc.measuring.cores import target
+        from incc.measuring.forms.target import target
 
         core = target(relative, core.features)
     machine = open_machine(options, model)
@@ -274,8 +274,8 @@ def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineMo
 
 
 def _target(model: MachineModel, simulated: bool) -> Target:
-    from incc.measuring.cores import features_of, features_of_host, target
-    from incc.models import host
+    from incc.measuring.forms.target import features_of, features_of_host, target
+    from incc.models.processors import host
 
     return target(model, features_of(model) if simulated else features_of_host(host.read().features))
 
@@ -283,7 +283,7 @@ def _target(model: MachineModel, simulated: bool) -> Target:
 def _forms(options: argparse.Namespace, core: Target) -> list[Named]:
     """The forms, each once. Raises UsageError with all that is wrong."""
     from incc.driver import UsageError
-    from incc.measuring.operands import Unreadable, matching, read
+    from incc.measuring.forms.operands import Unreadable, matching, read
 
     found: list[Named] = []
     wrong: list[str] = []
@@ -383,7 +383,7 @@ class _Session:
         """Raises AnalysisError where nothing can be measured at all."""
         if self._bench is None:
             from incc.driver.errors import AnalysisError
-            from incc.measuring.forms import Bench, NotMeasured
+            from incc.measuring.forms.bench import Bench, NotMeasured
 
             try:
                 self._bench = Bench(self.core, self.machine, self.options.repeat, self.options.unroll)
@@ -412,8 +412,8 @@ class _Session:
 
     def forms(self, forms: Sequence[Named]) -> None:
         """Measures each form that the records do not have."""
-        from incc.measuring.beside import figures
-        from incc.measuring.forms import NotMeasured
+        from incc.measuring.forms.bench import NotMeasured
+        from incc.measuring.forms.predicted import figures
         from incc.measuring.records import name
 
         self.total += len(forms)
@@ -435,8 +435,8 @@ class _Session:
 
     def pairs(self, forms: Sequence[Named]) -> None:
         """Measures the forms alone, and all pairs that the records do not have."""
-        from incc.measuring.forms import NotMeasured
-        from incc.measuring.pairs import Pair, pairs, together
+        from incc.measuring.forms.bench import NotMeasured
+        from incc.measuring.forms.pairs import Pair, pairs, together
         from incc.measuring.records import name
 
         self.matrix_of = [form.title for form in forms]
@@ -462,8 +462,8 @@ class _Session:
             self._keep(record)
 
     def _pair_model(self, forms: Sequence[Named]) -> float | None:
-        from incc.measuring.forms import loop_of
-        from incc.measuring.pairs import code_of
+        from incc.measuring.forms.bench import loop_of
+        from incc.measuring.forms.pairs import code_of
         from incc.measuring.stand_in import simulated
 
         copies = 3 * self.options.unroll // 2 * 2
@@ -666,7 +666,7 @@ def _cycles(value: float | None, digits: int = 2) -> str:
 
 
 def _form_cells(title: str, record: dict[str, Any]) -> Iterator[list[str]]:
-    from incc.measuring.beside import rows
+    from incc.measuring.forms.predicted import rows
 
     for row in rows(record):
         width = f"{row.spread:.2f}" if row.spread else ""

@@ -12,26 +12,29 @@ import sys
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from incc.measuring import host, host_forms, host_ports, pipeline
-from incc.measuring.cores import features_of_host, target
+from incc.measuring.forms.target import features_of_host, target
 from incc.measuring.harness import Harness, Unavailable, missing
-from incc.measuring.probing import Bench
+from incc.measuring.host import forms as host_forms
+from incc.measuring.host import model as host
+from incc.measuring.host import ports as host_ports
+from incc.measuring.pipeline import comparison as pipeline
+from incc.measuring.pipeline.probing import Bench
 from incc.measuring.stand_in import Simulated
-from incc.models.check import check
-from incc.models.host import read
+from incc.models.files.check import check
+from incc.models.importers.merge import replace_file
 from incc.models.loading import find_cpu, load, purge, search_places
-from incc.models.merge import replace_file
+from incc.models.processors.host import read
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from incc.measuring import host_aarch64
-    from incc.measuring.cores import Target
-    from incc.measuring.forms import Machine
+    from incc.measuring.forms.bench import Machine
+    from incc.measuring.forms.target import Target
     from incc.measuring.harness import Failure, Loop, Measurement
-    from incc.measuring.pipeline import Compared
-    from incc.measuring.ports import FormPorts
+    from incc.measuring.host import aarch64 as host_aarch64
+    from incc.measuring.pipeline.comparison import Compared
+    from incc.measuring.ports.study import FormPorts
     from incc.models.model import MachineModel
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -78,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
             if harness.counters_missing:
                 print(f"time is told by the clock: {harness.counters_missing}")
             if host.has_forms_alone(relative):
-                from incc.measuring.host_aarch64 import Assembled
+                from incc.measuring.host.aarch64 import Assembled
 
                 with _own_folder(folder):
                     return make_aarch64(options, name, relative, Assembled(harness), folder)
@@ -188,7 +191,8 @@ def make_aarch64(
     options: Options, name: str, relative: MachineModel, machine: host_aarch64.Machine, folder: str
 ) -> int:
     """What there is for AArch64: its forms, without probes of the pipeline and without loops to compare on."""
-    from incc.measuring import forms_aarch64, host_aarch64
+    from incc.measuring.forms import aarch64 as forms_aarch64
+    from incc.measuring.host import aarch64 as host_aarch64
 
     print(forms_aarch64.NOT_TRIED)
     path = os.path.join(folder, "forms.jsonl")
@@ -399,8 +403,8 @@ def _without_contradicted(
     compared: list[Compared],
     result: host_forms.Result,
 ) -> tuple[list[Compared], host_forms.Result, bool]:
-    """Without the changes that loops measured here contradict (`measuring/choice.py`), and whether there are any."""
-    from incc.measuring.choice import contradicted
+    """Without the changes that measured loops contradict (`measuring/host/choice.py`), and whether there are any."""
+    from incc.measuring.host.choice import contradicted
 
     bench.tries = min(bench.tries, 3)
     outcomes, _ = host.compare_loops(bench, loops, relative, made)

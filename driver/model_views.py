@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from incc.driver.coverage import Refused, Used
-    from incc.models.compile import Source
+    from incc.models.files.compile import Source
     from incc.models.model import MachineModel
 
 
@@ -28,7 +28,7 @@ def table(rows: Sequence[Sequence[str]], indent: str = "") -> None:
 
 def show_names(search_path: Sequence[str]) -> None:
     """A table of all names of processors: the model, whether it is the nearest only or there is none, and why."""
-    from incc.models.cpu_names import all_names
+    from incc.models.processors.names import all_names
 
     rows = {name: [name, model.name, ""] for model in list_models(search_path) for name in (model.name, *model.aliases)}
     known = {name.lower() for name in rows}
@@ -101,7 +101,7 @@ def show_difference(left: MachineModel, right: MachineModel, summary: bool, form
 
 def show_disagreements(chain: Sequence[Source], forms: str = "*") -> None:
     """What the sources of a model say that were not used, where they say something else."""
-    from incc.models.compile import merge_forms
+    from incc.models.files.compile import merge_forms
     from incc.models.model import parse_latency
 
     merged = merge_forms(chain)

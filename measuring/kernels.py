@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from incc.frontends.isa import NotRunnable, isa, words
 from incc.measuring import harness
 from incc.measuring.harness import Failure, Loop
-from incc.models.host import feature, read
+from incc.models.processors.host import feature, read
 
 if TYPE_CHECKING:
     from incc.frontends.isa import ExitKind

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from incc.models.compile import write_latency
-from incc.models.importers.llvm_aarch64 import port_set
+from incc.models.files.compile import write_latency
+from incc.models.importers.llvm.aarch64 import port_set
 from incc.models.model import form_key
 from incc.models.throughput import of_form
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import os
 
-from incc.models.compile import pack
+from incc.models.files.compile import pack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from incc.models.compile import Entry
-    from incc.models.importers.shapes import Dataflow, Shape
+    from incc.models.files.compile import Entry
+    from incc.models.forms.shapes import Dataflow, Shape
     from incc.models.model import MachineModel
 
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "llvm_figures.txt")
@@ -78,8 +78,8 @@ def _entries(
     model: MachineModel, form: str, found: Mapping[tuple[str, ...], dict[str, Any]]
 ) -> dict[tuple[str, ...], Entry]:
     """A form's entries for the model, in its ports."""
+    from incc.models.forms.shapes import dataflow, shape_of
     from incc.models.importers.common import reduced
-    from incc.models.importers.shapes import dataflow, shape_of
 
     shape = shape_of(form)
     entries: dict[tuple[str, ...], Entry] = {}
@@ -92,7 +92,8 @@ def _entries(
 
 
 def _in_ports(model: MachineModel, shape: Shape, flow: Dataflow, data: dict[str, Any]) -> Entry:
-    from incc.models.importers import llvm, llvm_units
+    from incc.models.importers.llvm import importer as llvm
+    from incc.models.importers.llvm import units as llvm_units
     from incc.models.model import parse_ports
 
     names = model.llvm

@@ -61,7 +61,7 @@ class Llvm(NamedTuple):
 
 
 def from_header(packed: tuple[Any, ...] | None) -> Llvm | None:
-    """What compiled tables have (models/llvm_table.py), None for a model without LLVM's names."""
+    """What compiled tables have (models/files/llvm_table.py), None for a model without LLVM's names."""
     if not packed:
         return None
     cpu, units, schedulers, files = packed

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from incc.frontends.sealed import Parts
 
 CACHE_VERSION = 7
-"""Raised with every change of what the compiled tables contain (models/compile.py)."""
+"""Raised with every change of what the compiled tables contain (models/files/compile.py)."""
 
 TABLE_CHECKSUM = 0xEA07D3F5
-"""Of models/parameters.py, whose defaults are in the compiled tables; `make describe` writes it."""
+"""Of models/schema/parameters.py, whose defaults are in the compiled tables; `make describe` writes it."""
 
 COMPILED_VERSION = CACHE_VERSION << 32 | TABLE_CHECKSUM
 """What compiled tables begin with."""
@@ -61,7 +61,7 @@ def load(name: str, search_path: Iterable[str] = ()) -> MachineModel:
 
 def _compiled(path: str, places: Sequence[str], seal: int) -> tuple[tuple[Any, ...], Parts | _InMemory]:
     """The tables of a model from its files, as `_read_cache` has them; they are kept. Raises ModelError."""
-    from incc.models import compile as compiler
+    from incc.models.files import compile as compiler
 
     files, header, forms, version = compiler.compile_model(path, places, find_model)
     parts = pack_forms(forms)
@@ -180,7 +180,7 @@ def find_cpu(value: str, search_path: Iterable[str] = (), levels: bool = False) 
         entry = _by_name(name, places) if name else None
         if entry is not None:
             return Cpu(entry.name, False, "")
-    from incc.models import cpu_names
+    from incc.models.processors import names as cpu_names
 
     model, why = cpu_names.nearest(spellings[-1])
     if not model and levels:
@@ -191,7 +191,7 @@ def find_cpu(value: str, search_path: Iterable[str] = (), levels: bool = False) 
 def host_cpu() -> tuple[str, str]:
     """LLVM's -mcpu name of the processor that this runs on, "" if unknown; and a clause that says what tells so, where
     it is not the number that the processor gives itself, else ""."""
-    from incc.models import host
+    from incc.models.processors import host
 
     said, file = host.cpuinfo(), os.path.join(data_folder(), "host")
     seal = _host_seal(said)
@@ -206,12 +206,12 @@ def host_cpu() -> tuple[str, str]:
 
 def _host_seal(said: str) -> tuple[object, ...]:
     """What `host_cpu` depends on, () if that cannot be told: LLVM's part takes longer than the analysis of a loop."""
-    from incc.models import host
+    from incc.models.processors import host
 
     if not said:
         return ()
     stamps: list[object] = []
-    for module in ("llvmlite", "incc.models.host"):
+    for module in ("llvmlite", "incc.models.processors.host"):
         place = host.__file__ if module == host.__name__ else _origin(module)
         try:
             status = os.stat(place) if place else None
@@ -267,7 +267,7 @@ def find_model(name: str, places: Sequence[str]) -> str:
         return entry.path
     import difflib
 
-    from incc.models import cpu_names
+    from incc.models.processors import names as cpu_names
 
     close, why = cpu_names.nearest(wanted.replace("_", "-"))
     if close:
@@ -343,7 +343,7 @@ def _index(place: str) -> list[ModelName]:
     if cached is not None and cached[1] == seal:
         entries = [ModelName(*e) for e in cached[2]]
     else:
-        from incc.models import compile as compiler
+        from incc.models.files import compile as compiler
 
         entries = [compiler.read_head(os.path.join(folder, n), head.decode(errors="replace")) for n, head in heads]
         _seal(cache, (COMPILED_VERSION, seal, [(*e[:-1], os.path.basename(e.path)) for e in entries]))

@@ -83,7 +83,7 @@ class MachineModel:
     where the files do not say them; lists are tuples, tables cannot be written to: `with_parameters` makes another
     model. `sources`: what the short names of sources stand for. `files`: the files that it was read from, the model's
     own first; `version` changes with their content, and with parameters. `pieces`: what binding keeps
-    (models/pieces.py).
+    (models/binding/pieces.py).
     """
 
     __slots__ = (
@@ -200,7 +200,7 @@ class MachineModel:
         A table takes the whole place of the one before. Raises ModelError for a parameter that does not exist and for a
         value that it cannot have.
         """
-        from incc.models import parameters
+        from incc.models.schema import parameters
 
         wrong = [message for _, message in parameters.problems_of(changes)]
         stated = {**self.stated_parameters, **changes}

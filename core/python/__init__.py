@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.models.bound import BoundKernel
+    from incc.models.binding.bound import BoundKernel
 
 
 class Edge(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from incc import core
 from incc.core.prediction import bounds_of, limiting, predicted
 from incc.frontends.records import NamedTuple
-from incc.models.bind import bind
-from incc.models.bound import UNKNOWN
+from incc.models.binding.bind import bind
+from incc.models.binding.bound import UNKNOWN
 from incc.models.model import ModelError
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from incc.core.waits import Waits
     from incc.core.whatif import Change, WhatIf
     from incc.frontends.kernel import Kernel
-    from incc.models.bound import BoundKernel
+    from incc.models.binding.bound import BoundKernel
     from incc.models.model import Form, MachineModel
 
 AS_FOUND, EVERYWHERE = -1, -2

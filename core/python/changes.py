@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyparsing as pp
 
 from incc.core import whatif
-from incc.models import bound as b
+from incc.models.binding import bound as b
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from marshal import dumps
 from operator import attrgetter
 
 from incc import core
-from incc.models.bound import BoundKernel, Pipeline
+from incc.models.binding.bound import BoundKernel, Pipeline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from incc.frontends.records import NamedTuple
-from incc.models import bound as b
-from incc.models.pipeline import copied
+from incc.models.binding import bound as b
+from incc.models.binding.pipeline import copied
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from incc.core import Analysis, Simulation
     from incc.core.known import Known
     from incc.frontends.kernel import Kernel
-    from incc.models.bound import BoundKernel
+    from incc.models.binding.bound import BoundKernel
 
 # A port that is busy for less of the time than this is no bottleneck, and a second one like it is not tried.
 BUSY = 0.5

@@ -148,7 +148,7 @@ def _by_class(cycles: dict[str, int]) -> str:
 
 
 def _unlimited(value: Any) -> bool:
-    from incc.models.bound import UNLIMITED
+    from incc.models.binding.bound import UNLIMITED
 
     return value == "unlimited" or bool(value >= UNLIMITED)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from incc.models.compile import DEFAULTS, Entry, Forms
+from incc.models.files.compile import DEFAULTS, Entry, Forms
 
 if TYPE_CHECKING:
     import argparse

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from incc.models.compile import Entry, Forms, write_latency
+from incc.models.files.compile import Entry, Forms, write_latency
+from incc.models.forms.shapes import Shape, by_key, dataflow, wanted
 from incc.models.importers.common import Imported, add_features, indexed_variant, reduced
-from incc.models.importers.shapes import Shape, by_key, dataflow, wanted
 from incc.models.model import parse_latency
 
 if TYPE_CHECKING:

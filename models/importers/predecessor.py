@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from incc.models.compile import Entry, merge_forms, write_latency
+from incc.models.files.compile import Entry, merge_forms, write_latency
+from incc.models.forms.shapes import by_key, wanted
 from incc.models.importers.common import Imported, ImportFailed, add_features, differences
-from incc.models.importers.shapes import by_key, wanted
 from incc.models.loading import load
 from incc.models.model import parse_latency
 

@@ -92,7 +92,7 @@ def test_circles_are_found() -> None:
 
 def test_all_imports_are_seen() -> None:
     text = """
-import incc.models.bind
+import incc.models.binding.bind
 from incc.core import simulate
 from . import scan
 def f():
@@ -101,6 +101,6 @@ def f():
 if TYPE_CHECKING:
     from incc import models, analyze
 """
-    expected = ["models.bind", "models", "core", "driver.scan", "driver.views.dot"]
+    expected = ["models.binding.bind", "models", "core", "driver.scan", "driver.views.dot"]
     assert set(imports_of("incc.driver.mca", text, set(FILES))) == {"incc", *(f"incc.{m}" for m in expected)}
     assert set(imports_of("incc.driver.mca", "from incc import __version__", set(FILES))) == set()

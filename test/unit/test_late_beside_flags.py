@@ -6,7 +6,7 @@ import pytest
 
 from bind_kernels import kernel as decoded
 from incc.core import bounds, simulate
-from incc.models.bind import bind
+from incc.models.binding.bind import bind
 from incc.models.loading import load
 
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.models import compile as compiler
 from incc.models import loading
 from incc.models import model as m
+from incc.models.files import compile as compiler
 
 HEADER = """\
 format = 1
@@ -442,7 +442,7 @@ def test_every_form_can_be_read(name: str) -> None:
 def test_latencies_name_what_the_decoder_reports() -> None:
     """Model and decoder must agree in forms' keys and in the names of operands, or latencies would not be found."""
     from incc.frontends.x86.decode import decode
-    from incc.models.importers.shapes import by_key, encode, example
+    from incc.models.forms.shapes import by_key, encode, example
 
     model = loading.load("cascadelake")
     checked = 0
@@ -477,11 +477,12 @@ def test_tables_compiled_ahead(tmp_path: Path) -> None:
     """What the build compiles is what a first run would; it is found where nothing can be written, and when it fits."""
     package = tmp_path / "incc"
     source = Path(loading.data_folder()).parent
-    (tmp_path / "source" / "models" / "data").mkdir(parents=True)
-    for file in (*source.glob("*.py"), *source.glob("data/skylake*.toml")):
-        shutil.copy(file, tmp_path / "source" / "models" / file.relative_to(source))
+    for file in (*source.rglob("*.py"), *source.glob("data/skylake*.toml")):
+        copy = tmp_path / "source" / "models" / file.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, copy)
     shutil.copytree(source.parent / "frontends", tmp_path / "source" / "frontends")
-    run = [sys.executable, str(source / "precompile.py"), str(tmp_path / "source"), str(tmp_path / "tables")]
+    run = [sys.executable, str(source / "files" / "precompile.py"), str(tmp_path / "source"), str(tmp_path / "tables")]
     subprocess.run(run, check=True, env={**os.environ, "INCC_MODEL_PATH": ""})
     package.mkdir()
     (package / "__init__.py").touch()
@@ -492,7 +493,7 @@ def test_tables_compiled_ahead(tmp_path: Path) -> None:
     (package / "models" / "data" / "__pycache__").write_text("")
     program = (
         "import sys; from incc.models.loading import load\n"
-        "m = load('skx'); print(len(list(m.forms())), 'incc.models.compile' in sys.modules)"
+        "m = load('skx'); print(len(list(m.forms())), 'incc.models.files.compile' in sys.modules)"
     )
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "XDG_CACHE_HOME": "/dev/null/none", "INCC_MODEL_PATH": ""}
 

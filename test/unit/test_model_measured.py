@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
-from incc.models.importers import amd, measured, measured_amd, shapes
+from incc.models.forms import shapes
 from incc.models.importers.common import ImportFailed
+from incc.models.importers.measured import amd as measured_amd
+from incc.models.importers.measured import importer as measured
+from incc.models.importers.uops_info import amd
 from incc.models.loading import load
 from incc.models.model import parse_ports
 

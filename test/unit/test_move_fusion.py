@@ -8,7 +8,7 @@ import pytest
 
 from bind_kernels import kernel as decoded
 from incc.core import analyze, simulate
-from incc.models.bind import bind
+from incc.models.binding.bind import bind
 from incc.models.loading import load
 
 MEASURED = {

@@ -13,7 +13,7 @@ HEAVY = {
     "argparse", "asyncio", "collections", "contextlib", "dataclasses", "decimal", "difflib", "email", "enum",
     "functools", "importlib.metadata", "importlib.util", "inspect", "json", "llvmlite", "logging", "networkx",
     "pathlib", "pickle", "pyparsing", "re", "rich", "shutil", "site", "subprocess", "tempfile", "tomllib", "types",
-    "typing", "urllib", "warnings", "iced_x86", "lief", "incc.models.compile", "incc.driver.help",
+    "typing", "urllib", "warnings", "iced_x86", "lief", "incc.models.files.compile", "incc.driver.help",
 }  # fmt: skip
 
 TRIAD = """\

@@ -11,9 +11,9 @@ from test_cold import kernel
 
 from incc.core.altered import alter
 from incc.core.analysis import KernelSettings
-from incc.models import pieces
-from incc.models.bind import bind
-from incc.models.bound import BoundKernel, Pipeline
+from incc.models.binding import pieces
+from incc.models.binding.bind import bind
+from incc.models.binding.bound import BoundKernel, Pipeline
 from incc.models.loading import load
 from incc.models.model import MachineModel
 from properties import examples

@@ -68,7 +68,7 @@ struct Kernel {
 /// Checks that the arrays fit each other: lengths, ranges (both as fields.def has them), and what
 /// one says of another.
 ///
-/// \throws std::invalid_argument naming the first array that does not, as models/bound.py names it.
+/// \throws std::invalid_argument naming the first array that does not, as models/binding/bound.py names it.
 void validate(const Kernel &K);
 
 /// For each input, as in Kernel::InputId, whether it is the register of an address. The others are
