@@ -303,7 +303,7 @@ def _forms(options: argparse.Namespace, core: Target) -> list[Named]:
 
 
 def _key(form: Named) -> str:
-    from incc.models.model import form_key
+    from incc.models.notation import form_key
 
     return form_key(form.variant.shape.key, form.variant.conditions)
 
@@ -655,7 +655,7 @@ def _found(session: _Session, core: str, note: str) -> dict[str, Any]:
 
 
 def _title(session: _Session, record: dict[str, Any]) -> str:
-    from incc.models.model import form_key
+    from incc.models.notation import form_key
 
     return session.titles[form_key(record["form"], record["conditions"])]
 

@@ -52,7 +52,7 @@ def study(
     step: Callable[[], None],
 ) -> tuple[Findings, dict[str, str]]:
     """What was found, and why other forms cannot be told, by key. Raises UsageError and what the harness raises."""
-    from incc.models.model import form_key
+    from incc.models.notation import form_key
 
     left_out: dict[str, str] = {}
     wanted = []

@@ -13,7 +13,8 @@ from incc.driver.parsers import Parser
 from incc.models.forms.rules import rules_of
 from incc.models.importers import SOURCES, importer
 from incc.models.loading import find_model, list_models, load, search_places
-from incc.models.model import MachineModel, ModelError, form_key
+from incc.models.model import MachineModel, ModelError
+from incc.models.notation import form_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -326,7 +327,7 @@ def _diff(args: argparse.Namespace) -> int:
     if len(args.models) != (1 if args.sources else 2):
         return _usage(args.command_parser)
     if args.sources:
-        from incc.models.files.compile import read_chain
+        from incc.models.files.source import read_chain
 
         places = search_places(args.model_path)
         show_disagreements(read_chain(find_model(args.models[0], places), places, find_model), args.forms)

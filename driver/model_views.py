@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from incc.driver.coverage import Refused, Used
-    from incc.models.files.compile import Source
+    from incc.models.files.source import Source
     from incc.models.model import MachineModel
 
 
@@ -101,8 +101,8 @@ def show_difference(left: MachineModel, right: MachineModel, summary: bool, form
 
 def show_disagreements(chain: Sequence[Source], forms: str = "*") -> None:
     """What the sources of a model say that were not used, where they say something else."""
-    from incc.models.files.compile import merge_forms
-    from incc.models.model import parse_latency
+    from incc.models.files.source import merge_forms
+    from incc.models.notation import parse_latency
 
     merged = merge_forms(chain)
     found = 0

@@ -17,7 +17,7 @@ from incc.measuring.forms.bench import Variant, measurable, variants, why_not
 from incc.measuring.forms.target import Target
 from incc.models.forms.rules import rules_of
 from incc.models.forms.shapes import Shape, by_key
-from incc.models.model import split_key
+from incc.models.notation import split_key
 
 
 class Unreadable(Exception):

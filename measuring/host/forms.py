@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from incc.measuring.forms.bench import Bench, NotMeasured, measurable, variants
 from incc.measuring.forms.target import set_name
-from incc.models.files.compile import Entry, Forms, write_latency
-from incc.models.model import form_key
+from incc.models.files.source import Entry, Forms
+from incc.models.notation import form_key, write_latency
 from incc.models.throughput import of_form
 
 if TYPE_CHECKING:

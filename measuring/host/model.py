@@ -17,8 +17,9 @@ from incc.frontends.isa import isa
 from incc.measuring.harness import Failure, Loop, Measurement
 from incc.measuring.host.ports import of_relative, surely_different, uops_text
 from incc.measuring.pipeline.comparison import Compared, changed_fusion, changed_parameters
-from incc.models.files.compile import Forms, write_forms
-from incc.models.model import MachineModel, form_key
+from incc.models.files.source import Forms, write_forms
+from incc.models.model import MachineModel
+from incc.models.notation import form_key
 
 if TYPE_CHECKING:
     from incc.measuring.host.forms import Result

@@ -13,7 +13,7 @@ from incc.measuring.harness import Loop, Measurement
 from incc.measuring.ports import loops as port_loops
 from incc.measuring.ports.study import Findings, FormPorts, Relative, Uops, study
 from incc.models.forms.shapes import by_key, features
-from incc.models.model import split_key
+from incc.models.notation import split_key
 
 if TYPE_CHECKING:
     from incc.measuring.forms.bench import Machine

@@ -31,7 +31,7 @@ from incc.measuring.ports.sets import (
     usage_of,
     usages,
 )
-from incc.models.model import split_key
+from incc.models.notation import split_key
 
 if TYPE_CHECKING:
     from incc.models.model import MachineModel

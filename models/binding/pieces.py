@@ -1,11 +1,11 @@
-"""Pieces of bound kernels: what one instruction adds to the arrays, made once for each shape and context.
+"""Pieces of bound kernels: an instruction's part of the arrays, made once for each shape and context.
 
-Most instructions of a program are ones that were bound before, or that differ from such a one in nothing but the names
-of registers and constants. What binding makes of one depends on its neighbours in few ways (macro-fusion, pointers just
-loaded, being the last), and beyond that only in numbers that count along: those of locations, symbols, values and
-memory operands. A shape has them from 0, a piece adds the names and constants of one encoding, and `join` shifts them
-to their place. Kernels of the same shapes whose locations are numbered alike have these arrays in common, and of those
-that differ in nothing but names all is kept: loops that a compiler cloned, regions that a script wrote.
+Most instructions of a program were bound before, or differ from a bound one only in the names of registers and in
+constants. Binding an instruction depends on its neighbours in few ways (macro-fusion, pointers just loaded, being the
+last one), and otherwise only on running numbers: those of locations, symbols, values and memory operands. A
+`PieceShape` counts them from 0, a `BoundPiece` adds the names and constants of one encoding, and `join` shifts the
+numbers to their place. Kernels of the same shapes whose locations are numbered alike share these arrays, and kernels
+that differ only in names share everything: loops that a compiler cloned, regions that a script wrote.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from incc.frontends.kernel import Instruction, Kernel, RegisterAccess
-    from incc.frontends.kernel import Register as Register
+    from incc.frontends.kernel import Instruction, Kernel, Register, RegisterAccess
     from incc.models.model import Form, MachineModel
 
 MOST_KEPT = 16384
-"""Pieces kept for a core and context; less than 1 KB each. They are dropped when there are more, and made again."""
+"""The most pieces and shapes that are cached for a core, of less than 1 KB each. When there are more, all are dropped.
+"""
 
 MOST_JOINED = 256
-"""Kernels of which the joined arrays are kept for a core and context, of those of at most LONGEST_JOINED instructions:
-loops of one file that differ in names and constants alone."""
+"""The most kernels whose joined arrays are cached for a core and context: loops of one file that differ in names and
+constants alone."""
 LONGEST_JOINED = 64
+"""The most instructions of a kernel whose joined arrays are cached."""
 
 _ROW = (
     *("instruction_flags", "issue_slots", "retire_slots", "latency", "load_latency"),
@@ -51,17 +52,8 @@ _JOINED = (
 _OWN_VALUE = -1
 
 
-class Shape:
-    """The arrays of a kernel of one instruction, without names and constants.
-
-    `row` are its entries in the arrays with one an instruction, and how many µops, values and affine entries it has;
-    `plain` the arrays that are joined as they are; `located` those of numbers of locations, -1 for none; `counts` how
-    many outputs and inputs each value has, and how many terms each affine entry; `input_id` locations, and values n of
-    the instruction itself as _OWN_VALUE - n. `symbols` are the names of the symbols
-    by number, `locations` (number of the root in the order of the instruction's `roots`, -1 for none; what is behind
-    the root's name, or the whole name). `facts` is what the simulator must know of instructions of this shape, by what
-    they differ in (models.pipeline).
-    """
+class PieceShape:
+    """The arrays of a kernel of one instruction, without names and constants."""
 
     __slots__ = (
         "counts",
@@ -86,44 +78,55 @@ class Shape:
         roots: dict[str, int],
     ) -> None:
         self.form = form
-        self.facts: dict[Any, Facts] = {}
+        """The instruction's form, None if it is not in the model."""
+        self.facts: dict[Any, PipelineFacts] = {}
+        """The simulator's facts about instructions of this shape, by the properties in which these differ."""
         self.row = (
             *[getattr(k, name)[0] for name in _ROW],
             *(len(k.uop_ports), len(k.value_kind), len(k.affine_target)),
         )
+        """The entries of arrays with one entry an instruction, then the numbers of µops, values and affine entries."""
         self.plain = tuple([tuple(getattr(k, name)) for name in _PLAIN])
+        """Arrays that are joined as they are."""
         self.located = tuple([tuple(getattr(k, name)) for name in _LOCATED])
+        """Arrays of locations, -1 for none."""
         self.counts = _counts(k.output_start), _counts(k.input_start), _counts(k.affine_term_start)
+        """The numbers of outputs and inputs of each value, and of terms of each affine entry."""
         self.input_id = tuple(
             [
                 x if kind == b.INPUT_LOCATION else _OWN_VALUE - x
                 for kind, x in zip(k.input_kind, k.input_id, strict=True)
             ]
         )
+        """Locations, and the instruction's own value n as _OWN_VALUE - n."""
         self.memory_of_value = tuple(k.memory_of_value)
         self.memory_symbol = tuple(k.memory_symbol)
         self.symbols = tuple(symbols)
+        """Names of symbols by number."""
         self.locations = tuple([_split(name, roots) for name in locations])
+        """For each location the number of its register among the instruction's `roots` and the rest of its name, or -1
+        and the whole name."""
 
 
-class Piece:
-    """A shape with the names of its locations by number, the constants of its memory and affine parts, and the `facts`
-    of it that the simulator needs (None for a core that is not simulated).
-
-    `roots` are the registers of the instruction in the order in which they are met; `number` is shared with the pieces
-    that differ in these alone, -1 for one that is not kept.
-    """
+class BoundPiece:
+    """A shape with the names and constants of one encoding."""
 
     __slots__ = ("constants", "displacements", "facts", "locations", "made_from", "number", "roots", "shape")
 
-    def __init__(self, i: Instruction, shape: Shape, roots: dict[str, int], facts: Facts | None) -> None:
+    def __init__(self, i: Instruction, shape: PieceShape, roots: dict[str, int], facts: PipelineFacts | None) -> None:
         self.made_from = i.registers, i.memory, i.affine, i.branch
+        """Everything of the instruction that the piece depends on, beside its form."""
         self.shape = shape
         self.facts = facts
+        """The simulator's facts about the instruction, None for a core that is not simulated."""
         self.number = -1
+        """A number that pieces share that differ only in `roots` and names of locations; -1 for one that is not cached.
+        """
         self.roots = tuple(roots)
+        """The registers of the instruction, in the order in which they occur."""
         names = list(roots)
         self.locations = tuple([names[root] + rest if root >= 0 else rest for root, rest in shape.locations])
+        """Names of locations by number."""
         # In the order in which binding adds values.
         self.displacements: tuple[int, ...] = ()
         if shape.memory_symbol:
@@ -134,11 +137,11 @@ class Piece:
         self.constants = () if i.affine is None else (i.affine.constant,)
 
     def fits(self, i: Instruction, form: Form | None) -> bool:
-        """Whether the instruction of the same encoding is the same in all that this was made from.
+        """Return True if another instruction of the same encoding equals this one in all that the piece was made from.
 
-        It may differ: in addresses relative to its own, in symbols, in the names of x87 registers, in its figures.
+        It may differ in addresses relative to its own, in symbols, in the names of x87 registers, and in its form.
         """
-        # Comparing tuples begins with identity, and instructions of one encoding mostly share these.
+        # Comparing tuples checks identity first, and instructions of one encoding mostly share these.
         return form is self.shape.form and self.made_from == (i.registers, i.memory, i.affine, i.branch)
 
 
@@ -152,9 +155,9 @@ def _split(name: str, roots: dict[str, int]) -> tuple[int, str]:
 
 
 def shape_key(i: Instruction, split_roots: frozenset[str]) -> tuple[Any, dict[str, int]]:
-    """All of an instruction that binding looks at but the names of registers and constants, and its roots by number.
+    """Return what binding reads of an instruction except names of registers and constants, and its roots by number.
 
-    Registers are told apart by the order in which they are met. Implicit ones keep their names, since figures and the
+    Registers are told apart by the order in which they occur. Implicit ones keep their names, since figures and the
     stack engine refer to them.
     """
     roots: dict[str, int] = {}
@@ -182,73 +185,74 @@ def shape_key(i: Instruction, split_roots: frozenset[str]) -> tuple[Any, dict[st
     return tuple(key), roots
 
 
-class Facts(NamedTuple):
-    """What the simulator must know of one instruction wherever it is: `numbers` by the names that
-    `models.pipeline` has for them.
-
-    `move_from` and `move_to` are registers (roots), "" if it is no move that can be eliminated.
-    """
+class PipelineFacts(NamedTuple):
+    """The simulator's facts about one instruction, independent of its place."""
 
     numbers: tuple[int, ...]
+    """Values in the order of `models.binding.pipeline`."""
     move_from: str
+    """The source of a move that may be eliminated, as a root name, else ""."""
     move_to: str
+    """Its target, else ""."""
 
 
 _numbers = count()
 
 
-class Known(NamedTuple):
-    """What is kept for a core and context: pieces by encoding, shapes by what makes them, each with its neighbours;
-    the numbers of pieces by what is the same in all that have them; the arrays of kernels by shapes and the numbers of
-    locations; whole kernels (`Whole`)."""
+class PieceCache(NamedTuple):
+    """The cache for a core and context."""
 
-    pieces: dict[Any, Piece]
-    shapes: dict[Any, Shape]
+    pieces: dict[Any, BoundPiece]
+    """Pieces by encoding and neighbours."""
+    shapes: dict[Any, PieceShape]
+    """Shapes by form, neighbours and `shape_key`."""
     numbers: dict[Any, int]
-    joined: dict[tuple[tuple[Shape, ...], tuple[int, ...]], tuple[tuple[str, list[int]], ...]]
+    """`BoundPiece.number` by the properties that pieces of that number share."""
+    joined: dict[tuple[tuple[PieceShape, ...], tuple[int, ...]], tuple[tuple[str, list[int]], ...]]
+    """Arrays of kernels by shapes and numbers of locations."""
     wholes: dict[Any, tuple[Any, ...]]
+    """Fields of whole kernels (`WholeKernel`)."""
 
-    def keep(self, key: Any, piece: Piece) -> None:
-        """Keep a piece for instructions with this key."""
+    def keep(self, key: Any, piece: BoundPiece) -> None:
+        """Cache a piece for instructions with this key."""
         facts = piece.facts and piece.facts.numbers
-        like = piece.shape, facts, piece.constants, piece.displacements
-        number = self.numbers.get(like)
-        # Several threads may be at this.
-        piece.number = self.numbers.setdefault(like, next(_numbers)) if number is None else number
+        key_of_number = piece.shape, facts, piece.constants, piece.displacements
+        number = self.numbers.get(key_of_number)
+        # Several threads may do this at once.
+        piece.number = self.numbers.setdefault(key_of_number, next(_numbers)) if number is None else number
         self.pieces[key] = piece
 
 
-def known_for(model: MachineModel, split_roots: frozenset[str], closed: int, instead: int) -> Known:
-    """What is known for a core, in kernels with these registers renamed in parts and these ports closed.
+def cache_for(model: MachineModel, split_roots: frozenset[str], closed: int, instead: int) -> PieceCache:
+    """Return the cache for a core, and for kernels with these registers renamed in parts and these ports closed.
 
-    It is kept with the model, which does not change: whoever wants other parameters gets another model, with pieces of
-    its own (MachineModel.with_parameters).
+    It is kept with the model, which does not change: a model with other parameters has pieces of its own
+    (`MachineModel.with_parameters`).
     """
-    kept: dict[Any, Known] = model.pieces.setdefault("known", {})
-    if sum([len(known.pieces) + len(known.shapes) for known in list(kept.values())]) > MOST_KEPT:
-        # Another thread may be at work with the one that is let go, and go on with it.
-        kept = model.pieces["known"] = {}
-    return kept.setdefault((split_roots, closed, instead), Known({}, {}, {}, {}, {}))
+    caches: dict[Any, PieceCache] = model.pieces.setdefault("known", {})
+    if sum([len(cache.pieces) + len(cache.shapes) for cache in list(caches.values())]) > MOST_KEPT:
+        # Another thread may still use the cache that is dropped, and continue with it.
+        caches = model.pieces["known"] = {}
+    return caches.setdefault((split_roots, closed, instead), PieceCache({}, {}, {}, {}, {}))
 
 
-def join(k: b.BoundKernel, pieces: Sequence[Piece], known: Known) -> dict[str, int]:
-    """Set the arrays of a kernel of at least one instruction to those of its pieces, one behind the other. Several
-    kernels may have one and the same array: who changes one puts another in its place.
+def join(k: b.BoundKernel, pieces: Sequence[BoundPiece], cache: PieceCache) -> dict[str, int]:
+    """Set the arrays of a kernel of at least one instruction to those of its pieces, one behind the other.
 
-    Returns the numbers of its locations by their names.
+    Several kernels may share an array: code that changes one must replace it. Returns the numbers of locations by name.
     """
     shapes = tuple([piece.shape for piece in pieces])
     named = [*chain.from_iterable([piece.locations for piece in pieces])]
     locations = dict(zip(dict.fromkeys(named), count()))  # there is no end to count
-    like = shapes, tuple([locations[name] for name in named])
-    joined = known.joined.get(like)
+    key = shapes, tuple([locations[name] for name in named])
+    joined = cache.joined.get(key)
     if joined is None:
-        # Behind the numbers of the locations of a piece stands -1, which -1 finds.
+        # The -1 behind the locations of a piece is what location -1 (none) finds.
         joined = _joined(shapes, [[*[locations[name] for name in piece.locations], -1] for piece in pieces])
         if len(pieces) <= LONGEST_JOINED:
-            if len(known.joined) >= MOST_JOINED:
-                known.joined.clear()
-            known.joined[like] = joined
+            if len(cache.joined) >= MOST_JOINED:
+                cache.joined.clear()
+            cache.joined[key] = joined
     for name, array in joined:
         setattr(k, name, array)
     k.affine_constant = [*chain.from_iterable([piece.constants for piece in pieces])]
@@ -256,8 +260,8 @@ def join(k: b.BoundKernel, pieces: Sequence[Piece], known: Known) -> dict[str, i
     return locations
 
 
-def _joined(shapes: Sequence[Shape], located: Sequence[Sequence[int]]) -> tuple[tuple[str, list[int]], ...]:
-    """The arrays of these shapes by their names, but for those of constants. `located`: numbers of locations."""
+def _joined(shapes: Sequence[PieceShape], located: Sequence[Sequence[int]]) -> tuple[tuple[str, list[int]], ...]:
+    """Return the arrays of these shapes by name, except those of constants. `located` has the numbers of locations."""
     k = b.BoundKernel()
     *row, uops, values, affines = zip(*[s.row for s in shapes], strict=True)
     for name, column in zip(_ROW, row, strict=True):
@@ -293,23 +297,24 @@ _FIELDS = tuple([name for name in b.BoundKernel.__slots__ if name != "location_n
 _fields = attrgetter(*_FIELDS)
 
 
-class Whole:
-    """A kernel made of these pieces, none of which is of this kernel alone; no part of a register is renamed apart.
+class WholeKernel:
+    """A kernel made of cacheable pieces, without registers that are renamed in parts.
 
-    What is bound depends on what is the same in all pieces of a number, on where they lie, and on which of their
-    locations and registers are the same ones. `names` are those of the locations, in the order of their numbers.
+    The bound kernel depends on the numbers of its pieces, on their addresses, and on which of their locations and
+    registers are the same.
     """
 
-    __slots__ = ("_key", "_known", "names")
+    __slots__ = ("_cache", "_key", "names")
 
-    def __init__(self, kernel: Kernel, model: MachineModel, pieces: Sequence[Piece], known: Known) -> None:
-        self._known = known
+    def __init__(self, kernel: Kernel, model: MachineModel, pieces: Sequence[BoundPiece], cache: PieceCache) -> None:
+        self._cache = cache
         self.names: list[str] = []
+        """Names of locations by number."""
         self._key: Any = None
         if len(pieces) > LONGEST_JOINED:
             return
         named = [*chain.from_iterable([piece.locations for piece in pieces])]
-        # What the simulator adds to the locations, in its order (models.pipeline).
+        # The locations that the simulator adds, in its order (models.binding.pipeline).
         stack = model.parameters.get("stack_engine", "")
         if stack and pieces[0].facts is not None:
             named.append(stack)
@@ -321,7 +326,7 @@ class Whole:
         first = kernel.instructions[0].offset
         registers: list[int] = []
         if model.parameters["late_beside_flags"]:
-            # Registers of which a location is a part, or which have none.
+            # Registers of which a location is a part, or that have none.
             number = numbers.setdefault
             registers = [number(root, len(numbers)) for piece in pieces for root in piece.roots]
         self._key = (
@@ -334,22 +339,24 @@ class Whole:
         )
 
     def find(self) -> b.BoundKernel | None:
-        """The kernel, if one that is alike was kept, without what its registers hold at its start. It has its arrays
-        and its pipeline in common with that one: who changes one of them puts another in its place."""
-        known = self._known.wholes.get(self._key)
-        if known is None:
+        """Return an equal kernel from the cache, without the values of registers at its start, or None.
+
+        It shares arrays and pipeline with the cached one: code that changes one of them must replace it.
+        """
+        cached = self._cache.wholes.get(self._key)
+        if cached is None:
             return None
-        found = b.BoundKernel()
-        for name, value in zip(_FIELDS, known, strict=True):
-            setattr(found, name, value)
-        found.location_names = self.names
-        return found
+        kernel = b.BoundKernel()
+        for name, value in zip(_FIELDS, cached, strict=True):
+            setattr(kernel, name, value)
+        kernel.location_names = self.names
+        return kernel
 
     def keep(self, bound: b.BoundKernel) -> None:
-        """Keep a kernel that was not found, as it is bound, without what its registers hold at its start."""
+        """Cache a newly bound kernel, without the values of registers at its start."""
         if self._key is None:
             return
-        wholes = self._known.wholes
+        wholes = self._cache.wholes
         if len(wholes) >= MOST_JOINED:
             wholes.clear()
         wholes[self._key] = _fields(bound)
@@ -359,34 +366,37 @@ class Whole:
 
 
 def is_vector(r: Register) -> bool:
-    """Whether the register is a vector register, or a part of one."""
+    """Return True for a vector register, or a part of one."""
     return r.kind == "vector"
 
 
 class RegisterFacts(NamedTuple):
-    """What `registers` say at a glance: those (roots) of which bits 8-15 are named, the bits of the widest vector
-    register, and those (roots) that are written."""
+    """Properties of an instruction's registers."""
 
     registers: tuple[RegisterAccess, ...]
+    """The registers that the facts are about."""
     high: frozenset[str]
+    """Roots of which bits 8-15 are named."""
     vector_bits: int
+    """The width of the widest vector register, 0 without any."""
     written: frozenset[str]
+    """Roots that are written."""
 
 
 _FACTS: dict[bytes, RegisterFacts] = {}
 
 
 def register_facts(i: Instruction) -> RegisterFacts:
-    """The facts of an instruction, worked out once for each encoding."""
-    known = _FACTS.get(i.encoding)
-    if known is not None and known.registers is i.registers:
-        return known
+    """Return the facts of an instruction, computed once for each encoding."""
+    cached = _FACTS.get(i.encoding)
+    if cached is not None and cached.registers is i.registers:
+        return cached
     if len(_FACTS) > MOST_KEPT:
         _FACTS.clear()
-    found = _FACTS[i.encoding] = RegisterFacts(
+    facts = _FACTS[i.encoding] = RegisterFacts(
         i.registers,
         frozenset(a.register.root for a in i.registers if a.register.offset == 8),
         max((a.register.width for a in i.registers if is_vector(a.register)), default=0),
         frozenset(a.register.root for a in i.registers if a.write),
     )
-    return found
+    return facts

@@ -1,10 +1,11 @@
-"""Binding for the simulator: what front end and renamer make of a kernel's instructions (models.bound.Pipeline)."""
+"""Binding for the simulator: the work of front end and renamer on a kernel's instructions (see bound.Pipeline)."""
 
 from __future__ import annotations
 
 from incc.frontends.records import NamedTuple
 from incc.models.binding import bound as b
-from incc.models.binding.pieces import LONGEST_JOINED, MOST_JOINED, Facts, register_facts
+from incc.models.binding.pieces import LONGEST_JOINED, MOST_JOINED, PipelineFacts, register_facts
+from incc.models.binding.renamer import rule_sides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from incc.frontends.kernel import Instruction, Kernel
-    from incc.models.binding.pieces import Shape
+    from incc.models.binding.pieces import PieceShape
     from incc.models.model import Form, MachineModel
 
 PORT_BINDING = {
@@ -21,7 +22,7 @@ PORT_BINDING = {
     "eight_ports": b.PORTS_EIGHT,
     "ten_ports": b.PORTS_TEN,
 }
-"""The values of the model parameter `port_binding`; a core without one is not simulated."""
+"""Values of the model parameter `port_binding`; a core without it is not simulated."""
 
 _FROM_FACTS = (
     *("length", "opcode_offset", "lcp", "fusible", "complex_decoder", "simple_decoders", "ends_group"),
@@ -30,23 +31,30 @@ _FROM_FACTS = (
     *("vector_bits", "address_unit", "general_writes", "vector_writes"),
 )
 _MOST_KEPT = 256
-"""Facts of one shape."""
+"""The most facts that are cached for one shape."""
 
 
 def bind_pipeline(
     kernel: Kernel,
     model: MachineModel,
     forms: Sequence[Form | None],
-    found: Sequence[Facts],
+    facts: Sequence[PipelineFacts],
     bound: b.BoundKernel,
     mask: Callable[[str], int],
     location: Callable[[str], int],
     split_roots: frozenset[str],
 ) -> b.Pipeline | None:
-    """The kernel's `Pipeline`, or None if the model does not say how µops get their ports.
+    """Return the kernel's `Pipeline`, or None if the model does not say how µops get their ports.
 
-    `found` is what `facts` says of each instruction; `mask` turns a port set into bits, `location` a register's root
-    into a location; `split_roots` are the registers whose bits 8-15 are renamed apart in this kernel.
+    Args:
+        kernel: The kernel.
+        model: The core.
+        forms: The form of each instruction.
+        facts: The `pipeline_facts` of each instruction.
+        bound: The kernel's arrays.
+        mask: Returns the bits of a port set.
+        location: Returns the location of a register's root.
+        split_roots: Registers whose bits 8-15 are renamed separately in this kernel.
     """
     core = _core(model, mask)
     if core is None:
@@ -58,26 +66,26 @@ def bind_pipeline(
     stack = model.parameters.get("stack_engine", "")
     p.stack_location = location(stack) if stack else -1
     p.offset = _offsets(kernel)
-    for name, column in zip(_FROM_FACTS, _columns(core, found), strict=False):
+    for name, column in zip(_FROM_FACTS, _columns(core, facts), strict=False):
         setattr(p, name, column)
     merges = _high8_merges(kernel, split_roots)
-    p.move_from = [location(f.move_from) if f.move_from else -1 for f in found]
-    p.move_to = [location(f.move_to) if f.move_to else -1 for f in found]
-    p.least_cycles = [0] * len(found)
-    p.merges_low = [-1] * len(found)
-    p.merges_high = [-1] * len(found)
+    p.move_from = [location(f.move_from) if f.move_from else -1 for f in facts]
+    p.move_to = [location(f.move_to) if f.move_to else -1 for f in facts]
+    p.least_cycles = [0] * len(facts)
+    p.merges_low = [-1] * len(facts)
+    p.merges_high = [-1] * len(facts)
     p.late_inputs = _late_inputs(kernel, forms, bound, model)
     for n, root in merges.items():
         p.merges_low[n] = location(root)
         p.merges_high[n] = location(root + ".high")
-    if not found:
+    if not facts:
         for name in _FROM_FACTS:
             setattr(p, name, [])
     return p
 
 
 def copied(pipeline: b.Pipeline) -> b.Pipeline:
-    """A pipeline whose attributes can be set without changing the original."""
+    """Return a copy of a pipeline whose attributes can be set without changing the original."""
     result = b.Pipeline()
     for name in b.Pipeline.__slots__:
         setattr(result, name, getattr(pipeline, name))
@@ -85,18 +93,19 @@ def copied(pipeline: b.Pipeline) -> b.Pipeline:
 
 
 class _Core(NamedTuple):
-    """What is the same for all kernels on a core: `attributes` of their pipelines by name, columns of kernels by the
-    rows (Facts.numbers) that these are made of. It is kept with the model, which does not change."""
+    """What all kernels on a core have in common. It is kept with the model, which does not change."""
 
     attributes: tuple[tuple[str, Any], ...]
+    """Attributes of pipelines by name."""
     columns: dict[tuple[tuple[int, ...], ...], list[list[int]]]
+    """Columns of kernels by the rows (`PipelineFacts.numbers`) that these consist of."""
 
 
 def _core(model: MachineModel, mask: Callable[[str], int]) -> _Core | None:
-    """What is kept for a core; None if it cannot be simulated."""
-    known: _Core | None = model.pieces.get("pipeline")
-    if known is not None:
-        return known
+    """Return the cached `_Core` of a model, None if it cannot be simulated."""
+    cached: _Core | None = model.pieces.get("pipeline")
+    if cached is not None:
+        return cached
     if model.why_not_simulated:
         return None
     parameters = model.parameters
@@ -135,10 +144,12 @@ def _core(model: MachineModel, mask: Callable[[str], int]) -> _Core | None:
     return core
 
 
-def _columns(core: _Core, found: Sequence[Facts]) -> list[list[int]]:
-    """The facts of a kernel in the order of _FROM_FACTS; none for no instructions. Kernels have them in common, as
-    `pieces.join` has its arrays."""
-    rows = tuple([f.numbers for f in found])
+def _columns(core: _Core, facts: Sequence[PipelineFacts]) -> list[list[int]]:
+    """Return the facts of a kernel by column, in the order of _FROM_FACTS; nothing for no instructions.
+
+    Kernels share them, as they share the arrays of `pieces.join`.
+    """
+    rows = tuple([f.numbers for f in facts])
     columns = core.columns.get(rows)
     if columns is None:
         columns = [list(column) for column in zip(*rows, strict=True)]
@@ -149,27 +160,31 @@ def _columns(core: _Core, found: Sequence[Facts]) -> list[list[int]]:
     return columns
 
 
-def facts(i: Instruction, shape: Shape, model: MachineModel, mask: Callable[[str], int]) -> Facts | None:
-    """What the simulator must know of an instruction of this shape; None for a core that cannot be simulated. `mask`
-    turns a port set into bits."""
+def pipeline_facts(
+    i: Instruction, shape: PieceShape, model: MachineModel, mask: Callable[[str], int]
+) -> PipelineFacts | None:
+    """Return the facts about an instruction of this shape, None for a core that cannot be simulated.
+
+    `mask` returns the bits of a port set.
+    """
     if _core(model, mask) is None:
         return None
-    # Beyond what instructions of one shape have in common.
+    # Properties in which instructions of one shape differ.
     moved = i.affine.constant if i.affine is not None and i.affine.target == model.parameters.get("stack_engine") else 0
     own = i.length, i.opcode_offset, i.constants, i.encoding_traits, i.traits, _takes_extra_slot(i), moved
-    found = shape.facts.get(own)
-    if found is None:
-        found = _facts(i, shape.form, shape.row[0], shape.row[1], model, mask)
-        if not found.move_to:  # which names registers
+    cached = shape.facts.get(own)
+    if cached is None:
+        cached = _facts(i, shape.form, shape.row[0], shape.row[1], model, mask)
+        if not cached.move_to:  # which names registers
             if len(shape.facts) >= _MOST_KEPT:
                 shape.facts.clear()
-            shape.facts[own] = found
-    return found
+            shape.facts[own] = cached
+    return cached
 
 
 def _facts(
     i: Instruction, form: Form | None, flags: int, slots: int, model: MachineModel, mask: Callable[[str], int]
-) -> Facts:
+) -> PipelineFacts:
     parameters = model.parameters
     stack = parameters.get("stack_engine", "")
     attributes: dict[str, Any] = form.attributes if form is not None else {}
@@ -205,12 +220,15 @@ def _facts(
         "general_writes": general,
         "vector_writes": vector,
     }
-    return Facts(tuple([numbers[name] for name in _FROM_FACTS]), move_from, move_to)
+    return PipelineFacts(tuple([numbers[name] for name in _FROM_FACTS]), move_from, move_to)
 
 
 def _writes(i: Instruction, flags: int, move_class: int) -> tuple[int, int]:
-    """How many registers an instruction gets from the register file: general-purpose ones, with all flags as one, and
-    others. None if the renamer does it; a move for which that is decided later counts as one that is executed."""
+    """Return the numbers of general-purpose and of other registers that an instruction gets from the register files.
+
+    All flags count as one general-purpose register. An instruction that the renamer does allocates none; a move of
+    which that is decided later counts as executed.
+    """
     if flags & b.UNKNOWN or (flags & (b.ELIMINATED | b.ZEROED) and move_class == b.MOVE_NONE):
         return 0, 0
     written = {(a.register.root, a.register.kind) for a in i.registers if a.write and a.register.kind}
@@ -221,10 +239,10 @@ def _writes(i: Instruction, flags: int, move_class: int) -> tuple[int, int]:
 def _move(
     i: Instruction, form: Form | None, flags: int, slots: int, model: MachineModel, mask: Callable[[str], int]
 ) -> tuple[int, int, int, str, str]:
-    """(class, ports, latency, from, to) of a move that the renamer may eliminate.
+    """Return (class, ports, latency, from, to) of a move that the renamer may eliminate.
 
-    If it does not, it is what the same form is from a register to itself. A move without a slot is fused with the
-    instruction behind: nothing is left to be executed.
+    If the renamer does not eliminate it, it executes like the same form from a register to itself. A move without a
+    slot is fused with the next instruction: nothing is left to execute.
     """
     if (
         form is not None
@@ -245,23 +263,22 @@ def _move(
 
 
 def _late_inputs(kernel: Kernel, forms: Sequence[Form | None], bound: b.BoundKernel, model: MachineModel) -> list[int]:
-    """By input of the bound kernel: the cycles of `late_beside_flags`."""
+    """Return the cycles of `late_beside_flags` for each input of the bound kernel."""
     late = [0] * len(bound.input_id)
-    rules = model.parameters["late_beside_flags"]
-    if not rules:
+    if not model.parameters["late_beside_flags"]:
         return late
-    sides = [_flag_sides(form, rules, model) for form in forms]
-    if not any(readers for _, readers in sides):
+    sides = [rule_sides(form, "late_beside_flags", model) for form in forms]
+    if not any(side.second for side in sides):
         return late
     writers: dict[str, int] = {}
-    for _ in range(2):  # The second time with what an iteration leaves behind.
+    for _ in range(2):  # The second pass starts with the state that an iteration leaves behind.
         for n, i in enumerate(kernel.instructions):
-            found = {writers[f] for f in i.flags_read if f in writers} if sides[n][1] else set()
-            if any(sides[w][0] & sides[n][1] for w in found):
+            flag_writers = {writers[f] for f in i.flags_read if f in writers} if sides[n].second else set()
+            if any(sides[w].first & sides[n].second for w in flag_writers):
                 for at in range(*_inputs_of(bound, n)):
                     if bound.input_kind[at] == b.INPUT_LOCATION:
                         name = bound.location_names[bound.input_id[at]]
-                        late[at] = int(not name.startswith("flag") and writers.get(name, -1) not in found)
+                        late[at] = int(not name.startswith("flag") and writers.get(name, -1) not in flag_writers)
             writers.update(dict.fromkeys(i.flags_written, n))
             writers.update(dict.fromkeys([a.register.root for a in i.registers if a.write], n))
     return late
@@ -272,26 +289,8 @@ def _inputs_of(bound: b.BoundKernel, n: int) -> tuple[int, int]:
     return bound.input_start[first], bound.input_start[end]
 
 
-def _flag_sides(
-    form: Form | None, rules: Mapping[str, str], model: MachineModel
-) -> tuple[frozenset[int], frozenset[int]]:
-    """The rules of `late_beside_flags`, by number, that a form matches as what writes flags, and as what reads them."""
-    if form is None:
-        return frozenset(), frozenset()
-    known: dict[str, tuple[frozenset[int], frozenset[int]]] = model.pieces.setdefault("late beside flags", {})
-    if form.key not in known:
-        from incc.models.patterns import matches
-
-        written, read = (
-            frozenset([n for n, patterns in enumerate(side) if matches(form.key, patterns)])
-            for side in (rules, rules.values())
-        )
-        known[form.key] = written, read
-    return known[form.key]
-
-
 def _takes_extra_slot(i: Instruction) -> bool:
-    """A 64-bit immediate; or with a memory operand, one of 32 bits that does not fit into 16."""
+    """Return True for a 64-bit immediate, and for one of more than 16 bits beside a memory operand."""
     if i.immediate_bytes == 8:
         return True
     if i.immediate_bytes != 4 or all(m.operand is None for m in i.memory):
@@ -300,7 +299,7 @@ def _takes_extra_slot(i: Instruction) -> bool:
 
 
 def _unroll_table(ranges: Mapping[str, int]) -> list[int]:
-    """`lsd_unroll` of the model ({"1": 8, "9-12": 3}) as a list by µops, from 1."""
+    """Return `lsd_unroll` of the model ({"1": 8, "9-12": 3}) as a list by µops, from 1."""
     table: list[int] = []
     for key, times in ranges.items():
         first, _, last = key.partition("-")
@@ -311,11 +310,11 @@ def _unroll_table(ranges: Mapping[str, int]) -> list[int]:
 
 
 def _offsets(kernel: Kernel) -> list[int]:
-    """Where each instruction lies from the first one's place.
+    """Return each instruction's offset from the first one.
 
-    As decoded, where that is one run of code; the analysed path may also leave out code, or go back. In a loop that
-    goes back to before its start all places are given lines further on, which changes nothing but that none is
-    negative. Where parts would lie on each other, as from several sections, they follow on each other.
+    These are the decoded offsets if the code is one run; the analysed path may also leave out code, or go back. In a
+    loop that goes back to before its start, all offsets are moved by whole lines so that none is negative. Where parts
+    would overlap, as from several sections, they follow each other.
     """
     first = kernel.instructions[0].offset if kernel.instructions else 0
     offsets, end = [], 0
@@ -334,16 +333,19 @@ def _offsets(kernel: Kernel) -> list[int]:
 
 
 LINE = 64
-"""Bytes of a line of the instruction cache; what matters of an address is its place in one."""
+"""Bytes of a line of the instruction cache; only the place in a line matters of an address."""
 
 
 def _high8_merges(kernel: Kernel, split_roots: frozenset[str]) -> dict[int, str]:
-    """The instructions that read a register after its bits 8-15 were written, which must be merged before; with it."""
+    """Return the instructions that read a register after a write to its bits 8-15, with that register.
+
+    The renamer must merge both parts first.
+    """
     merges: dict[int, str] = {}
     if not split_roots:
         return merges
     apart: set[str] = set()
-    for _ in range(2):  # The second time with the state that an iteration leaves behind.
+    for _ in range(2):  # The second pass starts with the state that an iteration leaves behind.
         merges = {}
         for n, i in enumerate(kernel.instructions):
             wide = {a.register.root for a in i.registers if a.register.width > 8 and (a.read or a.register.width < 32)}
@@ -360,7 +362,7 @@ def _high8_merges(kernel: Kernel, split_roots: frozenset[str]) -> dict[int, str]
 
 
 def _stack_use(i: Instruction, stack: str) -> tuple[bool, bool]:
-    """Whether an instruction moves the stack pointer on the way (push, pop, call, ret); whether it reads it itself."""
+    """Return True if an instruction moves the stack pointer implicitly (push, call), and True if it reads it itself."""
     if not any(a.register.root == stack for a in i.registers):
         return False, False
     implicit = any(m.operand is None and m.base is not None and m.base.root == stack for m in i.memory)

@@ -1,4 +1,4 @@
-"""The table `llvm` of a model file: reading it, with what is wrong with it, and writing it (models/llvm_names.py)."""
+"""The table `llvm` of a model file: reading, checking and writing it (models/llvm_names.py)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 MARK = "# Names and sizes are LLVM's (incc-model import llvm --resources); which of our units they are, is kept."
-"""The comment above the table in a model file, by which it is found again."""
+"""The comment above the table in a model file, which tells where the table begins."""
 
 _KEYS: dict[str, dict[str, tuple[type, bool]]] = {
     "units": {"name": (str, True), "of": (str, False), "forms": (str, False)},
@@ -21,18 +21,18 @@ _CHOICES = {"queue": ("", "load", "store"), "kind": ("integer", "vector")}
 
 
 def read(table: Mapping[str, Any], ports: Sequence[str], resources: Sequence[str]) -> tuple[Llvm, list[str]]:
-    """The table `llvm` of a model with these ports and other resources, and what is wrong with it."""
+    """Return the table `llvm` of a model with these ports and other resources, and what is wrong with it."""
     wrong = [f"unknown key llvm.{key}" for key in table if key != "cpu" and key not in _KEYS]
     if not isinstance(table.get("cpu"), str) or not table["cpu"]:
         wrong.append("llvm.cpu must be LLVM's name of a processor")
     rows: dict[str, list[dict[str, Any]]] = {}
     for key, fields in _KEYS.items():
         rows[key] = []
-        found = table.get(key, [])
-        if not isinstance(found, list):
+        table_rows = table.get(key, [])
+        if not isinstance(table_rows, list):
             wrong.append(f"llvm.{key} must be a list of tables")
             continue
-        for row in found:
+        for row in table_rows:
             message = _problem(row, fields)
             if message:
                 wrong.append(f"llvm.{key}: {message}")
@@ -40,12 +40,12 @@ def read(table: Mapping[str, Any], ports: Sequence[str], resources: Sequence[str
                 rows[key].append(row)
     if not rows["units"]:
         wrong.append("llvm.units is missing")
-    known = (*ports, *resources)
+    all_ports = (*ports, *resources)
     wrong += [
         f"llvm.units: {row['name']} is of {of!r}, which the model does not have"
         for row in rows["units"]
         for of in filter(None, row.get("of", "").split(","))
-        if of not in known
+        if of not in all_ports
     ]
     for row in rows["schedulers"]:
         wrong += [
@@ -83,7 +83,7 @@ def _problem(row: Any, fields: Mapping[str, tuple[type, bool]]) -> str:
 
 
 def _numbered(rows: Sequence[Mapping[str, Any]]) -> Iterable[LlvmUnit]:
-    """The units with the numbers that llvm-mca gives them: rows of one name that follow each other are one resource."""
+    """Yield the units with llvm-mca's numbers: rows of one name that follow each other are one resource."""
     names = [row["name"] for row in rows]
     number = -1
     within = 0
@@ -97,7 +97,7 @@ def _numbered(rows: Sequence[Mapping[str, Any]]) -> Iterable[LlvmUnit]:
 
 
 def write(names: Mapping[str, Any]) -> str:
-    """The table as a model file has it; `names` as `read` takes it."""
+    """Return the table as a model file has it; `names` as `read` takes it."""
     lines = [MARK, "[llvm]", f'cpu = "{names["cpu"]}"']
     for key in _KEYS:
         if names.get(key):
@@ -110,7 +110,7 @@ def write(names: Mapping[str, Any]) -> str:
 
 
 def pack(names: Llvm) -> tuple[Any, ...]:
-    """Plain tuples, as marshal takes them."""
+    """Return the names as plain tuples for marshal."""
     return (
         names.cpu,
         tuple([tuple(u) for u in names.units]),

@@ -1,4 +1,4 @@
-"""Compile all models ahead of time, when incc is built: `python models/files/precompile.py SOURCE_FOLDER OUT_FOLDER`.
+"""Compiles all models when incc is built: `python models/files/precompile.py SOURCE_FOLDER OUT_FOLDER`.
 
 The tables are those that a first run would leave in its cache, and are read as such (models.loading).
 """
@@ -13,9 +13,9 @@ import tempfile
 
 
 def main(source: str, out: str) -> None:
-    """Writes the tables of every model and of their index. Raises ModelError for a model that is wrong."""
+    """Write the tables of every model and of their index. Raises ModelError for an invalid model."""
     with tempfile.TemporaryDirectory() as folder:
-        # The sources are not laid out as the package is; the cache must not find what earlier runs left.
+        # The sources are not laid out as the package is, and the cache must not find what earlier runs left.
         os.mkdir(os.path.join(folder, "incc"))
         with open(os.path.join(folder, "incc", "__init__.py"), "wb"):
             pass

@@ -1,6 +1,6 @@
-"""What models of each instruction set must know of its forms, behind one protocol.
+"""What models must know of the forms of each instruction set, behind one protocol.
 
-The modules forms_x86 and forms_aarch64 have it; nothing else here asks which instruction set a model is of.
+The modules `x86` and `aarch64` of this package implement it; nothing else in models/ depends on the instruction set.
 """
 
 from __future__ import annotations
@@ -11,38 +11,37 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+INSTRUCTION_SETS = ("x86", "aarch64")
+"""The instruction sets that a model can be for, by its `isa`; each is a module of this package."""
+
 
 class FormRules(Protocol):
-    """The rules of one instruction set.
-
-    `TITLE`: what it is called; `RESULTS_ARE_COMPUTED`: a µop that is not for memory alone makes every result that takes
-    cycles.
-    """
+    """The rules of one instruction set."""
 
     TITLE: str
+    """The name of the instruction set."""
     RESULTS_ARE_COMPUTED: bool
+    """True if every result that takes cycles is made by a µop that is not for memory alone."""
 
     def findings(self, form: str, entries: Mapping[tuple[str, ...], Mapping[str, Any]]) -> list[str]:
-        """What is wrong with a form by itself: one that the decoder never gives, latencies of no operand."""
+        """Return what is wrong with a form by itself: the decoder never produces it, or a latency names no operand."""
 
     def needs_latency(self, form: str) -> bool:
-        """Whether a form surely has a result that depends on something."""
+        """Return True if a form is known to have a result that depends on an input."""
 
     def is_called(self, form: str, mnemonic: str) -> bool:
-        """Whether the form is of the instruction that a user calls so, in any case and syntax."""
+        """Return True if users call the form's instruction by this mnemonic, in any case and syntax."""
 
     def mnemonics(self) -> set[str]:
-        """The names by which `is_called` knows forms, in lower case, as far as they are not the first word of a key."""
+        """Return the names that `is_called` accepts, in lower case, unless they are the first word of a key."""
 
     def dependences(self, form: str) -> list[tuple[str, str]]:
-        """(to, from) of all pairs of operands that a latency is needed for."""
-
-
-MODULES = {"x86": "x86", "aarch64": "aarch64"}
-"""The modules of this folder by the name of their instruction set, as `isa` of a model says it."""
+        """Return (to, from) of all pairs of operands that need a latency."""
 
 
 def rules_of(isa: str) -> FormRules:
-    """The rules of an instruction set. Raises KeyError for one that no model can be of."""
-    module: FormRules = importlib.import_module(f"incc.models.forms.{MODULES[isa]}")
+    """Return the rules of one of INSTRUCTION_SETS. Raises KeyError for another name."""
+    if isa not in INSTRUCTION_SETS:
+        raise KeyError(isa)
+    module: FormRules = importlib.import_module(f"incc.models.forms.{isa}")
     return module

@@ -1,6 +1,7 @@
-"""Every x86 instruction form that the decoder can produce, with its operands: importers match their sources against it.
+"""All x86 instruction forms that the decoder can produce, with their operands: importers match their sources to them.
 
-Built from iced-x86's opcode tables; one shape for each Code and kind of its modrm operand (register or memory).
+They are built from iced-x86's opcode tables: one shape for each `Code` and kind of its modrm operand (register or
+memory).
 """
 
 from __future__ import annotations
@@ -24,35 +25,53 @@ from iced_x86 import (
     RflagsBits,
 )
 
-from incc.models.importers.common import ImportFailed
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
 
 class Shape(NamedTuple):
-    """One form. `key` is Instruction.form ("ADD_RM64_R64/m").
-
-    `operands`, in Intel order: "R8" … "R64", "XMM", "YMM", "ZMM", "MM", "K", "BND", "ST", "SEG", "CR", "DR", "TMM"
-    registers of any number; "AL", "AX", "EAX", "RAX", "CL", "DX", "ST0", "ES", "CS", "SS", "DS", "FS", "GS" that one;
-    "I8" … "I64" immediates; "1" the constant; "REL8", "REL16", "REL32" branch targets; "M" memory, "VSIB_XMM" … memory
-    with a vector index, "MOFFS" absolute memory, "STRING" memory addressed by rsi or rdi implicitly; "FAR".
-    `memory_bits` is the size of "M", `opcode` the last byte(s), `operand_size` 16, 32, 64 or 0.
-    """
+    """An x86 instruction form."""
 
     key: str
+    """The form's name, as `Instruction.form` ("ADD_RM64_R64/m")."""
     code: int
+    """The number of iced-x86's `Code`."""
     mnemonic: str
+    """The mnemonic in upper case."""
     operands: tuple[str, ...]
+    """The operands in Intel's order.
+
+    "R8" … "R64", "XMM", "YMM", "ZMM", "MM", "K", "BND", "ST", "SEG", "CR", "DR" and "TMM" are registers of any number;
+    "AL", "AX", "EAX", "RAX", "CL", "DX", "ST0", "ES", "CS", "SS", "DS", "FS" and "GS" are that register; "I8" … "I64"
+    are immediates, "1" is the constant; "REL8", "REL16" and "REL32" are branch targets, "FAR" a far one; "M" is memory,
+    "VSIB_XMM" … memory with a vector index, "MOFFS" absolute memory, "STRING" memory addressed by rsi or rdi
+    implicitly.
+    """
     memory_bits: int
+    """The size of "M" in bits."""
     opcode: int
+    """The last byte or bytes of the opcode."""
     operand_size: int
+    """16, 32, 64, or 0 if there is none."""
     encoding: str
+    """"LEGACY", "VEX", "EVEX", …"""
     info: OpCodeInfo
+    """iced-x86's description of the code."""
 
     @property
     def has_memory(self) -> bool:
+        """True if a memory operand was used where a register could be, or where only memory can be."""
         return self.key.endswith("/m")
+
+    @property
+    def memory_operand(self) -> str:
+        """The number of the operand "M" as latencies name it, "" without one."""
+        return next((str(n) for n, operand in enumerate(self.operands) if operand == "M"), "")
+
+    @property
+    def has_vector(self) -> bool:
+        """True if an operand is an XMM, YMM or ZMM register."""
+        return not _WIDE_VECTORS.isdisjoint(self.operands)
 
 
 _REGISTER_OR_MEMORY = {
@@ -115,6 +134,9 @@ _OTHER = {
     "SEG_RDI": "STRING",
     "SEG_RBX_AL": "STRING",
 }
+VECTOR_BITS = {"MM": 64, "XMM": 128, "YMM": 256, "ZMM": 512}
+"""The widths of vector registers by operand."""
+_WIDE_VECTORS = frozenset(["XMM", "YMM", "ZMM"])
 _FIXED = frozenset(["AL", "AX", "EAX", "RAX", "CL", "DX", "ST0", "ES", "CS", "SS", "DS", "FS", "GS"])
 _OPERAND_KINDS = {v: k for k, v in vars(OpCodeOperandKind).items() if isinstance(v, int)}
 _MNEMONICS = {v: k for k, v in vars(Mnemonic).items() if isinstance(v, int)}
@@ -124,8 +146,8 @@ _ENCODINGS = {v: k for k, v in vars(EncodingKind).items() if isinstance(v, int)}
 
 @cache
 def shapes(bits: int = 64) -> tuple[Shape, ...]:
-    """All forms of 64-bit mode (or of 32-bit mode), but Knights Corner's, sorted by key."""
-    found = []
+    """Return all forms of 64-bit or 32-bit mode except Knights Corner's, sorted by key."""
+    result = []
     for code, name in CODE_NAMES.items():
         info = OpCodeInfo(cast("iced.Code_", code))
         if not (info.mode64 if bits == 64 else info.mode32) or not info.is_instruction:
@@ -136,12 +158,12 @@ def shapes(bits: int = 64) -> tuple[Shape, ...]:
         either = any(k in _REGISTER_OR_MEMORY for k in kinds)
         memory = any(k in _MEMORY for k in kinds)
         ways = "rm" if either and not memory else "m" if memory else "r"
-        found += [_shape(code, name, info, kind) for kind in ways]
-    return tuple(sorted(found))
+        result += [_shape(code, name, info, kind) for kind in ways]
+    return tuple(sorted(result))
 
 
 def shape_of(form: str) -> Shape:
-    """The form of this key, without looking at all others. Raises KeyError where there is none."""
+    """Return the form of this key without computing all others. Raises KeyError if there is none."""
     name, _, kind = form.partition("/")
     code = getattr(Code, name, None)
     if code is None or kind not in ("r", "m"):
@@ -167,7 +189,7 @@ def _shape(code: int, name: str, info: OpCodeInfo, kind: str) -> Shape:
 
 @cache
 def by_key() -> dict[str, Shape]:
-    """All forms by their key."""
+    """Return all forms of 64-bit mode by their key."""
     return {s.key: s for s in shapes()}
 
 
@@ -205,7 +227,7 @@ _FIRST_REGISTER = {
     "TR": Register.TR3,
 }
 _INDEX_REGISTER = {"VSIB_XMM": Register.XMM12, "VSIB_YMM": Register.YMM12, "VSIB_ZMM": Register.ZMM12}
-# The same where there are but eight registers of a kind.
+# For 32-bit mode, which has only eight registers of a kind.
 _FIRST_NARROW = {"R8": Register.DL, "R16": Register.DX, "R32": Register.EDX, "SEG": Register.FS}
 _IMMEDIATES = {
     "IMM8": OpKind.IMMEDIATE8,
@@ -236,10 +258,10 @@ _NARROW_STRINGS = {
 def example(
     shape: Shape, mask: bool = False, zeroing: bool = False, broadcast: bool = False, bits: int = 64
 ) -> iced.Instruction | None:
-    """An instruction of this form with every register another one, or None if it cannot be built.
+    """Return an instruction of this form in which every register is a different one, None if it cannot be built.
 
-    Registers are such that none coincides with an implicit operand: r8 and up, xmm4 and up, memory at [r14]; in 32-bit
-    mode there are not enough for that.
+    No register coincides with an implicit operand: registers are r8 and up, xmm4 and up, and memory is at [r14]. 32-bit
+    mode does not have enough registers for that.
     """
     narrow = bits == 32
     i = iced.Instruction()
@@ -247,58 +269,33 @@ def example(
     kinds = [_OPERAND_KINDS[k] for k in shape.info.op_kinds()]
     for n, (kind, operand) in enumerate(zip(kinds, shape.operands, strict=True)):
         if operand in ("M", "MOFFS") or operand.startswith("VSIB"):
-            i.set_op_kind(n, OpKind.MEMORY)
-            if operand == "MOFFS":
-                i.memory_displacement, i.memory_displ_size = 0x11223344, bits // 8
-            else:
-                i.memory_base = Register.ESI if narrow else Register.R14
-                if narrow:  # LLVM's disassembler takes a short `bound` for the beginning of EVEX
-                    i.memory_displacement, i.memory_displ_size = 0x1234, 4
-            if operand in _INDEX_REGISTER:
-                index = _INDEX_REGISTER[operand] - 5 * narrow
-                i.memory_index = cast("iced.Register_", index)
-                i.memory_index_scale, i.memory_displ_size = 4, 1
-                i.memory_displacement = 64
-            elif kind in ("MEM_MIB", "SIBMEM"):
-                i.memory_index = Register.EDI if narrow else Register.R15
-            if broadcast:
-                i.is_broadcast = True
+            _set_memory(i, n, kind, operand, narrow)
+            i.is_broadcast = broadcast
         elif kind == "SEG_RBX_AL":
             i.set_op_kind(n, OpKind.MEMORY)
             i.memory_base, i.memory_index = Register.EBX if narrow else Register.RBX, Register.AL
         elif operand == "STRING":
-            if kind not in _STRINGS:
+            strings = _NARROW_STRINGS if narrow else _STRINGS
+            if kind not in strings:
                 return None
-            i.set_op_kind(n, (_NARROW_STRINGS if narrow else _STRINGS)[kind])
-        elif kind == "IMM8" and n and kinds[n - 1] in _IMMEDIATES:
-            i.set_op_kind(n, OpKind.IMMEDIATE8_2ND)
-            i.set_immediate_u64(n, 1)
+            i.set_op_kind(n, strings[kind])
         elif kind in _IMMEDIATES:
-            i.set_op_kind(n, _IMMEDIATES[kind])
-            i.set_immediate_u64(n, 1) if operand in ("I64", "1") else i.set_immediate_i32(n, 1)
+            _set_immediate(i, n, kinds, operand)
         elif operand.startswith("REL"):
+            i.set_op_kind(n, OpKind.NEAR_BRANCH32 if narrow else OpKind.NEAR_BRANCH64)
             if narrow:
-                i.set_op_kind(n, OpKind.NEAR_BRANCH32)
                 i.near_branch32 = 0x10
             else:
-                i.set_op_kind(n, OpKind.NEAR_BRANCH64)
                 i.near_branch64 = 0x10
         elif operand == "FAR":
             i.set_op_kind(n, OpKind.FAR_BRANCH32 if kind == "FARBR4_2" else OpKind.FAR_BRANCH16)
             i.far_branch_selector = 7
         else:
-            i.set_op_kind(n, OpKind.REGISTER)
-            if operand in _FIXED:
-                register = getattr(Register, operand)
-            elif operand not in _FIRST_REGISTER:
+            register = _example_register(kind, operand, n, narrow)
+            if register is None:
                 return None
-            else:
-                step = 4 if "P3" in kind else 1
-                first = {**_FIRST_REGISTER, **_FIRST_NARROW} if narrow else _FIRST_REGISTER
-                register = first[operand] + (0 if operand in ("CR", "DR", "SEG", "TR") else n * step)
-                if "P3" in kind or "P1" in kind:
-                    register -= (register - getattr(Register, operand + "0")) % (4 if "P3" in kind else 2)
-            i.set_op_register(n, register)
+            i.set_op_kind(n, OpKind.REGISTER)
+            i.set_op_register(n, cast("iced.Register_", register))
     if mask or shape.info.require_op_mask_register:
         i.op_mask = Register.K1
     if zeroing:
@@ -306,8 +303,51 @@ def example(
     return i
 
 
+def _set_memory(i: iced.Instruction, n: int, kind: str, operand: str, narrow: bool) -> None:
+    i.set_op_kind(n, OpKind.MEMORY)
+    if operand == "MOFFS":
+        i.memory_displacement, i.memory_displ_size = 0x11223344, 4 if narrow else 8
+        return
+    i.memory_base = Register.ESI if narrow else Register.R14
+    if narrow:  # LLVM's disassembler takes a short `bound` for the beginning of EVEX
+        i.memory_displacement, i.memory_displ_size = 0x1234, 4
+    if operand in _INDEX_REGISTER:
+        i.memory_index = cast("iced.Register_", _INDEX_REGISTER[operand] - 5 * narrow)
+        i.memory_index_scale, i.memory_displ_size = 4, 1
+        i.memory_displacement = 64
+    elif kind in ("MEM_MIB", "SIBMEM"):
+        i.memory_index = Register.EDI if narrow else Register.R15
+
+
+def _set_immediate(i: iced.Instruction, n: int, kinds: Sequence[str], operand: str) -> None:
+    if kinds[n] == "IMM8" and n and kinds[n - 1] in _IMMEDIATES:
+        i.set_op_kind(n, OpKind.IMMEDIATE8_2ND)
+        i.set_immediate_u64(n, 1)
+        return
+    i.set_op_kind(n, _IMMEDIATES[kinds[n]])
+    if operand in ("I64", "1"):
+        i.set_immediate_u64(n, 1)
+    else:
+        i.set_immediate_i32(n, 1)
+
+
+def _example_register(kind: str, operand: str, n: int, narrow: bool) -> int | None:
+    """Return the register for the n-th operand, None if there is none of that kind."""
+    if operand in _FIXED:
+        return cast(int, getattr(Register, operand))
+    if operand not in _FIRST_REGISTER:
+        return None
+    first = {**_FIRST_REGISTER, **_FIRST_NARROW} if narrow else _FIRST_REGISTER
+    # Some operands stand for a block of two or four registers.
+    block = 4 if "P3" in kind else 2 if "P1" in kind else 1
+    register = first[operand] + (0 if operand in ("CR", "DR", "SEG", "TR") else n * (4 if block == 4 else 1))
+    if block > 1:
+        register -= (register - getattr(Register, operand + "0")) % block
+    return register
+
+
 def encode(instruction: iced.Instruction, bits: int = 64) -> bytes | None:
-    """The machine code of an instruction, or None if it has none that decodes to the same form."""
+    """Return an instruction's machine code, None if it has none that decodes to the same form."""
     encoder = iced.Encoder(bits)
     try:
         encoder.encode(instruction, 0)
@@ -318,16 +358,15 @@ def encode(instruction: iced.Instruction, bits: int = 64) -> bytes | None:
     return code if back.code == instruction.code else None
 
 
-class Dataflow(NamedTuple):
-    """What a form reads and writes, by the names that latencies use (models.model.Form.latency).
-
-    `loads` and `stores`: it does, through an explicit memory operand or an implicit one.
-    """
+class FormDataflow(NamedTuple):
+    """The operands that a form reads and writes, named as in latencies (models.model.Form.latency)."""
 
     sources: tuple[str, ...]
     targets: tuple[str, ...]
     loads: bool
+    """True if it loads, through an explicit or implicit memory operand."""
     stores: bool
+    """True if it stores, likewise."""
 
 
 # Segment registers are hardly ever written; the decoder leaves them out.
@@ -341,15 +380,16 @@ _FLAGS = {
 }
 _REGISTER_NAMES = {v: k.lower() for k, v in vars(Register).items() if isinstance(v, int)}
 FEATURES = {v: k for k, v in vars(CpuidFeature).items() if isinstance(v, int)}
+"""Names of CPUID features by iced-x86's number."""
 
 
 def root_name(register: int) -> str:
-    """The name of the widest register that this one is a part of: "rax" of al."""
+    """Return the name of the widest register that contains this one: "rax" for al."""
     return _REGISTER_NAMES[RegisterExt.full_register(cast("iced.Register_", register))]
 
 
-def dataflow(shape: Shape, mask: bool = False) -> Dataflow | None:
-    """What the form reads and writes, None if there is no example of it."""
+def dataflow(shape: Shape, mask: bool = False) -> FormDataflow | None:
+    """Return the operands that a form reads and writes, None if there is no example of it."""
     instruction = example(shape, mask)
     if instruction is None:
         return None
@@ -385,29 +425,11 @@ def dataflow(shape: Shape, mask: bool = False) -> Dataflow | None:
     targets += ["M"] * stores
     if shape.mnemonic == "LEA":
         sources.append("a")
-    return Dataflow(tuple(sources), tuple(targets), loads, stores)
+    return FormDataflow(tuple(sources), tuple(targets), loads, stores)
 
 
 def features(shape: Shape) -> frozenset[str]:
-    """The CPUID features that the form needs, as iced-x86 names them ("AVX512F", "AVX512VL")."""
+    """Return the CPUID features that a form needs, as iced-x86 names them ("AVX512F", "AVX512VL")."""
     instruction = iced.Instruction()
     instruction.code = cast("iced.Code_", shape.code)
     return frozenset(FEATURES[f] for f in instruction.cpuid_features())
-
-
-def wanted(kept: Iterable[str], named: str, only_missing: bool) -> list[Shape]:
-    """The forms that a core has, as far as the forms in its model tell, and CPUID features `named` ("A,B").
-
-    With `only_missing` only those that the model lacks. Raises ImportFailed for a feature that iced-x86 does not know.
-    """
-    kept = set(kept)
-    extra = {f for f in named.upper().split(",") if f}
-    if unknown := sorted(extra - set(FEATURES.values())):
-        raise ImportFailed(f"unknown CPUID feature {unknown[0]!r} (names as in iced-x86's CpuidFeature)")
-    forms = by_key()
-    has = extra.union(*(features(forms[f]) for f in kept if f in forms))
-    return [
-        s
-        for key, s in forms.items()
-        if not (only_missing and key in kept) and features(s) <= has and "RESERVEDNOP" not in key
-    ]

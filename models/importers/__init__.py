@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from incc.models.files.compile import Forms, Source
+    from incc.models.files.source import Forms, Source
     from incc.models.importers.common import Imported
 
 

@@ -9,18 +9,18 @@ import os
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
-from incc.models.files.compile import GENERATED, Entry, merge_forms, read_chain, write_forms
+from incc.models.files.source import GENERATED, Entry, merge_forms, read_chain, write_forms
 from incc.models.forms.rules import rules_of
 from incc.models.importers import Request, importer
 from incc.models.importers.common import ImportFailed
 from incc.models.loading import find_model, search_places
-from incc.models.model import parse_latency
+from incc.models.notation import parse_latency
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from incc.models.files.compile import Also, Forms, Source
+    from incc.models.files.source import Also, Forms, Source
     from incc.models.importers.common import Imported
 
 

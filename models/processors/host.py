@@ -1,8 +1,8 @@
-"""Which core this runs on: by the number that the processor gives itself, unless its features say that it is another.
+"""The core that incc runs on: the processor's own number names it, unless its features contradict that.
 
-A virtual machine may give another processor's number, or one that LLVM does not know, and hide features; it cannot show
-features that the processor lacks. So a feature that is missing proves nothing, while one that is there proves that the
-core has it: a name whose core lacks it is wrong, and the core is at least so new that it has all of what is seen.
+A virtual machine may report another processor's number, or one that LLVM does not know, and hide features; it cannot
+show features that the processor lacks. So a missing feature proves nothing, but a present one proves that the core has
+it: a name whose core lacks the feature is wrong, and the core is at least as new as all features that are seen.
 """
 
 from __future__ import annotations
@@ -17,41 +17,42 @@ INTEL, AMD = "GenuineIntel", "AuthenticAMD"
 
 
 class Host(NamedTuple):
-    """What a processor says of itself.
-
-    `vendor`: as CPUID has it, "" if unknown; `family`, `model`, `stepping`: numbers, -1 if unknown; `name`: LLVM's for
-    them, "" if unknown; `features`: those that are there, as `feature` spells them.
-    """
+    """What a processor reports about itself."""
 
     vendor: str
+    """The vendor string of CPUID, "" if unknown."""
     family: int
+    """-1 if unknown, likewise model and stepping."""
     model: int
     stepping: int
     name: str
+    """LLVM's name for these numbers, "" if unknown."""
     features: frozenset[str]
+    """The features that are there, as `feature` spells them."""
 
 
 class _Core(NamedTuple):
-    """A core by LLVM's name. `features`: those of `_TELLING` that it has, and that those before it may lack."""
+    """A core by LLVM's name."""
 
     name: str
     vendor: str
     features: frozenset[str]
+    """Features that this core has and some other core lacks."""
 
 
 def feature(name: str) -> str:
-    """A feature's name in one spelling, whoever gave it: Linux (avx512_fp16) or LLVM (avx512fp16, amx-tile)."""
+    """Return a feature's name in one spelling, from Linux's (avx512_fp16) or LLVM's (avx512fp16, amx-tile)."""
     plain = name.lower().replace("_", "").replace("-", "").replace(".", "")
     return _OTHER_NAMES.get(plain, plain)
 
 
 _OTHER_NAMES = {"pclmulqdq": "pclmul", "shani": "sha", "abm": "lzcnt", "sse41": "sse41", "avx5124vnniw": "4vnniw"}
 
-# What each core has of the computing instructions that tell cores apart, oldest first and of the cores of one time
-# servers' first, since what hides the number of a processor is most often a server's virtual machine. `BASE + ...` is
-# what BASE has and more, `-` nothing of them. From Intel's Architecture Instruction Set Extensions Programming
-# Reference (319433), table 1-2, and Software Developer's Manual; AMD's CPUID specification and Software Optimization
-# Guides of families 10h to 1Ah. Those that clang knows are held against what it says of them (test/unit/test_host.py).
+# Computing instructions that distinguish cores, oldest core first; of cores of one time servers' first, since the
+# number of a processor is most often hidden by a server's virtual machine. `BASE + ...` is what BASE has and more, `-`
+# nothing. From Intel's Architecture Instruction Set Extensions Programming Reference (319433), table 1-2, and Software
+# Developer's Manual; AMD's CPUID specification and Software Optimization Guides of families 10h to 1Ah.
+# test/unit/test_host.py compares those that clang knows with clang's features.
 _CORES = """
 GenuineIntel
 core2           ssse3
@@ -103,7 +104,7 @@ znver5          znver4 + avx512vp2intersect avxvnni prefetchi
 
 
 def _cores() -> Iterator[_Core]:
-    known: dict[str, frozenset[str]] = {}
+    features_of: dict[str, frozenset[str]] = {}
     vendor = ""
     for line in _CORES.strip().split("\n"):
         name, _, rest = line.partition(" ")
@@ -112,23 +113,25 @@ def _cores() -> Iterator[_Core]:
             continue
         features: set[str] = set()
         for word in rest.split():
-            features |= known.get(word, frozenset() if word in "+-" else frozenset((word,)))
-        known[name] = frozenset(features)
-        yield _Core(name, vendor, known[name])
+            features |= features_of.get(word, frozenset() if word in "+-" else frozenset((word,)))
+        features_of[name] = frozenset(features)
+        yield _Core(name, vendor, features_of[name])
 
 
 def cores() -> list[_Core]:
-    """The cores that features can tell, oldest first."""
+    """Return the cores that features can distinguish, oldest first."""
     return list(_cores())
 
 
 def recognise(host: Host) -> tuple[str, str]:
-    """LLVM's name of the core, "" if nothing tells it; and a clause that says which features tell it, "" where they
-    agree with the number that the processor gives itself."""
-    known = cores()
-    telling = frozenset[str]().union(*(core.features for core in known))
+    """Return LLVM's name of the core, "" if unknown; and a clause that names the features that tell it.
+
+    The clause is "" if the features agree with the number that the processor reports.
+    """
+    all_cores = cores()
+    telling = frozenset[str]().union(*(core.features for core in all_cores))
     seen = host.features & telling
-    named = next((core for core in known if core.name == _own_name(host.name)), None)
+    named = next((core for core in all_cores if core.name == _own_name(host.name)), None)
     numbers = f"family {host.family}, model {host.model}" if host.family >= 0 else "the number it gives itself"
     if named is not None:
         surplus = seen - named.features
@@ -142,16 +145,16 @@ def recognise(host: Host) -> tuple[str, str]:
         vendor = host.vendor
         surplus = seen
         why = f"no core is known by {numbers}"
-    of_vendor = [core for core in known if core.vendor == vendor]
+    of_vendor = [core for core in all_cores if core.vendor == vendor]
     fitting = [core for core in of_vendor if seen <= core.features]
     if not seen or not fitting:
         return host.name, ""
-    # That has the least which is not seen: what is missing may be hidden, but most of it will not be there.
-    found = min(fitting, key=lambda core: len(core.features))
+    # The core with the fewest unseen features: some features may be hidden, but most missing ones do not exist.
+    best = min(fitting, key=lambda core: len(core.features))
     if named is None:
-        older = frozenset[str]().union(*(core.features for core in of_vendor[: of_vendor.index(found)]))
+        older = frozenset[str]().union(*(core.features for core in of_vendor[: of_vendor.index(best)]))
         why = f"{_listed(seen - older or seen)}; {why}"
-    return found.name, f"host recognised by its features: {why}"
+    return best.name, f"host recognised by its features: {why}"
 
 
 def _is_no_core(name: str) -> bool:
@@ -161,14 +164,14 @@ def _is_no_core(name: str) -> bool:
 
 
 def _own_name(name: str) -> str:
-    """The name under which the table has a core."""
+    """Return the name under which the table has a core."""
     for short, others in _SAME.items():
         if name in others.split():
             return short
     return name
 
 
-# Cores that have the same features as the one that the table names.
+# Cores with the same features as the one in the table.
 _SAME = {
     "sapphirerapids": "emeraldrapids",
     "alderlake": "raptorlake meteorlake gracemont",
@@ -193,7 +196,7 @@ def _listed(features: Iterable[str]) -> str:
 
 
 def cpuinfo() -> str:
-    """What Linux says of the first processor, "" where it says nothing."""
+    """Return what Linux reports about the first processor, "" if it reports nothing."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
             return file.read(16384).partition("\n\n")[0]
@@ -202,20 +205,22 @@ def cpuinfo() -> str:
 
 
 def lasting(text: str) -> str:
-    """That of it which is the same whenever one asks."""
+    """Return the lines of `cpuinfo` that never change."""
     return "\n".join([line for line in text.split("\n") if not line.startswith(("cpu MHz", "bogomips"))])
 
 
 def read(text: str | None = None) -> Host:
-    """What this processor says of itself, through LLVM and, on Linux, the kernel (`text`, if `cpuinfo` was called
-    already). Unknown is what neither says."""
+    """Return what this processor reports through LLVM and, on Linux, the kernel.
+
+    `text` is the result of `cpuinfo` if that was read already.
+    """
     name = ""
     features: set[str] = set()
     try:
         from llvmlite import binding
 
-        found = binding.get_host_cpu_name()
-        name = found if isinstance(found, str) else ""
+        llvm_name = binding.get_host_cpu_name()
+        name = llvm_name if isinstance(llvm_name, str) else ""
         features |= {feature(n) for n, there in binding.get_host_cpu_features().items() if there}
     except (ImportError, OSError, RuntimeError):  # not there, or LLVM cannot tell
         pass
@@ -223,9 +228,9 @@ def read(text: str | None = None) -> Host:
 
 
 def from_cpuinfo(text: str, name: str, features: Iterable[str] = ()) -> Host:
-    """A processor from its part of Linux's /proc/cpuinfo (may be ""), and what LLVM says of it."""
-    said = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in text.split("\n"))}
-    numbers = [int(n) if (n := said.get(key, "")).isdigit() else -1 for key in ("cpu family", "model", "stepping")]
-    flags = {feature(flag) for flag in said.get("flags", "").split()}
+    """Return a processor from its part of Linux's /proc/cpuinfo (may be ""), and what LLVM reports."""
+    cpuinfo = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in text.split("\n"))}
+    numbers = [int(n) if (n := cpuinfo.get(key, "")).isdigit() else -1 for key in ("cpu family", "model", "stepping")]
+    flags = {feature(flag) for flag in cpuinfo.get("flags", "").split()}
     family, model, stepping = numbers
-    return Host(said.get("vendor_id", ""), family, model, stepping, name, frozenset(flags | set(features)))
+    return Host(cpuinfo.get("vendor_id", ""), family, model, stepping, name, frozenset(flags | set(features)))

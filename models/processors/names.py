@@ -1,15 +1,15 @@
-"""Names of processors that have no model of their own: the model of the nearest core, or why there is none.
+"""Names of processors without a model of their own: the model of the nearest core, or the reason why there is none.
 
-What a core itself is called by compilers, papers and tools stands in its model file (`aliases`). Here is the rest of
-what gcc (to 15), LLVM (to 22), uops.info and OSACA name, so that no name is unknown by accident. The names are LLVM's
-and gcc's for -march, -mtune and -mcpu; which cores are alike is read off the vendors' descriptions of them. Every name
-of an x86 core leads to a model, however far; what has none there is levels of the instruction set and "generic", which
-only who asks for them gets analysed (`level`).
+Names that compilers, papers and tools give to a core with a model are in its model file (`aliases`). This module has
+all other names of gcc (to 15), LLVM (to 22), uops.info and OSACA, so that no name is unknown by accident. The names are
+LLVM's and gcc's for -march, -mtune and -mcpu; the vendors' descriptions tell which cores are alike. Every name of an
+x86 core leads to a model, however different. Levels of the instruction set and "generic" have no model, except for
+users who ask for them (`level`).
 """
 
 from __future__ import annotations
 
-# Model: what it is the nearest one of, and why, as a clause about that core.
+# Model, the names of cores that it is nearest to, and the reason as a clause about these cores.
 _NEAREST: tuple[tuple[str, str, str], ...] = (
     ("graniterapids", "diamondrapids dmr", "Panther Cove, three generations on; the last server core with a model"),
     ("arrowlake", "pantherlake ptl wildcatlake wcl cougarcove", "Cougar Cove, Lion Cove's next version"),
@@ -48,7 +48,7 @@ _NEAREST: tuple[tuple[str, str, str], ...] = (
         "apple-latest",
         "a later core of its line",
     ),
-    # Cores that are like none: the one that does the same work with the instructions that they have.
+    # Cores that no model resembles: the one that does the same work with the instructions that they have.
     (
         "core2",
         "nocona pentium4 pentium4m pentium-4 pentium-4-sse3 prescott",
@@ -87,7 +87,7 @@ _NEAREST: tuple[tuple[str, str, str], ...] = (
 
 _MANY = "a name for many cores, not for one"
 
-# What stands for names of many cores where somebody asks for just that name: what LLVM's scheduler takes for them.
+# Models for names of many cores, if a user asks for exactly that name: LLVM's scheduler uses the same.
 _LEVELS: tuple[tuple[str, str, str], ...] = (
     ("generic-x86-64", "x86-64 x86-64-v2 generic", f"{_MANY}; LLVM takes its model of Sandy Bridge"),
     (
@@ -99,7 +99,7 @@ _LEVELS: tuple[tuple[str, str, str], ...] = (
     ("skylake-avx512", "x86-64-v4", f"{_MANY}; LLVM takes its model of Skylake's servers"),
 )
 
-# What is no core; and cores of AArch64 that no model comes close to.
+# Names that are no core, and cores of AArch64 that no model resembles.
 _WITHOUT: tuple[tuple[str, str], ...] = (
     (
         "x86-64 x86-64-v2 x86-64-v3 x86-64-v4 i386 i486 i586 i686 generic intel blended",
@@ -133,7 +133,8 @@ _WITHOUT: tuple[tuple[str, str], ...] = (
 
 
 def nearest(name: str) -> tuple[str, str]:
-    """The model that is nearest to a core without one, and why; ("", "") for other names. `name` in lower case."""
+    """Return the model that is nearest to a core without one, and the reason; ("", "") for other names in lower case.
+    """
     for model, names, why in _NEAREST:
         if name in names.split():
             return model, why
@@ -141,8 +142,11 @@ def nearest(name: str) -> tuple[str, str]:
 
 
 def level(name: str) -> tuple[str, str]:
-    """The model for a name of many x86 cores where somebody names just that, and why; ("", "") for others. `name` in
-    lower case. A compiler's target is analysed for the host instead."""
+    """Return the model for a name of many x86 cores in lower case, and the reason; ("", "") for other names.
+
+    It is for users who ask for exactly that name. If a compiler's target has such a name, code is analysed for the
+    host.
+    """
     for model, names, why in _LEVELS:
         if name in names.split():
             return model, why
@@ -150,7 +154,7 @@ def level(name: str) -> tuple[str, str]:
 
 
 def without(name: str) -> str:
-    """Why a name that compilers know has no model, as a clause about it; "" for other names. `name` in lower case."""
+    """Return a clause that says why a name in lower case, which compilers know, has no model; "" for other names."""
     for names, why in _WITHOUT:
         if name in names.split():
             return why
@@ -158,11 +162,11 @@ def without(name: str) -> str:
 
 
 def is_no_core(name: str) -> bool:
-    """Whether a name stands for many cores: a level of an instruction set, or what compilers take by default."""
+    """Return True for a name of many cores: a level of an instruction set, or a compiler's default."""
     return without(name) == _MANY
 
 
 def all_names() -> list[tuple[str, str, str]]:
-    """(name, nearest model or "", why) of all names here, sorted."""
-    found = [(name, model, why) for model, names, why in _NEAREST for name in names.split()]
-    return sorted(found + [(name, "", why) for names, why in _WITHOUT for name in names.split()])
+    """Return (name, nearest model or "", reason) of all names in this module, sorted."""
+    names_with_models = [(name, model, why) for model, names, why in _NEAREST for name in names.split()]
+    return sorted(names_with_models + [(name, "", why) for names, why in _WITHOUT for name in names.split()])

@@ -14,7 +14,8 @@ import sys
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from incc.models.schema.parameters import FIELDS, FUNCTIONS, PARAMETERS, REQUIRED
+from incc.models.schema.fields import FIELDS, FUNCTIONS
+from incc.models.schema.parameters import PARAMETERS, REQUIRED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +29,7 @@ _COLUMNS = 120
 
 
 def schema(old: str) -> str:
-    """The text of the schema with the parts that come from the tables."""
+    """Return the text of the schema with its generated parts."""
     data = json.loads(old)
     data["properties"]["ports"]["properties"]["functions"] = {
         "type": "object",
@@ -49,7 +50,7 @@ def schema(old: str) -> str:
 
 
 def _layout(value: Any, indent: int, before: int = 0) -> str:
-    """JSON with what fits on a line on one; `before`: columns taken in front of it."""
+    """Return JSON that keeps what fits on a line on one line; `before` is the number of columns in front of it."""
     flat = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, dict | list) or indent + before + len(flat) < _COLUMNS:
         return flat
@@ -63,27 +64,29 @@ def _layout(value: Any, indent: int, before: int = 0) -> str:
 
 
 def code(old: str) -> str:
-    """The text of models/loading.py with the checksum of the tables: the names, kinds and defaults of parameters, and
-    the names of functions and fields."""
+    """Return the text of models/loading.py with the checksum of the tables.
+
+    It covers names, kinds and defaults of parameters, and names of functions and fields.
+    """
     tables = [(p.name, p.kind.text, repr(p.default)) for p in PARAMETERS], list(FUNCTIONS), [f.name for f in FIELDS]
     start = "TABLE_CHECKSUM = 0x"
-    before, found, rest = old.partition(start)
-    if not found:
+    before, mark, rest = old.partition(start)
+    if not mark:
         raise ValueError("the code has no place for the checksum")
     return f"{before}{start}{zlib.crc32(repr(tables).encode()):08X}{rest[8:]}"
 
 
 def document(old: str) -> str:
-    """The text of the documentation with its tables. Raises ValueError if the markers of one are not there."""
+    """Return the text of the documentation with its tables. Raises ValueError if the markers of a table are missing."""
     parameters = [["parameter", "value", "unit", "default", "read by", "meaning"]]
     parameters += [[f"`{p.name}`", p.kind.text, p.unit, _default(p.default), p.read_by, p.text] for p in PARAMETERS]
-    functions = [["function", "what goes to these ports"], *[[f"`{name}`", text] for name, text in FUNCTIONS.items()]]
+    functions = [["function", "operations on these ports"], *[[f"`{name}`", text] for name, text in FUNCTIONS.items()]]
     fields = [["field", "meaning"], *[[f"`{f.name}`", f.text] for f in FIELDS]]
     for name, rows in (("fields", fields), ("functions", functions), ("parameters", parameters)):
         start, end = f"<!-- {name}: written by incc.models.schema.describe -->\n", f"<!-- end of {name} -->\n"
-        before, found, rest = old.partition(start)
-        _, also, after = rest.partition(end)
-        if not found or not also:
+        before, opened, rest = old.partition(start)
+        _, closed, after = rest.partition(end)
+        if not opened or not closed:
             raise ValueError(f"the documentation has no place for {name}")
         old = before + start + _table(rows) + end + after
     return old
@@ -104,11 +107,11 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
 
 
 WRITTEN = ((SCHEMA, schema), (DOCUMENT, document), (CODE, code))
-"""The files, and what makes their text of what it was."""
+"""The files, and the functions that make their new text from the old one."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Writes the files, or with `--check` compares only. Exit status 1 if one is (was) not as it should be."""
+    """Write the files, or with `--check` compare them. Returns 1 if a file is or was out of date."""
     if any(a != "--check" for a in arguments):
         print("usage: python -m incc.models.schema.describe [--check]", file=sys.stderr)
         return 2
@@ -121,7 +124,7 @@ def main(arguments: Sequence[str]) -> int:
             continue
         if arguments:
             different = 1
-            print(f"{os.path.relpath(path)} is not what models/schema/parameters.py says", file=sys.stderr)
+            print(f"{os.path.relpath(path)}: out of date; run make describe", file=sys.stderr)
         else:
             with open(path, "w", encoding="utf-8") as f:
                 f.write(new)

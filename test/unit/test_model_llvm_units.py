@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from incc.driver.model import main
-from incc.models.files.compile import Entry
-from incc.models.forms.shapes import FEATURES, by_key, dataflow, encode, example, wanted
+from incc.models.files.source import Entry
+from incc.models.forms.shapes import FEATURES, by_key, dataflow, encode, example
+from incc.models.importers.common import wanted
 from incc.models.importers.common import ImportFailed
 from incc.models.importers.llvm import importer as llvm
 from incc.models.importers.llvm import units as llvm_units

@@ -14,7 +14,7 @@ from incc.models.importers.measured import amd as measured_amd
 from incc.models.importers.measured import importer as measured
 from incc.models.importers.uops_info import amd
 from incc.models.loading import load
-from incc.models.model import parse_ports
+from incc.models.notation import parse_ports
 
 HEAD = {"core": "x", "load_latency": {"gpr": 4, "vector": 7, "zmm": 8}, "fusion": {"add cmp": "je jne"}}
 ADD = "ADD_R64_RM64/r"

@@ -18,7 +18,8 @@ from incc.models.binding import bound as b
 from incc.models.binding.bind import bind
 from incc.models.files.check import check
 from incc.models.schema import describe, parameters
-from incc.models.schema.parameters import BY_NAME, FUNCTIONS, PARAMETERS, REQUIRED
+from incc.models.schema.parameters import BY_NAME, PARAMETERS, REQUIRED
+from incc.models.schema.fields import FUNCTIONS
 
 HEADER = """\
 format = 1

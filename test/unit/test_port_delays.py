@@ -108,7 +108,7 @@ def test_zeroed_registers_have_no_port() -> None:
     ],
 )
 def test_rules_are_checked(rules: dict[str, int], message: str) -> None:
-    from incc.models.schema.parameters import PORT_DELAYS
+    from incc.models.schema.kinds import PORT_DELAYS
 
     problems = PORT_DELAYS.problems({"classes": {"simple": "PAND_*"}, "rules": rules})
     assert [text for _, text in problems if message in text]

@@ -89,13 +89,13 @@ LOOP = "addq ${}, %r{}\nvaddpd %ymm{}, %ymm1, %ymm1\npushq %rax\njne .L4"
 
 def test_another_kernel_that_is_alike_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: list[BoundKernel] = []
-    keep = pieces.Whole.keep
+    keep = pieces.WholeKernel.keep
 
-    def counting(whole: pieces.Whole, bound: BoundKernel) -> None:
+    def counting(whole: pieces.WholeKernel, bound: BoundKernel) -> None:
         kept.append(bound)
         keep(whole, bound)
 
-    monkeypatch.setattr(pieces.Whole, "keep", counting)
+    monkeypatch.setattr(pieces.WholeKernel, "keep", counting)
     model = apart("skylake")
     first, _ = bind(kernel(LOOP.format(8, 9, 3)), model)
     second, _ = bind(kernel(LOOP.format(8, 10, 5)), model)

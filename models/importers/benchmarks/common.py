@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from incc.models.files.compile import Entry, Forms, write_latency
+from incc.models.files.source import Entry, Forms
 from incc.models.forms.rules import rules_of
 from incc.models.importers.common import Imported, ImportFailed, add_features
-from incc.models.model import parse_latency, parse_ports
+from incc.models.notation import parse_latency, parse_ports, write_latency
 from incc.models.throughput import of_form
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from incc.frontends.aarch64.forms import form_of, split_operands
-from incc.models.files.compile import Entry, Forms, write_latency
+from incc.models.files.source import Entry, Forms
 from incc.models.importers.common import Imported, ImportFailed, reduced
+from incc.models.notation import write_latency
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -14,9 +14,11 @@ import subprocess
 import tempfile
 from typing import TYPE_CHECKING, Any
 
-from incc.models.files.compile import Entry, Forms, write_latency, write_ports
-from incc.models.forms.shapes import FEATURES, Dataflow, Shape, dataflow, encode, example, wanted
+from incc.models.files.source import Entry, Forms
+from incc.models.forms.shapes import FEATURES, Dataflow, Shape, dataflow, encode, example
+from incc.models.importers.common import wanted
 from incc.models.importers.common import Imported, ImportFailed, add_features, indexed_variant, reduced
+from incc.models.notation import write_latency, write_numbered_usage
 
 if TYPE_CHECKING:
     import argparse
@@ -241,7 +243,7 @@ def entry(shape: Shape, flow: Dataflow, data: dict[str, Any]) -> Entry:
             divider = max(divider, resource["cycles"])
         else:
             raise ValueError(f"resource {resource['name']} is neither port nor divider")
-    fields: Entry = {"ports": write_ports(ports), "retire": fused_uops(shape, ports, flow)}
+    fields: Entry = {"ports": write_numbered_usage(ports), "retire": fused_uops(shape, ports, flow)}
     loads = sum(n for p, n in ports.items() if set(p) <= _LOAD_PORTS)
     compute = sum(n for p, n in ports.items() if not set(p) <= _LOAD_PORTS | _STORE_PORTS)
     width = max((_VECTORS.get(o, 0) for o in shape.operands), default=0)

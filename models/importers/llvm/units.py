@@ -11,9 +11,10 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from incc.models.files import llvm_table
-from incc.models.files.compile import Entry, write_latency
+from incc.models.files.source import Entry
 from incc.models.importers.common import ImportFailed
 from incc.models.llvm_names import from_header
+from incc.models.notation import write_latency
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

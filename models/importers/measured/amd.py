@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from incc.models.files.compile import Entry, Forms, write_latency
-from incc.models.model import parse_latency
+from incc.models.files.source import Entry, Forms
+from incc.models.notation import parse_latency, write_latency
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

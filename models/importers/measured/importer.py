@@ -10,10 +10,11 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from incc.models.files.compile import Entry, Forms, merge_forms, write_latency
-from incc.models.forms.shapes import Shape, by_key, dataflow, wanted
+from incc.models.files.source import Entry, Forms, merge_forms
+from incc.models.forms.shapes import Shape, by_key, dataflow
+from incc.models.importers.common import wanted
 from incc.models.importers.common import Imported, ImportFailed, add_features, reduced
-from incc.models.model import parse_latency
+from incc.models.notation import parse_latency, write_latency
 
 if TYPE_CHECKING:
     import argparse

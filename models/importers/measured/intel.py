@@ -10,11 +10,11 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from incc.models.files.compile import Entry, Forms, write_latency
+from incc.models.files.source import Entry, Forms
 from incc.models.forms.shapes import Shape, by_key, dataflow
 from incc.models.importers.common import Imported, differences, reduced
 from incc.models.importers.predecessor import count, write
-from incc.models.model import parse_latency, parse_port_set
+from incc.models.notation import parse_latency, parse_port_set, write_latency
 from incc.models.throughput import of_form
 
 if TYPE_CHECKING:

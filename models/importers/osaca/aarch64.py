@@ -10,11 +10,11 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from incc.frontends.aarch64.forms import split_operands
-from incc.models.files.compile import Entry, Forms, write_latency
+from incc.models.files.source import Entry, Forms
 from incc.models.importers.common import Imported, ImportFailed
 from incc.models.importers.llvm.aarch64 import port_usage
 from incc.models.importers.osaca.file import read_forms
-from incc.models.model import parse_latency
+from incc.models.notation import parse_latency, write_latency
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

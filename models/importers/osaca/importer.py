@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from incc.models.files.compile import Entry, Forms, write_latency, write_ports
-from incc.models.forms.shapes import Shape, dataflow, wanted
+from incc.models.files.source import Entry, Forms
+from incc.models.forms.shapes import Shape, dataflow
+from incc.models.importers.common import wanted
 from incc.models.importers.common import (
     Imported,
     ImportFailed,
@@ -20,6 +21,7 @@ from incc.models.importers.common import (
     renamed_ports,
 )
 from incc.models.importers.osaca.file import read_forms
+from incc.models.notation import write_latency, write_numbered_usage
 
 if TYPE_CHECKING:
     import argparse
@@ -158,7 +160,7 @@ def _fields(data: dict[str, Any], renamed: Mapping[str, str]) -> tuple[Entry, in
     if not isinstance(latency, (int, float)):
         raise ValueError(f"latency {latency!r}")
     total = sum(ports.values())
-    fields: Entry = {"ports": write_ports(ports), "retire": max(1, total)}
+    fields: Entry = {"ports": write_numbered_usage(ports), "retire": max(1, total)}
     if divider:
         fields["divider"] = divider
     if total > 1:

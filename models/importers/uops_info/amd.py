@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from iced_x86 import FlowControl
 
-from incc.models.files.compile import DEFAULTS, Entry, Forms, compile_model, merge_forms, read_chain, write_latency
+from incc.models.files.source import DEFAULTS, Entry, Forms, merge_forms, read_chain
+from incc.models.files.compile import compile_model
 from incc.models.forms.shapes import Shape, by_key, dataflow, example
 from incc.models.importers.common import Imported, ImportFailed, reduced
 from incc.models.importers.uops_info import importer as uops_info
 from incc.models.loading import find_model, search_places
-from incc.models.model import parse_latency, parse_ports
+from incc.models.notation import parse_latency, parse_ports, write_latency
 
 if TYPE_CHECKING:
     import argparse

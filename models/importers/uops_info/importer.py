@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import iced_x86 as iced
 from iced_x86 import OpAccess
 
-from incc.models.binding.bind import MOST_SLOTS
-from incc.models.files.compile import Entry, Forms, write_latency, write_ports
+from incc.models.files.source import Entry, Forms
 from incc.models.forms.shapes import Shape, example, root_name, shapes
 from incc.models.importers.common import (
     Imported,
@@ -28,6 +27,8 @@ from incc.models.importers.common import (
     renamed_ports,
 )
 from incc.models.importers.uops_info import xml as uops_xml
+from incc.models.model import MOST_SLOTS
+from incc.models.notation import write_latency, write_numbered_usage
 
 if TYPE_CHECKING:
     import argparse
@@ -537,7 +538,7 @@ def _has_vector(record: Record) -> bool:
 
 
 def _entry(record: Record, shape: Shape, figures: dict[str, Any], latency: list[Latency]) -> Entry:
-    fields: Entry = {"ports": write_ports(figures["ports"]), "retire": figures["retire_slots"]}
+    fields: Entry = {"ports": write_numbered_usage(figures["ports"]), "retire": figures["retire_slots"]}
     if latency:
         fields["latency"] = write_latency(latency)
     if figures.get("div_cycles"):
@@ -710,7 +711,7 @@ def _fill_bounds(
     full: dict[str, dict[tuple[str, ...], Entry]], bounds: dict[tuple[str, tuple[str, ...]], set[tuple[str, str]]]
 ) -> None:
     """Gives the register form's latency to pairs from memory of which only a lower bound is published, or nothing."""
-    from incc.models.model import parse_latency
+    from incc.models.notation import parse_latency
 
     for (key, conditions), pairs in bounds.items():
         entry = full[key][conditions]
