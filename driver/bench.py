@@ -80,7 +80,7 @@ def _positive(text: str) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     from incc.driver.parsers import Parser
-    from incc.measuring.notation import FORMS
+    from incc.measuring.forms.messages import FORMS
 
     parser = Parser(
         prog="incc-bench",
@@ -261,8 +261,8 @@ def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineMo
 
 
 def _target(model: MachineModel, simulated: bool) -> Target:
-    from incc.measuring.cores import features_of, features_of_host, target
-    from incc.models import host
+    from incc.measuring.forms.target import features_of, features_of_host, target
+    from incc.models.processors import host
 
     return target(model, features_of(model) if simulated else features_of_host(host.read().features))
 
@@ -270,7 +270,7 @@ def _target(model: MachineModel, simulated: bool) -> Target:
 def _forms(options: argparse.Namespace, core: Target) -> list[Named]:
     """Return the forms, each once. Raises UsageError with all mistakes."""
     from incc.driver import UsageError
-    from incc.measuring.operands import Unreadable, matching, read
+    from incc.measuring.forms.operands import Unreadable, matching, read
 
     forms: list[Named] = []
     mistakes: list[str] = []
@@ -290,7 +290,7 @@ def _forms(options: argparse.Namespace, core: Target) -> list[Named]:
 
 
 def _key(form: Named) -> str:
-    from incc.models.model import form_key
+    from incc.models.notation import form_key
 
     return form_key(form.variant.shape.key, form.variant.conditions)
 
@@ -377,7 +377,7 @@ class _Session:
         """What measures forms. Raises AnalysisError if nothing can be measured."""
         if self._bench is None:
             from incc.driver.errors import AnalysisError
-            from incc.measuring.forms import Bench, NotMeasured
+            from incc.measuring.forms.bench import Bench, NotMeasured
 
             try:
                 self._bench = Bench(self.core, self.machine, self.options.repeat, self.options.unroll)
@@ -471,8 +471,8 @@ class _Session:
         self._measure(list(pairs(forms)), identify, measure)
 
     def _pair_model(self, forms: Sequence[Named]) -> float | None:
-        from incc.measuring.forms import loop_of
-        from incc.measuring.pairs import code_of
+        from incc.measuring.forms.bench import loop_of
+        from incc.measuring.forms.pairs import code_of
         from incc.measuring.stand_in import simulated
 
         copies = 3 * self.options.unroll // 2 * 2
@@ -646,7 +646,7 @@ def _results(session: _Session, core: str, note: str) -> dict[str, Any]:
 
 
 def _title(session: _Session, record: dict[str, Any]) -> str:
-    from incc.models.model import form_key
+    from incc.models.notation import form_key
 
     return session.titles[form_key(record["form"], record["conditions"])]
 
@@ -657,7 +657,7 @@ def _cycles(value: float | None, digits: int = 2) -> str:
 
 
 def _form_cells(title: str, record: dict[str, Any]) -> Iterator[list[str]]:
-    from incc.measuring.beside import rows
+    from incc.measuring.forms.predicted import rows
 
     for row in rows(record):
         width = f"{row.spread:.2f}" if row.spread else ""

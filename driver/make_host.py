@@ -15,15 +15,18 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from incc.measuring import host, host_forms, host_ports, pipeline
-from incc.measuring.cores import features_of_host, target
+from incc.measuring.forms.target import features_of_host, target
 from incc.measuring.harness import Harness, Unavailable, missing
-from incc.measuring.probing import Bench
+from incc.measuring.host import forms as host_forms
+from incc.measuring.host import model as host
+from incc.measuring.host import ports as host_ports
+from incc.measuring.pipeline import comparison as pipeline
+from incc.measuring.pipeline.probing import Bench
 from incc.measuring.stand_in import Simulated
-from incc.models.check import check
-from incc.models.host import read
+from incc.models.files.check import check
+from incc.models.importers.merge import replace_file
 from incc.models.loading import find_cpu, load, purge, search_places
-from incc.models.merge import replace_file
+from incc.models.processors.host import read
 
 if TYPE_CHECKING:
     import argparse
@@ -93,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
             if harness.counters_missing:
                 print(f"measuring by the clock: {harness.counters_missing}")
             if host.has_forms_alone(relative):
-                from incc.measuring.host_aarch64 import Assembled
+                from incc.measuring.host.aarch64 import Assembled
 
                 with _own_folder(folder):
                     return make_aarch64(options, name, relative, Assembled(harness), folder)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from incc.driver.coverage import Refused, Used
-    from incc.models.compile import Source
+    from incc.models.files.source import Source
     from incc.models.model import MachineModel
 
 

@@ -1,7 +1,7 @@
-"""Figures of instructions that a core does not have, as LLVM's scheduling models have them (llvm_figures.txt).
+"""LLVM's figures of instructions that a core does not have (llvm_figures.txt).
 
-llvm-mca analyses whatever the assembler takes: AVX-512 on Haswell, XOP on Skylake. No model file has such figures,
-since the core never runs them; who stands in llvm-mca's place asks for them here.
+llvm-mca analyses whatever the assembler accepts: AVX-512 on Haswell, XOP on Skylake. No model file has such figures,
+since the core never runs these instructions; only the llvm-mca interface uses them.
 """
 
 from __future__ import annotations
@@ -11,31 +11,39 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from incc.models.compile import pack
+from incc.models.files.compile import pack
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from incc.models.compile import Entry
-    from incc.models.importers.shapes import Dataflow, Shape
+    from incc.models.files.source import Entry
+    from incc.models.forms.shapes import Dataflow, Shape
     from incc.models.model import MachineModel
 
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "llvm_figures.txt")
 
 
 def with_figures(model: MachineModel, cpu: str, forms: Iterable[str]) -> tuple[MachineModel, list[str]]:
-    """The model with LLVM's figures, for its processor `cpu`, of those of these forms that the model lacks and LLVM
-    has figures of; and these forms. The same model where there are none."""
+    """Return the model with LLVM's figures of forms that it lacks, and these forms; the model itself if there are none.
+
+    Args:
+        model: The model.
+        cpu: LLVM's processor.
+        forms: The forms of the analysed code.
+    """
     lacking = sorted(form for form in set(forms) if not model.entries(form))
     if not lacking or model.isa != "x86":
         return model, []
-    known = _read(cpu, lacking)
-    found = {form: pack(entries) for form, data in known.items() if (entries := _entries(model, form, data))}
-    return (model.with_entries(found) if found else model), list(found)
+    figures = _read(cpu, lacking)
+    packed = {form: pack(entries) for form, data in figures.items() if (entries := _entries(model, form, data))}
+    return (model.with_entries(packed) if packed else model), list(packed)
 
 
 def _read(cpu: str, forms: Sequence[str]) -> dict[str, dict[tuple[str, ...], dict[str, Any]]]:
-    """What LLVM says of these forms, by conditions, as llvm_sched.cpp writes it; {} for a processor without a model."""
+    """Return LLVM's figures of some forms by conditions, written as llvm_sched.cpp prints them.
+
+    They are {} for a processor without a model.
+    """
     with open(FILE, encoding="ascii") as file:
         *models, classes, last = file.read().rstrip("\n").split("\n\n")[1:]
     column = -1
@@ -48,7 +56,7 @@ def _read(cpu: str, forms: Sequence[str]) -> dict[str, dict[tuple[str, ...], dic
     members = {name: each for name, *each in (line.split() for line in resources.split("\n")[1:])}
     lines, numbers = figures.split("\n"), classes.split("\n")[1:]
     rows = {row.partition(" ")[0]: row for row in last.split("\n")[1:]}
-    found: dict[str, dict[tuple[str, ...], dict[str, Any]]] = {}
+    by_form: dict[str, dict[tuple[str, ...], dict[str, Any]]] = {}
     for form in forms:
         if form not in rows:
             continue
@@ -57,8 +65,8 @@ def _read(cpu: str, forms: Sequence[str]) -> dict[str, dict[tuple[str, ...], dic
         for conditions, group in of.items():
             at = numbers[int(group)].split()[column]
             if at != "-":
-                found.setdefault(form, {})[conditions] = _data(lines[int(at)], members)
-    return {form: each for form, each in found.items() if () in each}
+                by_form.setdefault(form, {})[conditions] = _data(lines[int(at)], members)
+    return {form: each for form, each in by_form.items() if () in each}
 
 
 def _data(line: str, members: Mapping[str, list[str]]) -> dict[str, Any]:
@@ -76,15 +84,15 @@ def _data(line: str, members: Mapping[str, list[str]]) -> dict[str, Any]:
 
 
 def _entries(
-    model: MachineModel, form: str, found: Mapping[tuple[str, ...], dict[str, Any]]
+    model: MachineModel, form: str, figures: Mapping[tuple[str, ...], dict[str, Any]]
 ) -> dict[tuple[str, ...], Entry]:
-    """A form's entries for the model, in its ports."""
+    """Return a form's entries for the model, on its ports."""
+    from incc.models.forms.shapes import dataflow, shape_of
     from incc.models.importers.common import reduced
-    from incc.models.importers.shapes import dataflow, shape_of
 
     shape = shape_of(form)
     entries: dict[tuple[str, ...], Entry] = {}
-    for conditions, data in found.items():
+    for conditions, data in figures.items():
         flow = dataflow(shape, "mask" in conditions)
         if flow is not None:
             fields = _in_ports(model, shape, flow, data)
@@ -93,8 +101,9 @@ def _entries(
 
 
 def _in_ports(model: MachineModel, shape: Shape, flow: Dataflow, data: dict[str, Any]) -> Entry:
-    from incc.models.importers import llvm, llvm_units
-    from incc.models.model import parse_ports
+    from incc.models.importers.llvm import importer as llvm
+    from incc.models.importers.llvm import units as llvm_units
+    from incc.models.notation import parse_ports
 
     names = model.llvm
     if names is None or any(unit.name.rpartition("Port")[2].isdigit() for unit in names.units):
@@ -112,13 +121,14 @@ def _in_ports(model: MachineModel, shape: Shape, flow: Dataflow, data: dict[str,
 
 # An instruction of each kind that every core has.
 _OF_KIND = {"int": "ADD_R64_RM64/r", "vector": "PADDD_XMM_XMMM128/r", "branch": "JE_REL8_64/r"}
+"""An instruction of each kind that every core has."""
 
 
 def _kinds(model: MachineModel) -> dict[str, str]:
-    """The ports for each kind of work, as `llvm_units.Core` has them: those that take its plainest instruction."""
-    found = {}
+    """Return the ports for each kind of work: those of its plainest instruction."""
+    ports = {}
     for kind, form in _OF_KIND.items():
-        known = model.lookup(form, frozenset())
-        if known is not None and known.uops:
-            found[kind] = known.uops[0][0]
-    return found
+        plain = model.lookup(form, frozenset())
+        if plain is not None and plain.uops:
+            ports[kind] = plain.uops[0][0]
+    return ports

@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from incc import core
-from incc.models.bound import BoundKernel, Pipeline
+from incc.models.binding.bound import BoundKernel, Pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from incc.core import figures
 from incc.driver.report.cold import DECIMALS as DECIMALS
 from incc.driver.report.cold import cold_report
 from incc.frontends.isa import isa
-from incc.models.bound import UNKNOWN
+from incc.models.binding.bound import UNKNOWN
 from incc.models.throughput import port_bound
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from incc.driver.report.written import Written
     from incc.frontends.isa import Effects
     from incc.frontends.kernel import Refused
-    from incc.models.bound import BoundKernel
+    from incc.models.binding.bound import BoundKernel
 
     Wanted = Literal["text", "facts", "encoding", "pressure"]
     """Of instructions how they are written (without it, as the assembly has them), their figures and effects, and their

@@ -17,7 +17,7 @@ from incc.driver.report.found import ITERATIONS
 from incc.driver.report.identity import content_hash
 from incc.driver.report.range import kernel_range, mispredicted
 from incc.frontends.isa import isa
-from incc.models.bound import (
+from incc.models.binding.bound import (
     ELIMINATED,
     FUSED_INTO_PREVIOUS,
     IS_LOAD,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from incc.frontends.kernel import Frame, Instruction, Kernel, SourceLocation
     from incc.measuring.harness import Failure
     from incc.measuring.kernels import KernelMeasurement
-    from incc.models.bound import BoundKernel
+    from incc.models.binding.bound import BoundKernel
     from incc.models.model import Form
 
 

@@ -352,7 +352,7 @@ def test_nothing_has_no_sign() -> None:
     from incc.driver.views.bench import matrix
     from incc.driver.views.bench_page import picture
     from incc.driver.views.layout import Layout
-    from incc.measuring.pairs import Pair
+    from incc.measuring.forms.pairs import Pair
 
     assert str(Pair(first="a", second="b", cycles=0.999, spread=0.0, alone=(1.0, 0.5)).record()["conflict"]) == "0.0"
     found = {"titles": ["a", "b"], "values": [[None, -0.04], [-0.04, None]]}

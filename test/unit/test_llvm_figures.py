@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from incc.driver.mca import main
-from incc.models.importers import llvm_figures as written
+from incc.models.importers.llvm import figures as written
 from incc.models.llvm_figures import FILE, with_figures
 from incc.models.loading import load
 

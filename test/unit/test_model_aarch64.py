@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from incc.models.importers import llvm_aarch64, osaca_aarch64
 from incc.models.importers.common import ImportFailed
-from incc.models.importers.llvm_aarch64 import Ports, port_set, ports_of
-from incc.models.merge import note_disagreements
-from incc.models.model import parse_port_set
+from incc.models.importers.llvm import aarch64 as llvm_aarch64
+from incc.models.importers.llvm.aarch64 import Ports, ports_of
+from incc.models.importers.merge import note_disagreements
+from incc.models.importers.osaca import aarch64 as osaca_aarch64
+from incc.models.notation import parse_port_set, port_set
 
 PROCESSOR = {
     "cpu": "test",

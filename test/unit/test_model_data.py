@@ -11,13 +11,14 @@ from typing import Any
 import jsonschema
 import pytest
 
-from incc.models import compile as compiler
-from incc.models.check import check
+from incc.models.files import compile as compiler
+from incc.models.files.check import check
 from incc.models.loading import data_folder, list_models, load
 from incc.models.model import ModelError
+from incc.models.schema import describe
 from incc.models.throughput import of_form
 
-SCHEMA = json.loads((Path(compiler.__file__).with_name("model.schema.json")).read_text(encoding="utf-8"))
+SCHEMA = json.loads((Path(describe.__file__).with_name("model.schema.json")).read_text(encoding="utf-8"))
 FILES = sorted(Path(data_folder()).glob("*.toml"))
 
 

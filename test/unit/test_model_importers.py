@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from incc.driver.model import main
-from incc.models import importers, instruction_sets, merge
+from incc.models import importers
+from incc.models.forms import rules as instruction_sets
+from incc.models.importers import merge
 from incc.models.importers.common import Imported, ImportFailed
 
 

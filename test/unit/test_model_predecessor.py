@@ -112,7 +112,7 @@ def test_whole_model() -> None:
 
 
 def test_differences_laid_over_the_parent_give_the_forms() -> None:
-    from incc.models.compile import overlay
+    from incc.models.files.source import overlay
 
     parent = {
         "A/r": {(): {"ports": "1*p0", "retire": 1, "tp": 3}, ("imm0",): {"retire": 2, "divider": 4}, ("lock",): {}},

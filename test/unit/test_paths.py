@@ -24,7 +24,7 @@ from incc.driver.views.layout import Layout
 from incc.driver.views.text.ways import lines as render
 from incc.frontends.asm.regions import loop_paths
 from incc.frontends.unit import Unit
-from incc.models.bind import bind
+from incc.models.binding.bind import bind
 
 # Three ways: around the division, around the store behind it, or through both.
 LOOP = """\

@@ -19,8 +19,8 @@ from incc.driver.report.kernel import kernel_report
 from incc.driver.report.problems import problems
 from incc.driver.report.roles import set_role, withhold_not_vectorised
 from incc.frontends.kernel import Arithmetic, Kernel, Refused
-from incc.models import bound as b
-from incc.models.bound import BoundKernel
+from incc.models.binding import bound as b
+from incc.models.binding.bound import BoundKernel
 from report_fixtures import (
     COUNTER,
     FMA,

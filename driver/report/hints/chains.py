@@ -20,7 +20,7 @@ from incc.driver.report.hints.common import (
 )
 from incc.driver.report.verdict import chain_instructions
 from incc.frontends.isa import isa
-from incc.models.bound import IS_LOAD, IS_STORE
+from incc.models.binding.bound import IS_LOAD, IS_STORE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from incc.driver.report import wording
 from incc.driver.report.hints.common import WORTH, bound_without, hint, operations, step_of, steps
 from incc.frontends.isa import isa
-from incc.models.bound import UOP_LOAD, UOP_STORE_ADDRESS
+from incc.models.binding.bound import UOP_LOAD, UOP_STORE_ADDRESS
 from incc.models.throughput import port_bound
 
 if TYPE_CHECKING:
