@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from incc.driver.pipeline import Choice
     from incc.frontends.kernel import Kernel
-    from incc.measuring.cores import Target
-    from incc.measuring.forms import Bench
+    from incc.measuring.forms.bench import Bench
+    from incc.measuring.forms.operands import Named
+    from incc.measuring.forms.target import Target
     from incc.measuring.harness import Harness
-    from incc.measuring.operands import Named
     from incc.measuring.records import Records
     from incc.measuring.stand_in import Simulated
     from incc.models.model import MachineModel
@@ -177,7 +177,7 @@ def _run(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> None:
     """Check the options against each other. Raises UsageError."""
     from incc.driver import UsageError
-    from incc.measuring.notation import NO_FORM
+    from incc.measuring.forms.messages import NO_FORM
 
     if options.output and options.resume and options.output != options.resume:
         raise UsageError("-o and --resume must name the same file")
@@ -203,7 +203,7 @@ def _model(options: argparse.Namespace) -> Choice:
     from incc.driver import UsageError
     from incc.driver.errors import AnalysisError
     from incc.driver.pipeline import choose_model
-    from incc.measuring.notation import wrong_machine, wrong_model
+    from incc.measuring.forms.messages import wrong_machine, wrong_model
 
     try:
         choice = choose_model(options.mcpu, "", options.model_path)
@@ -232,7 +232,7 @@ def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineMo
     relative = bench_ports.relative_of(options, model)
     if options.relative:
         # The blocking instructions are the relative's; the features are those of this processor or the simulated model.
-        from incc.measuring.cores import target
+        from incc.measuring.forms.target import target
 
         # Blockers are the relative's; which features there are the processor says, or the simulated model.
         core = target(relative, core.features)
@@ -406,7 +406,7 @@ class _Session:
         `identify` returns the fields of a record that name the item, `measure` the others or raises NotMeasured;
         `is_done` tells whether a record from the file is used.
         """
-        from incc.measuring.forms import NotMeasured
+        from incc.measuring.forms.bench import NotMeasured
         from incc.measuring.records import name
 
         self.total += len(items)
@@ -429,7 +429,7 @@ class _Session:
 
     def forms(self, forms: Sequence[Named]) -> None:
         """Measure forms."""
-        from incc.measuring.beside import figures
+        from incc.measuring.forms.predicted import figures
 
         self.titles = {_key(form): form.title for form in forms}
         requested = self._figures()
@@ -447,7 +447,7 @@ class _Session:
 
     def pairs(self, forms: Sequence[Named]) -> None:
         """Measure the forms alone and in pairs."""
-        from incc.measuring.pairs import Pair, pairs, together
+        from incc.measuring.forms.pairs import Pair, pairs, together
 
         self.matrix_of = [form.title for form in forms]
         alone: dict[str, float] = {}
@@ -496,7 +496,7 @@ class _Session:
     def _kernel(self, kernel: Kernel) -> dict[str, Any]:
         """Return the figures of a kernel. Raises NotMeasured."""
         from incc.core.analysis import KernelSettings, analyze_kernel
-        from incc.measuring.forms import NotMeasured
+        from incc.measuring.forms.bench import NotMeasured
         from incc.measuring.harness import Failure
         from incc.measuring.kernels import prepare, together, unsteady
 

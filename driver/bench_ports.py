@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from incc.driver import UsageError
 from incc.measuring.host import ports as host_ports
 from incc.models.loading import load
-from incc.models.model import form_key
+from incc.models.notation import form_key
 
 if TYPE_CHECKING:
     import argparse

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from incc.measuring import host_aarch64
-    from incc.measuring.choice import LeftOut
-    from incc.measuring.cores import Target
-    from incc.measuring.forms import Machine
+    from incc.measuring.forms.bench import Machine
+    from incc.measuring.forms.target import Target
     from incc.measuring.harness import Failure, Loop, Measurement
-    from incc.measuring.pipeline import Compared
-    from incc.measuring.ports import FormPorts
-    from incc.models.check import Finding
+    from incc.measuring.host import aarch64 as host_aarch64
+    from incc.measuring.host.choice import LeftOut
+    from incc.measuring.pipeline.comparison import Compared
+    from incc.measuring.ports.study import FormPorts
+    from incc.models.files.check import ModelFinding
     from incc.models.model import MachineModel
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -172,7 +172,7 @@ def make(
     result = _forms(options, relative, machine, loops, folder, core, end)
     result, ports = _ports(options, relative, machine, loops, folder, core, end, result)
 
-    def write() -> tuple[host.Written, list[Finding]]:
+    def write() -> tuple[host.Written, list[ModelFinding]]:
         forms = host_forms.entries(result.different, relative)
         written = host.model_text(name, relative, host.processor_name(), compared, forms, result, ports)
         return written, _write(options, written)
@@ -197,14 +197,14 @@ def make(
     return OK
 
 
-def _write(options: Options, written: host.Written) -> list[Finding]:
+def _write(options: Options, written: host.Written) -> list[ModelFinding]:
     """Write the model file and return what `incc-model check` finds in it."""
     replace_file(options.output, written.text)
     purge()
     return check(os.path.abspath(options.output), search_places(options.model_path))
 
 
-def _print_findings(findings: Sequence[Finding]) -> int:
+def _print_findings(findings: Sequence[ModelFinding]) -> int:
     """Print findings and return the number of errors."""
     for finding in findings:
         print(finding)
@@ -215,7 +215,8 @@ def make_aarch64(
     options: Options, name: str, relative: MachineModel, machine: host_aarch64.Machine, folder: str
 ) -> int:
     """Measure forms on AArch64, where there are no probes of the pipeline and no loops to compare on."""
-    from incc.measuring import forms_aarch64, host_aarch64
+    from incc.measuring.forms import aarch64 as forms_aarch64
+    from incc.measuring.host import aarch64 as host_aarch64
 
     print(forms_aarch64.NOT_TRIED)
     path = os.path.join(folder, "forms.jsonl")
@@ -425,7 +426,7 @@ def _without_contradicted(
 
     The loops are measured here (`measuring/choice.py`).
     """
-    from incc.measuring.choice import contradicted
+    from incc.measuring.host.choice import contradicted
 
     bench.tries = min(bench.tries, 3)
     outcomes, _ = host.compare_loops(bench, loops, relative, made)

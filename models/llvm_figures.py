@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from incc.models.files.source import Entry
-    from incc.models.forms.shapes import Dataflow, Shape
+    from incc.models.forms.shapes import FormDataflow, Shape
     from incc.models.model import MachineModel
 
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "llvm_figures.txt")
@@ -100,7 +100,7 @@ def _entries(
     return reduced(entries) if () in entries else {}
 
 
-def _in_ports(model: MachineModel, shape: Shape, flow: Dataflow, data: dict[str, Any]) -> Entry:
+def _in_ports(model: MachineModel, shape: Shape, flow: FormDataflow, data: dict[str, Any]) -> Entry:
     from incc.models.importers.llvm import importer as llvm
     from incc.models.importers.llvm import units as llvm_units
     from incc.models.notation import parse_ports

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 CACHE_VERSION = 8
-"""Raised with every change of what the compiled tables contain (models/compile.py)."""
+"""Raised with every change to the content of compiled tables (models/files/compile.py)."""
 
 TABLE_CHECKSUM = 0x6021FB33
-"""Of models/parameters.py, whose defaults are in the compiled tables; `make describe` writes it."""
+"""The checksum of models/schema, whose defaults are in the compiled tables; `make describe` writes it."""
 
 COMPILED_VERSION = CACHE_VERSION << 32 | TABLE_CHECKSUM
 """The first element of compiled tables."""
@@ -114,19 +114,18 @@ def purge() -> None:
 
 
 def list_models(search_path: Iterable[str] = ()) -> list[ModelName]:
-    """Return all models that can be loaded, by name; a model that hides another one of the same name stands for both."""
+    """Return all models that can be loaded, by name; of several with the same name only the first one found."""
     models: dict[str, ModelName] = {}
     for place in search_places(search_path):
         for entry in _index(place):
             models.setdefault(entry.name.lower(), entry)
-    return sorted(models.values())
+    return sorted(models.values(), key=lambda entry: entry.name)
 
 
 def resolve_cpu_name(value: str, search_path: Iterable[str] = ()) -> str | None:
-    """Return the name of the model of exactly that core, named as in a compiler's -march=, -mtune= or -mcpu=; else
-    None.
+    """Return the name of the core's own model, None without one.
 
-    Raises ModelError as `load` does for its places.
+    The core is named as in a compiler's -march=, -mtune= or -mcpu=. Raises ModelError as `load` does for its places.
     """
     cpu = find_cpu(value, search_path)
     return cpu.model if cpu.model and not cpu.nearest else None
@@ -194,7 +193,10 @@ def host_cpu() -> tuple[str, str]:
 
 
 def _host_seal(cpuinfo: str) -> tuple[object, ...]:
-    """Return what `host_cpu` depends on, () if that is unknown: asking LLVM takes longer than the analysis of a loop."""
+    """Return what `host_cpu` depends on, () if that is unknown.
+
+    The result is cached because asking LLVM takes longer than the analysis of a loop.
+    """
     from incc.models.processors import host
 
     if not cpuinfo:
@@ -287,7 +289,7 @@ def _by_name(wanted: str, places: Sequence[str]) -> ModelName | None:
 
 
 def _is_pipe(path: str) -> bool:
-    """Whether to open it is to wait for somebody who writes to it. Raises OSError."""
+    """Return True if opening the file would wait for a writer. Raises OSError."""
     return stat.S_ISFIFO(os.stat(path).st_mode)
 
 
@@ -321,9 +323,9 @@ def _index(place: str) -> list[ModelName]:
     if cached is not None and cached[0] == seal:
         entries = [ModelName(**e) for e in cached[1]]
     else:
-        from incc.models.files import compile as compiler
+        from incc.models.files.source import read_head
 
-        entries = [compiler.read_head(os.path.join(folder, n), head.decode(errors="replace")) for n, head in heads]
+        entries = [read_head(os.path.join(folder, n), head.decode(errors="replace")) for n, head in heads]
         _write_cache(file, (seal, [{**asdict(e), "path": os.path.basename(e.path)} for e in entries]))
     entries = [replace(e, path=os.path.join(folder, os.path.basename(e.path))) for e in entries]
     if len(_INDEXES) >= _MOST_LOADED:
@@ -342,13 +344,16 @@ _HEAD = 16384
 
 
 def _cache_files(path: str) -> list[str]:
-    """Return where the cache of a model file (or of a folder's index) may be, in the order of preference."""
+    """Return the files where the cache of a model file (or of a folder's index) may be, in order of preference."""
     folder, name = os.path.split(path)
     return cache.places(folder, name, own=folder == data_folder())
 
 
 def _shipped(path: str) -> list[str]:
-    """Return where the tables compiled with incc are: read last, so that what a user changed comes first."""
+    """Return the file of the tables that were compiled when incc was built.
+
+    It comes last, so that a user's changes go before.
+    """
     folder, name = os.path.split(path)
     if folder != data_folder():
         return []
@@ -367,7 +372,7 @@ def _cached(path: str, seal: int) -> tuple[Any, ...] | None:
     """Return the compiled tables of a model if its files have not changed since.
 
     They are (seal, files with checksums, header, forms, version). Files in the model's own folder are named without it,
-    since the folder may be reached by several ways.
+    since the folder may be reached by several paths.
     """
     tables = _read_cache(path)
     if tables is None or tables[0] != seal:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from incc.models.notation import form_key, parse_latency, parse_ports
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -174,12 +176,12 @@ class MachineModel:
         return form_entry
 
     def fuses(self, first: Form, branch: str) -> bool:
-        """Return True if the flag-writing instruction macro-fuses with the conditional jump of that mnemonic ("jne")."""
+        """Return True if the flag-writing instruction macro-fuses with the jump of that mnemonic ("jne")."""
         return branch in self._fusion.get(first.fusion, ())
 
     def entry_keys(self) -> list[str]:
         """Return the keys of all entries, with their conditions, in the order of the model files."""
-        return [form_key(form, c) for form in self._forms.names() for c, _ in self.entries(form)]
+        return [form_key(form, c) for form in self._forms for c, _ in self.entries(form)]
 
     def entries(self, form: str) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
         """Return the entries of a form as written: (conditions, fields), the fewest conditions first."""
@@ -271,70 +273,6 @@ class MachineModel:
             derived=fields.pop("derived", ""),
             attributes=fields,
         )
-
-
-class PackedForms:
-    """The entries of forms by name, in parts (frontends/sealed.py) of which a run reads few; the last part has the
-    names.
-
-    If a part is damaged, `again` returns all parts anew.
-    """
-
-    __slots__ = ("_again", "_known", "_parts")
-
-    def __init__(self, parts: Parts, again: Callable[[], Parts]) -> None:
-        self._parts = parts
-        self._again = again
-        self._known: dict[int, dict[str, bytes]] = {}
-
-    def get(self, form: str) -> bytes | None:
-        """Return the marshalled entries of a form, None without any."""
-        number = zlib.crc32(form.encode()) % (len(self._parts) - 1)
-        part = self._known.get(number)
-        if part is None:
-            part = self._known[number] = self._read(number)
-        return part.get(form)
-
-    def names(self) -> list[str]:
-        """Return all forms, in the order of the model files."""
-        names: list[str] = self._read(len(self._parts) - 1)
-        return names
-
-    def _read(self, number: int) -> Any:
-        try:
-            return marshal.loads(self._parts.get(number))
-        except Damaged:
-            self._parts = self._again()
-            return marshal.loads(self._parts.get(number))
-
-
-class _SomeForms(PackedForms):
-    """Entries of forms, with some replaced or removed."""
-
-    __slots__ = ("_others", "_own")
-
-    def __init__(self, others: PackedForms, own: dict[str, bytes | None]) -> None:
-        self._others = others
-        self._own = own
-
-    def get(self, form: str) -> bytes | None:
-        return self._own[form] if form in self._own else self._others.get(form)
-
-    def names(self) -> list[str]:
-        names = [name for name in self._others.names() if self._own.get(name, b"") is not None]
-        return names + [name for name, entries in self._own.items() if entries is not None and name not in names]
-
-
-_PARTS = 512
-"""Parts of a model's forms. A part is read when one of its forms is looked up: some 12 forms."""
-
-
-def pack_forms(forms: dict[str, bytes]) -> list[bytes]:
-    """Return the parts that `PackedForms` reads: the forms' and, last, their names, each marshalled."""
-    parts: list[dict[str, bytes]] = [{} for _ in range(_PARTS)]
-    for form, entries in forms.items():
-        parts[zlib.crc32(form.encode()) % _PARTS][form] = entries
-    return [*map(marshal.dumps, parts), marshal.dumps(list(forms))]
 
 
 _MOST_LOOKED_UP = 32768

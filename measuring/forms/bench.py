@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from incc.measuring.forms.target import MEMORY, ONE, ZERO, Blocker, Target, blocking, full_register
 from incc.measuring.harness import Failure, Loop, Measurement
-from incc.models.forms.shapes import Dataflow, Shape, dataflow, example, features, root_name, shapes
+from incc.models.forms.shapes import FormDataflow, Shape, dataflow, example, features, root_name, shapes
 
 # --- which forms, and with what registers ----------------------------------------------------------------------------
 
@@ -110,7 +110,7 @@ class Variant(msgspec.Struct, frozen=True):
 
     shape: Shape
     conditions: tuple[str, ...]
-    flow: Dataflow
+    flow: FormDataflow
 
     def build(self, registers: dict[int, int] | None = None) -> iced.Instruction:
         """An instruction of the form; `registers`: other registers by operand."""

@@ -151,7 +151,7 @@ class ModelSource:
             self.forms.setdefault(form, {})[conditions] = fields
 
     def place(self, *keys: str) -> str:
-        """Return the file and line that set a key: for ("parameters", "rob") those of parameters.rob, or its table's."""
+        """Return the file and line that set a key ("parameters", "rob"), or those of its table."""
         return _place(self.path, _line_of_setting(self.text, keys))
 
     def place_of_form(self, key: str) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from incc.models.files.source import Forms, Source
+    from incc.models.files.source import Forms, ModelSource
     from incc.models.importers.common import Imported
 
 
@@ -30,7 +30,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     options: argparse.Namespace
     output: str
-    chain: Sequence[Source]
+    chain: Sequence[ModelSource]
     isa: str
     own: Forms
     kept: Forms

@@ -73,9 +73,10 @@ def derive(shapes: Iterable[Shape], entries_of: EntriesOf) -> Forms:
                 made[shape.key] = derived
                 break
     for shape in shapes:
-        if shape.key not in made and shape.has_memory and shape.encoding == "EVEX" and not entries_of(shape.key):
-            if derived := _register_twin(shape, entries):
-                made[shape.key] = derived
+        if shape.key in made or not shape.has_memory or shape.encoding != "EVEX" or entries_of(shape.key):
+            continue
+        if derived := _register_twin(shape, entries):
+            made[shape.key] = derived
     return made
 
 
@@ -232,9 +233,9 @@ def _masked_latency(latency: str, targets: Iterable[str], sources: Iterable[str]
 def add_idioms(forms: Forms, entries_of: EntriesOf) -> int:
     """Add to forms, in place, that they break the dependency with one register for all sources; return their number.
 
-    Only if the core has zero idioms: EVEX forms behave like the VEX form of the same operation, unless masked (assumed);
-    the result of pcmpeq is all ones, but it executes (Intel's optimization manual lists it with the dependency-breaking
-    idioms).
+    Only if the core has zero idioms: EVEX forms behave like the VEX form of the same operation, unless masked
+    (assumed); the result of pcmpeq is all ones, but it executes (Intel's optimization manual lists it with the
+    dependency-breaking idioms).
     """
     added = 0
     if not any(f.get("breaks") for f in entries_of("PXOR_XMM_XMMM128/r").values()):

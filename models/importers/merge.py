@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from incc.models.files.source import GENERATED, Entry, merge_forms, read_chain, write_forms
+from incc.models.files.source import GENERATED, Entry, fusion_classes, merge_forms, read_chain, write_forms
 from incc.models.forms.rules import rules_of
 from incc.models.importers import Request, importer
 from incc.models.importers.common import ImportFailed
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from incc.models.files.source import Also, Forms, Source
+    from incc.models.files.source import Also, Forms
     from incc.models.importers.common import Imported
 
 
@@ -47,7 +47,7 @@ def import_into(
     keeps = bool(options.fill or options.prefer or options.compare or getattr(options, "resources", False))
     own: Forms = chain[0].forms if chain and keeps else {}
     also: Also = chain[0].also if chain and keeps else {}
-    fusion = fusion_classes(chain) if keeps else {}
+    fusion = fusion_classes(chain[:1]) if keeps else {}
     kept = merge_forms(chain if keeps else chain[1:]) if chain else {}
     isa = next((s.name.isa for s in chain if s.name.isa), module.ISAS[0])
     if isa not in module.ISAS:
@@ -93,11 +93,6 @@ def import_into(
     except OSError as e:
         raise ImportFailed(f"{output}: {e.strerror}") from None
     return Merged(imported, added)
-
-
-def fusion_classes(chain: Sequence[Source]) -> dict[str, tuple[str, ...]]:
-    """The macro-fusion classes that the first model of a chain writes down itself."""
-    return {n: tuple(jumps.split()) for s in chain[:1] for n, jumps in s.data.get("macro_fusion", {}).items()}
 
 
 # --- disagreements ----------------------------------------------------------------------------------------------------

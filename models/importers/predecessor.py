@@ -115,11 +115,14 @@ def import_model(
     """
     model = load(name, places)
     pairs = read_pairs(renamed, "ports", "p237=p78,p4=p49")
-    functions = ["p" + model.functions.get(function, "").replace(",", "") for function in PortConversion._fields[1:]]
+    load_set, address_set, data_set = (
+        "p" + model.functions.get(function, "").replace(",", "") for function in ("load", "store_address", "store_data")
+    )
+    ports = PortConversion(renamed=pairs, load=load_set, store_address=address_set, store_data=data_set)
     old = {form: dict(model.entries(form)) for form in model.forms()}
     measured = {form: entries for form, entries in measured.items() if not entries.get((), {}).get("derived")}
     executes = bool(model.stated_parameters.get("move_elim_gpr")) and not parameters.get("move_elim_gpr")
-    made = inherit(old, old, measured, PortConversion(pairs, *functions), model.name, executes)
+    made = inherit(old, old, measured, ports, model.name, executes)
     return Imported(forms=made, fusion=dict(model.macro_fusion), unmatched=[], skipped=[], notes=[])
 
 

@@ -159,7 +159,7 @@ def recognise(host: Host) -> tuple[str, str]:
 
 
 def _is_no_core(name: str) -> bool:
-    from incc.models.cpu_names import is_no_core
+    from incc.models.processors.names import is_no_core
 
     return is_no_core(name)
 

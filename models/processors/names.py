@@ -133,7 +133,7 @@ _WITHOUT: tuple[tuple[str, str], ...] = (
 
 
 def nearest(name: str) -> tuple[str, str]:
-    """Return the model that is nearest to a core without one, and the reason; ("", "") for other names in lower case."""
+    """Return the model nearest to a core (in lower case) that has none, and the reason; ("", "") for other names."""
     for model, names, why in _NEAREST:
         if name in names.split():
             return model, why

@@ -1,4 +1,4 @@
-"""Kinds of values that model parameters have: how they are documented, their JSON schema, and what is wrong with one."""
+"""The kinds of values of model parameters: their documentation, their JSON schema and their checks."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from incc.models.files.source import Entry, Forms
+from incc.models.files.source import Entry, Forms, first_setting
 from incc.models.forms.rules import rules_of
 from incc.models.importers.common import Imported, ImportFailed, add_features
 from incc.models.notation import parse_latency, parse_ports, write_latency
@@ -59,7 +59,7 @@ def import_forms(
     read: Callable[[str], Iterable[Measured | tuple[int, str]]], source: str, request: Request
 ) -> Imported:
     """The figures of all forms that the names in the files stand for, as `read` reads them."""
-    ports: list[str] = next((s.data["ports"]["names"] for s in request.chain if "names" in s.data.get("ports", {})), [])
+    ports: list[str] = first_setting(request.chain, "ports", "names") or []
     options = request.options
     return import_files(read, options.files, source, request.isa, ports, request.kept, options.keep_going)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from incc.models.files.source import Entry, Forms
-from incc.models.forms.shapes import FEATURES, Dataflow, Shape, dataflow, encode, example
+from incc.models.forms.shapes import FEATURES, FormDataflow, Shape, dataflow, encode, example
 from incc.models.importers.common import Imported, ImportFailed, add_features, indexed_variant, reduced, wanted
 from incc.models.notation import write_latency, write_numbered_usage
 
@@ -235,7 +235,7 @@ def queries(forms: Iterable[Shape], idioms: bool = False) -> Iterator[tuple[str,
                 yield f"{shape.key}[same_reg]", (shape, ("same_reg",), code)
 
 
-def entry(shape: Shape, flow: Dataflow, data: dict[str, Any]) -> Entry:
+def entry(shape: Shape, flow: FormDataflow, data: dict[str, Any]) -> Entry:
     """A form's fields from what LLVM says about it. Raises KeyError or ValueError on data that makes no sense.
 
     LLVM has one latency for each result, a load's included, and for some inputs how many cycles later they are needed.
@@ -283,7 +283,7 @@ def entry(shape: Shape, flow: Dataflow, data: dict[str, Any]) -> Entry:
     return fields
 
 
-def fused_uops(shape: Shape, ports: dict[str, int], flow: Dataflow) -> int:
+def fused_uops(shape: Shape, ports: dict[str, int], flow: FormDataflow) -> int:
     """Fused-domain µops from those on ports: a load travels with a computation, a store's address with its data.
 
     LLVM does not tell the fused domain. Only true of instructions with an operand in memory, not of microcode.

@@ -21,7 +21,7 @@ from incc.models.notation import write_latency
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from incc.models.forms.shapes import Dataflow, Shape
+    from incc.models.forms.shapes import FormDataflow, Shape
 
 _VECTORS = {"MM": 64, "XMM": 128, "YMM": 256, "ZMM": 512}
 _JUMPS = "ja jae jb jbe je jg jge jl jle jne jno jnp jns jo jp js"
@@ -75,7 +75,7 @@ def core_of(header: Mapping[str, Any], kinds: str, features: Iterable[str]) -> C
     )
 
 
-def entry(shape: Shape, flow: Dataflow, data: Mapping[str, Any], core: Core) -> Entry:
+def entry(shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: Core) -> Entry:
     """A form's fields from what LLVM says about it, with memory accesses as the core's model writes them.
 
     LLVM's units that do not stand for a port (functional units behind a pipe, queues) count where they are held longer
@@ -137,7 +137,7 @@ def _memory_and_immediate(shape: Shape) -> bool:
     return shape.has_memory and any(o.startswith("I") for o in shape.operands)
 
 
-def _accesses(shape: Shape, flow: Dataflow, core: Core, width: int) -> dict[str, int]:
+def _accesses(shape: Shape, flow: FormDataflow, core: Core, width: int) -> dict[str, int]:
     """µops for memory, by port set: one access, or as many as the operand is wider than one; of gathers and scatters
     one for each element."""
     explicit = any(o in ("M", "MOFFS", "STRING") or o.startswith("VSIB") for o in shape.operands)
@@ -204,7 +204,7 @@ def _by_units(
 
 
 def _by_kind(
-    shape: Shape, flow: Dataflow, data: Mapping[str, Any], core: Core, memory: bool, vector: bool
+    shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: Core, memory: bool, vector: bool
 ) -> dict[str, int]:
     """µops that neither load nor store: as many as LLVM has, less those for memory, on units of the kind that operands
     tell."""
@@ -220,7 +220,7 @@ def _by_kind(
     return {_names(core.kinds[kind]): max(1, used)}
 
 
-def with_one_load_port(fields: Entry, flow: Dataflow, functions: Mapping[str, str]) -> Entry:
+def with_one_load_port(fields: Entry, flow: FormDataflow, functions: Mapping[str, str]) -> Entry:
     """Figures for Sandy Bridge's ports on a core before it: port 2 loads, port 3 has the addresses of stores."""
     load, address = functions["load"], functions["store_address"]
     terms = dict.fromkeys((t.partition("*")[2] for t in fields["ports"].split("+") if t), 0)

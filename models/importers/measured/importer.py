@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from incc.models.files.source import Entry, Forms, merge_forms
+from incc.models.files.source import Entry, Forms, first_setting, merge_forms
 from incc.models.forms.shapes import Shape, by_key, dataflow
 from incc.models.importers.common import Imported, ImportFailed, add_features, reduced, wanted
 from incc.models.notation import parse_latency, write_latency
@@ -57,7 +57,7 @@ def _import_over_forms(request: Request) -> Imported:
     from incc.models.importers.measured.amd import lay_over
 
     read = _read(request.options.files, request.options.keep_going, partly=True)
-    default = next((s.data["source"] for s in request.chain if s.data.get("source")), "")
+    default = first_setting(request.chain, "source") or ""
 
     def vectors(key: str) -> bool:
         return any(o in _VECTORS for o in by_key()[key].operands)
@@ -82,8 +82,8 @@ def _import_over_model(request: Request) -> Imported:
     read = _read(options.files, options.keep_going, partly=True)
     if not chain:
         raise ImportFailed(f"{request.output}: what was measured is laid over a model, which must be there first")
-    ports = next((s.data["ports"]["names"] for s in chain if s.data.get("ports", {}).get("names")), ())
-    default = next((s.data["source"] for s in chain if s.data.get("source")), "")
+    ports = first_setting(chain, "ports", "names") or ()
+    default = first_setting(chain, "source") or ""
     inherited = merge_forms(chain[1:])
     has = {s.key for s in wanted(request.kept, options.features, only_missing=False)}
     imported = import_records(read.records, request.kept, inherited, has, default, ports)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from incc.models.files.source import Entry, Forms
 from incc.models.forms.shapes import Shape, by_key, dataflow
 from incc.models.importers.common import Imported, differences, reduced
-from incc.models.importers.predecessor import count, write
-from incc.models.notation import parse_latency, parse_port_set, write_latency
+from incc.models.notation import parse_latency, parse_port_set, read_usage, write_latency, write_usage
 from incc.models.throughput import of_form
 
 if TYPE_CHECKING:
@@ -172,7 +171,7 @@ class _Reader:
             found = Counter({"p05" if _width(shape.key) == 2 else "p015": 1})  # a masked load blends
         before = computing.total()
         was = entry.get("ports", "")
-        entry["ports"] = write(memory + found)
+        entry["ports"] = write_usage(memory + found)
         if entry["ports"] == was:
             return
         total = found.total()
@@ -189,10 +188,10 @@ class _Reader:
 
     def _beside_wide(self, data: Mapping[str, Any], entry: Entry) -> None:
         """What goes to ports 1 and 5 alone: while wide vectors close port 1, to 5 only, or to 0 as well."""
-        usage = count(entry.get("ports", ""))
+        usage = read_usage(entry.get("ports", ""))
         if data.get("tp") and usage.get("p15") == 1 and data["tp"] < _SURE:
             del usage["p15"]
-            entry["ports"] = write(usage + Counter({"p05": 1}))
+            entry["ports"] = write_usage(usage + Counter({"p05": 1}))
 
     def _twin(self, shape: Shape, conditions: Conditions) -> Entry | None:
         """What was made of the form with a register in place of memory."""
@@ -304,7 +303,7 @@ class _Reader:
             return
         if "I16" in shape.operands:
             return  # its prefix stalls the predecoder
-        bound = max(self.bound(count(entry.get("ports", ""))), entry.get("retire", 1) / 6)
+        bound = max(self.bound(read_usage(entry.get("ports", ""))), entry.get("retire", 1) / 6)
         pairs = parse_latency(entry.get("latency", ""))
         chained = max((c for t, s, c in pairs if t == s or not (t.isdigit() and s.isdigit())), default=0)
         if counted and not data["latency"] and not shape.has_memory and cycles < _RENAMED < bound:
@@ -448,7 +447,7 @@ def _vectors(shape: Shape) -> bool:
 
 def _split(text: str) -> tuple[Counter[str], Counter[str]]:
     """(µops that load or store, those that compute) of port usage."""
-    usage = count(text)
+    usage = read_usage(text)
     memory = Counter({p: n for p, n in usage.items() if not set(p[1:]) & set("0156B")})
     return memory, usage - memory
 

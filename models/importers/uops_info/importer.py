@@ -18,7 +18,7 @@ import msgspec
 from iced_x86 import OpAccess
 from msgspec.structs import replace
 
-from incc.models.files.source import Entry, Forms
+from incc.models.files.source import Entry, Forms, fusion_classes
 from incc.models.forms.shapes import Shape, example, root_name, shapes
 from incc.models.importers.common import (
     Imported,
@@ -127,17 +127,13 @@ def import_forms(request: Request) -> Imported:
         return imported
     # Measured on this core: stands before what is inherited, however that came about.
     chain = request.chain
-    derive.idioms(imported.forms, lambda key: imported.forms.get(key, {}))
+    derive.add_idioms(imported.forms, lambda key: imported.forms.get(key, {}))
     source = chain[0].data.get("source", "") if chain else "uops.info"
-    known = {
-        name: tuple(jumps.split())
-        for s in reversed(chain[1:])
-        for name, jumps in s.data.get("macro_fusion", {}).items()
-    }
+    inherited = fusion_classes(chain[1:])
     return replace(
         imported,
         forms=differences(imported.forms, request.kept, source),
-        fusion={k: v for k, v in imported.fusion.items() if v != known.get(k)},
+        fusion={k: v for k, v in imported.fusion.items() if v != inherited.get(k)},
         prefers=True,
     )
 
