@@ -424,7 +424,7 @@ def _without_contradicted(
 ) -> tuple[list[Compared], host_forms.Result, bool]:
     """Return the comparison and the result without changes that loops contradict, and True if there are any.
 
-    The loops are measured here (`measuring/choice.py`).
+    The loops are measured here (`measuring/host/choice.py`).
     """
     from incc.measuring.host.choice import contradicted
 

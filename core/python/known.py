@@ -40,7 +40,7 @@ class Known:
         self._last: BoundKernel | None = None
         self._contents = b""
         # Contents by the fields' identities, with the fields, which live as long: kernels that are alike have them in
-        # common (models.pieces).
+        # common (models.binding.pieces).
         self._seen: dict[tuple[int, ...], tuple[bytes, object]] = {}
 
     def bounds(self, bound: BoundKernel) -> Bounds:

@@ -80,7 +80,7 @@ def target(model: MachineModel, there: frozenset[str]) -> Target:
 
 
 def features_of_host(seen: frozenset[str]) -> frozenset[str]:
-    """iced-x86's names of features that `models.host` saw."""
+    """iced-x86's names of features that `models.processors.host` saw."""
     return frozenset(
         name
         for name in FEATURES.values()

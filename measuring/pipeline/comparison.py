@@ -1,6 +1,6 @@
 """The pipeline of a core: all probes, and what they say beside what a model says.
 
-Each probe has a file of its kind (`probe_window.py`, `probe_front.py`, `probe_memory.py`). What it finds is held
+Each probe has a file of its kind (`window.py`, `front_end.py`, `memory.py`). What it finds is held
 against a model of the core, or of its nearest relative: figures that agree leave the model's, which may be exact where
 measuring is not; those that repeat, in a second pass as well, and differ go before them; where nothing could be told
 the model's stay.

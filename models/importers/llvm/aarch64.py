@@ -179,7 +179,7 @@ def port_usage(usage: Mapping[tuple[str, ...], int]) -> str:
 
 
 def port_set(names: Sequence[str]) -> str:
-    """The shortest notation of a set of ports that models.model.parse_port_set reads back."""
+    """The shortest notation of a set of ports that models.notation.parse_port_set reads back."""
     if len(names) == 1:
         return names[0]
     stem = names[0][:-1]

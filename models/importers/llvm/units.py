@@ -49,7 +49,7 @@ class Core(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def core_of(header: Mapping[str, Any], kinds: str, features: Iterable[str]) -> Core:
-    """The core that a model's header (models.compile.read_header) describes; `kinds` as in `--kinds`.
+    """The core that a model's header (models.files.compile.read_header) describes; `kinds` as in `--kinds`.
 
     Raises ImportFailed for malformed kinds.
     """

@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def import_forms(request: Request) -> Imported:
     """All forms in the files; macro-fusion as measured, if the model says nothing of it.
 
-    Of a core whose ports are numbers, those that it has; they go before what the model has (measured_intel.py). With
+    Of a core whose ports are numbers, those that it has; they go before what the model has (intel.py). With
     `--prefer`, only what differs from the model's forms.
     """
     if _has_numbered_ports(request.options.files):
@@ -53,7 +53,7 @@ def import_forms(request: Request) -> Imported:
 
 
 def _import_over_forms(request: Request) -> Imported:
-    """What differs from the forms that a model of AMD's cores has (measured_amd.py)."""
+    """What differs from the forms that a model of AMD's cores has (amd.py)."""
     from incc.models.importers.measured.amd import lay_over
 
     read = _read(request.options.files, request.options.keep_going, partly=True)
