@@ -1,7 +1,7 @@
 """Kernels bound to a machine model as flat arrays, the input of the native core.
 
-All indices count from 0, all times are whole cycles of the core's clock. Arrays named `*_start` have one entry
-more than there are owners: the entries of owner i are [start[i], start[i+1]).
+All indices count from 0, all times are whole cycles of the core's clock. Arrays named `*_start` have one
+entry more than there are owners: the entries of owner i are [start[i], start[i+1]).
 
 Generated from core/include/incc/fields.def by core/generate.py.
 """
