@@ -244,7 +244,13 @@ def load_everything() -> None:
     """Import what workers need and bring it to where it has analysed something, so that it is done once for all."""
     import importlib
 
-    for name in ("core.analysis", "models.binding.bind", "driver.deliver", "driver.builds.project", "driver.own_options"):
+    for name in (
+        "core.analysis",
+        "models.binding.bind",
+        "driver.deliver",
+        "driver.builds.project",
+        "driver.own_options",
+    ):
         importlib.import_module(f"incc.{name}")
     from incc.driver.errors import AnalysisError
     from incc.driver.pipeline import Settings, analyze_units

@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from incc.models.files import compile as compiler
+from incc.models.files import source
 from incc.models.files.check import check
 from incc.models.loading import data_folder, list_models, load
 from incc.models.model import ModelError
@@ -34,8 +34,8 @@ def _validator(definition: str) -> jsonschema.Draft202012Validator:
 
 def test_the_schema_knows_the_fields_that_the_loader_does() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    assert set(SCHEMA["$defs"]["form"]["properties"]) == set(compiler.FIELDS)
-    assert set(SCHEMA["properties"]) == compiler._TOP
+    assert set(SCHEMA["$defs"]["form"]["properties"]) == set(source.FIELDS)
+    assert set(SCHEMA["properties"]) == source.TOP_KEYS
 
 
 def test_schema(written: dict[str, dict[str, Any]]) -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from incc.models import loading, notation
 from incc.models import model as m
 from incc.models.files import compile as compiler
+from incc.models.files import source
 
 HEADER = """\
 format = 1
@@ -124,8 +125,8 @@ def test_fields_round_trip(text: str, number: int, flag: bool) -> None:
     import tomllib
 
     fields = {"ports": "1*p0", "derived": text, "retire": number, "no_lsd": flag, "tp": number + 0.5}
-    forms: compiler.Forms = {"NOPD/r": {(): fields, ("rep", "x"): fields}}
-    data = tomllib.loads(compiler.write_forms(forms, {"a": ("je", "jne")}))
+    forms: source.Forms = {"NOPD/r": {(): fields, ("rep", "x"): fields}}
+    data = tomllib.loads(source.write_forms(forms, {"a": ("je", "jne")}))
     assert data["forms"] == {"NOPD/r": fields, "NOPD/r [rep, x]": fields}
     assert data["macro_fusion"] == {"a": "je jne"}
 

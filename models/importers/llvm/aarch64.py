@@ -15,7 +15,7 @@ import msgspec
 from incc.frontends.aarch64.forms import form_of, split_operands
 from incc.models.files.source import Entry, Forms
 from incc.models.importers.common import Imported, ImportFailed, reduced
-from incc.models.notation import write_latency
+from incc.models.notation import port_set_name, write_latency
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -174,19 +174,10 @@ def _cyclone(data: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def port_usage(usage: Mapping[tuple[str, ...], int]) -> str:
-    """Port usage in the model's notation: `1*V01+2*p(M0|S0)`."""
-    return "+".join(f"{n}*{port_set(names)}" for names, n in sorted(usage.items()) if n)
-
-
-def port_set(names: Sequence[str]) -> str:
-    """The shortest notation of a set of ports that models.notation.parse_port_set reads back."""
-    if len(names) == 1:
-        return names[0]
-    stem = names[0][:-1]
-    plain = stem and stem != "p" and stem[-1] not in "0123456789ABCDEF"
-    if plain and all(n[:-1] == stem and n[-1] in "0123456789ABCDEF" for n in names):
-        return stem + "".join(n[-1] for n in names)
-    return f"p({'|'.join(names)})"
+    """Return the port usage in the model's notation: `1*V01+2*p(M0|S0)`."""
+    return "+".join(
+        f"{n}*{names[0] if len(names) == 1 else port_set_name(names)}" for names, n in sorted(usage.items()) if n
+    )
 
 
 # --- figures ---------------------------------------------------------------------------------------------------------
