@@ -23,7 +23,7 @@ from incc.measuring.host import ports as host_ports
 from incc.measuring.pipeline import comparison as pipeline
 from incc.measuring.pipeline.probing import Bench
 from incc.measuring.stand_in import Simulated
-from incc.models.files.check import check
+from incc.models.check import check
 from incc.models.importers.merge import replace_file
 from incc.models.loading import find_cpu, load, purge, search_places
 from incc.models.processors.host import read
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from incc.measuring.host.choice import LeftOut
     from incc.measuring.pipeline.comparison import Compared
     from incc.measuring.ports.study import FormPorts
-    from incc.models.files.check import ModelFinding
+    from incc.models.check import ModelFinding
     from incc.models.model import MachineModel
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130

@@ -352,7 +352,7 @@ def _coverage(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> int:
-    from incc.models.files.check import check
+    from incc.models.check import check
 
     places = search_places(args.model_path)
     names = args.models or [m.name for m in list_models(args.model_path)]

@@ -127,8 +127,6 @@ MAY_SAY = {
     # A class of loads, as models name them.
     "models/binding/bind.py": {"zmm"},
     "models/schema/kinds.py": {"zmm"},
-    # Whose figures the table has.
-    "models/llvm_figures.py": {"x86"},
 }
 
 

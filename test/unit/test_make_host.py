@@ -31,7 +31,7 @@ from incc.measuring.pipeline import window as probe_window
 from incc.measuring.pipeline.comparison import Compared, changed_fusion, changed_parameters, compare
 from incc.measuring.pipeline.probing import Bench, Finding, Machine, NotMeasured, flag, note, number, unknown
 from incc.measuring.stand_in import Simulated
-from incc.models.files.check import check
+from incc.models.check import check
 from incc.models.loading import load, search_places
 from incc.models.model import MachineModel
 

@@ -16,7 +16,7 @@ from incc.measuring.harness import Failure, Loop, Measurement
 from incc.measuring.host import aarch64 as host_aarch64
 from incc.measuring.host import forms as host_forms
 from incc.measuring.host import model as host
-from incc.models.files.check import check
+from incc.models.check import check
 from incc.models.loading import load, search_places
 
 NAMED = ["add/x,x,x", "add/w,w,#", "madd/x,x,x,x", "fmul/d,d,d", "fmla/v.4s,v.4s,v.4s", "eor/v.16b,v.16b,v.16b"]

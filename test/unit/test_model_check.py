@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from incc.driver.model import main
-from incc.models.files.check import check
+from incc.models.check import check
 from incc.models.throughput import of_form
 
 HEADER = """\

@@ -11,8 +11,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+from incc.models.check import check
 from incc.models.files import source
-from incc.models.files.check import check
 from incc.models.loading import data_folder, list_models, load
 from incc.models.model import ModelError
 from incc.models.schema import describe

@@ -16,7 +16,7 @@ from incc.models import loading
 from incc.models import model as m
 from incc.models.binding import bound as b
 from incc.models.binding.bind import bind
-from incc.models.files.check import check
+from incc.models.check import check
 from incc.models.schema import describe, parameters
 from incc.models.schema.fields import FUNCTIONS
 from incc.models.schema.parameters import BY_NAME, PARAMETERS, REQUIRED

@@ -1,9 +1,9 @@
-"""What LLVM's scheduling models say of instructions that a core does not have: models/llvm_figures.txt.
+"""What LLVM's scheduling models say of instructions that a core does not have: figures.txt.
 
 `python -m incc.models.importers.llvm.figures` writes it anew, from LLVM 19's development files (`--llvm-config`).
 llvm-mca analyses what the assembler takes, also for a core that could not run it: where a scheduling model has a class
 for an instruction, there are figures. They are no figures of that core, so they are in no model file;
-models/llvm_figures.py reads them where they are asked for.
+missing_forms.py reads them where they are asked for.
 """
 
 from __future__ import annotations
@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from incc.frontends.x86.decode import twin
-from incc.models import llvm_figures, loading
+from incc.models import loading
 from incc.models.forms.shapes import encode, example, shapes
 from incc.models.importers.llvm.importer import queries, run
+from incc.models.importers.llvm.missing_forms import FILE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incc.models.forms.shapes import Shape
-
-FILE = llvm_figures.FILE
 
 # LLVM's processors by their scheduling model; the first one stands for all of a line.
 _MODELS = """

@@ -1,4 +1,4 @@
-"""LLVM's figures of instructions that a core does not have (llvm_figures.txt).
+"""LLVM's figures of instructions that a core does not have (figures.txt).
 
 llvm-mca analyses whatever the assembler accepts: AVX-512 on Haswell, XOP on Skylake. No model file has such figures,
 since the core never runs these instructions; only the llvm-mca interface uses them.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from incc.models.forms.shapes import FormDataflow, Shape
     from incc.models.model import MachineModel
 
-FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "llvm_figures.txt")
+FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "figures.txt")
 
 
 def with_figures(model: MachineModel, cpu: str, forms: Iterable[str]) -> tuple[MachineModel, list[str]]:
@@ -119,7 +119,6 @@ def _in_ports(model: MachineModel, shape: Shape, flow: FormDataflow, data: dict[
     return llvm_units.entry(shape, flow, data, core if names is not None else replace(core, kinds=_kinds(model)))
 
 
-# An instruction of each kind that every core has.
 _OF_KIND = {"int": "ADD_R64_RM64/r", "vector": "PADDD_XMM_XMMM128/r", "branch": "JE_REL8_64/r"}
 """An instruction of each kind that every core has."""
 
