@@ -14,7 +14,7 @@ import msgspec
 
 from incc.frontends.aarch64.forms import form_of, split_operands
 from incc.models.files.source import Entry, Forms
-from incc.models.importers.common import Imported, ImportFailed, reduced
+from incc.models.importers.common import MALFORMED, Imported, ImportFailed, Malformed, reduced
 from incc.models.notation import port_set_name, write_latency
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def import_cpu(cpu: str, lines: Iterable[str], keep_going: bool = False) -> Impo
     slots = 2 if cpu in _TWO_UOPS_A_MACRO_OP else 1
     best: dict[tuple[str, tuple[str, ...]], tuple[int, Entry]] = {}
     unmatched: list[tuple[str, str]] = []
-    skipped: list[str] = []
+    malformed = Malformed(keep_going)
     several: set[str] = set()
     for number, row in enumerate(rows, 2):
         place = f"llvm_sched {cpu}:{number}"
@@ -119,10 +119,8 @@ def import_cpu(cpu: str, lines: Iterable[str], keep_going: bool = False) -> Impo
                 cycles = sum(r["cycles"] for r in data["resources"])
                 data["uops"] = cycles if cycles <= data["uops"] else len(data["resources"])
             fields = entry(text, data, ports, slots)
-        except (ValueError, KeyError, TypeError, IndexError) as e:
-            if not keep_going:
-                raise ImportFailed(f"{place}: malformed record: {e}") from None
-            skipped.append(f"{place}: {e}")
+        except MALFORMED as e:
+            malformed.add(place, e)
             continue
         conditions = tuple(sorted(traits))
         # The zero register, the stack pointer and a register used twice make other instructions of some (mov).
@@ -137,7 +135,9 @@ def import_cpu(cpu: str, lines: Iterable[str], keep_going: bool = False) -> Impo
         full.setdefault(key, {})[conditions] = fields
     result: Forms = {key: reduced(entries) for key, entries in full.items()}
     notes = [f"{len(several)} forms stand for instructions with different figures, the first was taken"]
-    return Imported(forms=result, fusion={}, unmatched=unmatched, skipped=skipped, notes=notes if several else [])
+    return Imported(
+        forms=result, fusion={}, unmatched=unmatched, skipped=malformed.skipped, notes=notes if several else []
+    )
 
 
 def ports_of(resources: Sequence[Mapping[str, Any]]) -> Ports:

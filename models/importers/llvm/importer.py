@@ -18,7 +18,16 @@ from msgspec.structs import replace
 
 from incc.models.files.source import Entry, Forms
 from incc.models.forms.shapes import FEATURES, FormDataflow, Shape, dataflow, encode, example
-from incc.models.importers.common import Imported, ImportFailed, add_features, indexed_variant, reduced, wanted
+from incc.models.importers.common import (
+    MALFORMED,
+    Imported,
+    ImportFailed,
+    Malformed,
+    add_features,
+    indexed_variant,
+    reduced,
+    wanted,
+)
 from incc.models.notation import write_latency, write_numbered_usage
 
 if TYPE_CHECKING:
@@ -160,7 +169,7 @@ def import_cpu(
     lines = [f"{key} {code.hex()}" for key, (_, _, code) in asked.items()]
     full: dict[str, dict[tuple[str, ...], Entry]] = {}
     unmatched: list[tuple[str, str]] = []
-    skipped: list[str] = []
+    malformed = Malformed(keep_going)
     for number, line in enumerate(run(cpu, lines, llvm_config), 1):
         place = f"llvm_sched {cpu}:{number}"
         try:
@@ -184,16 +193,14 @@ def import_cpu(
                         found[conditions] = _idiom(found.get((), {}), data)
                 else:
                     found[conditions] = llvm_units.entry(shape, flow, data, core)
-        except (ValueError, KeyError, TypeError) as e:
-            if not keep_going:
-                raise ImportFailed(f"{place}: malformed record: {e}") from None
-            skipped.append(f"{place}: {e}")
+        except MALFORMED as e:
+            malformed.add(place, e)
     if core is None:
         full = {key: _indexed(key, entries) for key, entries in full.items()}
     else:
         _mirrored_idioms(full)
     result: Forms = {key: reduced(entries) for key, entries in full.items() if () in entries}
-    return Imported(forms=result, fusion={}, unmatched=unmatched, skipped=skipped, notes=[])
+    return Imported(forms=result, fusion={}, unmatched=unmatched, skipped=malformed.skipped, notes=[])
 
 
 def _mirrored_idioms(full: dict[str, dict[tuple[str, ...], Entry]]) -> None:

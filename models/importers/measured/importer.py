@@ -5,8 +5,6 @@ How port sets are read off what was seen beside blocking instructions is describ
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +13,21 @@ from msgspec.structs import replace
 
 from incc.models.files.source import Entry, Forms, first_setting, merge_forms
 from incc.models.forms.shapes import Shape, by_key, dataflow
-from incc.models.importers.common import Imported, ImportFailed, add_features, reduced, wanted
+from incc.models.importers.common import (
+    MALFORMED,
+    Imported,
+    ImportFailed,
+    Malformed,
+    add_features,
+    read_json_lines,
+    reduced,
+    wanted,
+)
 from incc.models.notation import parse_latency, write_latency
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from incc.models.importers import Request
 
@@ -69,7 +76,7 @@ def _import_over_forms(request: Request) -> Imported:
 def _has_numbered_ports(paths: list[str]) -> bool:
     """Whether a header names blockers of numbered ports ("p015"), as Intel's cores have them, or none at all."""
     for path in paths:
-        for _, data in _lines(path):
+        for _, data in read_json_lines(path, Malformed(keep_going=False)):
             blockers = data.get("blockers")
             return blockers is not None and all(re.match(r"p\d", str(name)) for name in blockers)
     return False
@@ -107,11 +114,11 @@ def _read(paths: list[str], keep_going: bool, partly: bool = False) -> _Read:
     """
     records: dict[str, dict[tuple[str, ...], dict[str, Any]]] = {}
     unmatched: list[tuple[str, str]] = []
-    skipped: list[str] = []
+    malformed = Malformed(keep_going)
     load = {"gpr": 4, "vector": 7, "zmm": 8}
     fusion: dict[str, tuple[str, ...]] = {}
     for path in paths:
-        for place, data in _lines(path):
+        for place, data in read_json_lines(path, malformed):
             if {"failure", "pair", "kernel"} & data.keys():  # what else incc-bench writes
                 continue
             try:
@@ -123,17 +130,14 @@ def _read(paths: list[str], keep_going: bool, partly: bool = False) -> _Read:
                 if partly:
                     data = {"slots": 0, "tp": None, **data}
                 _check(data)
-            except (KeyError, TypeError, ValueError, AttributeError) as e:
-                what = f"no {e}" if isinstance(e, KeyError) else str(e)
-                if not keep_going:
-                    raise ImportFailed(f"{place}: malformed record: {what}") from None
-                skipped.append(f"{place}: {what}")
+            except MALFORMED as e:
+                malformed.add(place, e)
                 continue
             if key not in by_key():
                 unmatched.append((key, "no such form in the decoder"))
             else:
                 records.setdefault(key, {})[conditions] = data
-    return _Read(records=records, load=load, fusion=fusion, unmatched=unmatched, skipped=skipped)
+    return _Read(records=records, load=load, fusion=fusion, unmatched=unmatched, skipped=malformed.skipped)
 
 
 def import_files(paths: list[str], keep_going: bool = False) -> Imported:
@@ -170,24 +174,6 @@ def import_files(paths: list[str], keep_going: bool = False) -> Imported:
         skipped=each_read.skipped,
         notes=[],
     )
-
-
-def _lines(path: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    number = 0
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.endswith(".gz") else open(path, encoding="utf-8") as f:
-            for number, line in enumerate(f, 1):
-                if not line.strip():
-                    continue
-                try:
-                    data = json.loads(line)
-                    if not isinstance(data, dict):
-                        raise ValueError("not an object")
-                except ValueError as e:
-                    raise ImportFailed(f"{path}:{number}: not a JSON object: {e}") from None
-                yield f"{path}:{number}", data
-    except (OSError, EOFError, UnicodeDecodeError) as e:
-        raise ImportFailed(f"{path}:{number + 1}: {getattr(e, 'strerror', None) or e}") from None
 
 
 def _check(data: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from incc.frontends.aarch64.forms import split_operands
 from incc.models.files.source import Entry, Forms
-from incc.models.importers.common import Imported, ImportFailed
+from incc.models.importers.common import MALFORMED, Imported, ImportFailed, Malformed
 from incc.models.importers.llvm.aarch64 import port_usage
 from incc.models.importers.osaca.file import read_forms
 from incc.models.notation import parse_latency, write_latency
@@ -45,7 +45,7 @@ def import_files(paths: Sequence[str], core: str, forms: Forms, keep_going: bool
     empty: Entry = {}
     result: Forms = {}
     unmatched: list[tuple[str, str]] = []
-    skipped: list[str] = []
+    malformed = Malformed(keep_going)
     numbered = {str(n): port for n, port in enumerate(_PORTS[core].split())}
     for path in paths:
         write_back, load_latency = _head(path)
@@ -57,11 +57,8 @@ def import_files(paths: Sequence[str], core: str, forms: Forms, keep_going: bool
                 if data["port_pressure"] is None or data["latency"] is None or "" in operands:
                     continue
                 used, latency = _usage(data["port_pressure"], numbered), _cycles(data["latency"])
-            except (KeyError, TypeError, ValueError, AttributeError) as e:
-                what = f"no {e}" if isinstance(e, KeyError) else str(e)
-                if not keep_going:
-                    raise ImportFailed(f"{place}: malformed instruction form: {what}") from None
-                skipped.append(f"{place}: {what}")
+            except MALFORMED as e:
+                malformed.add(place, e, "malformed instruction form: ")
                 continue
             for name in names:
                 mnemonic = _mnemonic(str(name))
@@ -76,7 +73,7 @@ def import_files(paths: Sequence[str], core: str, forms: Forms, keep_going: bool
         for form, entries in forms.items():
             if form not in result and (loads := _load(form, entries.get((), empty), forms, load_latency)):
                 result[form] = {(): loads}
-    return Imported(forms=result, fusion={}, unmatched=unmatched, skipped=skipped, notes=[])
+    return Imported(forms=result, fusion={}, unmatched=unmatched, skipped=malformed.skipped, notes=[])
 
 
 def _mnemonic(name: str) -> str:

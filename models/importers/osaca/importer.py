@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from incc.models.files.source import Entry, Forms
 from incc.models.forms.shapes import Shape, dataflow
 from incc.models.importers.common import (
+    MALFORMED,
     Imported,
-    ImportFailed,
+    Malformed,
     add_features,
     add_renamed_ports,
     reduced,
@@ -79,7 +80,7 @@ def import_files(
     by_signature = _signatures(forms)
     full: dict[str, dict[tuple[str, ...], Entry]] = {}
     unmatched: list[tuple[str, str]] = []
-    skipped: list[str] = []
+    malformed = Malformed(keep_going)
     for path in paths:
         for line, data, imported in read_forms(path):
             place = f"{path}:{line}"
@@ -88,11 +89,8 @@ def import_files(
                 if signature is None or data["latency"] is None or data["port_pressure"] is None:
                     continue
                 fields, latency = _fields(data, renamed or {})
-            except (KeyError, TypeError, ValueError) as e:
-                what = f"no {e}" if isinstance(e, KeyError) else str(e)
-                if not keep_going:
-                    raise ImportFailed(f"{place}: malformed instruction form: {what}") from None
-                skipped.append(f"{place}: {what}")
+            except MALFORMED as e:
+                malformed.add(place, e, "malformed instruction form: ")
                 continue
             matches = by_signature.get(signature, [])
             text = f"{signature[0]} {', '.join(signature[1])}"
@@ -109,7 +107,7 @@ def import_files(
                 entry = {**fields, "latency": write_latency(pairs)} if pairs else fields
                 entries.setdefault(conditions, entry)
     result: Forms = {key: reduced(entries) for key, entries in full.items() if () in entries}
-    return Imported(forms=result, fusion={}, unmatched=unmatched, skipped=skipped, notes=[])
+    return Imported(forms=result, fusion={}, unmatched=unmatched, skipped=malformed.skipped, notes=[])
 
 
 def _signatures(forms: Iterable[Shape]) -> dict[Signature, list[tuple[Shape, tuple[str, ...]]]]:

@@ -6,8 +6,6 @@ become latencies between operands is described in docs/models.md.
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
 from collections import Counter, defaultdict
 from functools import cache
@@ -21,10 +19,13 @@ from msgspec.structs import replace
 from incc.models.files.source import Entry, Forms, fusion_classes
 from incc.models.forms.shapes import Shape, example, root_name, shapes
 from incc.models.importers.common import (
+    MALFORMED,
     Imported,
     ImportFailed,
+    Malformed,
     add_renamed_ports,
     differences,
+    read_json_lines,
     reduced,
     renamed_ports,
 )
@@ -34,7 +35,7 @@ from incc.models.notation import write_latency, write_numbered_usage
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from incc.models.importers import Request
 
@@ -149,50 +150,25 @@ def import_files(
     """
     records: list[Record] = []
     unmatched: list[tuple[str, str]] = []
-    skipped: list[str] = []
+    malformed = Malformed(keep_going)
     for path in paths:
         if path.removesuffix(".gz").endswith(".xml"):
             if not arch:
                 raise ImportFailed(f"{path}: has measurements of many cores: name one (--arch SKL)")
-            found = uops_xml.read(path, arch, keep_going, skipped)
+            found = uops_xml.read(path, arch, keep_going, malformed.skipped)
         else:
-            found = _lines(path, keep_going, skipped)
+            found = read_json_lines(path, malformed)
         for place, data in found:
+            if "arch" in data and "form" not in data:
+                continue
             try:
                 records.append(_record(place, data))
             except _Unmatched as e:
                 unmatched.append((str(data.get("form")), str(e)))
-            except (KeyError, TypeError, ValueError, AttributeError) as e:
-                what = f"no {e}" if isinstance(e, KeyError) else str(e)
-                if not keep_going:
-                    name = f" {data['form']}" if isinstance(data.get("form"), str) else ""
-                    raise ImportFailed(f"{place}: malformed record{name}: {what}") from None
-                skipped.append(f"{place}: {what}")
-    return _convert(records, unmatched, skipped, keep_going, renamed or {})
-
-
-def _lines(path: str, keep_going: bool, skipped: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    number = 0
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.endswith(".gz") else open(path, encoding="utf-8") as f:
-            for number, line in enumerate(f, 1):
-                if not line.strip():
-                    continue
-                place = f"{path}:{number}"
-                try:
-                    data = json.loads(line)
-                    if not isinstance(data, dict):
-                        raise ValueError("not an object")
-                except ValueError as e:
-                    if not keep_going:
-                        raise ImportFailed(f"{place}: not a JSON object: {e}") from None
-                    skipped.append(f"{place}: not a JSON object: {e}")
-                    continue
-                if "arch" in data and "form" not in data:
-                    continue
-                yield place, data
-    except (OSError, EOFError, UnicodeDecodeError) as e:
-        raise ImportFailed(f"{path}:{number + 1}: {getattr(e, 'strerror', None) or e}") from None
+            except MALFORMED as e:
+                name = f" {data['form']}" if isinstance(data.get("form"), str) else ""
+                malformed.add(place, e, f"malformed record{name}: ")
+    return _convert(records, unmatched, malformed, renamed or {})
 
 
 def _record(place: str, data: dict[str, Any]) -> Record:
@@ -586,8 +562,7 @@ def _implausible(record: Record, figures: dict[str, Any]) -> str:
 def _convert(
     records: list[Record],
     unmatched: list[tuple[str, str]],
-    skipped: list[str],
-    keep_going: bool,
+    malformed: Malformed,
     renamed: Mapping[str, str],
 ) -> Imported:
     plain = _plain_moves(records)
@@ -627,11 +602,8 @@ def _convert(
                 _add(record, shape, plain, classes, lsd_known, entries, bounds)
                 if by_kind and entries[record.conditions]["ports"]:
                     entries[record.conditions]["derived"] = "ports by kind"
-            except (KeyError, TypeError, ValueError, AttributeError) as e:
-                what = f"no {e}" if isinstance(e, KeyError) else str(e)
-                if not keep_going:
-                    raise ImportFailed(f"{record.place}: malformed record {record.form}: {what}") from None
-                skipped.append(f"{record.place}: {what}")
+            except MALFORMED as e:
+                malformed.add(record.place, e, f"malformed record {record.form}: ")
                 break
     _fill_bounds(full, bounds)
     forms: Forms = {key: reduced(_default_agen(entries)) for key, entries in full.items() if entries}
@@ -639,7 +611,7 @@ def _convert(
         forms=forms,
         fusion={name: jumps for jumps, name in classes.items()},
         unmatched=unmatched,
-        skipped=skipped,
+        skipped=malformed.skipped,
         notes=notes,
     )
 
