@@ -486,7 +486,7 @@ def _with_lacking(model: MachineModel, note: str, cpu: str, kernels: Sequence[Ke
     lacking = {i.form for k in kernels for i in k.instructions if model.lookup(i.form, i.traits) is None}
     if not lacking:
         return model, note
-    from incc.models.llvm_figures import with_figures
+    from incc.models.importers.llvm.missing_forms import with_figures
 
     model, found = with_figures(model, cpu, lacking)
     said = f"{cpu} lacks {len(found)} of the instructions, which have LLVM's figures for it" if found else ""

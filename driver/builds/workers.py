@@ -246,7 +246,7 @@ def load_everything() -> None:
     import incc.driver.builds.project
     import incc.driver.cli.own_options
     import incc.driver.deliver
-    import incc.models.bind  # noqa: F401
+    import incc.models.binding.bind  # noqa: F401
     from incc.driver.pipeline import Settings, analyze_units
     from incc.frontends.isa import detect, isa
     from incc.frontends.unit import Unit

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from incc.compare import build, types
 from incc.compare.build import Wanted, compare
 from incc.compare.match import Match, Matching
-from incc.views.schemas import schema
 from incc.report import types as report_types
 from incc.report.where import kernel_values, parse
+from incc.views.schemas import schema
 
 SCHEMA = jsonschema.Draft202012Validator(schema("compare/comparison"))
 PARTS: dict[tuple[str, str], tuple[tuple[str, ...], tuple[str, ...]]] = {}

@@ -24,8 +24,8 @@ from incc.frontends.x86.kernels import decode_bytes
 from incc.measuring import harness, kernels
 from incc.measuring.harness import Failure, Loop, Measurement, Unavailable
 from incc.measuring.kernels import Prepared, lacking, measure_kernels, prepare
-from incc.views.schemas import schema
 from incc.views.html import render as page
+from incc.views.schemas import schema
 
 SUM = """
 f:

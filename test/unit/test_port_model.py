@@ -15,8 +15,8 @@ from incc.driver.commands.model import main as model_main
 from incc.frontends.isa import isa
 from incc.models.loading import list_models, load
 from incc.report.core import core_report
-from incc.views.schemas import schema
 from incc.views.layout import Layout
+from incc.views.schemas import schema
 from incc.views.text.port_model import lines, port_groups
 
 MODELS = [entry.name for entry in list_models(())]

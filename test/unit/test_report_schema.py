@@ -14,8 +14,8 @@ import pytest
 from incc.report import build as report_module
 from incc.report import hints
 from incc.report.build import SCHEMA_VERSION
-from incc.views.schemas import schema
 from incc.views.json import render
+from incc.views.schemas import schema
 from report_fixtures import make_report, sum_parts, triad_parts, unknown_parts
 
 SCHEMA_FILE = Path(report_module.__file__).with_name("report.schema.json")
