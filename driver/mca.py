@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from incc.driver.deliver import Request, Undelivered
-    from incc.driver.llvm_mca import Views
     from incc.driver.pipeline import Settings
     from incc.driver.report import types as t
+    from incc.driver.views.llvm_mca.requested import Views
 
 
 def tell(text: str) -> None:
@@ -71,7 +71,7 @@ class Options:
 
     def _of_llvm(self, name: str, value: str | None, rest: Iterator[str]) -> bool:
         """Whether it is an option of LLVM's that there is no meaning for; its value may be the next word."""
-        from incc.driver.llvm_options import BY_NAME
+        from incc.driver.llvm_mca.options import BY_NAME
 
         option = BY_NAME.get(name)
         if option is None:
@@ -93,9 +93,9 @@ def main(arguments: list[str] | None = None, program: str = "") -> int:
     program = program or (sys.argv[0] if arguments is None else MCA)
     arguments = sys.argv[1:] if arguments is None else arguments
     if program.rpartition("/")[2].startswith("llvm-mca") or "--compat" in arguments or "-compat" in arguments:
-        from incc.driver import llvm_face
+        from incc.driver.llvm_mca import face
 
-        return llvm_face.run(arguments, program)
+        return face.run(arguments, program)
     try:
         arguments = _expanded(arguments)
         wanted = _wanted_help(arguments)
@@ -138,10 +138,10 @@ def _target(options: Options) -> int:
         return 0
     if help_of_cpu or "help" in given["mattr"]:
         from incc.driver.help import write
-        from incc.driver.llvm_help import lists
+        from incc.driver.llvm_mca.help import lists
 
         return write(lists()) + 1
-    from incc.driver.llvm_target import TargetError, features, target
+    from incc.driver.llvm_mca.target import TargetError, features, target
 
     try:
         options.narrow = target(given["march"], given["mtriple"], MCA).narrow
@@ -211,7 +211,7 @@ def _nothing_at_all(text: str, name: str, report: t.Report, settings: Settings) 
 
 def _written_out(text: str, name: str, options: Options) -> str:
     """The text with what is repeated in it, where that can be had. Raises DecodeError."""
-    from incc.driver.llvm_target import written_out
+    from incc.driver.llvm_mca.target import written_out
 
     found = written_out(text, options.narrow, options.given["x86-asm-syntax"] == "intel")
     if not found:
@@ -256,7 +256,7 @@ def _run(options: Options, settings: Settings) -> int:
             tell(f"incc-mca: error: {name}: {error}\n")
             return 1
     if options.narrow and code is not None:
-        from incc.driver.llvm_target import narrow
+        from incc.driver.llvm_mca.target import narrow
 
         code = narrow(code)
     elif options.narrow:
@@ -303,7 +303,7 @@ def _llvm_views(given: Given) -> Views | None:
     asked = llvm_views(given)
     if not asked:
         return None
-    from incc.driver.llvm_mca import Views
+    from incc.driver.views.llvm_mca.requested import Views
 
     return Views(
         summary=False,
@@ -324,10 +324,10 @@ def _with_views(report: t.Report, views: Views, request: Request, undelivered: U
     """Print llvm-mca's views below the report, each kernel's below its name."""
     from incc.driver.deliver import write_stream
     from incc.driver.files import write_file
-    from incc.driver.llvm_mca import Heading
+    from incc.driver.views.llvm_mca import render
+    from incc.driver.views.llvm_mca.requested import Heading
 
     names = [kernel["name"] for unit in report["units"] for kernel in unit["kernels"]]
-    render = __import__("incc.driver.views.llvm_mca", fromlist=["render"]).render
     text = "\n" + render(report, views._replace(headings=tuple(Heading(*each) for each in enumerate(names))))
     try:
         if request.output:

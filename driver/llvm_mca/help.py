@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from incc.driver.llvm_options import TABLE, spelled
+from incc.driver.llvm_mca.options import TABLE, spelled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from incc.driver.llvm_options import LlvmOption
+    from incc.driver.llvm_mca.options import LlvmOption
 
 COLUMN = 41  # where the dash before an option's help stands
 
@@ -72,7 +72,7 @@ def version_text() -> str:
 
 def lists() -> str:
     """What -mcpu=help and -mattr=help print: LLVM's processors and features for x86."""
-    from incc.driver.llvm_names import CPUS, FEATURES
+    from incc.driver.llvm_mca.names import CPUS, FEATURES
 
     cpus, features = CPUS.split(), [line.split("\t") for line in FEATURES.strip().splitlines()]
     width = max(map(len, cpus))

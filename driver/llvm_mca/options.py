@@ -7,6 +7,7 @@ is what LLVM's `cl::opt` makes of the words on a command line.
 
 from __future__ import annotations
 
+from incc.driver.options import integer
 from incc.frontends.records import NamedTuple
 
 TYPE_CHECKING = False
@@ -227,22 +228,6 @@ def _bool(option: LlvmOption, text: str) -> bool | _Mistake:
     if text in ("false", "FALSE", "False", "0"):
         return False
     return _Mistake(f"'{text}' is invalid value for boolean argument! Try 0 or 1")
-
-
-def integer(text: str) -> int | None:
-    """A number as LLVM reads it, with 0x, 0b, 0o or 0 before digits of another base, without sign; None for none."""
-    base, digits = 10, text
-    lower = text[:2].lower()
-    if lower in ("0x", "0b", "0o"):
-        base, digits = {"0x": 16, "0b": 2, "0o": 8}[lower], text[2:]
-    elif text[:1] == "0" and len(text) > 1 and text[1].isdigit():
-        base, digits = 8, text[1:]
-    if not digits or not digits.isascii() or not digits.isalnum() or len(digits) > 64:
-        return None
-    try:
-        return int(digits, base)
-    except ValueError:
-        return None
 
 
 def _uint(option: LlvmOption, text: str) -> int | _Mistake:

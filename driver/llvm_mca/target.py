@@ -89,7 +89,7 @@ def written_out(text: str, narrow: bool, intel: bool) -> str:
 def features(named: Sequence[str]) -> tuple[list[str], list[str]]:
     """Of the features that -mattr names those that LLVM does not know, with their signs, and those that are switched
     off, which changes nothing: what cannot be run is analysed as well."""
-    from incc.driver.llvm_names import FEATURES
+    from incc.driver.llvm_mca.names import FEATURES
 
     known = {line.partition("\t")[0] for line in FEATURES.strip().split("\n")}
     signed = [name if name[0] in "+-" else f"+{name}" for name in (n.strip().lower() for n in named) if name]

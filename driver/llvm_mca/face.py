@@ -9,18 +9,19 @@ from __future__ import annotations
 import sys
 
 from incc.driver import UsageError
-from incc.driver.llvm_mca import Heading, Views
-from incc.driver.llvm_options import BY_NAME, Words, read
+from incc.driver.llvm_mca.options import BY_NAME, Words, read
 from incc.driver.messages import tell
 from incc.driver.options import MCA, Given, find, has
+from incc.driver.views import llvm_mca
+from incc.driver.views.llvm_mca.requested import Heading, Views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, Literal
 
-    from incc.driver.llvm_messages import Told
-    from incc.driver.llvm_target import Target
+    from incc.driver.llvm_mca.messages import Told
+    from incc.driver.llvm_mca.target import Target
     from incc.driver.machine_code import Code
     from incc.driver.pipeline import Settings
     from incc.driver.report import types as t
@@ -70,7 +71,7 @@ def _run(arguments: Sequence[str], program: str) -> int:
     cpu_help = values.get("mcpu") == "help"
     text, code = ("", None) if cpu_help and name == "-" else _input(name, given)
     if "help" in values.get("mattr", ()) or cpu_help:
-        from incc.driver.llvm_help import lists
+        from incc.driver.llvm_mca.help import lists
 
         _say(lists())
     if cpu_help:
@@ -92,7 +93,7 @@ def _run(arguments: Sequence[str], program: str) -> int:
     for option in meaningless(values):
         _say(f"note: {option} has no meaning here\n")
     if target.narrow and code is not None:
-        from incc.driver.llvm_target import narrow
+        from incc.driver.llvm_mca.target import narrow
 
         code = narrow(code)
     settings = settings._replace(
@@ -117,8 +118,7 @@ def _run(arguments: Sequence[str], program: str) -> int:
             retire_stats=views.retire_stats and bool(values.get("retire-stats")),
             bottleneck_analysis=views.bottleneck_analysis and bool(values.get("bottleneck-analysis")),
         )
-    render = __import__("incc.driver.views.llvm_mca", fromlist=["render"]).render
-    _write(render(report, views), values.get("o", "-") or "-", keep=not failed)
+    _write(llvm_mca.render(report, views), values.get("o", "-") or "-", keep=not failed)
     return int(failed)
 
 
@@ -167,7 +167,7 @@ def _words(arguments: Sequence[str], program: str, given: Given) -> Words:
     _say("".join(words.errors))
     if words.wanted:
         from incc.driver.deliver import write_stream
-        from incc.driver.llvm_help import help_text, version_text
+        from incc.driver.llvm_mca.help import help_text, version_text
 
         wanted = "help" if words.wanted == "h" else words.wanted
         text = version_text() if wanted == "version" else help_text(wanted, program.rpartition("/")[2])
@@ -182,7 +182,7 @@ def _words(arguments: Sequence[str], program: str, given: Given) -> Words:
 
 
 def _target(values: Mapping[str, object], program: str) -> Target:
-    from incc.driver.llvm_target import TargetError, target
+    from incc.driver.llvm_mca.target import TargetError, target
 
     try:
         return target(str(values.get("march", "")), str(values.get("mtriple", "")), program)
@@ -299,7 +299,7 @@ def _cpu(named: str, model_path: Sequence[str], target: Target) -> str:
                 why = str(error)
             if not other and not foreign and not why:
                 continue
-        from incc.driver.llvm_names import CPUS, UNSCHEDULED
+        from incc.driver.llvm_mca.names import CPUS, UNSCHEDULED
 
         if name in UNSCHEDULED.split():
             _say(
@@ -325,7 +325,7 @@ def _host() -> str:
 
 def _say_of_features(named: Sequence[str]) -> None:
     if named:
-        from incc.driver.llvm_target import features
+        from incc.driver.llvm_mca.target import features
 
         unknown, without = features(named)
         for feature in unknown:
@@ -375,7 +375,7 @@ def _analysed(
         for each in [left for unit in report["units"] for left in unit["left_out"]] if report else ():
             _say(f"warning: {name}: not analysed: {each['reason']}\n")
     elif report is None or _refused(report) or _doubted():
-        from incc.driver.llvm_messages import in_markers, refusals, without_lines
+        from incc.driver.llvm_mca.messages import in_markers, refusals, without_lines
 
         skipped = skip in ("parse-failure", "any")
         # What GNU as refuses and LLVM takes is read as LLVM has it.
@@ -418,7 +418,7 @@ def _analysed(
     unanalysed = settings.mcpu if values.get("bottleneck-analysis") and _in_order(report) else ""
     unknown = _instructions_seen(report, skip in ("lack-sched", "any"), settings.call_latency, unanalysed)
     if unknown and skip in ("lack-sched", "any") and code is None:
-        from incc.driver.llvm_messages import without_lines
+        from incc.driver.llvm_mca.messages import without_lines
 
         text = without_lines(text, unknown)
         report = _report(text, name, settings, None, narrow)
