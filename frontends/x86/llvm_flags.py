@@ -1,4 +1,4 @@
-"""What LLVM 19 says of an x86-64 instruction's effects, as llvm-mca shows them."""
+"""The effects of x86-64 instructions in LLVM 19's descriptions, which llvm-mca shows."""
 
 from __future__ import annotations
 
@@ -10,32 +10,35 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from incc.frontends.kernel import Instruction
 
-# X86InstPostProcess::setMemBarriers of LLVM's target.
 _BARRIERS = {"lfence": (True, False), "sfence": (False, True), "mfence": (True, True)}
+"""Load and store barriers. Source: X86InstPostProcess::setMemBarriers of LLVM's target."""
 
 _FLAGS = Lines("llvm_flags.txt", " ")
-"""Where LLVM's description is not what the decoder says, by form: see the file."""
+"""LLVM's flags of the forms for which the decoder has others."""
 
 
 def effects(instruction: Instruction) -> Effects:
-    """What LLVM's instruction description says of an instruction."""
+    """Return the effects in LLVM's description of an instruction."""
     if instruction.length == 1 and instruction.form == "NOPD/r" and instruction.encoding[0] != 0x90:
         return Effects(False, False, True, False, False)  # a prefix in a statement of its own
     if instruction.mnemonic == "pause" and read_statement(instruction.text).mnemonic == "nop":
-        return Effects(False, False, False, False, False)  # a `nop` with a prefix to LLVM
-    found = ""
+        return Effects(False, False, False, False, False)  # to LLVM, a `nop` with a prefix
+    barriers = _BARRIERS.get(instruction.mnemonic, (False, False))
+    if flags := _flags(instruction):
+        return Effects("L" in flags, "S" in flags, "U" in flags, *barriers)
+    loads = any(access.load for access in instruction.memory)
+    stores = any(access.store for access in instruction.memory)
+    return Effects(loads, stores, False, *barriers)
+
+
+def _flags(instruction: Instruction) -> str:
+    """Return the entry for an instruction in llvm_flags.txt, "" if there is none."""
+    flags = ""
     if type(instruction.encoding) is not bytes:  # of 32-bit mode
         from incc.frontends.x86.decode import native_of
         from incc.frontends.x86.llvm_text import template_key
 
-        found = _FLAGS.get(f"32:{template_key(native_of(instruction))}")
-    if not found and "mask" in instruction.traits:
-        found = _FLAGS.get(f"{instruction.form}{{k}}")
-    found = found or _FLAGS.get(instruction.form)
-    barriers = _BARRIERS.get(instruction.mnemonic, (False, False))
-    if found:
-        return Effects("L" in found, "S" in found, "U" in found, *barriers)
-    memory = instruction.memory
-    loads = bool(memory) and any(access.load for access in memory)
-    stores = bool(memory) and any(access.store for access in memory)
-    return Effects(loads, stores, False, *barriers)
+        flags = _FLAGS.get(f"32:{template_key(native_of(instruction))}")
+    if not flags and "mask" in instruction.traits:
+        flags = _FLAGS.get(f"{instruction.form}{{k}}")
+    return flags or _FLAGS.get(instruction.form)

@@ -21,7 +21,7 @@ def written_out(text: str, triple: str = "", intel: bool = False) -> str:
     `intel`: it begins in Intel's syntax. Raises LimitError where that is too much."""
     if not any(word in text for word in _WORDS) or not re.search(_BLOCKS, text):
         return text
-    from incc.frontends.x86.llvm_messages import TRIPLE, expanded
+    from incc.frontends.x86.llvm_reading import TRIPLE, expanded
 
     lines = text.split("\n")
     # Macros in the place of directives are there to leave these out, which costs nothing here.
