@@ -225,7 +225,7 @@ class Worker:
 def fuzz(first: int, runs: int, seconds: float, tell: Callable[[str], None]) -> int:
     """Runs from a seed on; how many failed."""
     # What all workers have need of is loaded once.
-    import incc.driver.llvm_face
+    import incc.driver.llvm_mca.face
     import incc.driver.pipeline  # noqa: F401
 
     cases(), objects(), option_words(), reports(), databases()

@@ -55,7 +55,7 @@ def cases() -> list[Case]:
 @functools.cache
 def option_words() -> list[str]:
     """Options of both faces, with values that are right for some."""
-    from incc.driver.llvm_options import TABLE
+    from incc.driver.llvm_mca.options import TABLE
     from incc.driver.options import MCA, options_of
 
     words = [f"-{option.name}" for option in TABLE]

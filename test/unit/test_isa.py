@@ -95,7 +95,7 @@ NEUTRAL = (
 )  # fmt: skip
 # What is of one instruction set by its name, the wrapper, which knows the options of compilers, and the face of
 # llvm-mca, which knows the names of LLVM's targets.
-ELSEWHERE = ("models/importers", "models/forms_", "frontends/gcc_wrapper", "driver/llvm_")
+ELSEWHERE = ("models/importers", "models/forms_", "frontends/gcc_wrapper", "driver/llvm_mca")
 
 _REGISTERS = (
     "rax rbx rcx rdx rsi rdi rbp rsp rip eax ebx ecx edx esi edi ebp esp al cl r8 r9 r10 zmm zmm0 ymm0 xmm0 mm st"

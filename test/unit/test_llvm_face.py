@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
-import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,7 @@ from typing import Any
 import pytest
 
 from incc.driver import mca
-from incc.driver.llvm_mca import Heading, Views
+from incc.driver.views.llvm_mca.requested import Heading, Views
 
 ADD = "addl %eax, %ebx\n"
 HOST = ["-mcpu=skylake"]
@@ -31,9 +29,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
         seen.append((report, views))
         return "printed\n"
 
-    module = types.ModuleType("incc.driver.views.llvm_mca")
-    module.render = render  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "incc.driver.views.llvm_mca", module)
+    monkeypatch.setattr("incc.driver.views.llvm_mca.render", render)
 
     def run_it(text: str, *arguments: str, cpu: bool = True) -> tuple[int, Any, Any, str]:
         seen.clear()
@@ -50,7 +46,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
 def test_what_is_printed_by_default(run: Run) -> None:
     status, report, views, said = run(ADD)
     assert (status, said) == (0, "")
-    assert views == Views(cpu="skylake", headings=(Heading(),))
+    target = {"triple": "x86_64-pc-linux-gnu", "march": "x86_64", "cpu": "skylake"}
+    assert views == Views(**target, headings=(Heading(),))
     (kernel,) = report["units"][0]["kernels"]
     assert kernel["cold"]["iterations"] == kernel["summary"]["iterations"] == 100
     assert [i["line"] for i in kernel["instructions"]] == [1]

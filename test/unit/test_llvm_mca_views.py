@@ -9,12 +9,12 @@ from typing import Any, cast
 
 import pytest
 from llvm_mca_output import parse_json, parse_text
-from llvm_mca_reports import STATISTICS, Heading, Report, Views, as_report
-from msgspec.structs import replace
+from llvm_mca_reports import STATISTICS, Report, as_report
 
 from incc.driver.pipeline import Settings, analyze_units
 from incc.driver.report import types as t
 from incc.driver.views import llvm_mca
+from incc.driver.views.llvm_mca.requested import Heading, Views
 from incc.frontends.unit import Unit
 
 MCA = shutil.which("llvm-mca-19")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from incc.driver.llvm_messages import refusals
+from incc.driver.llvm_mca.messages import refusals
 from incc.frontends.x86.decode import UndecodableError, decode, decode_refused, prefix_alone
 from incc.frontends.x86.kernels import finished
 from incc.frontends.x86.llvm_messages import expanded, messages, unusual, with_plain_numbers

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver.llvm_help import help_text, lists
-from incc.driver.llvm_options import TABLE, read
+from incc.driver.llvm_mca.help import help_text, lists
+from incc.driver.llvm_mca.options import TABLE, read
 from incc.driver.options import MCA, Given
 from incc.frontends.gcc_wrapper.response_files import expanded_by_llvm
 from properties import examples

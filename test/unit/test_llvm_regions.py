@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver.llvm_messages import in_markers
+from incc.driver.llvm_mca.messages import in_markers
 from incc.frontends.asm.llvm_regions import comments, places, regions, spans
 from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import llvm_mca_regions

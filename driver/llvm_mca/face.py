@@ -1,0 +1,297 @@
+"""incc-mca as llvm-mca: called by a name that begins with llvm-mca, or with --compat.
+
+Views, exit status and the places of diagnostics are those of llvm-mca 19; the analysis and the wording are incc's.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Literal
+
+from msgspec.structs import replace
+
+from incc.driver import UsageError
+from incc.driver.llvm_mca.analysis import Input, StopError, analyse, say
+from incc.driver.llvm_mca.options import expanded, read, requested_help
+from incc.driver.options import MCA, options_of
+from incc.driver.views import llvm_mca
+from incc.driver.views.llvm_mca.requested import Views
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from incc.driver.llvm_mca.options import CommandLine
+    from incc.driver.llvm_mca.target import Target
+    from incc.driver.machine_code import Code
+    from incc.driver.options import Given
+    from incc.driver.pipeline import Settings
+    from incc.driver.report import types as t
+    from incc.driver.report.brief import Wanted
+
+_GENERAL = ("summary-view", "bottleneck-analysis", "resource-pressure", "timeline", "instruction-info")
+_STATISTICS = ("register-file-stats", "dispatch-stats", "scheduler-stats", "retire-stats")
+_PARAMETERS = ("micro-op-queue-size", "decoder-throughput", "dispatch", "lqueue", "squeue", "register-file-size")
+"""Options that JSON repeats, if they are not 0."""
+
+
+def run(arguments: Sequence[str], program: str) -> int:
+    """Run the command and return its exit status. `program`: the name that it was called by."""
+    name = program.rpartition("/")[2]
+    try:
+        arguments = expanded([argument for argument in arguments if argument not in ("-compat", "--compat")])
+        if topic := requested_help(arguments):
+            return _print_help(topic)
+        return _run(read(arguments))
+    except UsageError as error:
+        say(f"{name}: error: {error}; see {name} --help")
+    except StopError:
+        pass
+    except MemoryError:
+        say(f"{name}: error: out of memory")
+    return 1
+
+
+def _print_help(topic: str) -> int:
+    from incc.driver.help import print_help, write
+
+    if topic != "version":
+        return print_help(MCA, topic)
+    from incc.driver.llvm_mca.help import version_text
+
+    return write(version_text())
+
+
+def _run(line: CommandLine) -> int:
+    """Run the command. Raises UsageError, StopError."""
+    from incc.frontends.isa import DecodeError
+
+    given = line.given
+    _check_numbers(given)
+    target = _target(given)
+    cpu_help = given["mcpu"] == "help"
+    text, code = ("", None) if cpu_help and line.file in ("", "-") else _input(line.file, given)
+    if cpu_help or "help" in given["mattr"]:
+        from incc.driver.llvm_mca.help import lists
+
+        say(lists())
+    if cpu_help:
+        return 1
+    cpu = _cpu(given, target)
+    views = _views(line, target, cpu)
+    _print_notes(line)
+    source = Input(
+        name="<stdin>" if line.file in ("", "-") else line.file,
+        settings=_settings(given, cpu, views, text),
+        triple=target.triple if target.narrow or target.march == "x86_64" else "x86_64-unknown-linux-gnu",
+        narrow=target.narrow,
+        intel=given["x86-asm-syntax"] == "intel",
+        skips_statements=given["skip-unsupported-instructions"] in ("parse-failure", "any"),
+        skips_instructions=given["skip-unsupported-instructions"] in ("lack-sched", "any"),
+        text=text,
+        code=code,
+    )
+    try:
+        outcome = analyse(source)
+    except DecodeError as error:  # LLVM was stopped
+        say(f"{source.name}: error: {error}")
+        return 1
+    if outcome.unsupported and views.json:  # llvm-mca writes JSON at the end of a run
+        return 1
+    if _is_in_order(outcome.report):
+        views = _of_in_order_core(views, given, cpu)
+    _write(llvm_mca.render(outcome.report, replace(views, headings=outcome.headings)), given["o"], outcome.unsupported)
+    return int(outcome.unsupported)
+
+
+# --- the command line ------------------------------------------------------------------------------------------------
+
+
+def _check_numbers(given: Given) -> None:
+    """Raise UsageError for numbers that llvm-mca refuses."""
+    for option in options_of(MCA):
+        if option.kind == "uint" and given[option.name] >= 1 << 32:
+            raise UsageError(f"-{option.name} is at most {(1 << 32) - 1}")
+    if given["output-asm-variant"] > 1:
+        raise UsageError(f"-output-asm-variant is 0 (AT&T) or 1 (Intel), not {given['output-asm-variant']}")
+
+
+def _target(given: Given) -> Target:
+    from incc.driver.llvm_mca.target import TargetError, target
+
+    try:
+        return target(given["march"], given["mtriple"])
+    except TargetError as error:
+        say(f"error: {error}")
+        raise StopError from None
+
+
+def _input(name: str, given: Given) -> tuple[str, Code | None]:
+    """Read assembly, or machine code. Raises StopError."""
+    from incc.driver.errors import AnalysisError
+    from incc.driver.files import text_of
+    from incc.driver.machine_code import machine_code, read_for
+
+    try:
+        data = read_for(given, name)
+        code = machine_code(given, data, name, "<stdin>" if name in ("", "-") else name)
+        return ("", code) if code is not None else (text_of(data), None)
+    except AnalysisError as error:
+        say(f"error: {error}")
+    except OSError as error:
+        say(f"{name}: error: {error.strerror}")
+    raise StopError
+
+
+def _print_notes(line: CommandLine) -> None:
+    if line.ignored or line.given["mattr"]:
+        from incc.driver.llvm_mca.target import notes
+
+        for note in notes(line.given["mattr"], line.ignored):
+            say(f"note: {note}")
+
+
+def _cpu(given: Given, target: Target) -> str:
+    """Return the processor's name, or names with commas between them. Raises StopError for those llvm-mca refuses."""
+    from incc.driver.cores import named_cores
+    from incc.driver.pipeline import AnalysisError, choose_model
+    from incc.models.loading import host_cpu
+
+    names = [host_cpu()[0] if name == "native" else name for name in named_cores(given["mcpu"] or "native")]
+    for name in names:
+        try:
+            chosen = choose_model(name, "", given.settings().model_path)
+            error = "" if name == name.lower() else f"no core is called '{name}'; did you mean '{name.lower()}'?"
+            if chosen.note:
+                from incc.driver.llvm_mca.names import UNSCHEDULED
+
+                if name in UNSCHEDULED.split():
+                    error = f"llvm-mca has no model of '{name}'; {chosen.note}"
+            if chosen.model.isa != "x86":
+                error = f"'{name}' is not a core of the target '{target.triple}'"
+        except AnalysisError as failure:
+            error = str(failure)
+        if error:
+            say(f"error: {error}")
+            raise StopError
+    return ",".join(names)
+
+
+def _settings(given: Given, cpu: str, views: Views, text: str) -> Settings:
+    """Return incc-mca's settings with llvm-mca's defaults, and without the results that no view shows."""
+    settings = given.settings()
+    return replace(
+        settings,
+        mcpu=cpu,
+        regions=settings.regions if given["auto"] else "llvm-mca",
+        syntax=settings.syntax or _last_syntax(text, given),
+        cold_iterations=0 if views.instruction_tables else settings.iterations,
+        timeline_iterations=views.timeline_iterations if views.timeline else 0,
+        call_latency=given["call-latency"] if "call-latency" in given.names else 100,
+        pressure=views.bottleneck_analysis,
+        waits=False,
+        lacking=True,
+        steady=False,
+        what_ifs=False,
+        marks="ignore",
+        wanted=None if views.json else _report_parts(views),
+    )
+
+
+def _last_syntax(text: str, given: Given) -> Literal["att", "intel"]:
+    """Return the syntax in which the text ends: llvm-mca prints instructions in it."""
+    if "_syntax" not in text:
+        return "intel" if given["x86-asm-syntax"] == "intel" else "att"
+    import re
+
+    directives = re.findall(r"^[^#\n]*?\.(att|intel)_syntax\b", text, re.M)
+    last = directives[-1] if directives else given["x86-asm-syntax"]
+    return "intel" if last == "intel" else "att"
+
+
+def _views(line: CommandLine, target: Target, cpu: str) -> Views:
+    """Return the requested views. -all-views and -all-stats override the options before them, not those after them."""
+    given, order = line.given, line.order
+    shown = {name: given[name] for name in (*_GENERAL, *_STATISTICS)}
+    last = max(("all-views", "all-stats"), key=lambda name: order.get(name, -1))
+    for names, general in ((_GENERAL, "all-views"), (_STATISTICS, last)):
+        if general in order:
+            shown |= {name: given[general] for name in names if order.get(name, -1) < order[general]}
+    tables = given["instruction-tables"]
+    parameters = [(f"-{name}", given[name]) for name in _PARAMETERS if given[name]]
+    if not given["noalias"]:
+        parameters.append(("-noalias", False))
+    return Views(
+        summary=shown["summary-view"],
+        info=shown["instruction-info"],
+        encoding=given["show-encoding"],
+        barriers=given["show-barriers"],
+        pressure=tables or shown["resource-pressure"],
+        timeline=shown["timeline"],
+        timeline_iterations=min(given["timeline-max-iterations"] or 10, given["iterations"] or 100),
+        timeline_cycles=given["timeline-max-cycles"],
+        dispatch_stats=shown["dispatch-stats"],
+        scheduler_stats=shown["scheduler-stats"],
+        retire_stats=shown["retire-stats"],
+        register_file_stats=shown["register-file-stats"],
+        bottleneck_analysis=shown["bottleneck-analysis"],
+        instruction_tables=tables,
+        json=given["json"],
+        triple=target.triple,
+        march=target.march,
+        cpu=cpu,
+        parameters=tuple(parameters),
+    )
+
+
+def _report_parts(views: Views) -> tuple[Wanted, ...]:
+    """Return the parts of the report that the text of these views is made of."""
+    usage = views.pressure or views.bottleneck_analysis
+    parts: list[Wanted] = ["text"] if views.info or usage or views.timeline else []
+    parts += ["facts"] if views.info else []
+    parts += ["encoding"] if views.info and views.encoding else []
+    parts += ["pressure"] if usage else []
+    return tuple(parts)
+
+
+def _is_in_order(report: t.Report) -> bool:
+    runs = [kernel["cold"] for unit in report["units"] for kernel in unit["kernels"] if kernel["cold"]]
+    return bool(runs) and not any(run["schedulers"] for run in runs)
+
+
+def _of_in_order_core(views: Views, given: Given, cpu: str) -> Views:
+    """Leave out the views that say nothing of a core that executes in order, unless they are requested by name."""
+    if given["bottleneck-analysis"]:
+        say(f"warning: there is no bottleneck analysis of {cpu}, which executes in order")
+    return replace(
+        views,
+        retire_stats=views.retire_stats and given["retire-stats"],
+        bottleneck_analysis=views.bottleneck_analysis and given["bottleneck-analysis"],
+    )
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def _write(text: str, path: str, failed: bool) -> None:
+    """Write the views. A file of a run that failed is not kept. Raises StopError."""
+    from incc.driver.files import write_all, write_file
+
+    try:
+        if path not in ("", "-"):
+            if not failed:
+                write_file(path, text)
+            return
+        if sys.stdout is None:
+            return
+        sys.stdout.flush()
+        try:
+            descriptor = sys.stdout.fileno()
+        except (OSError, ValueError):  # a stream without a file behind it, as tests have
+            sys.stdout.write(text)
+            return
+        write_all(descriptor, text)
+    except BrokenPipeError:
+        return
+    except OSError as error:
+        say(f"{path or '<stdout>'}: error: {error.strerror}")
+        raise StopError from None

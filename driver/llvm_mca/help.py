@@ -1,0 +1,39 @@
+"""The version, and LLVM's names of processors and features, as llvm-mca prints them."""
+
+from __future__ import annotations
+
+LLVM_VERSION = "19.1.7"
+"""The version of llvm-mca whose output incc prints: scripts read it."""
+
+
+def version_text() -> str:
+    """Return the output of --version."""
+    from incc import __version__
+    from incc.models.loading import host_cpu_name
+
+    return (
+        f"incc {__version__} LLVM version {LLVM_VERSION}\n"
+        "  Optimized build.\n"
+        "  Default target: x86_64-pc-linux-gnu\n"
+        f"  Host CPU: {host_cpu_name() or 'generic'}\n"
+        "\n"
+        "  Registered Targets:\n"
+        "    x86    - 32-bit X86: Pentium-Pro and above\n"
+        "    x86-64 - 64-bit X86: EM64T and AMD64\n"
+    )
+
+
+def lists() -> str:
+    """Return the output of -mcpu=help and -mattr=help: LLVM's processors and features for x86."""
+    from incc.driver.llvm_mca.names import CPUS, FEATURES
+
+    cpus, features = CPUS.split(), [line.split("\t") for line in FEATURES.strip().splitlines()]
+    width = max(map(len, cpus))
+    lines = ["Available CPUs for this target:", ""]
+    lines += [f"  {name:<{width}} - Select the {name} processor." for name in cpus]
+    width = max(len(name) for name, _ in features)
+    lines += ["", "Available features for this target:", ""]
+    lines += [f"  {name:<{width}} - {text}." for name, text in features]
+    lines += ["", "Use +feature to enable a feature, or -feature to disable it."]
+    lines.append("For example, llc -mcpu=mycpu -mattr=+feature1,-feature2")
+    return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,103 @@
+"""The target that -mtriple, -march and -mattr name."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from incc.driver.machine_code import Code
+
+DEFAULT = "x86_64-pc-linux-gnu"
+
+_TARGETS = {"x86": "i386", "x86-64": "x86_64"}
+"""The LLVM targets that incc can read, and the names of their architectures in a triple."""
+_ARCHITECTURES = r"i[3-9]86|x86_64h?|amd64"
+_OTHERS = (
+    r"aarch64|amdgcn|arm|avr|bpf|csky|hexagon|lanai|loongarch|m68k|mips|msp430|nvptx|powerpc|ppc|r600|riscv|s390x|"
+    r"systemz|sparc|thumb|ve\b|wasm|xcore|xtensa"
+)
+
+
+class TargetError(Exception):
+    """A target that does not exist, or a `foreign` one, whose code incc cannot read."""
+
+    def __init__(self, message: str, foreign: bool) -> None:
+        super().__init__(message)
+        self.foreign = foreign
+
+
+class Target(msgspec.Struct, frozen=True):
+    """The target of the analysis."""
+
+    triple: str
+    """As it was given, or the default."""
+    march: str
+    """The architecture in the triple."""
+    narrow: bool
+    """The target has 32 bits."""
+
+
+def target(march: str, mtriple: str) -> Target:
+    """Return the target that the two options name. Raises TargetError."""
+    triple = mtriple or DEFAULT
+    if march:
+        if march not in _TARGETS:
+            raise _no_target(march, march)
+        _, *rest = triple.split("-", 3)
+        triple = "-".join([_TARGETS[march], *rest, *[""] * (2 - len(rest))])
+    architecture = triple.partition("-")[0]
+    if architecture != "x86_64" and not re.fullmatch(_ARCHITECTURES, architecture):
+        raise _no_target(architecture, triple)
+    return Target(triple, architecture, architecture[0] == "i")
+
+
+def _no_target(architecture: str, written: str) -> TargetError:
+    if re.match(_OTHERS, architecture):
+        return TargetError(f"cannot read code of LLVM's target {architecture!r}, only of x86 and x86-64", True)
+    return TargetError(
+        f"there is no target {written!r}; use x86-64 or x86, or a triple such as x86_64-linux-gnu", False
+    )
+
+
+def narrow(code: Code) -> Code:
+    """Return bytes as code of 32-bit mode; objects themselves say which mode they are for."""
+    from incc.frontends.x86.iced import Narrow
+
+    return code if code.blocks is None else replace(code, blocks=[(name, Narrow(each)) for name, each in code.blocks])
+
+
+def written_out(text: str, narrow: bool, intel: bool) -> str:
+    """Return the text with macros and repetitions written out, "" where LLVM refuses it.
+
+    `narrow`: the text is for 32-bit mode; `intel`: it begins in Intel's syntax. Raises DecodeError if LLVM was stopped.
+    """
+    from incc.frontends.x86.written_out import written_out as written
+
+    return written(text, "i686-unknown-linux-gnu" if narrow else "", intel)
+
+
+def notes(mattr: Sequence[str], ignored: Sequence[str]) -> list[str]:
+    """Return notes on unknown features, and on options that have no effect on the analysis.
+
+    Args:
+        mattr: the values of -mattr.
+        ignored: the options without effect, as they are written.
+    """
+    names = [name.strip().lower() for name in mattr if name.strip()]
+    signed = [name if name[0] in "+-" else f"+{name}" for name in names if name.lstrip("+-") != "help"]
+    if not signed and not ignored:
+        return []
+    from incc.driver.llvm_mca.names import FEATURES
+
+    features = {line.partition("\t")[0] for line in FEATURES.strip().split("\n")}
+    lines = [f"unknown feature {name!r} is ignored" for name in signed if name[1:] not in features]
+    disabled = ",".join(name for name in signed if name[0] == "-" and name[1:] in features)
+    if disabled:
+        lines.append(f"-mattr={disabled} has no effect: incc analyses every instruction")
+    return lines + [f"{name} has no effect" for name in ignored]
