@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from incc.driver import UsageError
 from incc.driver.llvm_mca.options import expanded, read, requested_help
+from incc.driver.messages import run_command
 from incc.driver.messages import tell_printable as tell
 from incc.driver.options import MCA, Given, check_targets, llvm_views
 

@@ -128,7 +128,8 @@ def _text_report(source: Input) -> tuple[str, t.Report]:
     """Return the text that was analysed, and the report on it. Raises StopError, DecodeError."""
     from incc.driver.report.problems import Problem, shown
     from incc.frontends.x86 import assembler
-    from incc.frontends.x86.llvm_reading import LimitError, read, unusual, with_plain_numbers
+    from incc.frontends.x86.assembler import LimitError
+    from incc.frontends.x86.llvm_reading import read, unusual, with_plain_numbers
 
     # Loops are found by their labels, which may be numbers: there `jmp 1b` is no jump to the address 1.
     text = with_plain_numbers(source.text) if source.settings.regions == "llvm-mca" else source.text

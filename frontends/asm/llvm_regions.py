@@ -101,9 +101,9 @@ def _regions(text: str) -> tuple[list[Marked], list[Message]]:
             if name in active:
                 again = f"region '{name}' begins" if name else "a region without a name begins"
                 messages.append(Message(at, "error", f"{again} again before it ends; use different names"))
-                messages.append(Message(found[active[name]].begin, "note", "it began here"))
-            elif not active and found == [Marked("", -1, -1)]:
-                found[0] = Marked(name, at, -1)
+                messages.append(Message(marked[active[name]].begin, "note", "it began here"))
+            elif not active and marked == [Marked("", -1, -1)]:
+                marked[0] = Marked(name, at, -1)
                 active[name] = 0
             else:
                 active[name] = len(marked)
@@ -122,7 +122,7 @@ def _regions(text: str) -> tuple[list[Marked], list[Message]]:
         unmatched = f"region '{name}' is not open" if name else "a name is needed unless just one region is open"
         messages.append(Message(at, "error", unmatched))
         messages.append(Message(at, "note", f"open regions: {', '.join(map(repr, [*active][:5])) or 'none'}"))
-    return found, messages
+    return marked, messages
 
 
 def spans(text: str, marked: Sequence[Marked]) -> list[tuple[int, int]]:

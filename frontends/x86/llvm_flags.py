@@ -28,12 +28,15 @@ def effects(instruction: Instruction) -> Effects:
         return Effects(
             may_load=False, may_store=False, side_effects=False, load_barrier=False, store_barrier=False
         )  # to LLVM, a `nop` with a prefix
-    barriers = _BARRIERS.get(instruction.mnemonic, (False, False))
-    if flags := _flags(instruction):
-        return Effects("L" in flags, "S" in flags, "U" in flags, *barriers)
-    loads = any(access.load for access in instruction.memory)
-    stores = any(access.store for access in instruction.memory)
-    return Effects(loads, stores, False, *barriers)
+    load_barrier, store_barrier = _BARRIERS.get(instruction.mnemonic, (False, False))
+    flags = _flags(instruction)
+    return Effects(
+        may_load="L" in flags if flags else any(access.load for access in instruction.memory),
+        may_store="S" in flags if flags else any(access.store for access in instruction.memory),
+        side_effects="U" in flags,
+        load_barrier=load_barrier,
+        store_barrier=store_barrier,
+    )
 
 
 def _flags(instruction: Instruction) -> str:

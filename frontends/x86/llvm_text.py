@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
-from iced_x86 import Decoder, OpKind, RoundingControl
+from iced_x86 import Decoder, MemorySizeExt, OpKind, RoundingControl
 from msgspec.structs import replace
 
 from incc.frontends.isa import words
@@ -327,7 +327,7 @@ def _usual_operand(native: Any, number: int, mnemonic: str, registers: list[int]
         return f"<{number}U>"
     text = f"<{number}>"
     if kind == "MEMORY":
-        size = _MEMORY_SIZE.size(native.memory_size)
+        size = MemorySizeExt.size(native.memory_size)
         if intel and size in _KEYWORDS:
             text = f"{_KEYWORDS[size]} ptr {text}"
         if native.is_broadcast:
@@ -341,7 +341,7 @@ def _usual_operand(native: Any, number: int, mnemonic: str, registers: list[int]
 def _integer_bits(native: Any, registers: list[int]) -> int:
     """Return the width of a first operand in memory, else of the first general-purpose register; 0 for neither."""
     memory = native.op_count > 0 and _KIND[native.op_kind(0)] == "MEMORY"
-    bits = 8 * int(_MEMORY_SIZE.size(native.memory_size)) if memory else 0
+    bits = 8 * int(MemorySizeExt.size(native.memory_size)) if memory else 0
     return bits or next((width for register in registers if (width := _width(register))), 0)
 
 
@@ -468,7 +468,10 @@ def _with_prefixes(text: str, native: Any, braces: str = "") -> str:
 # --- printing ---------------------------------------------------------------------------------------------------------
 
 _PRINTED: tuple[dict[bytes, str], ...] = ({}, {}, {}, {})
-"""The texts of encodings whose statements hold no more than they do: AT&T, Intel, then both with hexadecimal numbers."""
+"""The texts of encodings whose statements hold no more than they do.
+
+In AT&T syntax, in Intel's, then both with hexadecimal numbers.
+"""
 
 _WRITTEN: dict[tuple[bytes, str, str, bool, bool, bool], str] = {}
 """The texts of statements with their encodings, if no name in the whole text changes these."""

@@ -386,8 +386,8 @@ _DIAGNOSTIC = re.compile(r"(\S.*?:\d+:\d+): (error|warning|note): (.*)")
 def diagnostics(stderr: str, folder: str = "") -> list[str]:
     """Return the place and the kind of each diagnostic (`a.s:3:9: error`) with line and column, once each.
 
-    llvm-mca reads a text twice, and may repeat its diagnostics. It places a mistake in a macro or a repetition in a text
-    of its own, `<instantiation>`; it counts at the statement in the file, which a note names.
+    llvm-mca reads a text twice, and may repeat its diagnostics. It places a mistake in a macro or a repetition in a
+    text of its own, `<instantiation>`; it counts at the statement in the file, which a note names.
     """
     found: dict[str, None] = {}
     instantiated = ""

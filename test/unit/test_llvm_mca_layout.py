@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llvm_mca_output import parse_json, parse_text
 from llvm_mca_reports import STALLS, STATISTICS, Report, as_report
+from msgspec.structs import replace
 
 from incc.driver.report import types as t
 from incc.driver.views import llvm_mca

@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 from llvm_mca_output import parse_json, parse_text
 from llvm_mca_reports import STATISTICS, Report, as_report
+from msgspec.structs import replace
 
 from incc.driver.pipeline import Settings, analyze_units
 from incc.driver.report import types as t
