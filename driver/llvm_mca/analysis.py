@@ -149,6 +149,8 @@ def _text_report(source: Input) -> tuple[str, t.Report]:
     _report_mistakes(source, reading)
     if reading is not None:
         wrong = [each.line for each in reading.diagnostics if each.kind == "error"]
+        if report is not None and not wrong and not _refused(report):  # LLVM only warns
+            return text, report
         text = reading.text or _without_lines(text, wrong)
     report = _analysed(source, text)
     if refused := _refused(report):  # LLVM is missing, or the assembler does not take what LLVM writes

@@ -76,6 +76,10 @@ def _run(line: CommandLine) -> int:
         say(lists())
     if cpu_help:
         return 1
+    if target.narrow and code is not None:
+        from incc.driver.llvm_mca.target import narrow
+
+        code = narrow(code)
     cpu = _cpu(given, target)
     views = _views(line, target, cpu)
     _print_notes(line)
@@ -165,7 +169,8 @@ def _cpu(given: Given, target: Target) -> str:
                 from incc.driver.llvm_mca.names import UNSCHEDULED
 
                 if name in UNSCHEDULED.split():
-                    error = f"llvm-mca has no model of '{name}'; {chosen.note}"
+                    other = chosen.model.name
+                    error = f"llvm-mca has no model of '{name}'; incc-mca without --compat takes that of {other}"
             if chosen.model.isa != "x86":
                 error = f"'{name}' is not a core of the target '{target.triple}'"
         except AnalysisError as failure:

@@ -50,6 +50,8 @@ def read(arguments: Sequence[str]) -> CommandLine:
             files += rest
         elif argument == "-" or not argument.startswith("-"):
             files.append(argument)
+        elif argument.startswith("---"):
+            raise UsageError(f"unknown option {argument}")
         else:
             name, equals, text = argument.lstrip("-").partition("=")
             value = text if equals else None

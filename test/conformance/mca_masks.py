@@ -53,7 +53,8 @@ class Facts(msgspec.Struct, frozen=True):
     """An output without its results."""
 
     status: int
-    diagnostics: list[str]
+    stderr: list[str]
+    """The lines on standard error, of which `differences` compares the `diagnostics`."""
     sections: list[Section]
     """The sections of a text; of JSON one for each key, with a line for each value."""
 
@@ -383,7 +384,7 @@ def sections(output: str) -> list[Section]:
 _DIAGNOSTIC = re.compile(r"(\S.*?:\d+:\d+): (error|warning|note): (.*)")
 
 
-def diagnostics(stderr: str, folder: str = "") -> list[str]:
+def diagnostics(stderr: list[str]) -> list[str]:
     """Return the place and the kind of each diagnostic (`a.s:3:9: error`) with line and column, once each.
 
     llvm-mca reads a text twice, and may repeat its diagnostics. It places a mistake in a macro or a repetition in a
@@ -391,7 +392,7 @@ def diagnostics(stderr: str, folder: str = "") -> list[str]:
     """
     found: dict[str, None] = {}
     instantiated = ""
-    for line in (stderr.replace(folder, "%t") if folder else stderr).split("\n"):
+    for line in stderr:
         if match := _DIAGNOSTIC.match(line):
             place, kind, text = match.groups()
             if place.startswith("<instantiation>"):
@@ -418,7 +419,8 @@ def masked(status: int, stdout: str, stderr: str, files: Iterable[tuple[str, str
     for name, text in files:
         found.append(Section(f"file {name}", []))
         found += sections(text)
-    return Facts(status, diagnostics(stderr, folder), found)
+    lines = (stderr.replace(folder, "%t") if folder else stderr).rstrip("\n")
+    return Facts(status, lines.split("\n") if lines else [], found)
 
 
 class _Timeline(msgspec.Struct, frozen=True, kw_only=True):
@@ -489,7 +491,7 @@ def _texts(facts: Facts) -> list[str]:
     ]
 
 
-class Difference(msgspec.Struct, frozen=True):
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """A difference between two outputs."""
 
     aspect: str
@@ -512,8 +514,9 @@ def _unlike(expected: list[str], got: list[str]) -> tuple[list[str], list[str]]:
     return expected[start : len(expected) - end], got[start : len(got) - end]
 
 
-def _difference(aspect: str, where: str, unlike: tuple[list[str], list[str]]) -> Difference:
-    return Difference(aspect=aspect, where=where, expected=unlike[0], got=unlike[1])
+def _difference(aspect: str, section: str, expected: list[str], got: list[str]) -> Difference:
+    only_expected, only_got = _unlike(expected, got)
+    return Difference(aspect=aspect, section=section, expected=only_expected, got=only_got)
 
 
 def differences(expected: Facts, got: Facts) -> list[Difference]:
@@ -521,14 +524,15 @@ def differences(expected: Facts, got: Facts) -> list[Difference]:
     titles, other_titles = [s.title for s in expected.sections], [s.title for s in got.sections]
     found: list[Difference] = []
     if titles != other_titles:
-        found.append(Difference("sections", "", *_unlike(titles, other_titles)))
+        found.append(_difference("sections", "", titles, other_titles))
     found += _row_differences(expected.sections, got.sections)
     texts, other_texts = _texts(expected), _texts(got)
     if texts != other_texts:
         # A text is shown once, though it is in several views.
-        found.append(Difference("text", "", *_unlike(list(dict.fromkeys(texts)), list(dict.fromkeys(other_texts)))))
-    if expected.diagnostics != got.diagnostics:
-        found.append(Difference("diagnostics", "", *_unlike(expected.diagnostics, got.diagnostics)))
+        found.append(_difference("text", "", list(dict.fromkeys(texts)), list(dict.fromkeys(other_texts))))
+    places, other_places = diagnostics(expected.stderr), diagnostics(got.stderr)
+    if places != other_places:
+        found.append(_difference("diagnostics", "", places, other_places))
     if expected.status != got.status:
         found.append(Difference(aspect="status", section="", expected=[str(expected.status)], got=[str(got.status)]))
     return found
@@ -545,8 +549,8 @@ def _row_differences(expected: list[Section], got: list[Section]) -> Iterable[Di
         del left[: at + 1]
         if section.title == "Timeline view:":
             if not _same_timelines(section.lines, other.lines):
-                yield Difference("rows", section.title, *_unlike(section.lines, other.lines))
+                yield _difference("rows", section.title, section.lines, other.lines)
         elif _rows(section) != _rows(other) and not (
             section.title == "Scheduler's queue usage:" and _same_queues(section.lines, other.lines)
         ):
-            yield Difference("rows", section.title, *_unlike(_rows(section), _rows(other)))
+            yield _difference("rows", section.title, _rows(section), _rows(other))
