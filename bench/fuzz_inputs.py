@@ -55,10 +55,10 @@ def cases() -> list[Case]:
 @functools.cache
 def option_words() -> list[str]:
     """Options of both faces, with values that are right for some."""
-    from incc.driver.llvm_mca.options import TABLE
+    from incc.driver.llvm_mca.options import IGNORED
     from incc.driver.options import MCA, options_of
 
-    words = [f"-{option.name}" for option in TABLE]
+    words = [f"-{name}" for name in IGNORED]
     for option in options_of(MCA):
         if option.name != "measure":
             words.append(f"-{option.name}")

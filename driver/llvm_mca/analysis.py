@@ -72,11 +72,11 @@ def analyse(source: Input) -> Outcome:
     """Analyse the input. Raises StopError after a mistake that is reported, DecodeError if LLVM was stopped."""
     from incc.driver.pipeline import model_notes
 
-    text, report = _code_report(source) if source.code is not None else _text_report(source)
+    text, report, numbered = _code_report(source) if source.code is not None else _text_report(source)
     _check_instructions(source, report)
     for note in (*model_notes(report), *_missing_runs(report, source.name)):
         say(f"note: {note}")
-    unknown = _unknown_instructions(source, report)
+    unknown = _unknown_instructions(source, report, numbered)
     if unknown and source.skips_instructions and source.code is None:
         text = _without_lines(text, unknown)
         report = _analysed(source, text)
@@ -85,7 +85,7 @@ def analyse(source: Input) -> Outcome:
     stops = bool(unknown) and not source.skips_instructions
     if stops:
         _keep_known(report)
-    _warn_of_branches(source, report)
+    _warn_of_branches(source, report, numbered)
     return Outcome(report, headings, stops)
 
 
@@ -117,15 +117,18 @@ def _check_instructions(source: Input, report: t.Report) -> None:
 # --- reading the input -----------------------------------------------------------------------------------------------
 
 
-def _code_report(source: Input) -> tuple[str, t.Report]:
+def _code_report(source: Input) -> tuple[str, t.Report, bool]:
     report = _analysed(source, "")
     for left_out in [each for unit in report["units"] for each in unit["left_out"]]:
         say(f"{source.name}: warning: not analysed: {left_out['reason']}")
-    return "", report
+    return "", report, False
 
 
-def _text_report(source: Input) -> tuple[str, t.Report]:
-    """Return the text that was analysed, and the report on it. Raises StopError, DecodeError."""
+def _text_report(source: Input) -> tuple[str, t.Report, bool]:
+    """Return the text that was analysed, the report on it, and True if the text has the lines of the source.
+
+    Raises StopError, DecodeError.
+    """
     from incc.driver.report.problems import Problem, shown
     from incc.frontends.x86 import assembler
     from incc.frontends.x86.assembler import LimitError
@@ -139,7 +142,7 @@ def _text_report(source: Input) -> tuple[str, t.Report]:
     if not regions(text)[1] and not unusual(text, source.triple):
         report = _analysed(source, text)
         if not _refused(report) and not assembler.heard:
-            return text, report
+            return text, report, True
     reading: Reading | None = None
     try:
         reading = read(text, source.triple)
@@ -147,11 +150,17 @@ def _text_report(source: Input) -> tuple[str, t.Report]:
         if report is None or not _refused(report):
             raise
     _report_mistakes(source, reading)
+    numbered = True
     if reading is not None:
         wrong = [each.line for each in reading.diagnostics if each.kind == "error"]
         if report is not None and not wrong and not _refused(report):  # LLVM only warns
-            return text, report
-        text = reading.text or _without_lines(text, wrong)
+            return text, report, True
+        if not reading.text:
+            text = _without_lines(text, wrong)
+        elif report is not None and wrong and reading.remaining.count("\n") == text.count("\n"):
+            text = reading.remaining
+        else:  # what assemblers read differently, as LLVM writes it: in other lines
+            text, numbered = reading.text, False
     report = _analysed(source, text)
     if refused := _refused(report):  # LLVM is missing, or the assembler does not take what LLVM writes
         lines = text.replace(assembler.ALONE, "").split("\n")
@@ -165,7 +174,7 @@ def _text_report(source: Input) -> tuple[str, t.Report]:
                 )
             )
         _stop_at_statements(source, len(refused))
-    return text, report
+    return text, report, numbered
 
 
 def _report_mistakes(source: Input, reading: Reading | None) -> None:
@@ -228,8 +237,11 @@ def _without_lines(text: str, numbers: Iterable[int]) -> str:
 # --- what llvm-mca says of instructions ------------------------------------------------------------------------------
 
 
-def _unknown_instructions(source: Input, report: t.Report) -> list[int]:
-    """Report the instructions without figures, only the first one if it stops the run, and return their lines."""
+def _unknown_instructions(source: Input, report: t.Report, numbered: bool) -> list[int]:
+    """Report the instructions without figures, only the first one if it stops the run, and return their lines.
+
+    `numbered`: these are lines of the source.
+    """
     lines: list[int] = []
     for unit in report["units"]:
         for kernel in unit["kernels"]:
@@ -237,7 +249,7 @@ def _unknown_instructions(source: Input, report: t.Report) -> list[int]:
                 line = instruction["line"]
                 if not instruction["unknown"] or line in lines:
                     continue
-                place = source.name if source.code is not None else f"{source.name}:{line}"
+                place = f"{source.name}:{line}" if numbered else source.name
                 text = " ".join(instruction["text"].split())
                 lines.append(line)
                 if not source.skips_instructions:
@@ -262,7 +274,7 @@ def _keep_known(report: t.Report) -> None:
         unit["kernels"] = kept
 
 
-def _warn_of_branches(source: Input, report: t.Report) -> None:
+def _warn_of_branches(source: Input, report: t.Report, numbered: bool) -> None:
     """Warn of the first call and the first return of each region, which are not followed."""
     from incc.frontends.isa import isa
 
@@ -278,7 +290,7 @@ def _warn_of_branches(source: Input, report: t.Report) -> None:
                 if kind not in ("call", "return") or kind in warned or text.lstrip().startswith(_OTHER_RETURNS):
                     continue
                 warned.add(kind)
-                place = source.name if source.code is not None else f"{source.name}:{instruction['line']}"
+                place = f"{source.name}:{instruction['line']}" if numbered else source.name
                 if kind == "call":
                     latency = source.settings.call_latency
                     say(f"{place}: warning: the called function is not analysed; calls take {latency} cycles")

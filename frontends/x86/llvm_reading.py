@@ -46,6 +46,8 @@ class Reading(msgspec.Struct, frozen=True):
     text: str
     """The text without the statements at fault, with repetitions, macros and conditions carried out, and with its
     comments; "" if LLVM could not read it to the end."""
+    remaining: str
+    """The text without the statements at fault, otherwise as it was, with included files in which there are some."""
 
 
 class _Line(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,7 +112,8 @@ def read(text: str, triple: str = TRIPLE) -> Reading | None:
     if _UNFINISHED_FRAME in output:
         errors.append(_at(lines, len(lines) - 1, len(lines[-1].source) + 1, "error", _UNFINISHED_FRAME))
     errors += _recursive_symbols(lines)
-    return Reading(sorted(errors + warnings, key=lambda each: (each.line, each.file_line, each.column)), written)
+    diagnostics = sorted(errors + warnings, key=lambda each: (each.line, each.file_line, each.column))
+    return Reading(diagnostics, written, _joined(lines))
 
 
 def expanded(text: str, triple: str = TRIPLE) -> str:
