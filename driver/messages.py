@@ -21,6 +21,16 @@ def tell(text: str) -> None:
             sys.stderr.flush()
 
 
+def tell_printable(text: str) -> None:
+    """Write text to standard error. Control characters from files and names are escaped for the terminal's sake."""
+    lines = text.split("\n")
+    if not all(line.isprintable() for line in lines):
+        from incc.views.layout import harmless
+
+        text = "\n".join([harmless(line.expandtabs(8), False) for line in lines])
+    tell(text)
+
+
 def say(command: str, message: str) -> None:
     """Write a command's message as a line to standard error, without power over a terminal."""
     from incc.views.layout import harmless

@@ -873,10 +873,24 @@ def _number(option: str, value: str) -> int:
     raise UsageError(f"{option} needs a number above 0, not {value!r}")
 
 
+def integer(text: str) -> int | None:
+    """Return an unsigned number in LLVM's notation, where 0x, 0b, 0o or 0 chooses the base; None for other text."""
+    base, digits = 10, text
+    lower = text[:2].lower()
+    if lower in ("0x", "0b", "0o"):
+        base, digits = {"0x": 16, "0b": 2, "0o": 8}[lower], text[2:]
+    elif text[:1] == "0" and len(text) > 1 and text[1].isdigit():
+        base, digits = 8, text[1:]
+    if not digits or not digits.isascii() or not digits.isalnum() or len(digits) > 64:
+        return None
+    try:
+        return int(digits, base)
+    except ValueError:
+        return None
+
+
 def _uint(option: str, value: str) -> int:
     """A number as LLVM reads it: 0x10, 0b1, 010 for 8."""
-    from incc.driver.llvm_mca.options import integer
-
     if value.isascii() and value.isdecimal() and len(value) > _DIGITS:
         raise UsageError(f"{option} is at most {MOST}")
     found = integer(value)

@@ -102,7 +102,7 @@ ELSEWHERE = (
     "models/forms/aarch64",
     "models/forms/shapes",
     "frontends/gcc_wrapper",
-    "driver/llvm_",
+    "driver/llvm_mca",
 )
 
 _REGISTERS = (

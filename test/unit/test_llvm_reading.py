@@ -1,4 +1,4 @@
-"""How LLVM reads texts that assemblers read differently, and what it says of them."""
+"""LLVM's reading of texts that assemblers read differently, and the places of mistakes in them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from incc.driver.llvm_mca.messages import refusals
 from incc.frontends.x86.decode import UndecodableError, decode, decode_refused, prefix_alone
 from incc.frontends.x86.kernels import finished
-from incc.frontends.x86.llvm_messages import expanded, messages, unusual, with_plain_numbers
+from incc.frontends.x86.llvm_reading import Diagnostic, expanded, read, unusual, with_plain_numbers
 from incc.frontends.x86.llvm_text import printed
 
 pytest.importorskip("llvmlite")
-
-
-def told(text: str) -> str:
-    return "".join(each.text for each in refusals(text, "f.s", [], False))
 
 
 @pytest.mark.parametrize(
@@ -94,54 +89,64 @@ def test_masm_numbers_keep_their_columns() -> None:
         assert with_plain_numbers(text) == text
 
 
-def test_what_a_repetition_says() -> None:
-    instance = "error: invalid instruction mnemonic 'bad'\n"
-    note = "f.s:1:2: note: while in macro instantiation\n        .rept 2\n        ^\n"
-    first = f"<instantiation>:1:1: {instance}bad\n^~~\n{note}"
-    second = f"<instantiation>:2:2: {instance}        bad\n        ^~~\n{note}"
-    assert told("\t.rept 2\n\tbad\n\t.endr\n") == first + second
+def diagnostics(text: str) -> list[Diagnostic]:
+    reading = read(text)
+    assert reading is not None
+    return reading.diagnostics
 
 
-def test_what_a_macro_says() -> None:
-    text = "\t.macro m a, b=%ebx\n\taddl \\a, \\b\n\t\\a\n\t.endm\n\tm %eax\n"
-    assert told(text) == (
-        "<instantiation>:2:2: error: unexpected token at start of statement\n        %eax\n        ^\n"
-        "f.s:5:2: note: while in macro instantiation\n        m %eax\n        ^\n"
-    )
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("\t.rept 2\n\tbad\n\t.endr\n", 1, "invalid instruction mnemonic 'bad' in 'bad', which is written here"),
+        (
+            "\t.macro m a, b=%ebx\n\taddl \\a, \\b\n\t\\a\n\t.endm\n\tm %eax\n",
+            5,
+            "unexpected token at start of statement in '%eax', which is written here",
+        ),
+    ],
+    ids=["repetition", "macro"],
+)
+def test_a_mistake_is_where_it_is_written(text: str, line: int, message: str) -> None:
+    (error,) = diagnostics(text)
+    assert (error.line, error.column, error.kind, error.message) == (line, 2, "error", message)
+    assert error.source == text.split("\n")[line - 1]
 
 
-def test_what_an_included_file_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mistake_in_an_included_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("part.inc").write_text("nop\nbad\n")
-    text = 'nop\n.include "part.inc"\n'
-    assert told(text) == ("Included from f.s:2:\npart.inc:2:1: error: invalid instruction mnemonic 'bad'\nbad\n^~~\n")
+    (error,) = diagnostics('nop\n.include "part.inc"\n')
+    assert (error.file, error.file_line, error.column, error.line) == ("part.inc", 2, 1, 2)
 
 
 def test_warnings_are_no_errors() -> None:
-    (said,) = messages('nop\n.warning "slow"\n')
-    assert (said.kind, said.line, said.column, said.text) == ("warning", 2, 1, "slow")
+    (warning,) = diagnostics('nop\n.warning "slow"\n')
+    assert (warning.kind, warning.line, warning.column, warning.message) == ("warning", 2, 1, "slow")
 
 
 @pytest.mark.parametrize(
     ("text", "places"),
     [
-        ("\f\n", [(1, 1, "invalid character in input"), (1, 1, "unexpected token at start of statement")]),
-        ("nop\n.if 1\n", [(3, 1, "unmatched .ifs or .elses")]),
-        (".if\nnop\n", [(1, 4, "unknown token in expression"), (3, 1, "unmatched .ifs or .elses")]),
-        (".cfi_startproc\nnop\n", [(3, 1, "Unfinished frame!")]),
-        ("movl $a+b, %eax\nmovl $a-b, %eax\nbad\n", [(3, 1, "invalid instruction mnemonic 'bad'")]),
-        ('.ascii "a\nnop\nbad', [(1, 8, "expected string")]),
-        ("vaddps %zmm0, %zmm1, %zmm2 {%k8}\n",
-         [(1, 29, "invalid register name"), (1, 30, "Expected an op-mask register at this point")]),
-        ('# 7 "a.c"\n\tbad\n', [(2, 2, "invalid instruction mnemonic 'bad'")]),
+        ("\f\n", [(1, 1)]),
+        ("nop\n.if 1\n", [(3, 1)]),
+        (".if\nnop\n", [(1, 4), (3, 1)]),
+        (".cfi_startproc\nnop\n", [(3, 1)]),
+        ("movl $a+b, %eax\nmovl $a-b, %eax\nbad\n", [(3, 1)]),
+        ('.ascii "a\nnop\nbad', [(1, 8)]),
+        ("vaddps %zmm0, %zmm1, %zmm2 {%k8}\n", [(1, 29), (1, 30)]),
+        ("nop; bad 1; addl %eax, %ebx; worse\n", [(1, 6), (1, 30)]),
+        ("x: bad; y: worse\n\tbad\n", [(1, 4), (1, 12), (2, 2)]),
+        (".set a, a\n", [(1, 9)]),
     ],
-)  # fmt: skip
-def test_places(text: str, places: list[tuple[int, int, str]]) -> None:
-    assert [(each.line, each.column, each.text) for each in messages(text)] == places
+)
+def test_places(text: str, places: list[tuple[int, int]]) -> None:
+    assert [(each.line, each.column) for each in diagnostics(text)] == places
 
 
 def test_a_line_marker_names_the_file() -> None:
-    assert told('# 7 "a.c"\n\tbad\n').startswith("a.c:7:2: error: ")
+    (error,) = diagnostics('# 7 "a.c"\n\tbad\n')
+    assert (error.file, error.file_line, error.column, error.line) == ("a.c", 7, 2, 2)
 
 
 def test_repetitions_and_conditions_are_carried_out() -> None:
