@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from incc.compare.documents import Document
-    from incc.driver.sides.analyse import Piece
+    from incc.driver.sides.analyse import CodePiece
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -459,7 +459,7 @@ def _of_code(files: Sequence[tuple[str, str | bytes, str]], name: str, reading: 
     return found
 
 
-def analyse_into(collected: Collected, pieces: Sequence[Piece], jobs: int) -> None:
+def analyse_into(collected: Collected, pieces: Sequence[CodePiece], jobs: int) -> None:
     """Analyse pieces of code, and add what comes of them. Raises InputError."""
     from incc.driver.sides.analyse import analyse, entries_of
 
@@ -470,7 +470,7 @@ def analyse_into(collected: Collected, pieces: Sequence[Piece], jobs: int) -> No
         collected.entries.extend(entries_of(result, collected.share))
 
 
-def _pieces(shown: str, source: str | bytes, kind: str, settings: Any, collected: Collected) -> list[Piece]:
+def _pieces(shown: str, source: str | bytes, kind: str, settings: Any, collected: Collected) -> list[CodePiece]:
     from incc.driver.sides.analyse import assembly_pieces, object_pieces
     from incc.frontends.objects.read import ObjectError
     from incc.support.errors import AnalysisError
@@ -489,7 +489,7 @@ def _pieces(shown: str, source: str | bytes, kind: str, settings: Any, collected
         from incc.frontends.objects.archive import members
 
         assert isinstance(source, str), "libraries are files"
-        pieces: list[Piece] = []
+        pieces: list[CodePiece] = []
         for member, data in members(source):
             try:
                 pieces += object_pieces(data, f"{shown}({_shown(member)})", settings)

@@ -104,7 +104,7 @@ class _Built(msgspec.Struct, frozen=True):
 def run_variants(wanted: Sequence[Variant], reading: Reading) -> list[Side]:
     """A side of each variant. One that does not compile has no kernels, but a `problem`; raises InputError where that
     goes for all. Nothing is written: no object, no dependencies, whatever the arguments say."""
-    from incc.driver.sides.analyse import Piece, analyse, entries_of, in_processes, settings_for
+    from incc.driver.sides.analyse import CodePiece, analyse, entries_of, in_processes, settings_for
     from incc.driver.sides.read import Collected
 
     commands = list(dict.fromkeys((v.compiler, v.flags, v.arguments) for v in wanted))
@@ -116,13 +116,13 @@ def run_variants(wanted: Sequence[Variant], reading: Reading) -> list[Side]:
             raise InputError(next(iter(said)))
         texts = [p if p.startswith(f"{label}: ") else f"{label}: {p}" for p, label in reversed(said.items())]
         raise InputError("; ".join(texts))
-    pieces: list[Piece] = []
+    pieces: list[CodePiece] = []
     spans = []
     for variant in wanted:
         start = len(pieces)
         settings = settings_for(variant.mcpu, reading.functions, reading.model_path)
         pieces += [
-            Piece(unit=unit, settings=settings)
+            CodePiece(unit=unit, settings=settings)
             for unit in built[variant.compiler, variant.flags, variant.arguments].units
         ]
         spans.append((start, len(pieces)))

@@ -511,7 +511,7 @@ def test_a_project_says_what_of_a_link_is_wanted(place: Place, build: Build) -> 
     build.run(*command)
     assert build.work() == []
     assert list(build.reports.glob("*.json")) == []
-    assert "note: program: not analysed: left out by" in place.incc(*command[:1], *command[1:]).err
+    assert "note: program: not analysed: excluded by" in place.incc(*command[:1], *command[1:]).err
 
 
 @needs_gcc
