@@ -141,7 +141,6 @@ MOST_WITH_WHAT_IFS = 500
 nobody reads it for thousands of loops."""
 
 
-
 def analyze_units(units: Sequence[Unit], settings: Settings) -> t.Report:
     """Analyse units and return the report (report/types.py).
 

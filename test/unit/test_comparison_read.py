@@ -111,7 +111,7 @@ def test_what_is_compiled_again_replaces_what_it_was(tmp_path: pathlib.Path, rep
     side = one(written(tmp_path, "build.json", before, other, after, compact=True))
     assert [e.unit["source"] for e in side.entries] == ["other.c"] * 2 + ["triad.c"] * 2
     assert side.entries[2].kernel["cycles"] == 77
-    assert side.info["notes"] == ["triad.c was compiled several times: the last time counts."]
+    assert side.info["notes"] == ["triad.c was compiled several times; the last time counts."]
     # A file of that name in another folder, built by the same command, has other functions.
     for kernel in after["units"][0]["kernels"]:
         kernel["kernel_id"] = f"elsewhere/{kernel['kernel_id']}"
@@ -144,7 +144,7 @@ def test_functions_are_chosen(tmp_path: pathlib.Path, report: Any) -> None:
     assert ids(one(path, functions=("tri*",))) == ["triad/loop1"]
     side = one(path, functions=("nothing",))
     assert side.info["kernels"] == 0
-    assert side.info["notes"] == ["No function is called so."]
+    assert side.info["notes"] == ["No function has such a name."]
 
 
 def test_kernels_of_one_name_are_numbered(tmp_path: pathlib.Path, report: Any) -> None:
@@ -153,7 +153,7 @@ def test_kernels_of_one_name_are_numbered(tmp_path: pathlib.Path, report: Any) -
         kernel["kernel_id"] = "f/loop1"
     side = one(written(tmp_path, "a.json", new))
     assert ids(side) == ["f/loop1", "f/loop1 (2)"]
-    assert side.info["notes"] == ["triad.s has several kernels that are called 'f/loop1': they are numbered."]
+    assert side.info["notes"] == ["triad.s has several kernels called 'f/loop1', which are numbered here."]
 
 
 def test_what_must_be_known_of_a_report_is_noted(tmp_path: pathlib.Path, report: Any) -> None:
@@ -163,7 +163,7 @@ def test_what_must_be_known_of_a_report_is_noted(tmp_path: pathlib.Path, report:
     side = one(written(tmp_path, "a.json", new))
     assert side.info["notes"] == ["No model for x: analysed for y.", "1 loop was not analysed."]
     new["units"] = []
-    assert one(written(tmp_path, "b.json", new)).info["notes"] == ["There are no kernels in it."]
+    assert one(written(tmp_path, "b.json", new)).info["notes"] == ["It has no kernels."]
 
 
 def test_names_of_files_that_are_no_text(tmp_path: pathlib.Path, report: Any) -> None:
@@ -171,7 +171,7 @@ def test_names_of_files_that_are_no_text(tmp_path: pathlib.Path, report: Any) ->
     (tmp_path / "a.json").write_bytes(render(new).encode("utf-8", "surrogateescape"))
     side = one(tmp_path / "a.json")
     assert side.entries[0].unit["source"] == "gr\ufffdn.c"
-    assert side.info["notes"] == [f"{tmp_path}/a.json is not all UTF-8: \ufffd stands for what is not."]
+    assert side.info["notes"] == [f"{tmp_path}/a.json has bytes that are not UTF-8, shown as \ufffd."]
 
 
 # --- versions ---------------------------------------------------------------------------------------------------------
@@ -228,21 +228,22 @@ def test_other_files(tmp_path: pathlib.Path) -> None:
 
     assert refused(tmp_path / "missing.json") == f"{tmp_path}/missing.json: no such file or directory"
     assert refused(file("empty.json", "")).endswith("empty.json: the file is empty")
-    assert refused(file("blank.json", " \n\n")).endswith("blank.json: there is nothing in it")
+    assert refused(file("blank.json", " \n\n")).endswith("blank.json: the input is empty")
     assert refused(file("blanks.json", " \n" * 10_000)).endswith(
-        "blanks.json:1: no JSON: it begins with ' \\n \\n \\n \\n \\n \\n \\n \\n \\n \\n'"
+        "blanks.json:1: not JSON: it begins with ' \\n \\n \\n \\n \\n \\n \\n \\n \\n \\n'"
     )
-    assert refused(file("a.json", "hello")).endswith("a.json:1: no JSON: it begins with 'hello'")
+    assert refused(file("a.json", "hello")).endswith("a.json:1: not JSON: it begins with 'hello'")
     assert "not an incc report (expected a JSON object with" in refused(file("a.json", "[1, 2]"))
     assert 'not an incc report (expected a JSON object with "units")' in refused(file("a.json", '{"name": "x"}'))
     assert "a comparison written by incc-diff, where a report is expected" in refused(
         file("a.json", '{"schema_version": "1.0", "tool": {}, "sides": [], "rows": []}')
     )
-    assert "packed (gzip): unpack it first" in refused(file("a.json.gz", b"\x1f\x8b\x08\x00"))
+    assert "compressed with gzip; decompress it first" in refused(file("a.json.gz", b"\x1f\x8b\x08\x00"))
     assert "UTF-16" in refused(file("a.json", "{}".encode("utf-16")))
-    assert "neither a report nor a database" in refused(file("a.bin", bytes(range(256))))
-    assert "neither a report (JSON) nor assembly" in refused(file("a.txt", "hello"))
-    assert "a source; `incc-diff --run COMPILER… -- FLAGS " in refused(file("a.c", "int main() {}"))
+    assert "not a report, database" in refused(file("a.bin", bytes(range(256))))
+    assert "not a report (JSON) or assembly" in refused(file("a.txt", "hello"))
+    refusal = "source code; compile and compare it with incc-diff --run COMPILER… -- FLAGS "
+    assert refusal in refused(file("a.c", "int main() {}"))
     assert "a.o: code for NONE" in refused(file("a.o", b"\x7fELF" + bytes(100)))
     assert refused("nothing\0here").startswith("nothing?here: ")
     assert refused("/dev/null") == "/dev/null: a device, not a file that can be read"
@@ -379,7 +380,7 @@ def test_a_folder_is_read_in_order(tmp_path: pathlib.Path, report: Any) -> None:
     (tmp_path / "notes.txt").write_text("x")
     side = one(tmp_path)
     assert [e.unit["source"] for e in side.entries[::2]] == ["a.json", "c.json", "b/10.json", "b/2.json"]
-    assert side.info["notes"] == ["compile_commands.json: no report, and not read."]
+    assert side.info["notes"] == ["compile_commands.json: not a report, skipped."]
     (tmp_path / "b/2.json").write_text(render(report)[:-20])
     assert "b/2.json" in refused(tmp_path)
     assert "cut off" in refused(tmp_path)
@@ -388,7 +389,7 @@ def test_a_folder_is_read_in_order(tmp_path: pathlib.Path, report: Any) -> None:
 def test_a_folder_without_anything(tmp_path: pathlib.Path) -> None:
     assert refused(tmp_path) == f"{tmp_path}: no report (*.json), assembly or object in this folder"
     (tmp_path / "compile_commands.json").write_text("[]")
-    assert refused(tmp_path) == f"{tmp_path}: only JSON that is no report in this folder"
+    assert refused(tmp_path) == f"{tmp_path}: only JSON files that are not reports in this folder"
 
 
 def test_a_folder_of_code(tmp_path: pathlib.Path) -> None:
@@ -500,7 +501,7 @@ def test_a_database_is_read_by_its_own_module(
     assert "A note." in sides[0].info["notes"]
     assert sides[0].info["kernels"] == 2
     other = written(tmp_path, "r.json", report)
-    assert refused(f"{other}@main") == f"{other}: not a database, of which @main could be"
+    assert refused(f"{other}@main") == f"{other}: not a database, so @main cannot name a baseline in it"
 
 
 # --- labels -----------------------------------------------------------------------------------------------------------

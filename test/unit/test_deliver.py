@@ -15,7 +15,16 @@ from msgspec.structs import replace
 
 from incc.driver.cli.options import MCA, Given
 from incc.driver.commands import mca
-from incc.driver.deliver import UnmetRequest, Request, Undelivered, deliver, file_name, source_lines, unmet, write_stream
+from incc.driver.deliver import (
+    Request,
+    Undelivered,
+    UnmetRequest,
+    deliver,
+    file_name,
+    source_lines,
+    unmet,
+    write_stream,
+)
 from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
 from incc.support import files
