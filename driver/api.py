@@ -165,7 +165,7 @@ class Model(_Frozen):
         return f"<incc.Model {self.name}: {self.title}>"
 
 
-class _Found:
+class _Results:
     """The results of an analysis, and the report, which is built on first use."""
 
     __slots__ = ("_report", "units")
@@ -187,12 +187,12 @@ class Kernel(_Frozen):
     """A loop or region and its analysis for a core. Times are in core cycles per iteration."""
 
     __slots__ = ("_found", "_number", "_unit")
-    _found: _Found
+    _found: _Results
     _unit: int
     _number: int
 
-    def __init__(self, found: _Found, unit: int, number: int) -> None:
-        object.__setattr__(self, "_found", found)
+    def __init__(self, results: _Results, unit: int, number: int) -> None:
+        object.__setattr__(self, "_found", results)
         object.__setattr__(self, "_unit", unit)
         object.__setattr__(self, "_number", number)
 
@@ -385,16 +385,16 @@ class Report(_Frozen):
     """The kernels of one or several units, in the order of the code."""
 
     __slots__ = ("_found", "compiler_messages", "kernels", "status")
-    _found: _Found
+    _found: _Results
     kernels: tuple[Kernel, ...]
     status: int
     compiler_messages: tuple[str, ...]
 
-    def __init__(self, found: _Found, status: int = 0, compiler_messages: Sequence[str] = ()) -> None:
+    def __init__(self, results: _Results, status: int = 0, compiler_messages: Sequence[str] = ()) -> None:
         kernels = [
-            Kernel(found, number, k) for number, unit in enumerate(found.units) for k in range(len(unit.results))
+            Kernel(results, number, k) for number, unit in enumerate(results.units) for k in range(len(unit.results))
         ]
-        object.__setattr__(self, "_found", found)
+        object.__setattr__(self, "_found", results)
         object.__setattr__(self, "kernels", tuple(kernels))
         object.__setattr__(self, "status", status)
         object.__setattr__(self, "compiler_messages", tuple(compiler_messages))
@@ -451,8 +451,8 @@ class Report(_Frozen):
         from incc.driver.deliver import source_lines
         from incc.views.html import render
 
-        found = self._found.report()
-        return render(found, source_lines(found))
+        report = self._found.report()
+        return render(report, source_lines(report))
 
     def __iter__(self) -> Iterator[Kernel]:
         return iter(self.kernels)
@@ -546,7 +546,7 @@ def analyze(
         measure=measure,
     )
     if input == "asm":
-        return Report(_Found([analyze_unit(_assembly(source, name), settings)]))
+        return Report(_Results([analyze_unit(_assembly(source, name), settings)]))
     reader = _one_of("input", input, {"asm": None, "hex": _machine_code, "obj": _object})
     assert reader is not None, "assembly is read above"
     choice = choose_model(settings.mcpu, "", settings.model_path)
@@ -555,7 +555,7 @@ def analyze(
     result = analyze_kernels(
         unit, code.kernels, settings, choice.model, choice.reason, places=code.places(), left_out=code.left_out
     )
-    return Report(_Found([replace(result, model_note=choice.note)]))
+    return Report(_Results([replace(result, model_note=choice.note)]))
 
 
 def compile(
@@ -631,7 +631,7 @@ def compile(
     except CompilerError as error:
         raise AnalysisError(str(error)) from error
     output = (compiled.output + compiled.errors).decode("utf-8", "replace").splitlines()
-    results = _Found([analyze_unit(unit, settings) for unit in compiled.units])
+    results = _Results([analyze_unit(unit, settings) for unit in compiled.units])
     return Report(results, compiled.status, [*output, *compiled.warnings, *compiled.notes])
 
 

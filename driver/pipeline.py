@@ -236,7 +236,7 @@ def untried(report: t.Report, settings: Settings) -> list[str]:
     return [f"what-if {name!r}: no kernel has such an instruction" for name in missing]
 
 
-class Choice(msgspec.Struct, frozen=True):
+class ChosenModel(msgspec.Struct, frozen=True):
     """A machine model and the reason for its choice."""
 
     model: MachineModel
@@ -245,7 +245,7 @@ class Choice(msgspec.Struct, frozen=True):
     """The substituted model and why, if it is not that of the named core; else ""."""
 
 
-def choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str] = ()) -> Choice:
+def choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str] = ()) -> ChosenModel:
     """Choose the machine model for a core.
 
     Args:
@@ -264,19 +264,19 @@ def choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str] = ()) ->
         raise AnalysisError(str(error)) from error
 
 
-def _choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str]) -> Choice:
+def _choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str]) -> ChosenModel:
     from incc.models.loading import find_cpu, host_cpu, load
 
     if mcpu and mcpu != "native":
         cpu = find_cpu(mcpu, model_path, levels=True)
         model = load(cpu.model or mcpu, model_path)
-        return Choice(model, f"-mcpu={mcpu}{_nearest(cpu)}", _stand_in(mcpu, cpu))
+        return ChosenModel(model, f"-mcpu={mcpu}{_nearest(cpu)}", _stand_in(mcpu, cpu))
     instead = note = ""
     if not mcpu and command_cpu and command_cpu != "native":
         cpu = find_cpu(command_cpu, model_path)
         if cpu.model:
             reason = f"the command's target, {command_cpu}{_nearest(cpu)}"
-            return Choice(load(cpu.model, model_path), reason, _stand_in(command_cpu, cpu))
+            return ChosenModel(load(cpu.model, model_path), reason, _stand_in(command_cpu, cpu))
         why = f" ({cpu.why})" if cpu.why else ""
         instead = f"; {command_cpu}, the command's target, has no model{why}"
         note = f"no model for the command's target, {command_cpu}{why}: analysed for the host, "
@@ -293,7 +293,7 @@ def _choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str]) -> Cho
         note = _stand_in(f"the host, {host}", cpu)
     if recognised:
         recognised = f"; {recognised}"
-    return Choice(load(cpu.model, model_path), f"the host, {host}{recognised}{_nearest(cpu)}{instead}", note)
+    return ChosenModel(load(cpu.model, model_path), f"the host, {host}{recognised}{_nearest(cpu)}{instead}", note)
 
 
 def _nearest(cpu: Cpu) -> str:
@@ -525,7 +525,7 @@ def kernel_places(
     ]
 
 
-def _model_of(unit: Unit, settings: Settings) -> Choice:
+def _model_of(unit: Unit, settings: Settings) -> ChosenModel:
     """Return the model for the analysis of a unit. Raises AnalysisError."""
     # Measurements are compared with the host, whatever the target of the code is.
     choice = choose_model(settings.mcpu, "" if settings.measure else unit.cpu, settings.model_path)
@@ -533,7 +533,7 @@ def _model_of(unit: Unit, settings: Settings) -> Choice:
     if other := _other_native(unit, model, settings):
         reason += f"; {other}"
         note += f"; {other}" if note else other
-    return Choice(model, reason, note)
+    return ChosenModel(model, reason, note)
 
 
 def _with_lacking(model: MachineModel, note: str, cpu: str, kernels: Sequence[Kernel]) -> tuple[MachineModel, str]:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from incc.driver.builds.project import Project
-    from incc.driver.cli.own_options import Options
+    from incc.driver.cli.own_options import WrapperOptions
     from incc.driver.deliver import Request
     from incc.driver.pipeline import Settings
     from incc.frontends.unit import IncludeFolders, Unit
@@ -371,14 +371,14 @@ def _withdraw(job: Job, unit: JobUnit, folder: str, request: Request) -> None:
         withdraw(folder, name_for(unit.source, (job.folder, unit.source, unit.output), ending))
 
 
-def _options(job: Job) -> Options:
+def _options(job: Job) -> WrapperOptions:
     from incc.driver.cli.own_options import split
 
     # The front sets INCC_DEPTH for its children, which would turn the analysis off here.
     return split(list(job.options), {name: v for name, v in job.environment.items() if name != "INCC_DEPTH"})[0]
 
 
-def _settings(options: Options) -> Settings:
+def _settings(options: WrapperOptions) -> Settings:
     """Return the settings of the analysis, without a timeline unless an option requests one."""
     given = options.all()
     settings = given.settings()

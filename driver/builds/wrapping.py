@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from incc.driver.builds.project import Project
-    from incc.driver.cli.own_options import Options
+    from incc.driver.cli.own_options import WrapperOptions
     from incc.driver.pipeline import Settings
     from incc.frontends.gcc_wrapper.compiler import Compiler
     from incc.frontends.unit import Unit
@@ -31,7 +31,7 @@ class _Job:
 
     __slots__ = ("compilation", "mistakes", "notes", "options", "report", "tasks", "units", "unmet", "warnings")
 
-    def __init__(self, options: Options, compilation: Compilation) -> None:
+    def __init__(self, options: WrapperOptions, compilation: Compilation) -> None:
         self.options = options
         self.compilation = compilation
         self.warnings = compilation.warnings
@@ -46,7 +46,7 @@ class _Job:
         """True if an expectation in the source is not met and that is an error."""
 
 
-def run(options: Options, compiler: Compiler, arguments: list[str], environment: dict[str, str]) -> int:
+def run(options: WrapperOptions, compiler: Compiler, arguments: list[str], environment: dict[str, str]) -> int:
     """Compile and analyse, and return the exit status. A signal that ended the compiler ends this process, too.
 
     Raises CompilerError if the compiler cannot be started.

@@ -27,7 +27,7 @@ OTHERS = ("--analyze", "--emit-marked", "--incc-cc", "--marker", "--try")
 _COMPILER = "--incc-cc"
 
 
-class Options:
+class WrapperOptions:
     """The options of a run of incc."""
 
     __slots__ = (
@@ -105,12 +105,12 @@ class Options:
         return self.given
 
 
-def split(arguments: list[str], environment: Mapping[str, str]) -> tuple[Options, list[str]]:
+def split(arguments: list[str], environment: Mapping[str, str]) -> tuple[WrapperOptions, list[str]]:
     """Split arguments into incc's options and the compiler's arguments. Raises UsageError for incc's options.
 
     The command line wins over the environment. `--analyzer-…` and other similar arguments belong to the compiler.
     """
-    options = Options()
+    options = WrapperOptions()
     own: list[str] = []
     rest: list[str] = []
     theirs = False
@@ -147,7 +147,7 @@ def _is_own(argument: str) -> bool:
     return name in OTHERS or argument in WARNINGS or name.startswith(PREFIX)
 
 
-def _read_environment(options: Options, environment: Mapping[str, str]) -> None:
+def _read_environment(options: WrapperOptions, environment: Mapping[str, str]) -> None:
     get = environment.get
     if words := get("INCC_OPTIONS", ""):
         _read_words(options, words)
@@ -161,7 +161,7 @@ def _read_environment(options: Options, environment: Mapping[str, str]) -> None:
         options.output, options.append = os.path.abspath(output), True
 
 
-def _read_settings(options: Options, environment: Mapping[str, str]) -> None:
+def _read_settings(options: WrapperOptions, environment: Mapping[str, str]) -> None:
     """Read the variables that change the analysis; a run without analysis ignores them."""
     get = environment.get
     if chosen := get("INCC_FORMAT", ""):
@@ -188,7 +188,7 @@ def _read_settings(options: Options, environment: Mapping[str, str]) -> None:
             options.problems.append(f"INCC_LTO is link or compile, not {lto!r}")
 
 
-def _read_words(options: Options, words: str) -> None:
+def _read_words(options: WrapperOptions, words: str) -> None:
     """Read options from a variable, which are quoted as in a shell."""
     import shlex
 
@@ -206,7 +206,7 @@ def _read_words(options: Options, words: str) -> None:
     options.report = options.checks = options.named = False
 
 
-def _take(options: Options, argument: str) -> None:
+def _take(options: WrapperOptions, argument: str) -> None:
     """Take one of incc's own options. Raises UsageError."""
     name, equals, text = argument.partition("=")
     value = text if equals else None
@@ -233,7 +233,7 @@ def _take(options: Options, argument: str) -> None:
     options.all().take(name, value)
 
 
-def _check(options: Options, rest: list[str]) -> None:
+def _check(options: WrapperOptions, rest: list[str]) -> None:
     """Raise UsageError if a file to write is another file of the command."""
     from incc.driver.cli.options import check_targets
     from incc.frontends.gcc_wrapper.compiler import files_of

@@ -19,7 +19,7 @@ COLUMN = 30
 """The column of the help texts. Options that leave less than two spaces before it get a line of their own."""
 
 
-class Command(msgspec.Struct, frozen=True, kw_only=True):
+class CommandHelp(msgspec.Struct, frozen=True, kw_only=True):
     """The parts of a command's help apart from its options."""
 
     usage: str
@@ -38,7 +38,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
 
 COMMANDS = {
-    MCA: Command(
+    MCA: CommandHelp(
         usage="incc-mca [options] [FILE]",
         summary="predict the cycles of loops in assembly and their bottlenecks",
         about=(
@@ -57,7 +57,7 @@ COMMANDS = {
         status="0; 1 if some input could not be read or a file could not be written; 2 for a mistake on the command "
         "line",
     ),
-    WRAPPER: Command(
+    WRAPPER: CommandHelp(
         usage="incc ARGS…",
         summary="run a compiler and report on the loops that it compiled",
         about=(
@@ -106,7 +106,7 @@ COMMANDS = {
 }
 
 
-class Entry(msgspec.Struct, frozen=True):
+class HelpEntry(msgspec.Struct, frozen=True):
     """An entry of the help: one option, or several that share a text."""
 
     heads: tuple[str, ...]
@@ -114,7 +114,7 @@ class Entry(msgspec.Struct, frozen=True):
     text: str
 
 
-def entries(command: str, group: str) -> Iterator[Entry]:
+def entries(command: str, group: str) -> Iterator[HelpEntry]:
     """Yield the entries of a group in a command's help; each text ends with the option's other names."""
     heads: list[str] = []
     for option in options_of(command, group):
@@ -123,7 +123,7 @@ def entries(command: str, group: str) -> Iterator[Entry]:
         text = (option.wrapper_help if command == WRAPPER else "") or option.help
         if text:
             text += f" (also: {', '.join(others)})" if others else ""
-            yield Entry(tuple(heads), text)
+            yield HelpEntry(tuple(heads), text)
             heads = []
 
 

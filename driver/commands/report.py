@@ -1,4 +1,4 @@
-"""The command `incc-report`: every kernel of a build in one table, what is worth a look first."""
+"""The command `incc-report`: rank the kernels of a build."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def _by_cores(mcpu: str, side: Side, reading: Reading) -> list[tuple[str, Side]]
         return [(mcpu, side)]
     from incc.driver.pipeline import choose_model
 
-    # Counts of missing kernels are made anew for each core.
+    # The notes on instructions that are not counted are generated anew for each core.
     notes = [note for note in side.info["notes"] if not note.startswith(NOT_COUNTED)]
     found: dict[str, Side] = {}
     for core in dict.fromkeys(choose_model(name, "", reading.model_path).model.name for name in names):

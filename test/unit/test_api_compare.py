@@ -82,8 +82,8 @@ def test_arguments(report: incc.Report, asked: list[Any]) -> None:
 def test_arguments_that_are_no_good(tmp_path: pathlib.Path, report: incc.Report) -> None:
     for arguments, said in (
         ({"labels": ["one"]}, "1 labels for 2 sources"),
-        ({"labels": "ab"}, "a list of texts"),
-        ({"functions": "f"}, "a list of texts"),
+        ({"labels": "ab"}, "a list of strings"),
+        ({"functions": "f"}, "a list of strings"),
         ({"jobs": 0}, "jobs must be at least 1"),
         ({"where": "cycles >"}, "column"),
         ({"fail_if": "nonsense > 1"}, "nonsense"),

@@ -25,7 +25,7 @@ def run(module: str, *arguments: str, **streams: Any) -> subprocess.CompletedPro
     command = [
         sys.executable,
         "-c",
-        f"import sys; from incc.driver import {module} as m; sys.exit(getattr(m, 'command', m.main)())",
+        f"import sys; from incc.driver.commands import {module} as m; sys.exit(getattr(m, 'command', m.main)())",
     ]
     streams.setdefault("stdout", subprocess.PIPE)
     return subprocess.run(
