@@ -162,6 +162,11 @@ def write_stream(stream: TextIO | None, render: Render) -> None:
         pass
 
 
+def without_surrogates(text: str) -> str:
+    """Replace surrogates, which stand for bytes that are not UTF-8, since readers of JSON or comments reject them."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
 def file_name(report: t.Report, ending: str, folder: str = "") -> str:
     """Return a file name in a folder of reports that is unique to the output of the compilation.
 

@@ -119,11 +119,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             aliases=("dependency-graph", "dg"),
         ),
         Option(
-            "cfg",
-            "file",
-            "=FILE.dot",
-            "write the control-flow graphs of the analysed functions",
-            field="control_flow",
+            "cfg", "file", "=FILE.dot", "write the control-flow graphs of the analysed functions", field="control_flow"
         ),
         Option("html", "file", "=FILE.html", "write the report as an HTML page"),
         _flag(
@@ -254,9 +250,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         _switch("disable-cb", commands=_OF_MCA),
         _switch("disable-im", "accepted for compatibility with llvm-mca; no effect", commands=_OF_MCA),
         _switch(
-            "fixed-ports",
-            "split µops equally over their ports instead of balancing the ports",
-            field="fixed_ports",
+            "fixed-ports", "split µops equally over their ports instead of balancing the ports", field="fixed_ports"
         ),
         _switch("simulate", "report only bounds, without simulating", "=false", True, field="simulate"),
         Option(
@@ -432,13 +426,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         ),
         _switch("print-imm-hex", "print immediate values in hexadecimal", field="hex_immediates", commands=_OF_MCA),
         Option(
-            "iterations",
-            "uint",
-            "=N",
-            "iterations in the summary (default: 100)",
-            100,
-            "iterations",
-            commands=_OF_MCA,
+            "iterations", "uint", "=N", "iterations in the summary (default: 100)", 100, "iterations", commands=_OF_MCA
         ),
         Option(
             "iterations",
@@ -907,16 +895,19 @@ def check_targets(targets: Iterable[tuple[str, str]], inputs: Iterable[str] = ()
     import os
 
     taken: dict[str, str] = {}
-    for option, file in targets:
-        if "\0" in file:
-            raise UsageError(f"{option}={file}: the name contains a NUL".replace("\0", "\\0"))
-        if os.path.isdir(file) or file.startswith("/dev/"):
-            continue
-        path = os.path.realpath(file)
-        if path in taken:
-            raise UsageError(f"{taken[path]} and {option} name the same file, {file}")
-        taken[path] = option
-    for file in inputs:
-        option_of = taken.get(os.path.realpath(file)) if "\0" not in file else None
-        if option_of:
-            raise UsageError(f"{option_of} would overwrite {file}")
+    try:
+        for option, file in targets:
+            if "\0" in file:
+                raise UsageError(f"{option}={file}: the name contains a NUL".replace("\0", "\\0"))
+            if os.path.isdir(file) or file.startswith("/dev/"):
+                continue
+            path = os.path.realpath(file)
+            if path in taken:
+                raise UsageError(f"{taken[path]} and {option} name the same file, {file}")
+            taken[path] = option
+        for file in inputs:
+            option_of = taken.get(os.path.realpath(file)) if "\0" not in file else None
+            if option_of:
+                raise UsageError(f"{option_of} would overwrite {file}")
+    except FileNotFoundError:
+        raise UsageError("the working directory does not exist any more; use absolute paths") from None

@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-HELP = "show this help; =man: the manual page; =bash, =zsh: completion"
+HELP = "show this help (=man: manual; =bash, =zsh: completion)"
 
 
 def positive(text: str, most: int = 0) -> int:

@@ -80,18 +80,12 @@ COMMANDS = {
         ),
         environment=(
             ("INCC_ANALYZE=1|FILE", "like --analyze; reports are appended to FILE"),
-            (
-                "INCC_OUTPUT=FILE|FOLDER",
-                "append reports to FILE, or write one for each compilation to FOLDER",
-            ),
+            ("INCC_OUTPUT=FILE|FOLDER", "append reports to FILE, or write one for each compilation to FOLDER"),
             (
                 "INCC_FORMAT, INCC_MCPU, INCC_FUNCTION, INCC_STRICT, INCC_LTO",
                 "like the options; INCC_FUNCTION may name several functions, separated by spaces",
             ),
-            (
-                "INCC_OPTIONS",
-                "further options, quoted as in a shell; they change the analysis but do not turn it on",
-            ),
+            ("INCC_OPTIONS", "further options, quoted as in a shell; they change the analysis but do not turn it on"),
             (
                 "INCC_MODE=lean|full",
                 "like --analyze-mode (default: lean if only the environment turns the analysis on)",

@@ -114,9 +114,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--cache-stats", action="store_true", help="only print the size of the caches")
     parser.add_argument("--clear-cache", action="store_true", help="only empty the caches")
     parser.add_argument(
-        "--cmake-dir",
-        action="store_true",
-        help="only print the folder of incc's CMake package, for CMAKE_PREFIX_PATH",
+        "--cmake-dir", action="store_true", help="only print the folder of incc's CMake package, for CMAKE_PREFIX_PATH"
     )
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="build command with its arguments")
     return parser
@@ -312,11 +310,7 @@ class _Build:
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         try:
             build = os.posix_spawn(
-                program,
-                self.command,
-                self.environment,
-                setsigmask=(),
-                setsigdef=(signal.SIGPIPE, signal.SIGXFSZ),
+                program, self.command, self.environment, setsigmask=(), setsigdef=(signal.SIGPIPE, signal.SIGXFSZ)
             )
         except OSError as error:
             _say(f"error: {program}: {error.strerror}")

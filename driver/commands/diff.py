@@ -143,11 +143,7 @@ def _parser() -> argparse.ArgumentParser:
         help="compare only functions of this name (repeatable)",
     )
     what.add_argument(
-        "--model-path",
-        action="append",
-        default=[],
-        metavar="FOLDER",
-        help="look for models there first (repeatable)",
+        "--model-path", action="append", default=[], metavar="FOLDER", help="look for models there first (repeatable)"
     )
     what.add_argument(
         "-j", dest="jobs", type=positive, default=1, metavar="N", help="processes that analyse code (default: 1)"
@@ -241,13 +237,9 @@ def _check(options: argparse.Namespace, compiled: Sequence[str]) -> None:
     for option, file in named:
         if not file:
             raise UsageError(f"{option} needs a file name")
-    if not named:
-        return
-    try:
+    if named:
         # All arguments of the compiler count as files, which is harmless.
         check_targets(named, [*inputs, *(text.partition("@")[0] for text in inputs), *compiled])
-    except FileNotFoundError:
-        raise UsageError("the working directory does not exist any more; use absolute paths") from None
 
 
 def _inputs(options: argparse.Namespace) -> list[str]:
@@ -334,7 +326,7 @@ def _say_of_other_cores(sides: Sequence[Side], cores: Sequence[str], reading: Re
 
 def _deliver(comparison: c.Comparison, options: argparse.Namespace, show: Show) -> list[str]:
     """Write all requested files, and return messages for those that could not be written."""
-    from incc.driver.deliver import PLAIN_WIDTH, write_stream
+    from incc.driver.deliver import PLAIN_WIDTH, without_surrogates, write_stream
     from incc.support.files import write_whole
 
     failures = []
@@ -346,14 +338,14 @@ def _deliver(comparison: c.Comparison, options: argparse.Namespace, show: Show) 
             failures.append(f"{what} could not be written: {error.strerror}")
 
     def render(width: int, colour: bool) -> str:
-        return _writable(_rendered(comparison, options.format, show, width, colour))
+        return without_surrogates(_rendered(comparison, options.format, show, width, colour))
 
     if options.output:
         attempt(options.output, lambda: write_whole(options.output, render(PLAIN_WIDTH, False)))
     else:
         attempt("the comparison", lambda: write_stream(sys.stdout, render))
     if options.html:
-        attempt(options.html, lambda: write_whole(options.html, _writable(_page(comparison))))
+        attempt(options.html, lambda: write_whole(options.html, without_surrogates(_page(comparison))))
     if options.junit:
         from incc.views.exchange import junit
 
@@ -363,14 +355,9 @@ def _deliver(comparison: c.Comparison, options: argparse.Namespace, show: Show) 
 
         attempt(
             "annotations",
-            lambda: write_stream(sys.stdout, lambda width, colour: _writable(annotations.render(comparison))),
+            lambda: write_stream(sys.stdout, lambda width, colour: without_surrogates(annotations.render(comparison))),
         )
     return failures
-
-
-def _writable(text: str) -> str:
-    """Replace surrogates, which stand for bytes that are not UTF-8, since readers of JSON or comments reject them."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _rendered(comparison: c.Comparison, kind: str, show: Show, width: int, colour: bool) -> str:

@@ -181,10 +181,7 @@ def _check(options: argparse.Namespace) -> None:
     if options.output is not None:
         if not options.output:
             raise UsageError("-o needs a file name")
-        try:
-            check_targets([("-o", options.output)], [*options.inputs, *options.hot])
-        except FileNotFoundError:
-            raise UsageError("the working directory does not exist any more; use absolute paths") from None
+        check_targets([("-o", options.output)], [*options.inputs, *options.hot])
 
 
 def _condition(option: str, text: str) -> Condition:
@@ -320,12 +317,10 @@ def _profiles(options: argparse.Namespace) -> list[Told]:
 
 def _deliver(ranking: r.Ranking, options: argparse.Namespace) -> str:
     """Write the table, and return a message if it could not be written."""
-    from incc.driver.deliver import PLAIN_WIDTH, write_stream, write_whole
+    from incc.driver.deliver import PLAIN_WIDTH, without_surrogates, write_stream, write_whole
 
     def render(width: int, colour: bool) -> str:
-        text = _rendered(ranking, options, width, colour)
-        # Surrogates, which stand for bytes that are not UTF-8, cannot be written.
-        return text if text.isascii() else text.encode("utf-8", "replace").decode()
+        return without_surrogates(_rendered(ranking, options, width, colour))
 
     try:
         if options.output:
