@@ -214,7 +214,7 @@ def test_an_analysis_that_fails_is_a_line_in_the_log(tmp_path: Path, reports: Pa
         ({"environment": {"INCC_MCPU": "z80"}}, "z80"),
         ({"environment": {"INCC_FORMAT": "xml"}}, "INCC_FORMAT is text or json, not 'xml'"),
         ({"unit": {"way": "object", "file": str(tmp_path / "new.o"), "output": "sum.o"}}, "was changed or removed"),
-        ({"version": 2}, "a job of version 2"),
+        ({"version": 2}, "job of version 2"),
         ({"units": [{"source": "x.c"}]}, "no job: KeyError: 'way'"),
     ]
     for changes, problem in cases:
