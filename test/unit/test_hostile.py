@@ -178,7 +178,7 @@ def test_standard_output_that_is_closed(module: str, arguments: list[str]) -> No
     ("content", "reason"),
     [
         (b"\x7fELF junk", "the ELF file is cut off in its header"),
-        (b"\tnop\n\0\n", "not assembly: there are NUL bytes"),
+        (b"\tnop\n\0\n", "not assembly: it contains NUL bytes"),
     ],
 )
 def test_a_binary_is_no_assembly(
