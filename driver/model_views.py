@@ -11,7 +11,7 @@ from incc.models.loading import list_models, load
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from incc.driver.coverage import Refused, Used
+    from incc.driver.coverage import RefusedCode, Used
     from incc.models.files.source import ModelSource
     from incc.models.model import MachineModel
 
@@ -135,7 +135,7 @@ def show_disagreements(chain: Sequence[ModelSource], forms: str = "*") -> None:
 # --- coverage --------------------------------------------------------------------------------------------------------
 
 
-def show_coverage(model: MachineModel, code: Sequence[Used | Refused], verbose: bool) -> bool:
+def show_coverage(model: MachineModel, code: Sequence[Used | RefusedCode], verbose: bool) -> bool:
     """Print how much of the code a model knows, by source, and what it lacks; return True if it lacks nothing."""
     from incc.driver.coverage import DERIVED, LACKING, Used, measure
 

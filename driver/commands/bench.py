@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Sequence
 
-    from incc.driver.pipeline import Choice
+    from incc.driver.pipeline import ChosenModel
     from incc.frontends.kernel import Kernel
     from incc.measuring.forms.bench import Bench
     from incc.measuring.forms.operands import Named
@@ -198,7 +198,7 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError(f"{options.html}: folder {folder} does not exist")
 
 
-def _model(options: argparse.Namespace) -> Choice:
+def _model(options: argparse.Namespace) -> ChosenModel:
     """Return the model to compare with. Raises UsageError, and AnalysisError if this machine cannot be measured."""
     from incc.driver import UsageError
     from incc.driver.pipeline import choose_model

@@ -20,7 +20,7 @@ from incc.models.notation import form_key
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.driver.coverage import Refused, Used
+    from incc.driver.coverage import RefusedCode, Used
     from incc.models.importers.common import Imported
 
 OK, FAILED, USAGE = 0, 1, 2
@@ -334,18 +334,18 @@ def _diff(args: argparse.Namespace) -> int:
 
 
 def _coverage(args: argparse.Namespace) -> int:
-    from incc.driver.coverage import InputError, read_assembly, read_hex
+    from incc.driver.coverage import CoverageError, read_assembly, read_hex
     from incc.driver.model_views import show_coverage
 
     model = load(args.mcpu, args.model_path)
-    code: list[Used | Refused] = []
+    code: list[Used | RefusedCode] = []
     try:
         for path in args.files:
             if args.input_format == "asm":
                 code += read_assembly(path, model.isa, args.auto)
             else:
                 code += read_hex(path, model.isa, args.weighted)
-    except InputError as error:
+    except CoverageError as error:
         return _fail(str(error))
     complete = show_coverage(model, code, args.verbose)
     return FAILED if args.strict and not complete else OK

@@ -74,7 +74,7 @@ def test_a_name_that_no_file_has(
     own = ["-mcpu=skylake"] if command == "mca" else []
     assert importlib.import_module(f"incc.driver.commands.{command}").main([*own, *words]) in (1, 2)
     said = capsys.readouterr().err
-    assert "there is a NUL in" in said
+    assert "name contains a NUL" in said
     assert sorted(path.name for path in folder.iterdir()) == ["a.s", "bad.s"]
 
 
@@ -344,7 +344,8 @@ def test_other_commands_with_input_without_an_end(
     (tmp_path / "a.s").write_text(".L0:\naddl %eax, %ebx\njne .L0\n")
     assert main(["-mcpu=skylake", "--auto", "-json", str(tmp_path / "a.s"), "-o", str(tmp_path / "a.json")]) == 0
     code = (
-        f"import sys; from incc.driver import files, {module} as m; files.read_bytes.__defaults__ = (1 << 20,); "
+        f"import sys; from incc.driver.commands import {module} as m; from incc.support import files; "
+        "files.read_bytes.__defaults__ = (1 << 20,); "
         "files.read_all.__defaults__ = (1 << 20,); sys.exit(getattr(m, 'command', m.main)())"
     )
     with open("/dev/zero", "rb") as zero:
