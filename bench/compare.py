@@ -187,7 +187,7 @@ def diff(inputs: list[str]) -> None:
 
 def parts(inputs: list[str]) -> str:
     """Compare them, and print what each part takes."""
-    import incc.compare.build as build
+    import incc.comparison.build as build
     from incc.driver.sides.read import read_sides
     from incc.views.comparison import text
     from incc.views.comparison.cells import Show

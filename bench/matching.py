@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import incc
-from incc.compare.match import Matching, match
-from incc.compare.side import Entry, in_memory
+from incc.comparison.match import Matching, match
+from incc.comparison.side import Entry, in_memory
 
 HERE = Path(__file__).parent
 FILES = [str(HERE / "elements_kernels.c")]

@@ -31,13 +31,13 @@ from typing import TYPE_CHECKING
 from matching import CXX, Score, hidden, print_confidence
 
 import incc
-from incc.compare.match import match
-from incc.compare.side import Entry, in_memory
+from incc.comparison.match import match
+from incc.comparison.side import Entry, in_memory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.compare.match import Matching
+    from incc.comparison.match import Matching
 
 NEAR = 2
 """Lines that two compilers' lines of a loop may be apart: of its head or of its body."""

@@ -14,9 +14,9 @@ from incc.driver.api import AnalysisError, Path, Report, _Frozen
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from incc.compare import types as c
-    from incc.compare.build import Wanted
-    from incc.compare.side import Side
+    from incc.comparison import types as c
+    from incc.comparison.build import Wanted
+    from incc.comparison.side import Side
     from incc.driver.sides.read import Reading
     from incc.report import types as t
     from incc.report.where import Condition
@@ -33,7 +33,7 @@ class Comparison(_Frozen):
     _wanted: Wanted
 
     def __init__(self, sides: Sequence[Side], wanted: Wanted) -> None:
-        from incc.compare.build import compare
+        from incc.comparison.build import compare
 
         object.__setattr__(self, "_sides", tuple(sides))
         object.__setattr__(self, "_wanted", wanted)
@@ -66,7 +66,7 @@ class Comparison(_Frozen):
         Raises:
             ValueError: The condition is invalid.
         """
-        from incc.compare.build import compare
+        from incc.comparison.build import compare
 
         wanted = replace(self._wanted, where=_condition(condition), fail_if=None)
         return tuple(compare(self._sides, wanted).rows)
@@ -78,7 +78,7 @@ class Comparison(_Frozen):
         return tuple(copy.deepcopy(gate.offenders)) if gate else ()
 
     def to_dict(self) -> c.Comparison:
-        """Return a copy of the comparison as in JSON (compare/comparison.schema.json)."""
+        """Return a copy of the comparison as in JSON (comparison/comparison.schema.json)."""
         return copy.deepcopy(self._found)
 
     def to_json(self) -> str:
@@ -148,7 +148,7 @@ def compare(
         AnalysisError: A source cannot be read or analysed.
         ValueError: An argument is invalid.
     """
-    from incc.compare.build import Wanted
+    from incc.comparison.build import Wanted
     from incc.driver.api import _texts
     from incc.driver.sides.labels import distinct
     from incc.driver.sides.read import Reading
@@ -185,7 +185,7 @@ def _condition(text: str) -> Condition | None:
 
 def _sides(sources: Sequence[Source], reading: Reading) -> list[Side]:
     """Read the sides of all sources; code for several cores has several."""
-    from incc.compare.side import in_memory
+    from incc.comparison.side import in_memory
     from incc.driver.sides.labels import distinct, letters
     from incc.driver.sides.read import read_sides
 
@@ -211,7 +211,7 @@ def _chosen(side: Side, reading: Reading) -> Side:
     """Return the part of a side in the requested functions."""
     if not reading.functions:
         return side
-    from incc.compare.side import Side, side_info
+    from incc.comparison.side import Side, side_info
     from incc.report.source.demangle import choose_functions
 
     wanted = choose_functions({entry.kernel.function for entry in side.entries}, reading.functions)

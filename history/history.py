@@ -342,7 +342,7 @@ class _Likenesses:
     def _matched(self, a: int, b: int, forth: bool) -> dict[int, int]:
         """Places of kernels in the one unit to those in the other; `forth`: of a in b."""
         if (a, b) not in self.pairs:
-            from incc.compare.match import match
+            from incc.comparison.match import match
             from incc.history.read import entries_of_unit
             from incc.report.documents import InputError
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from incc.compare.side import entries_of
+from incc.comparison.side import entries_of
 from incc.history.reports import unpacked
 from incc.history.store import open_reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from incc.compare.side import Entry
+    from incc.comparison.side import Entry
     from incc.history.store import Database
     from incc.report import types as t
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import msgspec
 from msgspec.structs import replace
 
-from incc.compare.side import without_details
+from incc.comparison.side import without_details
 from incc.ranking import manifest
 from incc.ranking import types as r
 from incc.ranking.kernels import Seen, code_of, headroom_of, trials_of

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 if TYPE_CHECKING:
-    from incc.compare import types as c
+    from incc.comparison import types as c
     from incc.ranking import types as r
     from incc.report import types as t
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 
-from incc.compare.types import Comparison
+from incc.comparison.types import Comparison
 from incc.ranking.types import Ranking
 from incc.report.types import Report
 
-DOCUMENTS = {"report/report": Report, "compare/comparison": Comparison, "ranking/ranking": Ranking}
+DOCUMENTS = {"report/report": Report, "comparison/comparison": Comparison, "ranking/ranking": Ranking}
 """The types of documents by the places of their schemas below the package."""
 
 

@@ -9,6 +9,8 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+from incc.driver.cli.environment import ENVIRONMENT
+
 HELP = "show this help (=man: manual; =bash, =zsh: completion)"
 
 
@@ -19,9 +21,6 @@ def positive(text: str, most: int = 0) -> int:
             f"{text!r} is not a " + (f"number from 1 to {most}" if most else "positive number")
         )
     return int(text)
-
-
-ENVIRONMENT = (("INCC_MODEL_PATH", "folders and files of models separated by colons, after those of the option"),)
 
 
 class Parser(argparse.ArgumentParser):

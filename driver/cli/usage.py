@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from incc.driver.cli.environment import ENVIRONMENT
 from incc.driver.cli.options import MCA, PREFIXES, WRAPPER, options_of
-from incc.driver.cli.parsers import ENVIRONMENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

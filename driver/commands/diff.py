@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-    from incc.compare import types as c
-    from incc.compare.build import Wanted
-    from incc.compare.side import Side
+    from incc.comparison import types as c
+    from incc.comparison.build import Wanted
+    from incc.comparison.side import Side
     from incc.driver.sides.read import Reading
     from incc.views.comparison.cells import Show
 
@@ -64,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
         sides = _sides(options, compiled)
         if len(sides) < 2:
             raise InputError(f"{sides[0].info.input}: only one core to compare; name a second input")
-        from incc.compare.build import compare
+        from incc.comparison.build import compare
 
         comparison = compare(sides, wanted)
     except (InputError, AnalysisError) as error:
@@ -252,7 +252,7 @@ def _cores(options: argparse.Namespace) -> list[str]:
 
 def _wanted(options: argparse.Namespace) -> Wanted:
     """Return the contents of the comparison. Raises UsageError for an invalid condition."""
-    from incc.compare.build import Wanted
+    from incc.comparison.build import Wanted
     from incc.driver import UsageError
     from incc.report.where import parse
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from incc.compare.side import Entry, entries_of
+from incc.comparison.side import Entry, entries_of
 from incc.report.documents import InputError
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import msgspec
 from msgspec.structs import replace
 
-from incc.compare import types as c
-from incc.compare.side import NOT_COUNTED, Entry, Side, entries_of, side_info
+from incc.comparison import types as c
+from incc.comparison.side import NOT_COUNTED, Entry, Side, entries_of, side_info
 from incc.report import types as t
 from incc.report.documents import InputError
 from incc.report.folder.manifest import OWN

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from incc.compare import types as c
-from incc.compare.side import Side, side_info
+from incc.comparison import types as c
+from incc.comparison.side import Side, side_info
 from incc.report.documents import InputError
 
 if TYPE_CHECKING:

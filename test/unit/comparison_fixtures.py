@@ -11,7 +11,7 @@ from functools import cache
 from hashlib import blake2b
 from typing import Any
 
-from incc.compare.side import Entry, Side, in_memory, side_info
+from incc.comparison.side import Entry, Side, in_memory, side_info
 
 PORTS = ("0", "1", "2", "3", "4", "5", "6", "7", "0DV")
 

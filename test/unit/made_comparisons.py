@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from incc.compare import types as c
+from incc.comparison import types as c
 
 FIGURES: Any = {
     "cycles": 4.0, "cycles_least": 4.0, "cycles_most": 4.0, "at_least": False, "elements": 4.0,

@@ -9,7 +9,7 @@ import pytest
 from test_api import TRIAD
 
 import incc
-from incc.compare import build
+from incc.comparison import build
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from comparison_fixtures import make_instruction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.compare import align as module
-from incc.compare.align import align
+from incc.comparison import align as module
+from incc.comparison.align import align
 
 WORKS = {"j": "branches", "add": "integer additions", "cmp": "comparisons", "vmovups": "loads"}
 

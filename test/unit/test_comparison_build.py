@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from incc.compare import build, types
-from incc.compare.build import Wanted, compare
-from incc.compare.match import Match, Matching
+from incc.comparison import build, types
+from incc.comparison.build import Wanted, compare
+from incc.comparison.match import Match, Matching
 from incc.report import types as report_types
 from incc.report.where import kernel_values, parse
 from incc.views.schemas import schema
 
-SCHEMA = jsonschema.Draft202012Validator(schema("compare/comparison"))
+SCHEMA = jsonschema.Draft202012Validator(schema("comparison/comparison"))
 PARTS: dict[tuple[str, str], tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
 

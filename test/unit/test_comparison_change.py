@@ -9,9 +9,9 @@ from comparison_fixtures import entry_of, loop, make_entry, make_kernel, make_re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.compare.change import change, figures
-from incc.compare.match import Match
-from incc.compare.side import Entry, in_memory
+from incc.comparison.change import change, figures
+from incc.comparison.match import Match
+from incc.comparison.side import Entry, in_memory
 from properties import examples
 
 MATCH = Match(a=0, b=0, by="identity", confidence=1.0)

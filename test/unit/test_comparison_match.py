@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from incc.compare.build import compare
-from incc.compare.match import Matching, match
-from incc.compare.match_assign import assign
-from incc.compare.match_features import Features, path_likeness
-from incc.compare.side import Entry, Side, in_memory
+from incc.comparison.build import compare
+from incc.comparison.match import Matching, match
+from incc.comparison.match_assign import assign
+from incc.comparison.match_features import Features, path_likeness
+from incc.comparison.side import Entry, Side, in_memory
 from incc.frontends.isa import FormWork, isa
 from properties import examples
 
@@ -337,7 +337,7 @@ def test_widths_of_vectors_do_not_matter() -> None:
         entry(Loop(function="f", number=1, forms=(FMA,))),
         entry(Loop(function="f", number=1, forms=(SCALAR_MUL, SCALAR_ADD), elements=1.0, loaded=8)),
     )
-    from incc.compare.match_features import likeness
+    from incc.comparison.match_features import likeness
 
     assert likeness(Features(0, wide), Features(0, narrow)) > 0.9
     assert likeness(Features(0, wide), Features(0, entry(Loop(function="f", number=1, forms=(DIV,))))) < 0.4

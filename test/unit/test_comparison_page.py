@@ -23,7 +23,7 @@ from made_comparisons import (
 )
 
 import browser
-from incc.compare.build import Wanted, compare
+from incc.comparison.build import Wanted, compare
 from incc.views.comparison.page import FEW, MOST, render
 
 

@@ -21,8 +21,8 @@ import pytest
 from msgspec.structs import replace
 
 import incc
-from incc.compare.match import Match, match
-from incc.compare.side import Entry, in_memory
+from incc.comparison.match import Match, match
+from incc.comparison.side import Entry, in_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

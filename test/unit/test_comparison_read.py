@@ -22,8 +22,8 @@ from test_api import TRIAD
 from test_report_schema import SCHEMA
 
 import incc
-from incc.compare import documents
-from incc.compare.side import Side
+from incc.comparison import documents
+from incc.comparison.side import Side
 from incc.driver.sides.labels import distinct, labels
 from incc.driver.sides.read import Reading, read_sides, side_of_file
 from incc.report.build import SCHEMA_VERSION
@@ -35,7 +35,7 @@ from properties import examples
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.compare.side import Entry
+    from incc.comparison.side import Entry
 
 DATA = pathlib.Path(__file__).parent / "data/reports"
 RECORDED = DATA / "report.json"

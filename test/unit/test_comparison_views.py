@@ -25,7 +25,7 @@ from made_comparisons import (
     with_assembly,
 )
 
-from incc.compare import types as c
+from incc.comparison import types as c
 from incc.report.source.places import Choice
 from incc.views.comparison import cells, markdown, side_by_side, text
 from incc.views.comparison.cells import Show

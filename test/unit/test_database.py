@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import report_fixtures as fixtures
-from incc.compare.side import Side, in_memory
+from incc.comparison.side import Side, in_memory
 from incc.driver.commands.db import main
 from incc.driver.sides.read import Reading, read_sides
 from incc.history import schema

@@ -16,8 +16,8 @@ from xml.etree import ElementTree
 import pytest
 from made_comparisons import matrix, ordinary, side, with_assembly
 
-from incc.compare import build
-from incc.compare.side import Side
+from incc.comparison import build
+from incc.comparison.side import Side
 from incc.driver.commands import diff
 from incc.driver.sides import read
 from incc.report.documents import InputError
@@ -324,9 +324,9 @@ PROGRAM = """
 import sys
 sys.path[:0] = {path!r}
 from incc.driver.commands import diff
-from incc.compare import build
+from incc.comparison import build
 from incc.driver.sides import read
-from incc.compare.side import Side
+from incc.comparison.side import Side
 from made_comparisons import ordinary, side
 def read_sides(names, reading):
     {reading}

@@ -10,7 +10,7 @@ from incc import views
 
 ALLOWED = (
     *("incc.views", "incc.report"),
-    *("incc.compare.types", "incc.history.types", "incc.ranking.types"),
+    *("incc.comparison.types", "incc.history.types", "incc.ranking.types"),
     "incc.support",
 )
 

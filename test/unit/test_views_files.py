@@ -26,14 +26,14 @@ ALLOWED = (
     "incc.report.source.places",
     "incc.report.types",
     "incc.report.wording",
-    "incc.compare.types",
+    "incc.comparison.types",
     "incc.history.types",
     "incc.ranking.types",
 )
 PACKAGES = (
     "incc",
     "incc.driver",
-    "incc.compare",
+    "incc.comparison",
     "incc.history",
     "incc.ranking",
     "incc.report",

@@ -12,7 +12,7 @@ from incc.views.layout import count, each
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from incc.compare import types as c
+    from incc.comparison import types as c
     from incc.report.source.places import Choice
     from incc.views.layout import Layout
 

@@ -14,7 +14,7 @@ from incc.views.table import markdown_lines
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from incc.compare import types as c
+    from incc.comparison import types as c
     from incc.views.comparison.cells import Numbered
 
 MOST_ROWS = 20

@@ -12,7 +12,7 @@ from incc.views.table import Cell, Column, Row, Table, text_lines
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from incc.compare import types as c
+    from incc.comparison import types as c
     from incc.views.comparison.cells import Numbered
     from incc.views.layout import Layout
 

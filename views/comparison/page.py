@@ -22,7 +22,7 @@ from incc.views.table import Cell, Column, Row, Table, select
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from incc.compare import types as c
+    from incc.comparison import types as c
     from incc.views.comparison.cells import Numbered
 
 MOST = 1000

@@ -11,7 +11,7 @@ from incc.views.text import compact, dependencies
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.compare import types as c
+    from incc.comparison import types as c
     from incc.report import types as t
     from incc.views.comparison.cells import Numbered
     from incc.views.layout import Layout

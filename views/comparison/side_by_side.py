@@ -16,7 +16,7 @@ from incc.views.text import compact, dependencies
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from incc.compare import types as c
+    from incc.comparison import types as c
     from incc.report import types as t
     from incc.views.comparison.cells import Numbered
     from incc.views.layout import Layout

@@ -13,7 +13,7 @@ from incc.views.table import STYLES, text_lines
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from incc.compare import types as c
+    from incc.comparison import types as c
     from incc.views.comparison.cells import Numbered
 
 FEW = 10

@@ -13,7 +13,7 @@ from incc.views.comparison import cells, changes
 from incc.views.layout import Layout
 
 if TYPE_CHECKING:
-    from incc.compare import types as c
+    from incc.comparison import types as c
 
 
 def render(comparison: c.Comparison) -> str:

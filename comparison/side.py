@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from incc.compare import types as c
+from incc.comparison import types as c
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from msgspec.structs import asdict, replace
 
-from incc.compare import types as c
+from incc.comparison import types as c
 from incc.report.hints.work import calls, expected_cycles, places
 from incc.report.wording import HUGE
 

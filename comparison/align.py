@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from incc.compare import types as c
+from incc.comparison import types as c
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,7 +18,7 @@ from incc.report.source.demangle import is_mangled, of_openmp, short_name
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.compare.side import Entry
+    from incc.comparison.side import Entry
     from incc.frontends.isa import FormWork
 
 # What compilers append to the symbol of a copy or a part of a function: gcc's `.constprop.0`, `.isra.0`, `.part.0`,

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from incc.compare.match_features import likeness, path_likeness, tail
+from incc.comparison.match_features import likeness, path_likeness, tail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from incc.compare.match_features import Features
+    from incc.comparison.match_features import Features
 
 UNIT = 1000
 """Weights are whole numbers of this part, so that sums do not depend on their order."""

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from incc.compare import types as c
-from incc.compare.causes import amount_text
-from incc.compare.change import change, figures
-from incc.compare.match import match
+from incc.comparison import types as c
+from incc.comparison.causes import amount_text
+from incc.comparison.change import change, figures
+from incc.comparison.match import match
 from incc.report import types as t
 from incc.report.hints.work import NOTHING, expected_cycles
 from incc.report.where import NAMES, OF_WORK, PAIR_NAMES
@@ -19,8 +19,8 @@ from incc.support.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from incc.compare.match import Match
-    from incc.compare.side import Entry, Side
+    from incc.comparison.match import Match
+    from incc.comparison.side import Entry, Side
     from incc.report.where import Condition, Value
 
 COMPARISON_VERSION: Final = "1.0"
@@ -156,7 +156,7 @@ def _row(row: _Row, assembly: bool, several: bool) -> c.Row:
     for pair, own in zip(row.pairs, instructions, strict=True):
         changes.append(pair.change if pair else None)
         if pair and own is not None:
-            from incc.compare.align import align
+            from incc.comparison.align import align
 
             base = instructions[row.base]
             assert base is not None

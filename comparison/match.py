@@ -26,8 +26,8 @@ from msgspec.structs import replace
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
 
-    from incc.compare.match_features import Features
-    from incc.compare.side import Entry
+    from incc.comparison.match_features import Features
+    from incc.comparison.side import Entry
 
 By = Literal["content", "identity", "function", "similarity"]
 
@@ -103,7 +103,7 @@ def _of_cores(entries: Sequence[Entry]) -> dict[str, list[int]]:
 
 
 def _match(a: Sequence[Entry], b: Sequence[Entry]) -> Matching:
-    from incc.compare.match_features import features
+    from incc.comparison.match_features import features
 
     found_a, found_b = features(a), features(b)
     swapped = [f.key for f in found_b] < [f.key for f in found_a]
@@ -152,8 +152,8 @@ class _Matcher:
         self._known_likeness: dict[tuple[int, int], float] = {}
 
     def run(self) -> None:
-        from incc.compare.match_features import mark_leftovers
-        from incc.compare.match_score import Sides, same_sources
+        from incc.comparison.match_features import mark_leftovers
+        from incc.comparison.match_score import Sides, same_sources
 
         self.sides = Sides(
             functions_a=frozenset(f.function for f in self.a),
@@ -230,7 +230,7 @@ class _Matcher:
         self._solve(sorted(pairs), sparse=True)
 
     def _attendants(self) -> None:
-        from incc.compare.match_score import attendant_score
+        from incc.comparison.match_score import attendant_score
 
         of_a, of_b = _by_main(self.a), _by_main(self.b)
         mains = [(row, column) for row, column in self.partner.items() if self.a[row].main]
@@ -283,7 +283,7 @@ class _Matcher:
         partner: dict[int, int],
         parts: dict[int, list[int]],
     ) -> None:
-        from incc.compare.match_features import mix_likeness, together
+        from incc.comparison.match_features import mix_likeness, together
 
         matched = set(partner.values()) | {part for found in parts.values() for part in found}
         loose: dict[tuple[str, str], list[int]] = {}
@@ -401,7 +401,7 @@ class _Matcher:
     # --- choosing ---
 
     def _solve(self, pairs: Iterable[tuple[int, int]], sparse: bool = False, least: float = 0.0) -> None:
-        from incc.compare.match_score import score
+        from incc.comparison.match_score import score
 
         sides = self.sides
         weights = {(r, c): score(self.a[r], self.b[c], sides, sparse) for r, c in pairs}
@@ -413,8 +413,8 @@ class _Matcher:
         sure: Callable[[int], float] = lambda _: 1.0,
         least: float = 0.0,
     ) -> None:
-        from incc.compare.match_assign import assign
-        from incc.compare.match_score import Weights, probability
+        from incc.comparison.match_assign import assign
+        from incc.comparison.match_score import Weights, probability
 
         chosen = assign(weights)
         known = Weights(weights)
@@ -497,8 +497,8 @@ class _Matcher:
 
     def _measure_moves(self) -> None:
         """By how many lines the text of functions moved, wherever it was inlined."""
-        from incc.compare.match_features import likeness
-        from incc.compare.match_score import shifts, tail_of
+        from incc.comparison.match_features import likeness
+        from incc.comparison.match_score import shifts, tail_of
 
         def text(f: Features) -> tuple[str, str]:
             return tail_of(f), f.origin
@@ -532,8 +532,8 @@ class _Matcher:
         )
 
     def _measure_shifts(self, pairs: Iterable[tuple[int, int]]) -> None:
-        from incc.compare.match_features import likeness
-        from incc.compare.match_score import shifts
+        from incc.comparison.match_features import likeness
+        from incc.comparison.match_score import shifts
 
         there = [(self.a[r], self.b[c]) for r, c in self.partner.items() if self.a[r].main]
         open_ = [(self.a[r], self.b[c]) for r, c in pairs]

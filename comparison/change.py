@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from incc.compare import types as c
-from incc.compare.causes import Sight, alignment, amount_text, cycles_text, explain, other_core, vector_bits
+from incc.comparison import types as c
+from incc.comparison.causes import Sight, alignment, amount_text, cycles_text, explain, other_core, vector_bits
 from incc.report.hints.work import NOTHING, calls, elements_of, expected_cycles, work_ratio
 from incc.report.wording import relative
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.compare.match import Match
-    from incc.compare.side import Entry
+    from incc.comparison.match import Match
+    from incc.comparison.side import Entry
     from incc.report import types as t
 
     Basis = Literal["element", "work", "iteration", ""]
