@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 MCA, WRAPPER = "incc-mca", "incc"
 BOTH = (MCA, WRAPPER)
 
+ENVIRONMENT = (("INCC_MODEL_PATH", "folders and files of models separated by colons, after those of the option"),)
+"""Environment variables of every command, with their meanings for help and manual pages."""
+
 PREFIXES = {MCA: "-", WRAPPER: "--analyze-"}
 """The prefix of option names on a command's line. incc-mca also accepts a second dash."""
 

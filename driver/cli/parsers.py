@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from incc.driver.cli.environment import ENVIRONMENT
+from incc.driver.cli.options import ENVIRONMENT
 
 HELP = "show this help (=man: manual; =bash, =zsh: completion)"
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from incc.driver.cli.environment import ENVIRONMENT
-from incc.driver.cli.options import MCA, PREFIXES, WRAPPER, options_of
+from incc.driver.cli.options import ENVIRONMENT, MCA, PREFIXES, WRAPPER, options_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
