@@ -2,13 +2,13 @@
 # make check      install with what tests need, run the tests: a few minutes, no other compilers, no browser
 # make check-all  every test, also long ones and more examples of properties; names what was skipped for want of what
 # make lint       ruff, mypy, import-linter, clang-format
-# make describe   tables in docs/models.md and model.schema.json, from models/parameters.py
+# make describe   tables in docs/models.md and model.schema.json, from models/schema/parameters.py
 # make dev        build/dev: the package as links into the tree, for PYTHONPATH=build/dev
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 BUILD := build/core
-PACKAGES := compare driver frontends history measuring models ranking report support views
+PACKAGES := comparison driver frontends history measuring models ranking report support views
 SOURCES := $(shell find core front $(PACKAGES) -type f -not -path '*/__pycache__/*' 2>/dev/null) CMakeLists.txt pyproject.toml
 CXX_SOURCES := core/*.cpp core/*/*.cpp core/*/*.h core/lib/sim/*.cpp core/lib/sim/*.h core/include/incc/*.h front/*.cpp front/*.h frontends/clang_plugin/*.cpp frontends/clang_plugin/*.h frontends/clang_plugin/source/*.cpp frontends/clang_plugin/source/*.h
 
@@ -112,7 +112,8 @@ dev: core-test
 	  mv build/dev/bin/$$c.new build/dev/bin/$$c; done
 
 describe: dev
-	PYTHONPATH=build/dev $(BIN)/python -m incc.models.describe
+	PYTHONPATH=build/dev $(BIN)/python -m incc.models.schema.describe
+	PYTHONPATH=build/dev $(BIN)/python -m incc.views.schemas
 
 clean:
 	rm -rf build $(VENV)

@@ -39,7 +39,7 @@ from incc.frontends.unit import Unit
 from incc.frontends.x86.kernels import decode_bytes
 from incc.measuring.harness import Failure
 from incc.measuring.kernels import measure_kernels
-from incc.models.bind import bind
+from incc.models.binding.bind import bind
 from incc.models.loading import load
 from incc.models.model import ModelError
 

@@ -116,7 +116,7 @@ def print_table(results: list[Result], lit: bool) -> None:
 def print_differences(result: Result) -> None:
     """What one tool prints and the other does not."""
     for difference in result.differences:
-        where = f" in {difference.where}" if difference.where else ""
+        where = f" in {difference.section}" if difference.section else ""
         print(f"{result.case.name}: {difference.aspect}{where}    ({shlex.join(result.case.args)})")
         for sign, lines in (("-", difference.expected), ("+", difference.got)):
             for line in lines[:20]:
@@ -131,7 +131,7 @@ def print_causes(results: list[Result], most: int) -> None:
     for result in results:
         for d in result.differences:
             first, second = ((lines[0][:100] if lines else "") for lines in (d.expected, d.got))
-            causes[d.aspect, d.where, first, second].append(result.case.name)
+            causes[d.aspect, d.section, first, second].append(result.case.name)
     by_number = sorted(causes.items(), key=lambda item: (-len(set(item[1])), item[0]))
     for (aspect, where, first, second), names in by_number[:most]:
         unique = list(dict.fromkeys(names))

@@ -13,7 +13,7 @@ import pathlib
 import sys
 from collections.abc import Iterator
 
-from incc.driver.coverage import DERIVED, LACKING, InputError, Used, measure, read_assembly, read_hex
+from incc.driver.coverage import DERIVED, LACKING, CoverageError, Used, measure, read_assembly, read_hex
 from incc.models.loading import list_models, load
 from incc.models.model import ModelError
 
@@ -30,7 +30,7 @@ def sets(folder: pathlib.Path, assembly: list[pathlib.Path]) -> Iterator[tuple[s
         for path in assembly:
             try:
                 code += (u for u in read_assembly(str(path), isa) if isinstance(u, Used))
-            except InputError:
+            except CoverageError:
                 continue  # of the other instruction set, or not meant to be read
         if code:
             yield isa, f"assembly ({isa})", code

@@ -90,7 +90,8 @@ def apart(run: Run, folder: str) -> str:
     os.mkfifo(os.path.join(folder, "pipe"))
     if run.command == "incc":
         return compiled(run, folder)
-    start = f"from incc.driver import {_module(run)} as m; import sys; sys.exit(getattr(m, 'command', m.main)())"
+    module = f"incc.driver.commands.{_module(run)}"
+    start = f"import {module} as m; import sys; sys.exit(getattr(m, 'command', m.main)())"
     program = [sys.executable, "-c", start, *_face(run), *run.case.args]
     closed = {"stdin closed": "<&-", "stdout closed": ">&-", "stderr closed": "2>&-"}.get(run.streams or "", "")
     closed = {"stdout full": ">/dev/full", "stderr full": "2>/dev/full"}.get(run.streams or "", closed)

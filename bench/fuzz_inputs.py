@@ -56,9 +56,9 @@ def cases() -> list[Case]:
 def option_words() -> list[str]:
     """Options of both faces, with values that are right for some."""
     from incc.driver.cli.options import MCA, options_of
-    from incc.driver.llvm_mca.options import TABLE
+    from incc.driver.llvm_mca.options import IGNORED
 
-    words = [f"-{option.name}" for option in TABLE]
+    words = [f"-{name}" for name in IGNORED]
     for option in options_of(MCA):
         if option.name != "measure":
             words.append(f"-{option.name}")

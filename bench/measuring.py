@@ -14,12 +14,12 @@ import statistics
 import sys
 import time
 
-from incc.measuring.cores import features_of_host, target
-from incc.measuring.forms import Bench, encode, loop_of
+from incc.measuring.forms.bench import Bench, encode, loop_of
+from incc.measuring.forms.operands import read
+from incc.measuring.forms.target import features_of_host, target
 from incc.measuring.harness import Harness, Loop, Measurement, Unavailable
-from incc.measuring.operands import read
-from incc.models import host
 from incc.models.loading import find_cpu, host_cpu_name, load
+from incc.models.processors import host
 
 FORMS = (
     "add r64, r64", "imul r64, r64", "lea r64, m", "adc r64, r64", "popcnt r64, r64", "shl r64, i", "rol r64, i",

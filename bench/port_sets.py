@@ -27,11 +27,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from incc import core
 from incc.frontends.x86.kernels import decode_bytes
-from incc.measuring import port_loops
-from incc.measuring.experiments import Copies, Noise
-from incc.measuring.port_sets import Usage, aligned, cycles, total, usage_of
-from incc.measuring.ports import Findings, FormPorts, Relative, study
-from incc.models.bind import bind
+from incc.measuring.ports import loops as port_loops
+from incc.measuring.ports.experiments import Copies, Noise
+from incc.measuring.ports.sets import Usage, aligned, cycles, total, usage_of
+from incc.measuring.ports.study import Findings, FormPorts, Relative, study
+from incc.models.binding.bind import bind
 from incc.models.loading import load
 from incc.models.model import MachineModel, ModelError
 

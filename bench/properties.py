@@ -25,7 +25,7 @@ from incc import core
 from incc.core import whatif
 from incc.core.whatif import Change, Scenario
 from incc.frontends.x86.kernels import decode_bytes
-from incc.models.bind import bind
+from incc.models.binding.bind import bind
 from incc.models.loading import load
 from incc.models.model import ModelError
 

@@ -342,7 +342,7 @@ def by_iterations(blocks: list[str]) -> None:
     """Cost of the simulation alone against the number of iterations, mean over the blocks."""
     from incc import core
     from incc.frontends.x86.kernels import decode_bytes
-    from incc.models.bind import bind
+    from incc.models.binding.bind import bind
     from incc.models.loading import load
 
     model = load("skylake")

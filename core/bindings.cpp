@@ -1,7 +1,7 @@
 //===- bindings.cpp - The core as a Python module -------------------------===//
 //
 // The only file that knows both sides: it reads the attributes of a BoundKernel
-// (models/bound.py) into a plain structure and wraps the results in the types
+// (models/binding/bound.py) into a plain structure and wraps the results in the types
 // of core/python/__init__.py, which hands their classes in.
 //
 //===----------------------------------------------------------------------===//

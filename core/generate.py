@@ -1,4 +1,4 @@
-"""Generate models/bound.py and core/python/counters.py from core/include/incc/fields.def.
+"""Generate models/binding/bound.py and core/python/counters.py from core/include/incc/fields.def.
 
 python core/generate.py          write both files
 python core/generate.py --check  exit with status 1 if a file is not current
@@ -147,7 +147,7 @@ def _names(name: str, entries: list[Entry]) -> list[str]:
 
 
 def bound_module(entries: list[Entry]) -> str:
-    """Return the text of models/bound.py."""
+    """Return the text of models/binding/bound.py."""
     kernel = [e for e in entries if e.kind.startswith("KERNEL_")]
     pipeline = [e for e in entries if e.kind.startswith("PIPELINE_")]
     parameters = [e for e in pipeline if e.kind == "PIPELINE_PARAMETER"]
@@ -233,7 +233,7 @@ def outputs() -> dict[Path, str]:
     """Return the text of each generated file."""
     entries = read(DEFINITION.read_text(encoding="utf-8"))
     return {
-        ROOT / "models" / "bound.py": bound_module(entries),
+        ROOT / "models" / "binding" / "bound.py": bound_module(entries),
         ROOT / "core" / "python" / "counters.py": counters_module(entries),
     }
 

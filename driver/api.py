@@ -1,7 +1,7 @@
 """The public Python API: `incc.analyze`, `incc.compile`, `incc.Model`, `incc.cores` and what they return.
 
-Everything here is a frozen view of what `analyze_kernel` found and of the report that is built of it; nothing is kept
-between calls but what models and decoders keep, which is bounded.
+All objects are immutable views of the results of `analyze_kernel` and of the report built from them. Only models and
+decoders keep data between calls, in bounded caches.
 """
 
 from __future__ import annotations
@@ -37,32 +37,41 @@ Path = str | os.PathLike[str]
 
 
 class Core(msgspec.Struct, frozen=True, kw_only=True):
-    """A core that there is a model of: LLVM's -mcpu name, other names for it, what people call it, its instruction
-    set."""
+    """A core with a machine model."""
 
     name: str
+    """LLVM's -mcpu name."""
     aliases: tuple[str, ...]
     title: str
+    """The vendor's name."""
     isa: str
+    """The instruction set."""
 
 
 def cores(model_path: Sequence[Path] = ()) -> tuple[Core, ...]:
-    """The cores that can be named, by name. `model_path`: folders and files of models to look in first.
+    """Return the cores with a model, sorted by name.
 
-    Raises AnalysisError for a place that is not there or a model that cannot be read.
+    Args:
+        model_path: Folders and files of models that are searched first.
+
+    Returns:
+        The cores.
+
+    Raises:
+        AnalysisError: A folder or file does not exist, or a model is invalid.
     """
     from incc.models.loading import list_models
     from incc.models.model import ModelError
 
     try:
-        found = list_models([os.fspath(place) for place in model_path])
+        models = list_models([os.fspath(place) for place in model_path])
     except ModelError as error:
         raise AnalysisError(str(error)) from error
-    return tuple(Core(name=model.name, aliases=model.aliases, title=model.title, isa=model.isa) for model in found)
+    return tuple(Core(name=model.name, aliases=model.aliases, title=model.title, isa=model.isa) for model in models)
 
 
 class _Frozen:
-    """Attributes that are set once, by `__init__`."""
+    """Base of classes whose attributes are set only by `__init__`."""
 
     __slots__ = ()
 
@@ -73,12 +82,12 @@ class _Frozen:
         raise AttributeError(f"{type(self).__name__} objects cannot be changed")
 
     def __reduce__(self) -> NoReturn:
-        # They hold the whole model of a core.
-        raise TypeError(f"{type(self).__name__} objects stay in their process: send to_dict(), row() or rows()")
+        # They refer to the whole model of a core.
+        raise TypeError(f"{type(self).__name__} objects cannot be pickled; use to_dict(), row() or rows()")
 
 
 class Model(_Frozen):
-    """A machine model: what one microarchitecture does with each instruction form (docs/models.md)."""
+    """A machine model: the parameters of a core and the figures of each instruction form (docs/models.md)."""
 
     __slots__ = ("_machine",)
     _machine: MachineModel
@@ -88,9 +97,17 @@ class Model(_Frozen):
 
     @classmethod
     def load(cls, name: str, model_path: Sequence[Path] = ()) -> Model:
-        """The model of that name or alias, in any case, or of that .toml file; "native" is the host's.
+        """Load a model.
 
-        Raises AnalysisError with the names that come close.
+        Args:
+            name: Name or alias, in upper or lower case, or a .toml file; "native" for the host.
+            model_path: Folders and files of models that are searched first.
+
+        Returns:
+            The model.
+
+        Raises:
+            AnalysisError: There is no such model; the message suggests similar names.
         """
         from incc.driver.pipeline import choose_model
 
@@ -115,7 +132,7 @@ class Model(_Frozen):
 
     @property
     def version(self) -> str:
-        """Changes with the model's files."""
+        """A version that changes with the model's files."""
         return self._machine.version
 
     @property
@@ -124,23 +141,31 @@ class Model(_Frozen):
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """All parameters of the pipeline by their names in docs/models.md; they cannot be changed."""
+        """All parameters of the pipeline by name (docs/models.md), read-only."""
         return self._machine.parameters
 
     def forms(self) -> tuple[str, ...]:
-        """The instruction forms that the model knows, without conditions."""
+        """Return the instruction forms in the model, without conditions."""
         return tuple(self._machine.forms())
 
     def figures(self, form: str, conditions: Iterable[str] = ()) -> Form | None:
-        """µops, ports and latencies of a form under conditions ("indexed", …); None if the model does not have it."""
+        """Return the µops, ports and latencies of a form.
+
+        Args:
+            form: An instruction form, as in `forms()`.
+            conditions: Conditions such as "indexed".
+
+        Returns:
+            The figures; None if the model lacks the form.
+        """
         return self._machine.lookup(form, frozenset(conditions))
 
     def __repr__(self) -> str:
         return f"<incc.Model {self.name}: {self.title}>"
 
 
-class _Found:
-    """What was found, and the report that is built of it when it is first asked for."""
+class _Results:
+    """The results of an analysis, and the report, which is built on first use."""
 
     __slots__ = ("_report", "units")
 
@@ -152,21 +177,21 @@ class _Found:
         if self._report is None:
             from incc.report.build import build_report, unit_report
 
-            # Two threads may do this at the same time, with the same result.
+            # Several threads may do this at the same time with equal results.
             self._report = build_report(unit_report(unit) for unit in self.units)
         return self._report
 
 
 class Kernel(_Frozen):
-    """One loop or region and its analysis on one core. Times are in cycles of the core's clock per iteration."""
+    """A loop or region and its analysis for a core. Times are in core cycles per iteration."""
 
     __slots__ = ("_found", "_number", "_unit")
-    _found: _Found
+    _found: _Results
     _unit: int
     _number: int
 
-    def __init__(self, found: _Found, unit: int, number: int) -> None:
-        object.__setattr__(self, "_found", found)
+    def __init__(self, results: _Results, unit: int, number: int) -> None:
+        object.__setattr__(self, "_found", results)
         object.__setattr__(self, "_unit", unit)
         object.__setattr__(self, "_number", number)
 
@@ -180,58 +205,70 @@ class Kernel(_Frozen):
 
     @property
     def cycles(self) -> float:
-        """The prediction: cycles per iteration of the steady state, simulated and never below a bound."""
+        """Predicted cycles per iteration in the steady state: simulated, but at least the largest bound."""
         return float(self._result.cycles)
 
     def total_cycles(self, iterations: int) -> int:
-        """The cycles of exactly so many iterations from a cold start: from the one in which the first µop is dispatched
-        to the one in which the last instruction retires. Raises ValueError for fewer iterations than one, RuntimeError
-        where the simulation does not come to an end."""
+        """Simulate exactly this many iterations from a cold start.
+
+        Args:
+            iterations: The number of iterations.
+
+        Returns:
+            Cycles from the dispatch of the first µop to the retirement of the last instruction.
+
+        Raises:
+            ValueError: `iterations` is less than 1.
+            RuntimeError: The simulation does not end.
+        """
         return self._result.total_cycles(iterations)
 
     @property
     def exact_cycles(self) -> Fraction:
-        """The same as a fraction."""
+        """`cycles` as an exact fraction."""
         return self._result.cycles
 
     @property
     def range(self) -> tuple[float, float | None]:
-        """The fewest and the most cycles that data and places, which the code does not tell, may make of the
-        prediction (docs/report.md); None for the most where there is no end. Both are `cycles` where nothing is to be
-        said; what decides between them is in `to_dict()["range"]`."""
+        """The fewest and most cycles for unknown data and addresses (docs/report.md); None if there is no maximum.
+
+        Both are `cycles` if the code determines them. The reasons are in `to_dict().range`.
+        """
         found = self._report.range
         return (found.least, found.most) if found else (self.cycles, self.cycles)
 
     @property
     def measured(self) -> float | None:
-        """Cycles per iteration that were measured on this machine; None where that was not asked for, or failed, which
-        `to_dict()["measured"]` says more of."""
+        """Cycles per iteration measured on this machine; None if not requested or failed.
+
+        `to_dict().measured` has the reason for a failure.
+        """
         found = self._report.measured
         return found.cycles if found else None
 
     @property
     def bounds(self) -> Bounds:
-        """What no execution can be faster than: `port`, `divider`, `front_end`, `retire`, `loop_carried`; exact."""
+        """Exact lower bounds: `port`, `divider`, `front_end`, `retire`, `loop_carried`."""
         return self._result.bounds
 
     @property
     def limited_by(self) -> tuple[str, ...]:
-        """The names of the bounds that limit the kernel; empty where something else in the pipeline does."""
+        """The names of the bounds that limit the kernel; empty if something else in the pipeline does."""
         return self._result.limits
 
     @property
     def critical_path(self) -> int:
-        """Cycles from start to end of one iteration on its own."""
+        """Latency of one iteration in cycles."""
         return self._result.analysis.critical_path_cycles
 
     @property
     def simulation(self) -> Simulation | None:
-        """The run that the prediction comes from, with its counters; None where it comes from the bounds."""
+        """The simulation of the steady state, with its counters; None if the prediction is a bound."""
         return self._result.simulation
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """The life of each instruction in the first iterations, as many as `analyze` was asked for."""
+        """The events of each instruction in the first iterations (argument `timeline` of `analyze`)."""
         return self._result.events or ()
 
     @property
@@ -240,72 +277,73 @@ class Kernel(_Frozen):
 
     @property
     def kernel_id(self) -> str:
-        """What the kernel is known by, whatever lines it has moved to."""
+        """An identifier that does not depend on line numbers."""
         return self._report.kernel_id
 
     @property
     def content_hash(self) -> str:
-        """Equal for equal code."""
+        """A hash of the code."""
         return self._report.content_hash
 
     @property
     def function(self) -> str:
-        """The function as the source writes it."""
+        """The function's name in the source."""
         return self._report.function_name
 
     @property
     def source(self) -> tuple[str, int] | None:
-        """File and line in the user's source, where debug information says it."""
+        """File and line in the user's source; None without debug information."""
         place = self._report.source
         return (place.file, place.line) if place else None
 
     @property
     def elements(self) -> float | None:
-        """How many elements of the source's loop an iteration stands for, as the compiler says or is
-        inferred; None where it cannot be told."""
+        """Elements of the source's loop per iteration of the kernel; None if unknown.
+
+        From the compiler's remarks, or inferred.
+        """
         elements = self._report.elements
         return elements.per_iteration if elements else None
 
     @property
     def cycles_per_element(self) -> float | None:
-        """The prediction for an element of the source's loop; None where `elements` is."""
+        """Predicted cycles per element of the source's loop; None if `elements` is None."""
         elements = self._report.elements
         return elements.cycles if elements else None
 
     @property
     def role(self) -> str:
-        """What part the loop has among those that do the same work: "main", "remainder", "prologue", "fallback",
-        "outer"; empty for what is no loop."""
+        """The role among loops with the same work: "main", "remainder", "prologue", "fallback" or "outer"; else ""."""
         return self._report.role.name
 
     @property
     def verdict(self) -> str:
-        """What limits the kernel, in one sentence."""
+        """The bottleneck in one sentence."""
         return self._report.verdict
 
     @property
     def hints(self) -> tuple[str, ...]:
-        """What to do about it, where that follows from the data."""
+        """Suggestions for optimising the kernel."""
         return tuple(hint.text for hint in self._report.hints)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was left out or taken for granted."""
+        """Omissions and assumptions of the analysis."""
         return tuple(self._report.notes)
 
     @property
     def instructions(self) -> tuple[str, ...]:
-        """The instructions' texts."""
+        """The instructions in assembly."""
         return tuple(instruction.text for instruction in self._result.kernel.instructions)
 
     @property
     def unknown(self) -> tuple[int, ...]:
-        """The instructions (indices) that are not in the model: every figure is without them."""
+        """The indices of instructions that the model lacks; all figures exclude them."""
         return self._result.unknown
 
     @property
     def what_ifs(self) -> Mapping[str, float]:
-        """Cycles per iteration on a core with one thing changed, by the change; those that gain most first."""
+        """Cycles per iteration on changed cores, by the change; the largest gain first."""
         return MappingProxyType({w.text: float(w.cycles) for w in self._result.what_ifs})
 
     @property
@@ -313,8 +351,12 @@ class Kernel(_Frozen):
         return Model(self._result.model)
 
     def graph(self) -> networkx.MultiDiGraph[int]:
-        """The dependencies: nodes are instructions, edges carry latencies, critical path (`critical_path`) and
-        loop-carried dependencies (`lcd`) are marked; see `views.exchange.graph.graph`. A new graph at each call."""
+        """Return a new graph of the dependencies.
+
+        Returns:
+            Nodes are instructions. Edges have latencies and mark the critical path (`critical_path`) and loop-carried
+            dependencies (`lcd`); see `views.exchange.graph.graph`.
+        """
         from incc.views.exchange.graph import graph
 
         return graph(self._report)
@@ -325,8 +367,7 @@ class Kernel(_Frozen):
         return kernel
 
     def row(self) -> dict[str, Any]:
-        """The figures by name, flat, as filters have them (docs/filters.md): for `pandas.DataFrame([k.row() for
-        …])`."""
+        """Return the figures by their names in filters (docs/filters.md), for `pandas.DataFrame([k.row() for …])`."""
         from incc.report.where import kernel_values
 
         return dict(kernel_values(self._found.report().units[self._unit], self._report))
@@ -341,43 +382,49 @@ class Kernel(_Frozen):
 
 
 class Report(_Frozen):
-    """The kernels of one or several units, in the order of the text."""
+    """The kernels of one or several units, in the order of the code."""
 
     __slots__ = ("_found", "compiler_messages", "kernels", "status")
-    _found: _Found
+    _found: _Results
     kernels: tuple[Kernel, ...]
     status: int
     compiler_messages: tuple[str, ...]
 
-    def __init__(self, found: _Found, status: int = 0, compiler_messages: Sequence[str] = ()) -> None:
+    def __init__(self, results: _Results, status: int = 0, compiler_messages: Sequence[str] = ()) -> None:
         kernels = [
-            Kernel(found, number, k) for number, unit in enumerate(found.units) for k in range(len(unit.results))
+            Kernel(results, number, k) for number, unit in enumerate(results.units) for k in range(len(unit.results))
         ]
-        object.__setattr__(self, "_found", found)
+        object.__setattr__(self, "_found", results)
         object.__setattr__(self, "kernels", tuple(kernels))
         object.__setattr__(self, "status", status)
         object.__setattr__(self, "compiler_messages", tuple(compiler_messages))
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What of the input was not analysed, with file and line: statements that could not be decoded, loops that were
-        left out."""
+        """The parts of the input that were not analysed, with file and line: statements and loops."""
         from incc.report.source.problems import problems
 
         return tuple(problems(self._found.report()))
 
     def where(self, condition: str) -> tuple[Kernel, ...]:
-        """The kernels for which a condition holds, such as "cycles > 4 and function like 'gemm*'" (docs/filters.md).
+        """Return the kernels that meet a condition.
 
-        Raises ValueError for what is no condition.
+        Args:
+            condition: A condition such as "cycles > 4 and function like 'gemm*'" (docs/filters.md).
+
+        Returns:
+            The kernels.
+
+        Raises:
+            ValueError: The condition is invalid.
         """
         from incc.report.where import parse
 
-        wanted = parse(condition)
-        return tuple(kernel for kernel in self.kernels if wanted.holds(kernel.row()))
+        parsed = parse(condition)
+        return tuple(kernel for kernel in self.kernels if parsed.holds(kernel.row()))
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row of figures for each kernel: `pandas.DataFrame(report.rows())`."""
+        """Return a row of figures for each kernel, for `pandas.DataFrame(report.rows())`."""
         return [kernel.row() for kernel in self.kernels]
 
     def to_dict(self) -> dict[str, Any]:
@@ -386,25 +433,27 @@ class Report(_Frozen):
         return report
 
     def to_json(self) -> str:
-        """The same as `incc-mca --json` prints."""
+        """Return the output of `incc-mca --json`."""
         from incc.views.json import render
 
         return render(self._found.report())
 
     def text(self, width: int = 120) -> str:
-        """The same as `incc-mca` prints, in lines of at most so many columns."""
+        """Return the output of `incc-mca`, in lines of at most `width` columns."""
         from incc.views.text import Show, render
 
         return render(self._found.report(), width, show=Show(overview=2))
 
     def html(self) -> str:
-        """The page that `incc-mca --html` writes, with the lines of those sources that can be read from here. Raises
-        ValueError where there is no kernel."""
+        """Return the page of `incc-mca --html`, with the source lines that can be read.
+
+        Raises ValueError if there is no kernel.
+        """
         from incc.driver.deliver import source_lines
         from incc.views.html import render
 
-        found = self._found.report()
-        return render(found, source_lines(found))
+        report = self._found.report()
+        return render(report, source_lines(report))
 
     def __iter__(self) -> Iterator[Kernel]:
         return iter(self.kernels)
@@ -445,23 +494,37 @@ def analyze(
     ghz: float = 0.0,
     measure: bool = False,
 ) -> Report:
-    """Analyse assembly, machine code or an object for a core.
+    """Analyse assembly, machine code or an object for a core. Thread-safe.
 
-    `source`: for "asm" the text (str or bytes), or a path; a str of one line that names a file is a path. For "hex" a
-    block of machine code, as hexadecimal digits (str) or as it is (bytes). For "obj" a path, or what is in such a file
-    (bytes). A path of another kind than str (`pathlib.Path`) is always one. `loops`: of assembly, "auto" finds the
-    innermost loops, "marked" takes what is between markers of OSACA, llvm-mca or IACA and, without any, the whole text.
-    `functions`: globs of function names, none for all. `mcpu`: the core, "native" for the host's. `model_path`: folders
-    and files of models to look in first. `name`: what to call the source in messages. `simulate`: False for the bounds
-    alone. `fixed_ports`: equal shares to all ports that a µop may use. `what_ifs`: try the changes to the core that
-    make sense; `changes`: those to try besides ("port 5 += 1", "rob = 512"). `alignment`: of a kernel's first byte
-    within 64, "all" for each. `cold_iterations`: also simulate exactly so many from a cold start. `timeline`: record so
-    many iterations. `waits`: who waits for whom. `system_headers`: also loops that are the system headers' alone.
-    `ghz`: a clock, for rates a second. `measure`: run the kernels' code on this machine too (docs/report.md).
+    Args:
+        source: For "asm", a text (str or bytes) or a path; a str of one line that names a file is a path. For "hex",
+            machine code as hexadecimal digits (str) or bytes. For "obj", a path or the contents of the file (bytes).
+            A `pathlib.Path` is always a path.
+        mcpu: Core; "native" for the host.
+        input: Kind of the source: "asm", "hex" or "obj".
+        loops: In assembly: "auto" for the innermost loops, "marked" for regions between markers of OSACA, llvm-mca or
+            IACA, or the whole text without markers.
+        functions: Globs of function names; all functions if empty.
+        simulate: False to compute only bounds.
+        fixed_ports: Split µops equally over their ports.
+        what_ifs: Simulate the standard changes of the core.
+        changes: Further changes to simulate, such as "port 5 += 1" or "rob = 512".
+        alignment: Offset of a kernel's first byte within 64 bytes; "all" for each offset, None for that of the code.
+        cold_iterations: Also simulate this many iterations from a cold start; 0 for none.
+        timeline: Number of iterations whose events are recorded.
+        waits: Record which instruction waits for which.
+        model_path: Folders and files of models that are searched first.
+        system_headers: Include loops that come only from system headers.
+        name: Name of the source in messages.
+        ghz: Clock in GHz, for rates per second; 0 for no rates.
+        measure: Also run the kernels on this machine (docs/report.md).
 
-    Raises AnalysisError where nothing can be analysed (unknown core, unreadable file, no assembler), ValueError for
-    arguments that are no good. What of the source could not be analysed is in the report's `problems`. Safe to call
-    from several threads.
+    Returns:
+        The report. Its `problems` list the parts of the source that could not be analysed.
+
+    Raises:
+        AnalysisError: Nothing can be analysed: unknown core, unreadable file, no assembler.
+        ValueError: An argument is invalid.
     """
     from incc.driver.code import of_functions
     from incc.driver.pipeline import analyze_kernels, analyze_unit, choose_model
@@ -484,7 +547,7 @@ def analyze(
         measure=measure,
     )
     if input == "asm":
-        return Report(_Found([analyze_unit(_assembly(source, name), settings)]))
+        return Report(_Results([analyze_unit(_assembly(source, name), settings)]))
     reader = _one_of("input", input, {"asm": None, "hex": _machine_code, "obj": _object})
     assert reader is not None, "assembly is read above"
     choice = choose_model(settings.mcpu, "", settings.model_path)
@@ -493,7 +556,7 @@ def analyze(
     result = analyze_kernels(
         unit, code.kernels, settings, choice.model, choice.reason, places=code.places(), left_out=code.left_out
     )
-    return Report(_Found([replace(result, model_note=choice.note)]))
+    return Report(_Results([replace(result, model_note=choice.note)]))
 
 
 def compile(
@@ -515,16 +578,33 @@ def compile(
     ghz: float = 0.0,
     measure: bool = False,
 ) -> Report:
-    """Run a compiler's command, unchanged, and analyse the innermost loops of what it compiles, as `incc` does.
+    """Run a compiler's command, unchanged, and analyse the innermost loops that it compiles, like `incc`.
 
-    `command`: the words, or a text with quotes as in a shell: ["gcc", "-O3", "-c", "foo.c"]. It is run in `folder`, ""
-    for the current one. `mcpu`: the core; by default the one that the command tunes for or targets, else the host's.
-    The other arguments are those of `analyze`.
+    Args:
+        command: Words, or a text quoted as in a shell: ["gcc", "-O3", "-c", "foo.c"].
+        mcpu: Core; by default the one that the command tunes for or targets, else the host.
+        folder: Working directory of the command; "" for the current one.
+        functions: Globs of function names; all functions if empty.
+        simulate: False to compute only bounds.
+        fixed_ports: Split µops equally over their ports.
+        what_ifs: Simulate the standard changes of the core.
+        changes: Further changes to simulate, such as "port 5 += 1" or "rob = 512".
+        alignment: Offset of a kernel's first byte within 64 bytes; "all" for each offset, None for that of the code.
+        cold_iterations: Also simulate this many iterations from a cold start; 0 for none.
+        timeline: Number of iterations whose events are recorded.
+        waits: Record which instruction waits for which.
+        model_path: Folders and files of models that are searched first.
+        system_headers: Include loops that come only from system headers.
+        ghz: Clock in GHz, for rates per second; 0 for no rates.
+        measure: Also run the kernels on this machine (docs/report.md).
 
-    The report's `status` is the compiler's exit status; where that is not 0 there are no kernels. `compiler_messages`
-    are the lines that the compiler wrote, and what kept the analysis from a source. Raises AnalysisError where there is
-    no such compiler, or no model of the core; ValueError for a command without words and for arguments that are no
-    good.
+    Returns:
+        The report, without kernels if the compiler failed. `status` is the compiler's exit status;
+        `compiler_messages` are its output and messages on sources that could not be analysed.
+
+    Raises:
+        AnalysisError: There is no such compiler, or no model of the core.
+        ValueError: The command is empty, or an argument is invalid.
     """
     from incc.driver.pipeline import analyze_unit
     from incc.frontends.gcc_wrapper.compile import compile_units
@@ -551,9 +631,9 @@ def compile(
         compiled = compile_units(command, folder=folder, capture=True)
     except CompilerError as error:
         raise AnalysisError(str(error)) from error
-    said = (compiled.output + compiled.errors).decode("utf-8", "replace").splitlines()
-    found = _Found([analyze_unit(unit, settings) for unit in compiled.units])
-    return Report(found, compiled.status, [*said, *compiled.warnings, *compiled.notes])
+    output = (compiled.output + compiled.errors).decode("utf-8", "replace").splitlines()
+    results = _Results([analyze_unit(unit, settings) for unit in compiled.units])
+    return Report(results, compiled.status, [*output, *compiled.warnings, *compiled.notes])
 
 
 _Read = tuple["Unit", "ObjectCode"]
@@ -651,29 +731,29 @@ def _settings(
 
 def _ghz(value: float) -> float:
     if not 0 <= value <= 1000:
-        raise ValueError(f"ghz is a clock in GHz, 0 for none, not {value!r}")
+        raise ValueError(f"ghz must be a clock in GHz, or 0 for none, not {value!r}")
     return float(value)
 
 
 def _texts(name: str, values: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(values, str):  # it would be taken letter by letter
-        raise ValueError(f"{name} is a list of texts, not {values!r}")
+    if isinstance(values, str):  # a sequence of its characters
+        raise ValueError(f"{name} must be a list of strings, not {values!r}")
     return tuple(values)
 
 
 def _one_of(name: str, value: str, meanings: Mapping[str, Any]) -> Any:
     if value not in meanings:
-        raise ValueError(f"{name} is one of {', '.join(map(repr, meanings))}, not {value!r}")
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, meanings))}, not {value!r}")
     return meanings[value]
 
 
 def _at_least(name: str, value: int, least: int) -> int:
     if value < least:
-        raise ValueError(f"{name} is at least {least}, not {value}")
+        raise ValueError(f"{name} must be at least {least}, not {value}")
     from incc.driver.cli.options import MOST
 
     if value > MOST:
-        raise ValueError(f"{name} is at most {MOST}, not {value}")
+        raise ValueError(f"{name} must be at most {MOST}, not {value}")
     return value
 
 
@@ -693,5 +773,5 @@ def _alignment(value: int | Literal["all"] | None) -> int:
     if value == "all":
         return EVERYWHERE
     if not 0 <= value < 64:
-        raise ValueError(f"alignment is below 64, or 'all', not {value!r}")
+        raise ValueError(f"alignment must be below 64, or 'all', not {value!r}")
     return value

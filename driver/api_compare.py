@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Comparison(_Frozen):
-    """What became of the kernels of several builds, as `incc-diff` finds it."""
+    """A comparison of the kernels of several builds, as by `incc-diff`."""
 
     __slots__ = ("_found", "_sides", "_wanted")
     _found: c.Comparison
@@ -41,24 +41,30 @@ class Comparison(_Frozen):
 
     @property
     def sides(self) -> tuple[c.Side, ...]:
-        """What is compared: labels, compilers, models, notes. Copies."""
+        """Copies of the sides: labels, compilers, models, notes."""
         return tuple(copy.deepcopy(self._found.sides))
 
     @property
     def rows(self) -> tuple[c.Row, ...]:
-        """Kernels that are one loop of the source, those that matter most first. Copies."""
+        """Copies of the rows: kernels of the same source loop, the most important first."""
         return tuple(copy.deepcopy(self._found.rows))
 
     @property
     def totals(self) -> tuple[c.Totals | None, ...]:
-        """How many are the same, faster, slower …, by side; None for the first."""
+        """Numbers of equal, faster, slower … kernels by side; None for the first."""
         return tuple(copy.deepcopy(self._found.totals))
 
     def where(self, condition: str) -> tuple[c.Row, ...]:
-        """The rows of which a pair fulfils a condition, such as "cycles_b > 1.1*cycles_a" (docs/filters.md). Takes as
-        long as comparing.
+        """Return the rows with a pair that meets a condition. Repeats the comparison.
 
-        Raises ValueError for what is no condition.
+        Args:
+            condition: A condition such as "cycles_b > 1.1*cycles_a" (docs/filters.md).
+
+        Returns:
+            The rows.
+
+        Raises:
+            ValueError: The condition is invalid.
         """
         from incc.comparison.build import compare
 
@@ -67,35 +73,34 @@ class Comparison(_Frozen):
 
     @property
     def offenders(self) -> tuple[c.Offender, ...]:
-        """The kernels for which `fail_if` holds. Copies."""
+        """Copies of the kernels that meet the condition `fail_if`."""
         gate = self._found.gate
         return tuple(copy.deepcopy(gate.offenders)) if gate else ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as its JSON has it (comparison/comparison.schema.json)."""
-        comparison: dict[str, Any] = msgspec.to_builtins(self._found)
-        return comparison
+    def to_dict(self) -> c.Comparison:
+        """Return a copy of the comparison as in JSON (comparison/comparison.schema.json)."""
+        return copy.deepcopy(self._found)
 
     def to_json(self) -> str:
-        """The same as `incc-diff --format=json` prints."""
+        """Return the output of `incc-diff --format=json`."""
         from incc.views.json import render
 
         return render(self._found)
 
     def text(self, width: int = 120) -> str:
-        """The same as `incc-diff` prints, in lines of at most so many columns."""
+        """Return the output of `incc-diff`, in lines of at most `width` columns."""
         from incc.views.comparison import text
 
         return text.render(self._found, width)
 
     def markdown(self) -> str:
-        """The same as `incc-diff --format=markdown` prints, for pull requests."""
+        """Return the output of `incc-diff --format=markdown`, for pull requests."""
         from incc.views.comparison import markdown
 
         return markdown.render(self._found)
 
     def html(self) -> str:
-        """The page for the browser that `incc-diff --html` writes; instructions only if `assembly` was wanted."""
+        """Return the page of `incc-diff --html`, with instructions if `assembly` was set."""
         from incc.views.comparison import page
 
         return page.render(self._found)
@@ -122,16 +127,26 @@ def compare(
     fail_if: str = "",
     assembly: bool = False,
 ) -> Comparison:
-    """Compare the kernels of two or more builds, all with those of the first.
+    """Compare the kernels of two or more builds with those of the first.
 
-    `sources`: what `incc-diff` takes, as paths (reports, folders of them, databases, assembly, objects, libraries and
-    programs), an `incc.Report`, or a report as a dictionary (`to_dict()`, `json.load`). `labels`: what to call them, as
-    many as there are. `mcpu`: the core for code, by default the host. `functions`: globs of function names, none for
-    all. `model_path`: folders and files of models to look in first. `jobs`: processes that analyse code. `where`: keep
-    the rows for which this holds; `fail_if`: find those for which this does (docs/filters.md). `assembly`: with
-    instructions and how they correspond.
+    Args:
+        sources: Paths of inputs of `incc-diff` (reports, folders of reports, databases, assembly, objects, libraries
+            and programs), `incc.Report` objects, or reports as dictionaries (`to_dict()`, `json.load`).
+        labels: A label for each source; by default from their names.
+        mcpu: Core to analyse code for; "" for the host.
+        functions: Globs of function names; all functions if empty.
+        model_path: Folders and files of models that are searched first.
+        jobs: Number of processes that analyse code.
+        where: Keep only rows that meet this condition (docs/filters.md).
+        fail_if: Collect the kernels that meet this condition in `offenders`.
+        assembly: Include instructions and their correspondence.
 
-    Raises AnalysisError for what cannot be read, ValueError for arguments that are no good.
+    Returns:
+        The comparison.
+
+    Raises:
+        AnalysisError: A source cannot be read or analysed.
+        ValueError: An argument is invalid.
     """
     from incc.comparison.build import Wanted
     from incc.driver.api import _texts
@@ -142,7 +157,7 @@ def compare(
     if labels and len(_texts("labels", labels)) != len(sources):
         raise ValueError(f"{len(labels)} labels for {len(sources)} sources")
     if jobs < 1:
-        raise ValueError(f"jobs is at least 1, not {jobs}")
+        raise ValueError(f"jobs must be at least 1, not {jobs}")
     wanted = Wanted(where=_condition(where), fail_if=_condition(fail_if), assembly=assembly)
     paths = tuple(os.fspath(place) for place in model_path)
     reading = Reading(mcpu=mcpu, functions=_texts("functions", functions), model_path=paths, jobs=jobs)
@@ -169,7 +184,7 @@ def _condition(text: str) -> Condition | None:
 
 
 def _sides(sources: Sequence[Source], reading: Reading) -> list[Side]:
-    """A side of each source; of code for several cores several."""
+    """Read the sides of all sources; code for several cores has several."""
     from incc.comparison.side import in_memory
     from incc.driver.sides.labels import distinct, letters
     from incc.driver.sides.read import read_sides
@@ -179,21 +194,21 @@ def _sides(sources: Sequence[Source], reading: Reading) -> list[Side]:
     if len(names) == len(sources):
         return list(read)
     if "," in reading.mcpu:
-        raise ValueError("several cores are for code, not for reports")
-    found = []
+        raise ValueError("several cores apply only to code, not to reports")
+    sides = []
     for source, letter in zip(sources, letters(len(sources)), strict=True):
         if isinstance(source, (str, os.PathLike)):
-            found.append(next(read))
+            sides.append(next(read))
         elif isinstance(source, Report):
-            found.append(_chosen(in_memory(source._found.report(), letter), reading))
+            sides.append(_chosen(in_memory(source._found.report(), letter), reading))
         else:
-            found.append(_of_dictionary(source, letter, reading))
-    named = distinct([side.info.label for side in found])
-    return [replace(side, info=replace(side.info, label=label)) for side, label in zip(found, named, strict=True)]
+            sides.append(_of_dictionary(source, letter, reading))
+    named = distinct([side.info.label for side in sides])
+    return [replace(side, info=replace(side.info, label=label)) for side, label in zip(sides, named, strict=True)]
 
 
 def _chosen(side: Side, reading: Reading) -> Side:
-    """What of it is in functions that are wanted."""
+    """Return the part of a side in the requested functions."""
     if not reading.functions:
         return side
     from incc.comparison.side import Side, side_info
@@ -205,7 +220,7 @@ def _chosen(side: Side, reading: Reading) -> Side:
 
 
 def _of_dictionary(report: Any, label: str, reading: Reading) -> Side:
-    """A side of a report as JSON has it, read as a file would be: it may be anybody's."""
+    """Read a report given as a dictionary, with the same checks as for a file."""
     import io
     import json
 
@@ -216,5 +231,5 @@ def _of_dictionary(report: Any, label: str, reading: Reading) -> Side:
             "utf-8", "surrogateescape"
         )
     except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"{label}: no report as JSON has it: {error}") from error
+        raise ValueError(f"{label}: not a report that JSON can represent: {error}") from error
     return side_of_file(io.BytesIO(text), label, reading)

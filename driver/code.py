@@ -74,7 +74,7 @@ def object_code(
     addresses: Sequence[Addresses] = (),
     marked: bool = False,
 ) -> ObjectCode:
-    """Return the loops of an object, or the spans of code that are asked for.
+    """Return the loops of an object, or the requested spans of code.
 
     Args:
         source: The object's path, or its bytes.

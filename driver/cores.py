@@ -1,4 +1,4 @@
-"""Several cores in one wish: `-mcpu=skylake-avx512,znver4` is an analysis for each of them."""
+"""Lists of cores: `-mcpu=skylake-avx512,znver4` requests an analysis for each of them."""
 
 from __future__ import annotations
 
@@ -15,35 +15,37 @@ if TYPE_CHECKING:
 
 
 def named_cores(mcpu: str) -> list[str]:
-    """The names in a list with commas between them."""
+    """Split a list of names at its commas."""
     return [name for part in mcpu.split(",") if (name := part.strip())]
 
 
 def for_each_core(settings: Settings, names: Sequence[str]) -> list[Settings]:
-    """The settings once for each of the cores that are named, in that order; names of one model (aliases, or two cores
-    that have the same nearest one) count once: readers of reports know a unit's analyses by their models. Raises
-    AnalysisError for a name without a model."""
+    """Return the settings for each named core, in order.
+
+    Names of the same model (aliases, or cores with the same nearest model) count once, since reports identify the
+    analyses of a unit by their models. Raises AnalysisError for names without a model.
+    """
     if len(names) <= 1:
         return [replace(settings, mcpu="".join(names))]
     from incc.driver.pipeline import choose_model
 
-    found: dict[str, Settings] = {}
-    wrong: list[str] = []
+    by_model: dict[str, Settings] = {}
+    errors: list[str] = []
     for name in names:
         try:
             model = choose_model(name, "", settings.model_path).model
         except AnalysisError as error:
-            wrong.append(str(error))
+            errors.append(str(error))
         else:
-            found.setdefault(model.name, replace(settings, mcpu=name))
-    if wrong:
-        raise AnalysisError("; ".join(dict.fromkeys(wrong)))
-    return list(found.values())
+            by_model.setdefault(model.name, replace(settings, mcpu=name))
+    if errors:
+        raise AnalysisError("; ".join(dict.fromkeys(errors)))
+    return list(by_model.values())
 
 
 def cores_of(settings: Settings, otherwise: Sequence[str] = ()) -> list[Settings]:
-    """The settings for each core that they name themselves, else for each of the others'. Raises AnalysisError."""
+    """Return the settings for each core in them, or if there are none, in `otherwise`. Raises AnalysisError."""
     names = named_cores(settings.mcpu)
     if settings.mcpu and not names:
-        raise AnalysisError(f"no core is named in {settings.mcpu!r}")
+        raise AnalysisError(f"no core in {settings.mcpu!r}")
     return for_each_core(settings, names or otherwise)

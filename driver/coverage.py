@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 DERIVED, LACKING = "derived", "lacking"
 
 
-class InputError(Exception):
+class CoverageError(Exception):
     """The code cannot be read; the message names the file, and the line where there is one."""
 
 
@@ -31,7 +31,7 @@ class Used(msgspec.Struct, frozen=True, kw_only=True):
     """How much it counts."""
 
 
-class Refused(msgspec.Struct, frozen=True):
+class RefusedCode(msgspec.Struct, frozen=True):
     """Code that the decoder refuses: file and line, and the reason."""
 
     place: str
@@ -83,8 +83,8 @@ def measure(model: MachineModel, code: Iterable[Used]) -> Coverage:
 # --- reading code ----------------------------------------------------------------------------------------------------
 
 
-def read_assembly(path: str, isa: str, only_loops: bool = False) -> Iterator[Used | Refused]:
-    """Yield every instruction of an assembly file, or only of its innermost loops, once each. Raises InputError."""
+def read_assembly(path: str, isa: str, only_loops: bool = False) -> Iterator[Used | RefusedCode]:
+    """Yield every instruction of an assembly file, or only of its innermost loops, once each. Raises CoverageError."""
     from incc.frontends.asm.parse import INSTRUCTION, parse
     from incc.frontends.asm.regions import innermost_loops
     from incc.frontends.isa import DecodeError, TextForm
@@ -94,13 +94,13 @@ def read_assembly(path: str, isa: str, only_loops: bool = False) -> Iterator[Use
         with open(path, encoding="utf-8", errors="surrogateescape") as f:
             text = f.read()
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
+        raise CoverageError(f"{path}: {error.strerror}") from None
     parsed = parse(text)
     statements = {s.line: s.text for s in parsed.statements if s.kind == INSTRUCTION}
     if not statements:
         return
     if parsed.isa != isa:
-        raise InputError(f"{path}: {parsed.isa} assembly, but the model is of an {isa} core")
+        raise CoverageError(f"{path}: {parsed.isa} assembly, but the model is of an {isa} core")
     if only_loops:
         lines = sorted({line for region in innermost_loops(parsed)[0] for line in region.lines})
     else:
@@ -111,13 +111,13 @@ def read_assembly(path: str, isa: str, only_loops: bool = False) -> Iterator[Use
             if isinstance(form, TextForm):
                 yield Used(form=form.form, traits=form.traits, text=form.text, place=place, weight=1.0)
             else:
-                yield Refused(place, form.message)
+                yield RefusedCode(place, form.message)
     except DecodeError as error:
-        raise InputError(str(error)) from None
+        raise CoverageError(str(error)) from None
 
 
-def read_hex(path: str, isa: str, weighted: bool = False) -> Iterator[Used | Refused]:
-    """Yield the instructions of blocks of machine code, one block a line: `hex [number …]`. Raises InputError.
+def read_hex(path: str, isa: str, weighted: bool = False) -> Iterator[Used | RefusedCode]:
+    """Yield the instructions of blocks of machine code, one block a line: `hex [number …]`. Raises CoverageError.
 
     If `weighted`, the number after the code is the weight of the block's instructions.
     """
@@ -125,12 +125,12 @@ def read_hex(path: str, isa: str, weighted: bool = False) -> Iterator[Used | Ref
 
     code_of = instruction_set(isa)
     if code_of.unreadable:
-        raise InputError(f"{path}: {code_of.unreadable}")
+        raise CoverageError(f"{path}: {code_of.unreadable}")
     try:
         with open(path, encoding="utf-8", errors="replace") as f:
             rows = f.read().splitlines()
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
+        raise CoverageError(f"{path}: {error.strerror}") from None
     for line, row in enumerate(rows, 1):
         words = row.split()
         if not words or words[0].startswith("#"):
@@ -139,11 +139,11 @@ def read_hex(path: str, isa: str, weighted: bool = False) -> Iterator[Used | Ref
         try:
             kernel = code_of.decode_bytes(bytes.fromhex(words[0]))
         except ValueError as error:
-            yield Refused(place, str(error))
+            yield RefusedCode(place, str(error))
             continue
         try:
             weight = float(words[1]) if weighted else 1.0
         except (IndexError, ValueError):
-            raise InputError(f"{place}: no weight after the machine code") from None
+            raise CoverageError(f"{place}: no weight after the machine code") from None
         for i in kernel.instructions:
             yield Used(form=i.form, traits=i.traits, text=i.text, place=place, weight=weight)

@@ -1,7 +1,4 @@
-"""Delivers a report: to a stream, a file or a folder, with the files beside it, and what of the wishes came to nothing.
-
-Every command that writes a report does it through here.
-"""
+"""Delivery of reports to streams, files and folders, together with additional files. All commands use it."""
 
 from __future__ import annotations
 
@@ -22,56 +19,65 @@ if TYPE_CHECKING:
     from incc.report.source.places import Choice, Place
 
     Render = Callable[[int, bool], str]
-    """Makes a text for so many columns, with colour or without."""
+    """Renders a text for a width in columns, with or without colour."""
 
 PLAIN_WIDTH = 120
-"""Columns of a text that goes to a file."""
+"""Columns of a text in a file."""
 
 FILES = {"graph": "dot", "cfg": "cfg.dot", "html": "html", "sarif": "sarif", "opt-record": "opt.yaml"}
-"""What can be written beside a report, and the endings of such files in a folder."""
+"""The kinds of additional files, and their endings in a folder."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """How a report is to be delivered.
-
-    `format`: "text" or "json". `output`: a file, to which the report is added if `append`, or a folder, in which each
-    compilation has a file of its own; "" for the stream. `files`: where to write what FILES has, files or folders.
-    `views` and `places`: what the text shows, and the lines of which it shows the details. `overview`: with so many
-    kernels in a report the text begins with a table of them, 0 for never. `kernels`: those that the text shows, all if
-    empty. `few`: with more kernels than that the text has a few lines of each, None for never. `uops`: its
-    timeline has rows for µops. `wait`: for those who are to read from pipes that are named as files.
-    """
+    """A request to deliver a report."""
 
     format: str = "text"
+    """"text" or "json"."""
     output: str = ""
+    """A file, or a folder with a file for each compilation; "" for the stream."""
     append: bool = False
     files: Mapping[str, str] = {}
+    """The kinds of additional files (FILES), and a file or folder for each."""
     views: Sequence[str] = ()
+    """The views of the text."""
     places: Sequence[Place] = ()
+    """The lines whose details the text shows."""
     overview: int = 0
+    """Smallest number of kernels for which the text begins with a table of them; 0 for no table."""
     kernels: Sequence[Choice] = ()
+    """The kernels that the text shows; all if empty."""
     few: int | None = None
+    """Largest number of kernels that the text shows in full; None for no limit."""
     uops: bool = True
+    """True if the timeline has rows for µops."""
     wait: bool = True
+    """True to wait for the readers of named pipes."""
 
 
 class Undelivered(msgspec.Struct, frozen=True):
-    """What was not written, as messages: `failures`, where something went wrong; `empty`, where nothing is to show."""
+    """Messages on files that were not written."""
 
     failures: tuple[str, ...]
     empty: tuple[str, ...]
+    """Messages on files for which the report has no content."""
 
 
-class Message(msgspec.Struct, frozen=True):
-    """Something to say of the input: `where` it is (a file, or a file with its line), and what."""
+class UnmetRequest(msgspec.Struct, frozen=True):
+    """A message on a request that the input does not meet."""
 
     where: str
+    """A file, or a file and a line."""
     text: str
 
 
 def deliver(report: t.Report, request: Request, stream: TextIO | None) -> Undelivered:
-    """Write the report and the files beside it. `stream`: where it goes if `request` has no output, None for one that
-    is closed. What cannot be written does not keep the rest from being written."""
+    """Write the report and the additional files, as many as possible.
+
+    Args:
+        report: The report.
+        request: The files to write.
+        stream: The stream for the report if `request` has no output; None if it is closed.
+    """
     failures: list[str] = []
     try:
         _write_report(report, request, stream)
@@ -83,7 +89,7 @@ def deliver(report: t.Report, request: Request, stream: TextIO | None) -> Undeli
 
 
 def deliver_beside(report: t.Report, request: Request) -> Undelivered:
-    """Write the files beside a report."""
+    """Write the additional files."""
     failures: list[str] = []
     empty: list[str] = []
     for name, path in request.files.items():
@@ -95,45 +101,47 @@ def deliver_beside(report: t.Report, request: Request) -> Undelivered:
             if any(unit.kernels for unit in report.units):
                 failures.append(f"{target}: not written: {error}")
             elif not folder:
-                # Most sources of a build have no loops; one for which a page was asked is told of.
+                # In a folder this is no message, since most sources of a build have no loops.
                 empty.append(f"{target}: not written: {error}")
         except OSError as error:
             failures.append(f"{target}: not written: {error.strerror}")
     return Undelivered(tuple(failures), tuple(empty))
 
 
-def unmet(report: t.Report, settings: Settings, request: Request, prefix: str) -> list[Message]:
-    """What was asked for and nothing has: changes that change nothing, lines at which nothing was analysed, and kernels
-    that are not there.
+def unmet(report: t.Report, settings: Settings, request: Request, prefix: str) -> list[UnmetRequest]:
+    """Return messages on changes without effect, lines without instructions, and kernels that do not exist.
 
-    `prefix`: what stands before an option's name on the command line.
+    Args:
+        report: The report.
+        settings: The settings of the analysis.
+        request: The requested delivery.
+        prefix: The prefix of option names on the command line.
     """
     from incc.driver.pipeline import untried
 
     units = report.units
     names = {unit.source or unit.assembly_file for unit in units}
     name = names.pop() if len(names) == 1 else ""
-    found = [Message(name, text) for text in untried(report, settings)]
+    messages = [UnmetRequest(name, text) for text in untried(report, settings)]
     if request.kernels:
         from incc.report.source.places import unfound
 
         for choice in unfound(report, request.kernels):
-            found.append(Message(name, f"{prefix}kernel={choice}: no such kernel"))
+            messages.append(UnmetRequest(name, f"{prefix}kernel={choice}: no such kernel"))
     if request.places:
         from incc.report.source.places import missing
 
         for place in missing(report, list(request.places)):
             where = f"{name}:{place.line}" if name and not place.file else str(place)
-            found.append(Message(where, f"{prefix}detail: no analysed instruction in this line"))
-    return found
+            messages.append(UnmetRequest(where, f"{prefix}detail: no analysed instruction in this line"))
+    return messages
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
 def write_stream(stream: TextIO | None, render: Render) -> None:
-    """Write a text to a stream in its width and colour; raises OSError. A reader that has seen enough (| head) is no
-    error."""
+    """Write a text to a stream, in its width and colour. A closed pipe (| head) is no error. Raises OSError."""
     from incc.views.text import terminal
 
     if stream is None:  # closed when we were started
@@ -143,7 +151,7 @@ def write_stream(stream: TextIO | None, render: Render) -> None:
     text = render(*terminal(stream))
     try:
         descriptor = stream.fileno()
-    except (OSError, ValueError):  # a stream without a file behind it, as tests and notebooks have
+    except (OSError, ValueError):  # a stream without a file, as in tests and notebooks
         stream.write(text)
         return
     try:
@@ -153,17 +161,26 @@ def write_stream(stream: TextIO | None, render: Render) -> None:
         pass
 
 
+def without_surrogates(text: str) -> str:
+    """Replace surrogates, which stand for bytes that are not UTF-8, since readers of JSON or comments reject them."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
 def file_name(report: t.Report, ending: str, folder: str = "") -> str:
-    """A name in a folder of reports: the same for what was compiled into the same file, another for any other.
-    `folder`: where the command was run, if the report does not say it, "" for the current one."""
+    """Return a file name in a folder of reports that is unique to the output of the compilation.
+
+    Args:
+        report: The report.
+        ending: The ending of the name.
+        folder: The working directory of the command, if it is not in the report; "" for the current one.
+    """
     from incc.report.folder.names import report_name
 
     return report_name(report.units[0], ending, folder)
 
 
 def identified(name: str, command: Sequence[str], ending: str, folder: str = "") -> str:
-    """A file's name in a folder for what was made of the file `name` by a command that is run in `folder`, by default
-    here."""
+    """Return a file name in a folder that is unique to the source `name` and a command run in `folder`."""
     from incc.report.folder.names import name_for
 
     return name_for(name, (folder or os.getcwd(), name, "", *command), ending)
@@ -185,7 +202,7 @@ def _write_report(report: t.Report, request: Request, stream: TextIO | None) -> 
 
 
 def named_parts(report: t.Report, request: Request) -> list[tuple[str, t.Report]]:
-    """The reports of a folder that a command's report comes to, and their names."""
+    """Split a command's report into the reports of a folder, with their names."""
     from incc.report.folder.names import parts, report_name
 
     ending = "json" if request.format == "json" else "txt"
@@ -193,7 +210,7 @@ def named_parts(report: t.Report, request: Request) -> list[tuple[str, t.Report]
 
 
 def write_remarks(report: t.Report, stream: TextIO | None) -> None:
-    """Write the report as a compiler's diagnostics; raises OSError."""
+    """Write the report as compiler diagnostics. Raises OSError."""
     from incc.views.exchange.diagnostics import remarks
 
     sources = diagnosed_lines(report)
@@ -201,8 +218,7 @@ def write_remarks(report: t.Report, stream: TextIO | None) -> None:
 
 
 def write_warnings(report: t.Report, stream: TextIO | None, error: bool) -> bool:
-    """Write what of the expectations in the sources does not hold, and return whether there is something; raises
-    OSError. `error`: as errors, not as warnings."""
+    """Write warnings (or errors) for unmet expectations; return True if there are any. Raises OSError."""
     from incc.views.exchange.diagnostics import unmet, warnings
 
     if not any(True for unit in report.units for _ in unmet(unit)):
@@ -216,7 +232,7 @@ def _rendered(report: t.Report, request: Request, width: int, colour: bool) -> s
     if request.format == "json":
         from incc.views.json import render as render_json
 
-        # One line for each report where many come together, so that readers can take the file line by line.
+        # One report per line, so that readers can process appended reports line by line.
         return render_json(report, compact=request.append)
     from incc.views.text import UNIT_VIEWS, VIEWS, Show
     from incc.views.text import render as render_text
@@ -235,9 +251,8 @@ def _rendered(report: t.Report, request: Request, width: int, colour: bool) -> s
 
 _MORE = "More of a loop: --analyze-kernel=FUNCTION[:LINE]; of all: --analyze-views=compact, or all."
 
-
 _MANY = 30
-"""Kernels of which writing takes longer than importing what writes them quickly."""
+"""Number of kernels from which on msgspec is worth its import."""
 
 
 def _kernels(report: t.Report) -> int:
@@ -245,9 +260,9 @@ def _kernels(report: t.Report) -> int:
 
 
 def text_of(report: t.Report, request: Request) -> bytes:
-    """A report's text for a file, in UTF-8."""
+    """Return the contents of a report's file, in UTF-8."""
     if request.format == "json" and request.append:
-        # A tenth of the time, but it cannot write bytes that are not UTF-8.
+        # Takes a tenth of the time, but cannot write surrogates.
         try:
             return msgspec.json.encode(report) + b"\n"
         except (UnicodeEncodeError, msgspec.MsgspecError):
@@ -256,8 +271,7 @@ def text_of(report: t.Report, request: Request) -> bytes:
 
 
 def _contents(name: str, target: str, report: t.Report) -> str:
-    """The text of the file that FILES has under this name, to be written to `target`. Raises ValueError where the
-    report has nothing for it."""
+    """Return the text of an additional file of this kind. Raises ValueError if the report has no content for it."""
     if name == "graph" and target.endswith(".graphml"):
         from incc.views.exchange.graph import render as render_graphml
 
@@ -284,18 +298,17 @@ def _contents(name: str, target: str, report: t.Report) -> str:
 
 
 _LARGEST_SOURCE = 1 << 24
-"""Bytes of a file that is read for its lines; what is larger was not written by anybody."""
+"""Most bytes of a source file that is read; larger ones are generated."""
 
 
 def source_lines(report: t.Report) -> dict[str, dict[int, str]]:
-    """The lines of source files that instructions come from, by the report's names of the files. What cannot be read is
-    left out: a report may be of code that was compiled elsewhere."""
+    """Return the source lines of instructions, by file name and line number. Unreadable files are left out."""
     instructions = [i for unit in report.units for kernel in unit.kernels for i in kernel.instructions]
     return _lines_at([instruction.source for instruction in instructions])
 
 
 def diagnosed_lines(report: t.Report) -> dict[str, dict[int, str]]:
-    """The lines of source files that diagnostics are at, likewise."""
+    """Return the source lines of diagnostics, by file name and line number. Unreadable files are left out."""
     places: list[t.Location | None] = []
     for unit in report.units:
         for kernel in unit.kernels:
@@ -310,15 +323,15 @@ def _lines_at(places: Sequence[t.Location | None]) -> dict[str, dict[int, str]]:
     for place in places:
         if place:
             wanted.setdefault(place.file, set()).add(place.line)
-    found: dict[str, dict[int, str]] = {}
+    lines_of: dict[str, dict[int, str]] = {}
     for name, numbers in wanted.items():
         try:
-            # A name may be that of a pipe, which would wait for somebody to write.
+            # Opening a pipe would wait for a writer.
             if not os.path.isfile(name) or os.path.getsize(name) > _LARGEST_SOURCE:
                 continue
             with open(name, encoding="utf-8", errors="replace") as file:
                 lines = file.read().split("\n")
         except (OSError, ValueError):  # ValueError: a NUL in the name
             continue
-        found[name] = {number: lines[number - 1] for number in numbers if 0 < number <= len(lines)}
-    return found
+        lines_of[name] = {number: lines[number - 1] for number in numbers if 0 < number <= len(lines)}
+    return lines_of

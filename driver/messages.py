@@ -1,4 +1,4 @@
-"""Messages of commands on standard error, and how a command is started and ended."""
+"""Messages of commands on standard error, and their start and end."""
 
 from __future__ import annotations
 
@@ -15,30 +15,40 @@ if TYPE_CHECKING:
 
 def tell(text: str) -> None:
     """Write text to standard error. A failed write is ignored: the exit status already reports the problem."""
-    if sys.stderr is not None:  # closed when we were started
+    if sys.stderr is not None:  # None if it was closed at the start
         with contextlib.suppress(OSError):
             sys.stderr.write(text)
             sys.stderr.flush()
 
 
+def tell_printable(text: str) -> None:
+    """Write text to standard error. Control characters from files and names are escaped for the terminal's sake."""
+    lines = text.split("\n")
+    if not all(line.isprintable() for line in lines):
+        from incc.views.layout import harmless
+
+        text = "\n".join([harmless(line.expandtabs(8), False) for line in lines])
+    tell(text)
+
+
 def say(command: str, message: str) -> None:
-    """Write a command's message as a line to standard error, without power over a terminal."""
+    """Write a command's message as a line to standard error, with control characters replaced."""
     from incc.views.layout import harmless
 
     tell(harmless(f"{command}: {message}", False) + "\n")
 
 
 def interrupted(number: int = signal.SIGINT) -> int:
-    """End this process by a signal, as its parent expects of an interrupted one."""
+    """End this process by a signal, which tells its parent about the interruption."""
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
-    return 128 + number  # where it is blocked
+    return 128 + number  # if the signal is blocked
 
 
 def collect_seldom() -> None:
-    """Let Python look for reference cycles a hundred times less often.
+    """Make Python search for reference cycles a hundred times less often.
 
-    Reports, JSON and facts about instructions refer to nothing in cycles, and there are millions of them.
+    There are millions of objects in reports and tables of instructions, without reference cycles.
     """
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
@@ -54,11 +64,11 @@ def run_command(main: Callable[[], int]) -> int:
         raise KeyboardInterrupt
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # as by nohup
+        if signal.getsignal(number) != signal.SIG_IGN:  # ignored by nohup
             signal.signal(number, end)
     try:
         return main()
     except KeyboardInterrupt:
         return interrupted(received[-1] if received else signal.SIGINT)
     finally:
-        gc.freeze()  # Python would look for cycles in everything once more before it ends
+        gc.freeze()  # or Python would search all objects for cycles before it exits

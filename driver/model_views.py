@@ -11,8 +11,8 @@ from incc.models.loading import list_models, load
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from incc.driver.coverage import Refused, Used
-    from incc.models.compile import Source
+    from incc.driver.coverage import RefusedCode, Used
+    from incc.models.files.source import ModelSource
     from incc.models.model import MachineModel
 
 
@@ -28,7 +28,7 @@ def table(rows: Sequence[Sequence[str]], indent: str = "") -> None:
 
 def show_names(search_path: Sequence[str]) -> None:
     """Print all names of processors, each with its model, or the nearest model and why."""
-    from incc.models.cpu_names import all_names
+    from incc.models.processors.names import all_names
 
     rows = {name: [name, model.name, ""] for model in list_models(search_path) for name in (model.name, *model.aliases)}
     own = {name.lower() for name in rows}
@@ -99,10 +99,10 @@ def show_difference(left: MachineModel, right: MachineModel, summary: bool, form
                 table([[c.key, *(f"{n} {c.fields[n][0]} | {c.fields[n][1]}" for n in names)] for c in changes], "  ")
 
 
-def show_disagreements(chain: Sequence[Source], forms: str = "*") -> None:
+def show_disagreements(chain: Sequence[ModelSource], forms: str = "*") -> None:
     """Print figures of a model's sources that are not used and differ from those that are."""
-    from incc.models.compile import merge_forms
-    from incc.models.model import parse_latency
+    from incc.models.files.source import merge_forms
+    from incc.models.notation import parse_latency
 
     merged = merge_forms(chain)
     disagreements = 0
@@ -135,7 +135,7 @@ def show_disagreements(chain: Sequence[Source], forms: str = "*") -> None:
 # --- coverage --------------------------------------------------------------------------------------------------------
 
 
-def show_coverage(model: MachineModel, code: Sequence[Used | Refused], verbose: bool) -> bool:
+def show_coverage(model: MachineModel, code: Sequence[Used | RefusedCode], verbose: bool) -> bool:
     """Print how much of the code a model knows, by source, and what it lacks; return True if it lacks nothing."""
     from incc.driver.coverage import DERIVED, LACKING, Used, measure
 

@@ -1,4 +1,4 @@
-"""The way from assembly text to a report: regions, kernels, binding, analysis. Used by every command."""
+"""The pipeline from assembly to a report, used by all commands: regions, kernels, models, analysis."""
 
 from __future__ import annotations
 
@@ -28,74 +28,84 @@ if TYPE_CHECKING:
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user asked for.
-
-    `mcpu`: the model to use, "" to take the unit's `cpu`, else the host. `functions`: globs of function names, empty
-    for all. `regions`: "loops" for every innermost loop, "marked" for marked regions and, without any, the whole file
-    (as llvm-mca). `iterations`: how many the summary counts. `timeline_iterations`: how many the timeline shows, 0 for
-    none. `model_path`: folders and files of models that are searched before all others. `simulate`: not the bounds
-    alone. `what_if`: changes to the core to try beside those that always are. `waits`: who waits for whom.
-    `cold_iterations`: also simulate so many from a cold start, 0 for not. `alignment`: of the kernel's first byte
-    within 64, -1 for where it was found, -2 to simulate all. `ways`: "paths" to analyse every way through loops with
-    branches inside, "branch" the sides of the first branch. `branch_probability`: how likely a branch is not taken,
-    None for all sides alike. `control_flow`: of the functions that are analysed. `port_model`: also describe the core
-    itself, as its model has it. `what_ifs`: try those changes that
-    always are, and simulate both ends of predictions. `mispredict_rate`: of the branches inside loops, None for not
-    known. `system_headers`: also loops that no line of the user's is in. `ghz`: the clock at which
-    rates a second are to be told, 0 for none. `measure`: run the kernels on this machine, and take its core's model
-    where `mcpu` names none. `marks`: those in the source restrict the analysis (use), and without any there is none
-    (only). `addresses`: of an object only the code there.
-
-    What llvm-mca has as well: `regions` may be "llvm-mca", for its markers alone, by its rules, or the whole file.
-    `dispatch_width`, `load_queue`, `store_queue`, `register_file`, `uop_queue`, `decoders`: sizes of the core for the
-    run from a cold start, 0 for the model's. `call_latency`: cycles that a call takes there. `noalias`: stores and
-    loads do not meet in memory unless their addresses say so. `pressure`: why µops pile up in that run. `steady`: False
-    if that run is all that is wanted beside the bounds. `syntax`: instructions as LLVM prints them, "att" or "intel",
-    "" for as they are written; `hex_immediates`: with immediate values in hexadecimal then. `for_report`:
-    False to analyse kernels without what only reports need.
-    """
+    """The settings of an analysis."""
 
     mcpu: str = ""
+    """The core; "" for the unit's `cpu`, else the host."""
     functions: tuple[str, ...] = ()
+    """Globs of function names; all functions if empty."""
     fixed_ports: bool = False
+    """Split µops equally over their ports."""
     regions: str = "loops"
+    """"loops": every innermost loop. "marked": marked regions, or the whole file without any. "llvm-mca": the same by
+    llvm-mca's rules, with only its markers."""
     iterations: int = 100
+    """Iterations that the summary counts."""
     timeline_iterations: int = 2
+    """Iterations of the timeline; 0 for no timeline."""
     timeline_cycles: int = 80
     model_path: tuple[str, ...] = ()
+    """Folders and files of models that are searched before all others."""
     simulate: bool = True
+    """False to compute only bounds."""
     what_if: tuple[Change, ...] = ()
+    """Changes of the core to simulate besides the standard ones."""
     waits: bool = False
+    """Record which instruction waits for which."""
     cold_iterations: int = 0
+    """Iterations to simulate from a cold start; 0 for none."""
     alignment: int = -1
+    """The offset of the kernel's first byte within 64 bytes; -1: as in the code, -2: simulate all."""
     ways: tuple[Literal["paths", "branch"], ...] = ()
+    """"paths": analyse every path through loops with branches. "branch": the sides of the first branch."""
     branch_probability: float | None = None
+    """The probability that a branch is not taken; None if both sides are equally likely."""
     control_flow: bool = False
+    """Describe the control flow of the analysed functions."""
     port_model: bool = False
+    """Describe the model of the core."""
     what_ifs: bool = True
+    """Simulate the standard changes of the core, and both ends of the prediction's range."""
     mispredict_rate: float | None = None
+    """The share of mispredicted branches inside loops; None if unknown."""
     system_headers: bool = False
+    """Include loops without any line of the user's."""
     ghz: float = 0
+    """The clock for rates per second; 0 for no rates."""
     measure: bool = False
+    """Run the kernels on this machine. Without `mcpu`, use the host's model."""
     marks: Literal["use", "only", "ignore"] = "use"
+    """Marks in the source restrict the analysis (use). "only": without marks there is no analysis."""
     addresses: tuple[Addresses, ...] = ()
+    """Address ranges of an object to analyse instead of its loops."""
     steady: bool = True
+    """False to compute only bounds and the simulation from a cold start."""
     pressure: bool = False
+    """Record why µops pile up in the simulation from a cold start."""
+
+    # Sizes of the core in the simulation from a cold start; 0 for the model's.
     dispatch_width: int = 0
     load_queue: int = 0
     store_queue: int = 0
     register_file: int = 0
     uop_queue: int = 0
     decoders: int = 0
+
     call_latency: int = 0
+    """Cycles of a call in the simulation from a cold start."""
     noalias: bool = True
+    """Loads depend on earlier stores only if their addresses say so."""
     syntax: Literal["", "att", "intel"] = ""
+    """Print instructions as LLVM does in this syntax; "" for as they are written."""
     hex_immediates: bool = False
+    """With `syntax`: print immediate values in hexadecimal."""
     for_report: bool = True
+    """False to analyse kernels without what only reports need."""
     lacking: bool = False
+    """Use LLVM's figures for instructions that the model lacks."""
 
     def kernel_settings(self) -> KernelSettings:
-        """What of it is asked of each kernel."""
+        """Return the settings that apply to a single kernel."""
         from incc.core.analysis import KernelSettings
 
         return KernelSettings(
@@ -123,80 +133,95 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 MOST_INSTRUCTIONS = 200_000
-"""Of one kernel. An analysis keeps some 4 KB of each, and takes 0.1 ms for it."""
+"""Most instructions of a kernel. The analysis keeps about 4 KB for each, and takes 0.1 ms."""
 
 MOST_WITH_WHAT_IFS = 500
-"""Kernels of one file for which changed cores are simulated: some simulations each, which together take as long as all
-the rest and which nobody reads for thousands of loops."""
+"""Most kernels of a file for which changed cores are simulated; that takes as long as the rest of the analysis, and
+nobody reads it for thousands of loops."""
 
 
 def analyze_units(units: Sequence[Unit], settings: Settings) -> t.Report:
-    """The report on all units (report/types.py). Raises AnalysisError where there is nothing to work with.
+    """Analyse units and return the report (report/types.py).
 
     Problems with single statements or loops are in the report and do not stop the rest.
+
+    Raises:
+        AnalysisError: No analysis is possible, for example because there is no model.
     """
     return analyze_for_cores([(unit, [settings]) for unit in units])
 
 
-def analyze_for_cores(asked: Sequence[tuple[Unit, Sequence[Settings]]]) -> t.Report:
-    """The same with each unit's own settings, such as one for each core: analyses of a unit follow each other. Raises
-    AnalysisError."""
+def analyze_for_cores(tasks: Sequence[tuple[Unit, Sequence[Settings]]]) -> t.Report:
+    """Analyse each unit with each of its settings, such as one for each core, and return the report.
+
+    Raises AnalysisError.
+    """
+    results = (
+        result
+        for unit, settings in tasks
+        for number, of_core in enumerate(settings)
+        for result in analyses(unit, of_core, again=number > 0)
+    )
     from incc.report.build import build_report, unit_report
 
-    return build_report(
-        unit_report(found)
-        for unit, settings in asked
-        for number, one in enumerate(settings)
-        for found in analyses(unit, one, again=number > 0)
-    )
+    return build_report(unit_report(result) for result in results)
 
 
 def core_reports(settings: Sequence[Settings]) -> t.Report:
-    """The report on cores by themselves, without any code: a unit for each. Raises AnalysisError."""
+    """Return a report on cores without code, with a unit for each core. Raises AnalysisError."""
     from incc.frontends.unit import Unit
     from incc.report.build import build_report, unit_report
 
-    found = []
-    for one in settings:
+    results = []
+    for of_core in settings:
         unit = Unit(assembly="", assembly_file="")
-        choice = _model_of(unit, one)
-        found.append(replace(analyze_kernels(unit, (), one, choice.model, choice.reason), model_note=choice.note))
-    return build_report([unit_report(one) for one in found])
+        choice = _model_of(unit, of_core)
+        result = analyze_kernels(unit, (), of_core, choice.model, choice.reason)
+        results.append(replace(result, model_note=choice.note))
+    return build_report([unit_report(result) for result in results])
 
 
 def analyses(unit: Unit, settings: Settings, again: bool = False) -> list[UnitResult]:
-    """What was found of a unit: once, but where marks in its source name several cores. `again`: it was analysed for
-    another core already, and with it for those that marks name. Raises AnalysisError."""
+    """Analyse a unit and return its results, one for each core that marks in its source name.
+
+    Args:
+        unit: The unit.
+        settings: The settings of the analysis.
+        again: True if the unit was analysed for another core before, and so for the cores that marks name.
+
+    Raises:
+        AnalysisError: No analysis is possible.
+    """
     if settings.marks == "ignore":
         return [analyze_unit(unit, settings)]
     from incc.report.source.marks import read_marks
 
     marks = read_marks(unit)
-    found: list[UnitResult] = []
+    results: list[UnitResult] = []
     for core in marks.cores():
         if core and again:
             continue
-        asked = replace(settings, mcpu=core) if core else settings
+        of_core = replace(settings, mcpu=core) if core else settings
         try:
-            _model_of(unit, asked)
+            _model_of(unit, of_core)
         except AnalysisError as error:
             if not core:
                 raise
             marks = marks.without_core(core, str(error))
             continue
-        if (result := analyze_marked(unit, asked, marks.of_core(core))) is not None:
-            found.append(result)
-    if not found and (settings.marks == "use" or marks.errors):
+        if (result := analyze_marked(unit, of_core, marks.of_core(core))) is not None:
+            results.append(result)
+    if not results and (settings.marks == "use" or marks.errors):
         nothing = () if settings.marks == "only" else None
         if (result := analyze_marked(unit, settings, nothing)) is not None:
-            found.append(result)
-    if found and marks.errors:
-        found[0] = replace(found[0], mark_errors=(*marks.errors, *found[0].mark_errors))
-    return found
+            results.append(result)
+    if results and marks.errors:
+        results[0] = replace(results[0], mark_errors=(*marks.errors, *results[0].mark_errors))
+    return results
 
 
 def untried(report: t.Report, settings: Settings) -> list[str]:
-    """The changes of `settings.what_if` that say nothing about any kernel that was simulated, as messages."""
+    """Return messages for the changes of `settings.what_if` that apply to none of the simulated kernels."""
     kernels = [kernel for unit in report.units for kernel in unit.kernels if kernel.simulated]
     if not kernels:
         return []
@@ -205,19 +230,26 @@ def untried(report: t.Report, settings: Settings) -> list[str]:
     return [f"what-if {name!r}: no kernel has such an instruction" for name in missing]
 
 
-class Choice(msgspec.Struct, frozen=True):
-    """A machine model and how it was chosen.
-
-    `note`: where it is not that of the core that was named, which one it is and why; "" where there is nothing to say.
-    """
+class ChosenModel(msgspec.Struct, frozen=True):
+    """A machine model and the reason for its choice."""
 
     model: MachineModel
     reason: str
     note: str
+    """The substituted model and why, if it is not that of the named core; else ""."""
 
 
-def choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str] = ()) -> Choice:
-    """The machine model and how it was chosen. Raises AnalysisError for names without a model, and for bad models."""
+def choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str] = ()) -> ChosenModel:
+    """Choose the machine model for a core.
+
+    Args:
+        mcpu: The name of a core or model, "native" or "".
+        command_cpu: The target of the compiler's command, used if `mcpu` is "".
+        model_path: Folders and files of models that are searched first.
+
+    Raises:
+        AnalysisError: There is no model of this name, or it is invalid.
+    """
     from incc.models.model import ModelError
 
     try:
@@ -226,36 +258,36 @@ def choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str] = ()) ->
         raise AnalysisError(str(error)) from error
 
 
-def _choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str]) -> Choice:
+def _choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str]) -> ChosenModel:
     from incc.models.loading import find_cpu, host_cpu, load
 
     if mcpu and mcpu != "native":
         cpu = find_cpu(mcpu, model_path, levels=True)
         model = load(cpu.model or mcpu, model_path)
-        return Choice(model, f"-mcpu={mcpu}{_nearest(cpu)}", _stand_in(mcpu, cpu))
+        return ChosenModel(model, f"-mcpu={mcpu}{_nearest(cpu)}", _stand_in(mcpu, cpu))
     instead = note = ""
     if not mcpu and command_cpu and command_cpu != "native":
         cpu = find_cpu(command_cpu, model_path)
         if cpu.model:
             reason = f"the command's target, {command_cpu}{_nearest(cpu)}"
-            return Choice(load(cpu.model, model_path), reason, _stand_in(command_cpu, cpu))
+            return ChosenModel(load(cpu.model, model_path), reason, _stand_in(command_cpu, cpu))
         why = f" ({cpu.why})" if cpu.why else ""
         instead = f"; {command_cpu}, the command's target, has no model{why}"
         note = f"no model for the command's target, {command_cpu}{why}: analysed for the host, "
     host, recognised = host_cpu()
     cpu = find_cpu(host, model_path)
     if not cpu.model:
-        asked = (
+        core = (
             f"the command's target {command_cpu!r}" if command_cpu and not mcpu else f"the host ({host or 'unknown'})"
         )
-        raise AnalysisError(f"no machine model for {asked}; name one of `incc-model list`")
+        raise AnalysisError(f"no machine model for {core}; name one of `incc-model list`")
     if note:
         note += f"{host}{_nearest(cpu)}"
     else:
         note = _stand_in(f"the host, {host}", cpu)
     if recognised:
         recognised = f"; {recognised}"
-    return Choice(load(cpu.model, model_path), f"the host, {host}{recognised}{_nearest(cpu)}{instead}", note)
+    return ChosenModel(load(cpu.model, model_path), f"the host, {host}{recognised}{_nearest(cpu)}{instead}", note)
 
 
 def _nearest(cpu: Cpu) -> str:
@@ -263,12 +295,12 @@ def _nearest(cpu: Cpu) -> str:
 
 
 def _stand_in(name: str, cpu: Cpu) -> str:
-    """The note on a model that is only the nearest."""
+    """Return the note on a model that is only the nearest one."""
     return f"no model for {name}: analysed for {cpu.model}, the nearest ({cpu.why})" if cpu.nearest else ""
 
 
 def _other_native(unit: Unit, model: MachineModel, settings: Settings) -> str:
-    """A note where the compiler took "native" for another core than this one, as those do that are older than it."""
+    """Return a note if the compiler resolved "native" to another core, as compilers older than the host do."""
     words = unit.arguments or unit.command
     if settings.mcpu or not unit.cpu or not any(word.endswith("=native") for word in words):
         return ""
@@ -284,30 +316,27 @@ def _other_native(unit: Unit, model: MachineModel, settings: Settings) -> str:
 
 
 def model_notes(report: t.Report) -> list[str]:
-    """What must be said of the models that were taken, each once."""
+    """Return the notes on the models of a report, each once."""
     return list(dict.fromkeys(unit.model.note for unit in report.units if unit.model.note))
 
 
 def read_assembly(unit: Unit, isa: str = "") -> Assembly:
-    """The unit's assembly, parsed. Raises AnalysisError for what is no assembly, and for some that is not for `isa` (if
-    that is given)."""
+    """Parse the unit's assembly. Raises AnalysisError if it is not assembly, or not for `isa` (if that is given)."""
     from incc.frontends.asm.parse import parse
 
     if unit.assembly.startswith("\x7fELF"):
-        raise AnalysisError(f"{unit.assembly_file}: not assembly: an ELF file; incc-scan reads objects")
-    # clang -g writes what bytes of its tables are as characters into comments, the NUL as well.
+        raise AnalysisError(f"{unit.assembly_file}: not assembly but an ELF file; incc-scan reads objects")
+    # The comments of clang -g may contain NUL bytes.
     if "\0" in unit.assembly and any("\0" in line.partition("#")[0] for line in unit.assembly.split("\n")):
-        raise AnalysisError(f"{unit.assembly_file}: not assembly: there are NUL bytes in it")
+        raise AnalysisError(f"{unit.assembly_file}: not assembly: it contains NUL bytes")
     parsed = parse(unit.assembly)
     if isa and parsed.isa != isa and parsed.statements:
-        raise AnalysisError(
-            f"{unit.assembly_file}: this is {parsed.isa} assembly, but the machine model is of an {isa} core"
-        )
+        raise AnalysisError(f"{unit.assembly_file}: {parsed.isa} assembly, but the machine model is of an {isa} core")
     return parsed
 
 
 def find_regions(parsed: Assembly, settings: Settings, text: str = "") -> tuple[list[Region], list[LeftOut]]:
-    """The regions that the settings ask for, and what was left out. `text`: the assembly, for llvm-mca's."""
+    """Return the regions to analyse and those left out. `text` is the assembly, for llvm-mca's markers."""
     from incc.frontends.asm.regions import innermost_loops, llvm_mca_regions, marked_regions, whole_file
 
     if settings.regions == "loops":
@@ -323,7 +352,7 @@ def find_regions(parsed: Assembly, settings: Settings, text: str = "") -> tuple[
 
         names = [r.function for r in regions] + [x.function for x in left_out]
         if any("omp_outlined" in name for name in names):
-            # clang's names for parts of functions do not all say whose.
+            # The names that clang gives to outlined functions do not all contain the user's function.
             from incc.frontends.asm.library_calls import outlined
 
             users = outlined(parsed)
@@ -337,7 +366,7 @@ def find_regions(parsed: Assembly, settings: Settings, text: str = "") -> tuple[
 
 
 def select(unit: Unit, parsed: Assembly, settings: Settings) -> Selection:
-    """The regions that the settings ask for, without those that are nobody's, each where it is in the user's source."""
+    """Return the regions to analyse, with their places in the user's source."""
     from incc.report.source.selection import located
 
     regions, left_out = find_regions(parsed, settings, unit.assembly)
@@ -359,8 +388,18 @@ def select(unit: Unit, parsed: Assembly, settings: Settings) -> Selection:
 def decode_unit(
     unit: Unit, parsed: Assembly, regions: Sequence[Region], markers: bool = True, checked: Sequence[int] = ()
 ) -> list[Kernel]:
-    """The kernels of a unit's regions, laid out as the code is when it is run. `markers`: instructions that are markers
-    are no code. The first kernel also has what is refused on the lines `checked`. Raises AnalysisError."""
+    """Decode the kernels of a unit's regions, laid out as in the executed code.
+
+    Args:
+        unit: The unit.
+        parsed: Its assembly.
+        regions: The regions to decode.
+        markers: Remove instructions that are markers.
+        checked: Lines whose undecodable instructions are reported with the first kernel.
+
+    Raises:
+        AnalysisError: The assembler or decoder failed.
+    """
     if not regions:
         return []
     from incc.frontends.asm.before import code_before
@@ -376,15 +415,17 @@ def decode_unit(
 
 
 def analyze_unit(unit: Unit, settings: Settings) -> UnitResult:
-    """Everything that was found of a unit. Raises AnalysisError as `analyze_units`."""
-    found = analyze_marked(unit, settings, None)
-    assert found is not None
-    return found
+    """Analyse a unit, ignoring marks in its source. Raises AnalysisError like `analyze_units`."""
+    result = analyze_marked(unit, settings, None)
+    assert result is not None
+    return result
 
 
 def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None) -> UnitResult | None:
-    """The same of what these marks are about, None for everything. There is no result where there are marks and none
-    of them is about this unit, which are those of headers."""
+    """Analyse what the marks select, or everything if they are None.
+
+    Returns None if there are marks but none of them, such as those of headers, concerns this unit.
+    """
     from incc.frontends.isa import isa
 
     choice = _model_of(unit, settings)
@@ -392,16 +433,16 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
     if unreadable := isa(model.isa).unreadable:
         raise AnalysisError(f"{model.name} is an {model.isa} core, and {unreadable}")
     parsed = read_assembly(unit, model.isa)
-    found = select(unit, parsed, settings)
+    selection = select(unit, parsed, settings)
     marked = None
     if marks is not None:
         from incc.report.source.marks import choose_marked
 
-        marked = choose_marked(unit, found, marks)
+        marked = choose_marked(unit, selection, marks)
         if marked is None:
             return None
-        found = marked.selection
-    regions = found.regions
+        selection = marked.selection
+    regions = selection.regions
     inside = _paths_inside(parsed, regions, settings)
     paths = [path.region for of_loop, _ in inside for path in of_loop]
     if settings.regions == "llvm-mca":
@@ -411,30 +452,36 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
     kernels, on_paths = decoded[: len(regions)], iter(decoded[len(regions) :])
     if settings.lacking:
         model, note = _with_lacking(model, note, settings.mcpu, kernels)
-    places = kernel_places(parsed, found, kernels, unit.assembly)
     result = analyze_kernels(
-        unit, kernels, settings, model, reason, places=places, left_out=found.left_out, among=found.all_regions
+        unit,
+        kernels,
+        settings,
+        model,
+        reason,
+        places=kernel_places(parsed, selection, kernels, unit.assembly),
+        left_out=selection.left_out,
+        among=selection.all_regions,
     )
     result = replace(
         result,
         model_note=note,
-        system_loops=found.system_loops,
-        calls=tuple(found.calls),
-        user_functions=found.outlined,
+        system_loops=selection.system_loops,
+        calls=tuple(selection.calls),
+        user_functions=selection.outlined,
     )
     if marked is not None:
         result = replace(result, marks=marked.marks, marked=marked.of, mark_errors=marked.errors)
     if settings.functions:
         from incc.report.source.not_found import not_found
 
-        result = replace(result, not_found=tuple(not_found(unit, parsed, found, settings.functions)))
+        result = replace(result, not_found=tuple(not_found(unit, parsed, selection, settings.functions)))
     if paths:
         from incc.core.ways import analyze_ways
 
-        asked = _of_ways(settings)
+        of_paths = _path_settings(settings)
         try:
             ways_inside = [
-                replace(analyze_ways(of_loop, [next(on_paths) for _ in of_loop], model, asked), complete=complete)
+                replace(analyze_ways(of_loop, [next(on_paths) for _ in of_loop], model, of_paths), complete=complete)
                 if of_loop
                 else None
                 for of_loop, complete in inside
@@ -443,7 +490,7 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
             raise AnalysisError(str(error)) from error
         result = replace(result, inside=tuple(ways_inside))
     if settings.ways:
-        ways = [loop for name in settings.ways for loop in _ways(unit, parsed, model, settings, name, found)]
+        ways = [loop for name in settings.ways for loop in _ways(unit, parsed, model, settings, name, selection)]
         result = replace(result, ways=tuple(ways))
     if settings.control_flow:
         from incc.report.control_flow import functions
@@ -452,8 +499,10 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
     return result
 
 
-def kernel_places(parsed: Assembly, found: Selection, kernels: Sequence[Kernel], text: str = "") -> list[KernelPlace]:
-    """Where the kernels of the regions found are in the user's source. `text`: the assembly, for the columns."""
+def kernel_places(
+    parsed: Assembly, selection: Selection, kernels: Sequence[Kernel], text: str = ""
+) -> list[KernelPlace]:
+    """Return the places of kernels in the user's source. `text` is the assembly, for the columns."""
     from incc.report.found import KernelPlace
 
     lines = {s.line: s.location for s in parsed.statements if s.location is not None} if kernels else {}
@@ -463,39 +512,41 @@ def kernel_places(parsed: Assembly, found: Selection, kernels: Sequence[Kernel],
 
         columns = columns_of(text, {line for k in kernels if k.region for line in k.region.lines if line in lines})
     return [
-        KernelPlace(lines=lines, near=None, place=found.places[n], columns=columns)
-        if found.places
+        KernelPlace(lines=lines, near=None, place=selection.places[n], columns=columns)
+        if selection.places
         else KernelPlace(lines=lines, near=_near(parsed, kernel.region), place=None, columns=columns)
         for n, kernel in enumerate(kernels)
     ]
 
 
-def _model_of(unit: Unit, settings: Settings) -> Choice:
-    """The model that a unit is analysed with. Raises AnalysisError."""
-    # What runs here is compared with this core, whatever the code was made for.
+def _model_of(unit: Unit, settings: Settings) -> ChosenModel:
+    """Return the model for the analysis of a unit. Raises AnalysisError."""
+    # Measurements are compared with the host, whatever the target of the code is.
     choice = choose_model(settings.mcpu, "" if settings.measure else unit.cpu, settings.model_path)
     model, reason, note = choice.model, choice.reason, choice.note
     if other := _other_native(unit, model, settings):
         reason += f"; {other}"
         note += f"; {other}" if note else other
-    return Choice(model, reason, note)
+    return ChosenModel(model, reason, note)
 
 
 def _with_lacking(model: MachineModel, note: str, cpu: str, kernels: Sequence[Kernel]) -> tuple[MachineModel, str]:
-    """The model with LLVM's figures of what is in the kernels and not in it, and the note on the model with that."""
+    """Add LLVM's figures for instructions that the model lacks; return the model and its note."""
     lacking = {i.form for k in kernels for i in k.instructions if model.lookup(i.form, i.traits) is None}
     if not lacking:
         return model, note
-    from incc.models.llvm_figures import with_figures
+    from incc.models.importers.llvm.missing_forms import with_figures
 
-    model, found = with_figures(model, cpu, lacking)
-    said = f"{cpu} lacks {len(found)} of the instructions, which have LLVM's figures for it" if found else ""
-    return model, "; ".join(filter(None, (note, said)))
+    model, added = with_figures(model, cpu, lacking)
+    text = f"{cpu} lacks {len(added)} of the instructions, which have LLVM's figures for it" if added else ""
+    return model, "; ".join(filter(None, (note, text)))
 
 
 def _with_the_rest(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> list[Kernel]:
-    """The kernels of a unit's regions; the first one also has the instructions of the rest of the text that were
-    refused, since llvm-mca reads all of it."""
+    """Decode the kernels of a unit; the first one also has undecodable instructions elsewhere in the text.
+
+    llvm-mca parses the whole text, too.
+    """
     from incc.frontends.asm.parse import INSTRUCTION
 
     if not regions:
@@ -505,16 +556,23 @@ def _with_the_rest(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> l
 
 
 def analyze_object(unit: Unit, source: str | bytes, settings: Settings) -> UnitResult:
-    """The same of a unit whose code is read from the object that was made of it, at a path or in bytes. Raises
-    AnalysisError."""
+    """Analyse a unit whose code is in an object.
+
+    Args:
+        unit: The unit.
+        source: The path of the object, or its bytes.
+        settings: The settings of the analysis.
+
+    Raises:
+        AnalysisError: The object cannot be read, or has code for another instruction set than the model.
+    """
     from incc.driver.code import object_code
 
     choice = _model_of(unit, settings)
     code = object_code(source, unit.assembly_file, settings.functions, settings.addresses, settings.regions == "marked")
     if code.kernels and code.kernels[0].isa != choice.model.isa:
-        found = code.kernels[0].isa
         raise AnalysisError(
-            f"{unit.assembly_file}: {found} code, but {choice.model.name} is an {choice.model.isa} core"
+            f"{unit.assembly_file}: {code.kernels[0].isa} code, but {choice.model.name} is an {choice.model.isa} core"
         )
     result = analyze_kernels(
         unit, code.kernels, settings, choice.model, choice.reason, places=code.places(), left_out=code.left_out
@@ -523,13 +581,13 @@ def analyze_object(unit: Unit, source: str | bytes, settings: Settings) -> UnitR
 
 
 def analyze_bytes(unit: Unit, blocks: Sequence[tuple[str, bytes]], settings: Settings) -> UnitResult:
-    """The same of a unit that is nothing but these blocks of machine code with their names. Raises AnalysisError."""
+    """Analyse named blocks of machine code as one unit. Raises AnalysisError."""
     from incc.frontends.isa import DecodeError, isa
 
     choice = _model_of(unit, settings)
     kernels = []
     for name, code in blocks:
-        if len(code) > 5 * MOST_INSTRUCTIONS:  # before all of them are decoded; most have 3 to 6 bytes
+        if len(code) > 5 * MOST_INSTRUCTIONS:  # before decoding; most instructions have 3 to 6 bytes
             raise AnalysisError(_too_long(unit, name, f"{len(code):,} bytes of code"))
         try:
             kernels.append(isa(choice.model.isa).decode_bytes(code, name))
@@ -540,8 +598,14 @@ def analyze_bytes(unit: Unit, blocks: Sequence[tuple[str, bytes]], settings: Set
 
 
 def _too_long(unit: Unit, name: str, size: str) -> str:
-    most = f"at most {MOST_INSTRUCTIONS:,} instructions are analysed"
-    return f"{unit.assembly_file}: {name}: {size} in one piece, which is too much: {most}"
+    return (
+        f"{unit.assembly_file}: {name}: too long: {size}, but at most {MOST_INSTRUCTIONS:,} instructions are analysed"
+    )
+
+
+def no_what_ifs() -> str:
+    """Return the note on a unit with too many kernels to simulate changed cores."""
+    return f"no what-ifs, since there are more than {MOST_WITH_WHAT_IFS} kernels; choose some by function"
 
 
 def analyze_kernels(
@@ -555,30 +619,39 @@ def analyze_kernels(
     left_out: Sequence[LeftOut] = (),
     among: Sequence[Region] = (),
 ) -> UnitResult:
-    """The same of kernels that are decoded already. `places`: one for each of them, or none. `among`: all regions that
-    they were chosen from, if that is known. Raises AnalysisError where the core or the kernels do not allow what the
-    settings ask for."""
+    """Analyse decoded kernels as one unit.
+
+    Args:
+        unit: The unit.
+        kernels: Its kernels.
+        settings: The settings of the analysis.
+        model: The machine model.
+        reason: The reason for the choice of the model.
+        places: The place of each kernel in the source, or none.
+        left_out: Loops and regions that cannot be analysed.
+        among: All regions from which the kernels were chosen, if available.
+
+    Raises:
+        AnalysisError: The settings do not apply to the core or the kernels.
+    """
     from incc.core.analysis import analyze_kernel
     from incc.report.found import UnitResult
 
     for kernel in kernels:
         if len(kernel.instructions) > MOST_INSTRUCTIONS:
             raise AnalysisError(_too_long(unit, kernel.name, f"{len(kernel.instructions):,} instructions"))
-    asked = settings.kernel_settings()
+    of_kernel = settings.kernel_settings()
     notes = unit.notes
-    if len(kernels) > MOST_WITH_WHAT_IFS and asked.what_ifs and not asked.asked:
-        asked = replace(asked, what_ifs=False)
-        notes = (
-            *notes,
-            f"no what-ifs, since there are more than {MOST_WITH_WHAT_IFS} kernels: choose some by function",
-        )
-    known = None
+    if len(kernels) > MOST_WITH_WHAT_IFS and of_kernel.what_ifs and not settings.what_if:
+        of_kernel = replace(of_kernel, what_ifs=False)
+        notes = (*notes, no_what_ifs())
+    cache = None
     if len(kernels) > 1:
         from incc.core.known import Known
 
-        known = Known()
+        cache = Known()
     try:
-        results = tuple([analyze_kernel(kernel, model, asked, known) for kernel in kernels])
+        results = tuple([analyze_kernel(kernel, model, of_kernel, cache) for kernel in kernels])
     except ValueError as error:
         raise AnalysisError(str(error)) from error
     ids: tuple[str, ...] = ()
@@ -586,7 +659,7 @@ def analyze_kernels(
         from incc.report.identity import kernel_ids
 
         ids = tuple(kernel_ids(kernels, among))
-    found = UnitResult(
+    result = UnitResult(
         unit=unit,
         model=model,
         chosen_by=reason,
@@ -605,13 +678,12 @@ def analyze_kernels(
     if settings.measure:
         from incc.measuring.kernels import measure_kernels
 
-        found = replace(found, measured=tuple(measure_kernels(kernels)), host=host_of(model, settings.model_path))
-    return found
+        result = replace(result, measured=tuple(measure_kernels(kernels)), host=host_of(model, settings.model_path))
+    return result
 
 
 def host_of(model: MachineModel, model_path: Sequence[str] = ()) -> tuple[str, bool]:
-    """LLVM's name of the core that this runs on ("" if unknown), and whether a model is of that core, not another's or
-    only the nearest. Raises ModelError."""
+    """Return LLVM's name of the host ("" if unknown), and True if the model is of that core. Raises ModelError."""
     from incc.models.loading import find_cpu, host_cpu_name
 
     name = host_cpu_name()
@@ -620,22 +692,24 @@ def host_of(model: MachineModel, model_path: Sequence[str] = ()) -> tuple[str, b
 
 
 MOST_WAYS_OF_RANGES = 8
-"""Ways through one loop that are analysed for the range of its prediction, in every report."""
+"""Most paths through a loop that are analysed for the range of its prediction, in every report."""
 
 
 def _paths_inside(parsed: Assembly, regions: Sequence[Region], settings: Settings) -> list[tuple[list[LoopPath], bool]]:
-    """For each region the ways through it that its range is made of, and whether these are all; none without branches
-    inside, and where no range is wanted."""
+    """Return the paths through each region that determine its range, and True if these are all.
+
+    There are none in regions without branches, or if no range is requested.
+    """
     from incc.frontends.asm.regions import paths_inside
 
     if not settings.what_ifs or not settings.steady or settings.fixed_ports or len(regions) > MOST_WITH_WHAT_IFS:
         return []
-    found = paths_inside(parsed, regions, MOST_WAYS_OF_RANGES)
-    return [(paths, complete) if len(paths) > 1 else ([], True) for paths, complete in found]
+    all_paths = paths_inside(parsed, regions, MOST_WAYS_OF_RANGES)
+    return [(paths, complete) if len(paths) > 1 else ([], True) for paths, complete in all_paths]
 
 
-def _of_ways(settings: Settings) -> KernelSettings:
-    """What is asked of the ways through loops."""
+def _path_settings(settings: Settings) -> KernelSettings:
+    """Return the settings for the paths through a loop."""
     return replace(
         settings.kernel_settings(),
         what_ifs=False,
@@ -648,7 +722,7 @@ def _of_ways(settings: Settings) -> KernelSettings:
 
 
 MOST_WAYS = 16
-"""Ways through one loop that are analysed; with every further branch their number may double."""
+"""Most paths through a loop that are analysed on request; every branch may double their number."""
 
 
 def _ways(
@@ -659,30 +733,29 @@ def _ways(
     which: Literal["paths", "branch"],
     selection: Selection,
 ) -> list[t.Ways]:
-    """The ways through the selected loops that have branches inside: a part of the report for each loop. `which`: as in
-    `settings.ways`."""
+    """Analyse the paths through the selected loops with branches; return a part of the report for each loop."""
     from incc.core.ways import analyze_ways
     from incc.frontends.asm.regions import loop_paths
     from incc.report.ways import ways_report
 
-    found = [
+    loops = [
         (region, *loop_paths(parsed, region, MOST_WAYS, settings.branch_probability, which == "branch"))
         for region in (selection.regions if settings.regions == "loops" else loops_of(parsed, settings))
     ]
-    found = [(region, paths, complete) for region, paths, complete in found if len(paths) > 1]
-    kernels = iter(decode_unit(unit, parsed, [path.region for _, paths, _ in found for path in paths]))
-    asked = _of_ways(settings)
+    loops = [(region, paths, complete) for region, paths, complete in loops if len(paths) > 1]
+    kernels = iter(decode_unit(unit, parsed, [path.region for _, paths, _ in loops for path in paths]))
+    of_paths = _path_settings(settings)
     try:
         return [
-            ways_report(which, region, analyze_ways(paths, [next(kernels) for _ in paths], model, asked), complete)
-            for region, paths, complete in found
+            ways_report(which, region, analyze_ways(paths, [next(kernels) for _ in paths], model, of_paths), complete)
+            for region, paths, complete in loops
         ]
     except ValueError as error:
         raise AnalysisError(str(error)) from error
 
 
 def loops_of(assembly: Assembly, settings: Settings) -> list[Region]:
-    """The innermost loops in what the settings select."""
+    """Return the innermost loops of the selected regions."""
     loops, _ = find_regions(assembly, replace(settings, regions="loops"))
     if settings.regions == "loops":
         return loops
@@ -692,8 +765,11 @@ def loops_of(assembly: Assembly, settings: Settings) -> list[Region]:
 
 
 def _near(parsed: Assembly, region: Region | None) -> SourceLocation | None:
-    """For a kernel that was inlined from another file, a header's template: the last place of the function's own file
-    before it, else the first one behind it. None for other kernels, and where there are no lines."""
+    """Return the nearest place in the function's own file for a kernel inlined from another file.
+
+    That is the last place before the kernel, else the first place of the function. None for other kernels, and without
+    debug information.
+    """
     if region is None or region.source is None:
         return None
     for function in parsed.functions:
@@ -708,12 +784,18 @@ def _near(parsed: Assembly, region: Region | None) -> SourceLocation | None:
 
 
 def write_marked(unit: Unit, settings: Settings, path: str, dialect: str) -> None:
-    """Write the unit's assembly with markers of one dialect (or "all") around the regions that would be analysed, and
-    what the compiler says of them, if it was asked."""
+    """Write the unit's assembly with markers around the analysed regions, and the compiler's remarks on them.
+
+    Args:
+        unit: The unit.
+        settings: The settings that select the regions.
+        path: The file to write.
+        dialect: The dialect of the markers, or "all".
+    """
     from incc.frontends.asm.markers import insert_markers
     from incc.report.source.compiled import remark
     from incc.support.files import write_file
 
     regions = select(unit, read_assembly(unit), settings).regions
-    said = [remark(region.compiled) if region.compiled else "" for region in regions]
-    write_file(path, insert_markers(unit.assembly, regions, dialect, remarks=said), wait=False)
+    remarks = [remark(region.compiled) if region.compiled else "" for region in regions]
+    write_file(path, insert_markers(unit.assembly, regions, dialect, remarks=remarks), wait=False)

@@ -13,7 +13,7 @@ import msgspec
 from incc.frontends.isa import NotRunnable, isa, words
 from incc.measuring import harness
 from incc.measuring.harness import Failure, Loop
-from incc.models.host import feature, read
+from incc.models.processors.host import feature, read
 
 if TYPE_CHECKING:
     from incc.frontends.isa import ExitKind

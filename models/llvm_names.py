@@ -1,7 +1,7 @@
-"""How LLVM's scheduling model of a core names and orders its resources, and which of ours each of them is.
+"""LLVM's names of a core's resources, in LLVM's order, and the ports and units of ours that they stand for.
 
 A model file has them in its table `llvm`, which `incc-model import llvm --resources` writes (docs/models.md);
-llvm-mca's views print them. Nothing of an analysis depends on them.
+llvm-mca's views print them. No analysis depends on them.
 """
 
 from __future__ import annotations
@@ -12,54 +12,57 @@ import msgspec
 
 
 class LlvmUnit(msgspec.Struct, frozen=True, kw_only=True):
-    """A column of llvm-mca's resource pressure: one unit of a resource, in LLVM's order.
-
-    `name`: of the resource; one with several units is there as often. `number`: "3", of one with several "3.0", as
-    llvm-mca prints it in brackets. `of`: the port or other unit of ours that it stands for, or several with commas
-    between them, as where ours are kinds of unit behind a port of LLVM's; "" where there is none, and the column always
-    empty. `forms`: patterns of forms (models.patterns): only these are counted here, "" for all.
-    """
+    """A column of llvm-mca's resource pressure: one unit of a resource."""
 
     name: str
+    """The resource's name, repeated for each of its units."""
     number: str
+    """The number that llvm-mca prints in brackets: "3", or "3.0" of a resource with several units."""
     of: str
+    """The port or other unit of ours that it stands for, "" for none, and an empty column.
+
+    Several are joined by ",", if ours are kinds of unit behind one port of LLVM's.
+    """
     forms: str
+    """Patterns of forms (models.patterns) that are counted here, "" for all."""
 
 
 class LlvmScheduler(msgspec.Struct, frozen=True, kw_only=True):
-    """A resource with a buffer: a row of llvm-mca's “Scheduler's queue usage”, in LLVM's order.
-
-    `entries`: LLVM's number of them; `ports`: our ports whose µops wait there. `queue`: "load" or "store" where it
-    stands for the buffer of loads or stores, else "".
-    """
+    """A resource with a buffer: a row of llvm-mca's “Scheduler's queue usage”."""
 
     name: str
     entries: int
+    """LLVM's number of entries."""
     ports: tuple[str, ...]
+    """Our ports whose µops wait there."""
     queue: str
+    """"load" or "store" if it stands for the buffer of loads or stores, else ""."""
 
 
 class LlvmRegisterFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A register file by LLVM's name. `registers`: LLVM's number; `kind`: whose registers are renamed there, "integer"
-    or "vector"; `moves`: the most moves that it eliminates in a cycle, 0 where there is no limit."""
+    """A register file by LLVM's name."""
 
     name: str
     registers: int
+    """LLVM's number of registers."""
     kind: str
+    """The registers that are renamed there, "integer" or "vector"."""
     moves: int
+    """The most moves that it eliminates in a cycle, 0 for no limit."""
 
 
 class Llvm(msgspec.Struct, frozen=True, kw_only=True):
-    """What LLVM calls the parts of a core. `cpu`: the -mcpu= of LLVM whose scheduling model has these names."""
+    """LLVM's names of the parts of a core."""
 
     cpu: str
+    """LLVM's -mcpu name whose scheduling model has these names."""
     units: tuple[LlvmUnit, ...]
     schedulers: tuple[LlvmScheduler, ...]
     register_files: tuple[LlvmRegisterFile, ...]
 
 
 def from_header(packed: tuple[Any, ...] | None) -> Llvm | None:
-    """What compiled tables have (models/llvm_table.py), None for a model without LLVM's names."""
+    """Return the names in compiled tables (models/files/llvm_table.py), None for a model without them."""
     if not packed:
         return None
     cpu, units, schedulers, files = packed

@@ -1,6 +1,6 @@
 """Models by their names: finding their files, and loading them through a cache of compiled tables.
 
-Reading TOML takes a hundred times longer than an analysis may, so the tables of a model are kept in a cache.
+Reading TOML takes a hundred times longer than an analysis may, so the compiled tables of a model are cached.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 CACHE_VERSION = 8
-"""Raised with every change of what the compiled tables contain (models/compile.py)."""
+"""Raised with every change to the content of compiled tables (models/files/compile.py)."""
 
 TABLE_CHECKSUM = 0x6021FB33
-"""Of models/parameters.py, whose defaults are in the compiled tables; `make describe` writes it."""
+"""The checksum of models/schema, whose defaults are in the compiled tables; `make describe` writes it."""
 
 COMPILED_VERSION = CACHE_VERSION << 32 | TABLE_CHECKSUM
-"""What compiled tables begin with."""
+"""The first element of compiled tables."""
 
 
 def load(name: str, search_path: Iterable[str] = ()) -> MachineModel:
-    """The model of that name or alias (in any case), or of that .toml file.
+    """Return the model of that name or alias (in any case), or of that .toml file.
 
-    Looks in `search_path` (folders of models, or single files), then in the folders and files of INCC_MODEL_PATH, then
-    among the models that come with incc. Asked for again, gives the same object if its files did not change. Raises
-    ModelError.
+    The name is looked up in `search_path` (folders of models, or single files), then in the folders and files of
+    INCC_MODEL_PATH, then among the models that come with incc. The same object is returned again while its files are
+    unchanged. Raises ModelError.
     """
     places = search_places(search_path)
     path = find_model(name, places)
-    # What a model inherits from may be found elsewhere with another search path; not so for those that come with incc.
+    # The parent of a model may be found elsewhere with another search path, except for models that come with incc.
     seal = 0 if os.path.dirname(path) == data_folder() else zlib.crc32("\n".join(places).encode())
-    known = _LOADED.get((path, seal))
-    if known is not None and (known.stamp.holds() or _unchanged(known.contents)):
-        return known.model
+    loaded = _LOADED.get((path, seal))
+    if loaded is not None and (loaded.stamp.holds() or _unchanged(loaded.contents)):
+        return loaded.model
     stamp_before = time.time_ns()
     _, files, header, forms, version = _cached(path, seal) or _compiled(path, places, seal)
     folder = os.path.dirname(path)
@@ -59,7 +59,7 @@ def load(name: str, search_path: Iterable[str] = ()) -> MachineModel:
 
 def _compiled(path: str, places: Sequence[str], seal: int) -> tuple[Any, ...]:
     """Compile the tables of a model from its files, and keep them. Raises ModelError."""
-    from incc.models import compile as compiler
+    from incc.models.files import compile as compiler
 
     tables = (seal, *compiler.compile_model(path, places, find_model))
     _write_cache(path, tables)
@@ -67,10 +67,10 @@ def _compiled(path: str, places: Sequence[str], seal: int) -> tuple[Any, ...]:
 
 
 class _Stamp:
-    """What files looked like from outside before they were read; `holds` says that they were surely not changed since.
+    """The stat results of files before they were read, which tell whether the files are surely unchanged.
 
-    A file that was changed within the resolution of a file system's clock (2 s on some) looks the same: only what was
-    left alone for so long before it was read counts as known.
+    A file that was changed within the resolution of a file system's clock (2 s on some) may look the same: only files
+    that were left alone for that long before they were read count as unchanged.
     """
 
     __slots__ = ("files", "good", "seen")
@@ -82,17 +82,18 @@ class _Stamp:
         self.good = newest + 2_000_000_000 < before
 
     def holds(self) -> bool:
+        """Return True if the files are surely unchanged."""
         return self.good and self._look() == self.seen
 
     def _look(self) -> list[tuple[int, ...]]:
-        found: list[tuple[int, ...]] = []
+        stats: list[tuple[int, ...]] = []
         for file in self.files:
             try:
                 s = os.stat(file)
-                found.append((s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns))
+                stats.append((s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns))
             except OSError:
-                found.append(())
-        return found
+                stats.append(())
+        return stats
 
 
 class _Loaded(msgspec.Struct, frozen=True):
@@ -103,65 +104,69 @@ class _Loaded(msgspec.Struct, frozen=True):
 
 _LOADED: dict[tuple[str, int], _Loaded] = {}
 _MOST_LOADED = 64
-"""Models kept in memory, a few MB each; all are let go when there are more."""
+"""The most models kept in memory, a few MB each; all are dropped when there are more."""
 
 
 def purge() -> None:
-    """Lets go of the models, and of the lists of them, that are kept in memory; those in use stay as they are."""
+    """Drop the models, and the lists of them, that are kept in memory; those in use stay valid."""
     _LOADED.clear()
     _INDEXES.clear()
 
 
 def list_models(search_path: Iterable[str] = ()) -> list[ModelName]:
-    """All models that can be loaded, by name; one that hides another of the same name stands for both."""
-    found: dict[str, ModelName] = {}
+    """Return all models that can be loaded, by name; of several with the same name only the first one found."""
+    models: dict[str, ModelName] = {}
     for place in search_places(search_path):
         for entry in _index(place):
-            found.setdefault(entry.name.lower(), entry)
-    return sorted(found.values(), key=lambda entry: entry.name)
+            models.setdefault(entry.name.lower(), entry)
+    return sorted(models.values(), key=lambda entry: entry.name)
 
 
 def resolve_cpu_name(value: str, search_path: Iterable[str] = ()) -> str | None:
-    """The name of the model of just that core, named as in a compiler's -march=, -mtune= or -mcpu=; else None.
+    """Return the name of the core's own model, None without one.
 
-    Raises ModelError as `load` does for its places.
+    The core is named as in a compiler's -march=, -mtune= or -mcpu=. Raises ModelError as `load` does for its places.
     """
     cpu = find_cpu(value, search_path)
     return cpu.model if cpu.model and not cpu.nearest else None
 
 
 class Cpu(msgspec.Struct, frozen=True):
-    """What a name of a processor stands for.
-
-    `model`: the name of its model, "" without one; `nearest`: it is the model of another core, that comes nearest.
-    `why`: a clause about the named core that says why so; "" for a model of its own, and for a name that nobody knows.
-    """
+    """The core that a processor's name stands for."""
 
     model: str
+    """The name of its model, "" without one."""
     nearest: bool
+    """True if it is the model of another core, the nearest one."""
     why: str
+    """A clause about the named core that explains the choice; "" for a model of its own, and for an unknown name."""
 
 
 def find_cpu(value: str, search_path: Iterable[str] = (), levels: bool = False) -> Cpu:
-    """The model for what a compiler's -march=, -mtune= or -mcpu= was given, for which features do not matter ("+sve").
+    """Return the model for an argument of a compiler's -march=, -mtune= or -mcpu=, ignoring features ("+sve").
 
-    "native" is the processor that this runs on (`host_cpu`). `levels`: names for many cores ("x86-64-v3") have the
-    model that LLVM's scheduler takes for them, else none. Raises ModelError as `load` does for its places.
+    Args:
+        value: The name; "native" is the host (`host_cpu`).
+        search_path: As in `load`.
+        levels: Accept names of many cores ("x86-64-v3"), which get the model that LLVM's scheduler uses for them.
+
+    Raises:
+        ModelError: As `load` does for its places.
     """
-    wanted = value.strip().lower()
-    if wanted == "native":
-        wanted = host_cpu_name().lower()
+    core_name = value.strip().lower()
+    if core_name == "native":
+        core_name = host_cpu_name().lower()
     places = search_places(search_path)
-    # Those that come with incc are in files of their names: no need to look into all of them.
-    if places == [data_folder()] and _file_of(wanted, places):
-        return Cpu(wanted, False, "")
-    core = wanted.partition("+")[0]
-    spellings = list(dict.fromkeys([wanted, core, core.replace("_", "-")]))
+    # The models that come with incc are in files of their names: no need to read them all.
+    if places == [data_folder()] and _file_of(core_name, places):
+        return Cpu(core_name, False, "")
+    core = core_name.partition("+")[0]
+    spellings = list(dict.fromkeys([core_name, core, core.replace("_", "-")]))
     for name in spellings:
         entry = _by_name(name, places) if name else None
         if entry is not None:
             return Cpu(entry.name, False, "")
-    from incc.models import cpu_names
+    from incc.models.processors import names as cpu_names
 
     model, why = cpu_names.nearest(spellings[-1])
     if not model and levels:
@@ -170,29 +175,34 @@ def find_cpu(value: str, search_path: Iterable[str] = (), levels: bool = False) 
 
 
 def host_cpu() -> tuple[str, str]:
-    """LLVM's -mcpu name of the processor that this runs on, "" if unknown; and a clause that says what tells so, where
-    it is not the number that the processor gives itself, else ""."""
-    from incc.models import host
+    """Return LLVM's -mcpu name of the host's core, "" if unknown; and a clause that names the features that tell it.
 
-    said, file = host.cpuinfo(), os.path.join(data_folder(), "host")
-    seal = _host_seal(said)
+    The clause is "" if the processor's own number tells it.
+    """
+    from incc.models.processors import host
+
+    cpuinfo, file = host.cpuinfo(), os.path.join(data_folder(), "host")
+    seal = _host_seal(cpuinfo)
     cached = _read_cache(file) if seal else None
     if cached is not None and cached[0] == seal:
         return cached[1], cached[2]
-    found = host.recognise(host.read(said))
+    recognised = host.recognise(host.read(cpuinfo))
     if seal:
-        _write_cache(file, (seal, *found))
-    return found
+        _write_cache(file, (seal, *recognised))
+    return recognised
 
 
-def _host_seal(said: str) -> tuple[object, ...]:
-    """What `host_cpu` depends on, () if that cannot be told: LLVM's part takes longer than the analysis of a loop."""
-    from incc.models import host
+def _host_seal(cpuinfo: str) -> tuple[object, ...]:
+    """Return what `host_cpu` depends on, () if that is unknown.
 
-    if not said:
+    The result is cached because asking LLVM takes longer than the analysis of a loop.
+    """
+    from incc.models.processors import host
+
+    if not cpuinfo:
         return ()
     stamps: list[object] = []
-    for module in ("llvmlite", "incc.models.host"):
+    for module in ("llvmlite", "incc.models.processors.host"):
         spec = importlib.util.find_spec(module)
         place = spec and spec.origin
         try:
@@ -200,23 +210,23 @@ def _host_seal(said: str) -> tuple[object, ...]:
         except OSError:
             return ()
         stamps.append(status and (place, status.st_size, status.st_mtime_ns))
-    return (host.lasting(said), *stamps)
+    return (host.lasting(cpuinfo), *stamps)
 
 
 def host_cpu_name() -> str:
-    """LLVM's -mcpu name of the processor that this runs on, "" if unknown."""
+    """Return LLVM's -mcpu name of the host's core, "" if unknown."""
     return host_cpu()[0]
 
 
 def data_folder() -> str:
-    """The folder of the models that come with incc."""
+    """Return the folder of the models that come with incc."""
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
 
 
 def search_places(search_path: Iterable[str]) -> list[str]:
-    """The folders and files to search, in order. Raises ModelError if one that was asked for is not there.
+    """Return the folders and files to search, in order. Raises ModelError if one of `search_path` does not exist.
 
-    A folder of the environment may be missing: it is set once, for many commands.
+    A folder of the environment may be missing: the variable is set once, for many commands.
     """
     search_path = [p for p in search_path if p]
     for place in search_path:
@@ -227,7 +237,7 @@ def search_places(search_path: Iterable[str]) -> list[str]:
 
 
 def find_model(name: str, places: Sequence[str]) -> str:
-    """The file of the model `name`. Raises ModelError with the names that come close."""
+    """Return the file of the model `name`. Raises ModelError with the closest names."""
     if name.endswith(".toml"):
         if not os.path.isfile(name):
             raise ModelError(f"no such model file: {name}")
@@ -240,24 +250,24 @@ def find_model(name: str, places: Sequence[str]) -> str:
         return entry.path
     import difflib
 
-    from incc.models import cpu_names
+    from incc.models.processors import names as cpu_names
 
     close, why = cpu_names.nearest(wanted.replace("_", "-"))
     if close:
         raise ModelError(f"no machine model of its own for {name!r} ({why}); the nearest is {close!r}")
     if why := cpu_names.without(wanted.replace("_", "-")):
         raise ModelError(f"no machine model for {name!r}: it is {why}")
-    known = {n for p in places for e in _index(p) for n in (e.name, *e.aliases)}
-    near = difflib.get_close_matches(name, sorted(known), 5, 0.5) or difflib.get_close_matches(
-        wanted, sorted(n.lower() for n in known), 5, 0.5
+    names = {n for p in places for e in _index(p) for n in (e.name, *e.aliases)}
+    near = difflib.get_close_matches(name, sorted(names), 5, 0.5) or difflib.get_close_matches(
+        wanted, sorted(n.lower() for n in names), 5, 0.5
     )
     hint = f"did you mean {', '.join(near)}?" if near else "`incc-model list` shows the models"
     raise ModelError(f"no machine model named {name!r}; {hint}")
 
 
 def _file_of(wanted: str, places: Sequence[str]) -> str:
-    """The file that is named for a model; "" if only a look into the files can tell."""
-    # Aliases, and files given one by one, need that.
+    """Return the file that is named for a model; "" if only the files' content can tell."""
+    # Aliases, and files given one by one, need a look into the files.
     for place in places:
         if place.endswith(".toml"):
             break
@@ -279,12 +289,12 @@ def _by_name(wanted: str, places: Sequence[str]) -> ModelName | None:
 
 
 def _is_pipe(path: str) -> bool:
-    """Whether to open it is to wait for somebody who writes to it. Raises OSError."""
+    """Return True if opening the file would wait for a writer. Raises OSError."""
     return stat.S_ISFIFO(os.stat(path).st_mode)
 
 
 def _index(place: str) -> list[ModelName]:
-    """What the model files in a folder (or the one file) say about themselves. A missing folder has none."""
+    """Return the heads of the model files in a folder (or of the one file). A missing folder has none."""
     if place.endswith(".toml"):
         names = [os.path.abspath(place)]
     else:
@@ -293,9 +303,9 @@ def _index(place: str) -> list[ModelName]:
             names = [os.path.join(within, n) for n in sorted(os.listdir(place)) if n.endswith(".toml")]
         except OSError:
             return []
-    known = _INDEXES.get(place)
-    if known is not None and known[0].files == names and known[0].holds():
-        return known[1]
+    indexed = _INDEXES.get(place)
+    if indexed is not None and indexed[0].files == names and indexed[0].holds():
+        return indexed[1]
     stamp = _Stamp(names, time.time_ns())
     heads = []
     for path in names:
@@ -313,9 +323,9 @@ def _index(place: str) -> list[ModelName]:
     if cached is not None and cached[0] == seal:
         entries = [ModelName(**e) for e in cached[1]]
     else:
-        from incc.models import compile as compiler
+        from incc.models.files.source import read_head
 
-        entries = [compiler.read_head(os.path.join(folder, n), head.decode(errors="replace")) for n, head in heads]
+        entries = [read_head(os.path.join(folder, n), head.decode(errors="replace")) for n, head in heads]
         _write_cache(file, (seal, [{**asdict(e), "path": os.path.basename(e.path)} for e in entries]))
     entries = [replace(e, path=os.path.join(folder, os.path.basename(e.path))) for e in entries]
     if len(_INDEXES) >= _MOST_LOADED:
@@ -328,19 +338,22 @@ _INDEXES: dict[str, tuple[_Stamp, list[ModelName]]] = {}
 
 
 _HEAD = 16384
-"""Bytes in which a model's name and aliases must stand: before the first table, and that within so many."""
+"""A model's name and aliases must be before the first table, and within this many bytes."""
 
 # --- cache -----------------------------------------------------------------------------------------------------------
 
 
 def _cache_files(path: str) -> list[str]:
-    """Return where the cache of a model file (or of a folder's index) may be, in the order of preference."""
+    """Return the files where the cache of a model file (or of a folder's index) may be, in order of preference."""
     folder, name = os.path.split(path)
     return cache.places(folder, name, own=folder == data_folder())
 
 
 def _shipped(path: str) -> list[str]:
-    """Return where the tables compiled with incc are: read last, so that what a user changed comes first."""
+    """Return the file of the tables that were compiled when incc was built.
+
+    It comes last, so that a user's changes go before.
+    """
     folder, name = os.path.split(path)
     if folder != data_folder():
         return []
@@ -359,7 +372,7 @@ def _cached(path: str, seal: int) -> tuple[Any, ...] | None:
     """Return the compiled tables of a model if its files have not changed since.
 
     They are (seal, files with checksums, header, forms, version). Files in the model's own folder are named without it,
-    since the folder may be reached by several ways.
+    since the folder may be reached by several paths.
     """
     tables = _read_cache(path)
     if tables is None or tables[0] != seal:

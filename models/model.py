@@ -1,7 +1,7 @@
-"""A machine model in memory: pipeline parameters, ports, and figures for instruction forms looked up one by one.
+"""A machine model in memory: pipeline parameters, ports, and the figures of instruction forms.
 
 Model files are TOML (docs/models.md). Reading TOML takes a hundred times longer than an analysis may, so the tables of
-a model are kept in a cache; a form's figures stay packed until the form is looked up.
+a model are cached (models.loading); a form's figures stay packed until the form is looked up.
 """
 
 from __future__ import annotations
@@ -13,46 +13,61 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from incc.models.notation import form_key, parse_latency, parse_ports
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from incc.models.llvm_names import Llvm
 
 
 class ModelError(Exception):
-    """A model cannot be found, read or understood; the message names the file, and the line or the form where known."""
+    """A model cannot be found or read; the message names the file, and the line or the form where known."""
+
+
+MOST_SLOTS = 1 << 16
+"""The most issue slots of an instruction that is analysed.
+
+Instructions with more slots when they were measured (wbinvd: millions) did work that depends on the state of the
+machine, so the figure says nothing about other runs.
+"""
 
 
 class Form(msgspec.Struct, frozen=True, kw_only=True):
-    """The figures of one instruction form on one core, conditions (traits) resolved.
-
-    `uops`: (port set, count) with the port set as a string of port names joined by "," ("0,1"), unfused domain; empty
-    for what the renamer does alone. `retire_slots`: fused-domain µops at issue, un-lamination done. `latency`: (to,
-    from, cycles) between operands: "0", "1" … explicit operands in Intel order; a register's root name for implicit
-    ones ("rax"); "C" and "SPAZO" flags; "k" the mask; "m" loaded data (figures from "m" exclude the load itself), "M"
-    stored data, "a" the address registers (for lea; and "m<a" where a load's latency is not the core's usual one).
-    `divider`: cycles that the divider is occupied; `throughput`: measured reciprocal throughput in cycles where ports
-    do not explain it, else None. `breaks_dependency`: the result does not depend on the inputs (idiom).
-    `fusion`: name of the macro-fusion class of a flag-writing instruction, else "".
-    `source`: where the figures come from; `derived`: "" or the rule by which they were derived from another form.
-    `attributes`: what else the data say (complex_decoder, simple_decoders, uops_ms, …; docs/models.md).
-    """
+    """The figures of one instruction form on one core, conditions (traits) resolved."""
 
     key: str
+    """The form with the conditions that apply ("ADD_RM64_R64/m [indexed]")."""
     uops: tuple[tuple[str, int], ...]
+    """(port set, count) of unfused µops, with the port set as names joined by "," ("0,1"); empty if the renamer does
+    all."""
     retire_slots: int
+    """Fused-domain µops at issue, un-lamination done."""
     latency: tuple[tuple[str, str, int], ...]
+    """(to, from, cycles) between operands.
+
+    Explicit operands are "0", "1" … in Intel's order; implicit ones go by their root name ("rax"); "C" and "SPAZO" are
+    flags, "k" is the mask, "m" loaded data (figures from "m" exclude the load itself), "M" stored data, "a" the address
+    registers (of lea; and "m<a" if a load's latency is not the core's usual one).
+    """
     divider: int
+    """Cycles for which the divider is busy."""
     throughput: float | None
+    """Measured reciprocal throughput in cycles if ports do not explain it, else None."""
     breaks_dependency: bool
+    """True if the result does not depend on the inputs (idiom)."""
     fusion: str
+    """The macro-fusion class of an instruction that writes flags, else ""."""
     source: str
+    """The source of the figures."""
     derived: str
+    """The rule by which the figures were derived from another form, else ""."""
     attributes: dict[str, Any]
+    """All other fields of the entry (complex_decoder, simple_decoders, uops_ms, …; docs/models.md)."""
 
 
 class ModelName(msgspec.Struct, frozen=True, kw_only=True):
-    """What a model file says about itself, without its figures."""
+    """The head of a model file, without its figures."""
 
     name: str
     aliases: tuple[str, ...]
@@ -63,16 +78,7 @@ class ModelName(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MachineModel:
-    """One microarchitecture; it does not change, so that what was made from it stays good, in any thread.
-
-    `name` (LLVM's -mcpu name), `aliases`, `title`, `isa`; `ports`: port names in order; `resources`: exclusive units
-    beside the ports ("0DV"); `functions`: port set by function, as strings like Form.uops' ("load", "store_address",
-    "store_data", "branch_taken"); `parameters`: all pipeline parameters by name (docs/models.md), with their defaults
-    where the files do not say them; lists are tuples, tables cannot be written to: `with_parameters` makes another
-    model. `sources`: what the short names of sources stand for. `files`: the files that it was read from, the model's
-    own first; `version` changes with their content, and with parameters. `pieces`: what binding keeps
-    (models/pieces.py).
-    """
+    """One microarchitecture. It does not change, so everything derived from it stays valid, in any thread."""
 
     __slots__ = (
         "_cache",
@@ -96,17 +102,29 @@ class MachineModel:
     )
 
     name: str
+    """LLVM's -mcpu name."""
     aliases: tuple[str, ...]
     title: str
     isa: str
     ports: tuple[str, ...]
+    """Port names in order."""
     resources: tuple[str, ...]
+    """Exclusive units beside the ports ("0DV")."""
     functions: Final[Mapping[str, str]]
+    """Port sets by function, written like those of Form.uops ("load", "store_address", "branch_taken")."""
     parameters: Final[Mapping[str, Any]]
+    """All pipeline parameters by name (docs/models.md), with defaults for those that the files do not state.
+
+    Lists are tuples, and tables are read-only: `with_parameters` makes another model.
+    """
     pieces: dict[Any, Any]
+    """Caches of binding (models.binding.pieces)."""
     sources: dict[str, str]
+    """The long names of sources by their short ones."""
     files: tuple[str, ...]
+    """The files that the model was read from, its own first."""
     version: str
+    """A version that changes with the content of the files, and with parameters."""
 
     def __init__(
         self, header: dict[str, Any], forms: Mapping[str, bytes], files: tuple[str, ...], version: str
@@ -131,17 +149,17 @@ class MachineModel:
         self._cache: dict[tuple[str, frozenset[str]], Form | None] = {}
 
     def lookup(self, form: str, traits: frozenset[str]) -> Form | None:
-        """The most specific entry for a form whose conditions all hold, or None.
+        """Return the most specific entry of a form whose conditions all hold, None without one.
 
-        An entry with conditions holds what differs from the entries with fewer of them, so all that apply are laid over
-        each other, the one with the most conditions last.
+        An entry with conditions holds what differs from the entries with fewer of them, so all that apply are overlaid,
+        the one with the most conditions last.
         """
         try:
             return self._cache[form, traits]
         except KeyError:
             pass
         packed = self._forms.get(form)
-        found = None
+        form_entry = None
         if packed is not None:
             key, fields = form, {}
             for conditions, values in marshal.loads(packed):
@@ -149,24 +167,24 @@ class MachineModel:
                     fields.update(values)
                     key = form_key(form, conditions)
             try:
-                found = self._form(key, fields)
+                form_entry = self._form(key, fields)
             except ValueError as e:
                 raise ModelError(f"{self.files[0]}: {key}: {e}") from None
         if len(self._cache) >= _MOST_LOOKED_UP:
             self._cache = {}
-        self._cache[form, traits] = found
-        return found
+        self._cache[form, traits] = form_entry
+        return form_entry
 
     def fuses(self, first: Form, branch: str) -> bool:
-        """Whether the flag-writing instruction macro-fuses with the conditional jump of that mnemonic ("jne")."""
+        """Return True if the flag-writing instruction macro-fuses with the jump of that mnemonic ("jne")."""
         return branch in self._fusion.get(first.fusion, ())
 
     def entry_keys(self) -> list[str]:
-        """The keys of all entries, with their conditions, in the order of the model files."""
+        """Return the keys of all entries, with their conditions, in the order of the model files."""
         return [form_key(form, c) for form in self._forms for c, _ in self.entries(form)]
 
     def entries(self, form: str) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
-        """The entries of a form as they are written: (conditions, fields) with the fewest conditions first."""
+        """Return the entries of a form as written: (conditions, fields), the fewest conditions first."""
         packed = self._forms.get(form)
         return [] if packed is None else marshal.loads(packed)
 
@@ -176,21 +194,21 @@ class MachineModel:
 
     @property
     def stated_parameters(self) -> dict[str, Any]:
-        """The parameters that the model's files say, as they are written."""
+        """The parameters that the model's files state, as written."""
         return {name: _thawed(self.parameters[name]) for name in self._stated}
 
     @property
     def why_not_simulated(self) -> str:
-        """Why kernels on this core cannot be simulated, a clause about "its model"; "" if they can."""
+        """The reason why kernels on this core cannot be simulated, a clause about "its model"; "" if they can."""
         return "" if self.parameters.get("port_binding") else "its model does not say how µops get their ports"
 
     def with_parameters(self, changes: Mapping[str, Any]) -> MachineModel:
-        """The same core with other values of some parameters, as a model file would give them.
+        """Return the same core with other values of some parameters, written as in a model file.
 
-        A table takes the whole place of the one before. Raises ModelError for a parameter that does not exist and for a
-        value that it cannot have.
+        A table replaces the previous one as a whole. Raises ModelError for an unknown parameter and for an invalid
+        value.
         """
-        from incc.models import parameters
+        from incc.models.schema import parameters
 
         wrong = [message for _, message in parameters.problems_of(changes)]
         stated = {**self.stated_parameters, **changes}
@@ -202,14 +220,14 @@ class MachineModel:
         return MachineModel(header, self._forms, self.files, f"{self.version.partition('+')[0]}+{mark:08x}")
 
     def with_forms_of(self, other: MachineModel, names: Iterable[str]) -> MachineModel:
-        """The same core with the entries that another model, of the same ports, has of some forms."""
+        """Return the same core with the entries that another model, of the same ports, has of some forms."""
         own = {name: other._forms.get(name) for name in names}
         mark = zlib.crc32(repr((other.version, sorted(own))).encode())
         forms = {name: packed for name, packed in {**self._forms, **own}.items() if packed is not None}
         return MachineModel(self.header(), forms, self.files, f"{self.version}+{mark:08x}")
 
     def with_entries(self, packed: Mapping[str, bytes]) -> MachineModel:
-        """The same core with other entries of some forms, packed as in `models.compile.pack`."""
+        """Return the same core with other entries of some forms, packed by `models.files.compile.pack`."""
         mark = zlib.crc32(repr(sorted(packed.items())).encode())
         return MachineModel(self.header(), {**self._forms, **packed}, self.files, f"{self.version}+{mark:08x}")
 
@@ -225,14 +243,13 @@ class MachineModel:
 
     @property
     def llvm(self) -> Llvm | None:
-        """How LLVM's scheduling model of this core names its resources, schedulers and register files; None where its
-        resources are not this model's (docs/llvm-mca.md)."""
+        """LLVM's names of this core's resources, schedulers and register files, None if LLVM has other resources."""
         if "llvm" not in self.pieces:
             from incc.models.llvm_names import from_header
 
             self.pieces["llvm"] = from_header(self._llvm)
-        found: Llvm | None = self.pieces["llvm"]
-        return found
+        names: Llvm | None = self.pieces["llvm"]
+        return names
 
     @property
     def macro_fusion(self) -> dict[str, tuple[str, ...]]:
@@ -259,7 +276,7 @@ class MachineModel:
 
 
 _MOST_LOOKED_UP = 32768
-"""Forms with traits that are kept unpacked; some 10,000 exist."""
+"""The most forms with traits that are kept unpacked; some 10,000 exist."""
 
 
 def _frozen(value: Any) -> Any:
@@ -274,77 +291,6 @@ def _thawed(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-# --- notation --------------------------------------------------------------------------------------------------------
-
-
-def form_key(form: str, conditions: Sequence[str]) -> str:
-    """`ADD_RM64_R64/m [indexed]` from the form and its conditions."""
-    return f"{form} [{', '.join(conditions)}]" if conditions else form
-
-
-def split_key(key: str) -> tuple[str, tuple[str, ...]]:
-    """The form and the sorted conditions of a key. Raises ValueError if it is malformed."""
-    form, bracket, rest = key.partition(" [")
-    if not bracket:
-        conditions: tuple[str, ...] = ()
-    elif rest.endswith("]") and all(rest[:-1].split(", ")):
-        conditions = tuple(sorted(rest[:-1].split(", ")))
-    else:
-        raise ValueError(f"malformed key {key!r}: conditions are written FORM [ONE, OTHER]")
-    if not form.partition("/")[0] or "/" not in form or " " in form:
-        raise ValueError(f"malformed key {key!r}: a form is written NAME/OPERANDS, without blanks")
-    return form, conditions
-
-
-def parse_port_set(text: str, ports: Sequence[str]) -> str:
-    """The ports named by a set, joined by ",": "p23" is "2,3", "FP01" is "FP0,FP1", "p(V0|V1)" is "V0,V1".
-
-    A set is a prefix of letters and one character for each port; the prefix `p` alone is left out of the ports' names.
-    Raises ValueError for a port that the model does not have.
-    """
-    if text in ports:
-        return text
-    if text.startswith("p(") and text.endswith(")"):
-        names = text[2:-1].split("|")
-    else:
-        prefix = text.rstrip("0123456789ABCDEF")
-        if not prefix:
-            raise ValueError(f"malformed port set {text!r}")
-        names = [("" if prefix == "p" else prefix) + c for c in text[len(prefix) :]]
-    for name in names or [text]:
-        if name not in ports:
-            raise ValueError(f"unknown port {name!r} in {text!r} (ports: {', '.join(ports)})")
-    return ",".join(sorted(set(names), key=list(ports).index))
-
-
-def parse_ports(text: str, ports: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    """(port set, µops) from port usage in uops.info's notation: "1*p01+2*p23". Raises ValueError if malformed."""
-    if not text:
-        return ()
-    usage = []
-    for term in text.split("+"):
-        count, star, names = term.partition("*")
-        if not star or not count.isdigit() or count == "0":
-            raise ValueError(f"malformed port usage {term!r} in {text!r}: it is written 1*p01+2*p23")
-        usage.append((parse_port_set(names, ports), int(count)))
-    return tuple(usage)
-
-
-def parse_latency(text: str) -> tuple[tuple[str, str, int], ...]:
-    """(to, from, cycles) from "0,C<0,1:2 0<m:1": every operand before "<" from every one after it.
-
-    Raises ValueError if malformed.
-    """
-    pairs = []
-    for term in text.split():
-        operands, colon, cycles = term.rpartition(":")
-        targets, less, sources = operands.partition("<")
-        if not colon or not less or not cycles.isdigit() or not all(targets.split(",") + sources.split(",")):
-            raise ValueError(f"malformed latency {term!r}: it is written TO<FROM:CYCLES")
-        pairs += [(to, source, int(cycles)) for to in targets.split(",") for source in sources.split(",")]
-    return tuple(pairs)
-
-
 def checksum(data: bytes) -> tuple[int, int, int]:
-    """Tells the contents of two model files apart."""
+    """Return a checksum that distinguishes the contents of model files."""
     return len(data), zlib.crc32(data), zlib.adler32(data)

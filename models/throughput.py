@@ -1,6 +1,6 @@
-"""The port bound of a few µops: cycles that they need on the ports that they may use, exactly.
+"""The port bound of a few µops: the cycles that they need on their ports, exactly.
 
-Of whole kernels the native core finds it, by the same definition (core/include/incc/ports.h).
+The native core computes it for whole kernels by the same definition (core/include/incc/ports.h).
 """
 
 from __future__ import annotations
@@ -14,12 +14,17 @@ if TYPE_CHECKING:
 
 
 def port_bound(uops: Iterable[tuple[int, int]], n_ports: int) -> tuple[int, int]:
-    """The least possible load in cycles of the busiest port, as a reduced fraction (numerator, denominator), over all
-    distributions of µops, given as (bit mask of allowed ports, cycles). Masks beyond the first `n_ports` bits are units
-    that are simply added up.
+    """Return the least possible load of the busiest port over all distributions of some µops.
 
     By Hall's theorem it is the largest of (work confined to a set of ports) / (ports of the set), and only unions of
-    occurring masks need to be looked at: at most 2^n_ports, a handful in practice.
+    occurring masks need to be examined: at most 2^n_ports, a handful in practice.
+
+    Args:
+        uops: (bit mask of allowed ports, cycles) of each µop.
+        n_ports: Masks beyond this many bits are units whose cycles are simply added up.
+
+    Returns:
+        The load in cycles, as a reduced fraction (numerator, denominator).
     """
     ports = (1 << n_ports) - 1
     work: dict[int, int] = {}
@@ -42,11 +47,11 @@ def port_bound(uops: Iterable[tuple[int, int]], n_ports: int) -> tuple[int, int]
 
 
 def of_form(uops: Iterable[tuple[str, int]]) -> Fraction:
-    """The same for µops as a form has them: (ports joined by ",", how many), a cycle each."""
+    """Return the port bound of µops as a form has them: (ports joined by ",", count), a cycle each."""
     from fractions import Fraction
 
     names: dict[str, int] = {}
-    found = [
+    masks = [
         (sum(1 << names.setdefault(port, len(names)) for port in ports.split(",")), count) for ports, count in uops
     ]
-    return Fraction(*port_bound(found, len(names)))
+    return Fraction(*port_bound(masks, len(names)))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from incc.core import Mappings, Pressure, Simulation, Statistics, Usage
     from incc.core.analysis import KernelResult
-    from incc.models.bound import BoundKernel
+    from incc.models.binding.bound import BoundKernel
 
 DECIMALS = 6
 

@@ -150,7 +150,7 @@ def _by_class(cycles: dict[str, int]) -> str:
 
 
 def _unlimited(value: Any) -> bool:
-    from incc.models.bound import UNLIMITED
+    from incc.models.binding.bound import UNLIMITED
 
     return value == "unlimited" or bool(value >= UNLIMITED)
 
@@ -205,7 +205,7 @@ def _of_functions(model: MachineModel) -> Iterator[t.CoreWork]:
 
 
 def _ports_of(text: str, model: MachineModel) -> list[str]:
-    from incc.models.model import parse_port_set
+    from incc.models.notation import parse_port_set
 
     joined = text if all(name in model.ports for name in text.split(",")) else parse_port_set(text, model.ports)
     return joined.split(",")

@@ -9,7 +9,7 @@ from msgspec.structs import asdict, astuple
 from incc.core import RENAMERS, figures
 from incc.core.ranges import find_range, not_counted, rare_calls
 from incc.frontends.isa import isa
-from incc.models.bound import (
+from incc.models.binding.bound import (
     ELIMINATED,
     FUSED_INTO_PREVIOUS,
     IS_LOAD,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from incc.frontends.kernel import Frame, Instruction, Kernel, SourceLocation
     from incc.measuring.harness import Failure
     from incc.measuring.kernels import KernelMeasurement
-    from incc.models.bound import BoundKernel
+    from incc.models.binding.bound import BoundKernel
     from incc.models.model import Form
     from incc.report.hints.advice import Build
     from incc.report.source.written import Written

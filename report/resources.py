@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from incc.core.analysis import KernelResult
     from incc.frontends.kernel import Refused
-    from incc.models.bound import BoundKernel
+    from incc.models.binding.bound import BoundKernel
 
 
 def refused_statement(refused: Refused) -> t.RefusedStatement:

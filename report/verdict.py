@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from incc.core.prediction import CLOSE, ORDER, WORTH_SAYING
 from incc.core.ranges import blocked, bytes_of, not_counted
 from incc.frontends.isa import isa
-from incc.models.bound import UOP_BRANCH, UOP_COMPUTE, UOP_LOAD, UOP_STORE_ADDRESS, UOP_STORE_DATA
+from incc.models.binding.bound import UOP_BRANCH, UOP_COMPUTE, UOP_LOAD, UOP_STORE_ADDRESS, UOP_STORE_DATA
 from incc.report import types as t
 from incc.report import wording
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from incc.core.prediction import BoundName
     from incc.core.whatif import WhatIf
     from incc.frontends.kernel import Instruction, Kernel
-    from incc.models.bound import BoundKernel
+    from incc.models.binding.bound import BoundKernel
 
 
 def bounds(result: KernelResult, explained: bool = True) -> t.Bounds:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from incc.core import Edge, Step
     from incc.frontends.kernel import Kernel
-    from incc.models.bound import BoundKernel
+    from incc.models.binding.bound import BoundKernel
 
     Carrier = Literal["register", "flag", "memory", "internal"]
 

@@ -1,1 +1,1 @@
-"""Helpers that know nothing of loops: files, errors, pools of workers."""
+"""General helpers: files, errors, pools of workers."""

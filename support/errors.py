@@ -1,7 +1,7 @@
-"""What goes wrong as a whole, beside what a report says of single statements and loops."""
+"""Errors of a whole analysis; problems with single statements and loops are in the report."""
 
 from __future__ import annotations
 
 
 class AnalysisError(Exception):
-    """The analysis cannot be made at all; the message says why, in words for the user."""
+    """The analysis is not possible; the message tells the user why."""

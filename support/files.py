@@ -1,4 +1,4 @@
-"""Writes files that others read, or write to, at the same time; reads what commands are given."""
+"""Writing files that other processes read or write at the same time, and reading the inputs of commands."""
 
 from __future__ import annotations
 
@@ -9,17 +9,26 @@ from typing import BinaryIO
 
 
 def no_file_name(name: str) -> OSError:
-    """What is wrong with a name that has a NUL in it. No file has; Python alone has an error of its own for it."""
-    return OSError(errno.EINVAL, "there is a NUL in its name", name)
+    """Return the error for a file name with a NUL, for which Python would raise ValueError."""
+    return OSError(errno.EINVAL, "its name contains a NUL", name)
 
 
 def _unread(path: str) -> OSError:
-    return OSError(errno.ENXIO, "a pipe that nobody reads", path)
+    return OSError(errno.ENXIO, "a pipe without a reader", path)
 
 
 def write_file(path: str, text: str | bytes, append: bool = False, wait: bool = True) -> None:
-    """Write or add to a file; raises OSError. Additions of builds with many jobs do not mix: the file is locked for
-    each. `wait`: for somebody to read, where it is a pipe; a compilation is not held up for that."""
+    """Write a file or append to it under a lock, so that appended texts of parallel jobs do not mix.
+
+    Args:
+        path: The file.
+        text: The text; str is written as UTF-8.
+        append: Append to the file.
+        wait: Wait for a reader if the file is a pipe; a compilation must not wait.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
     import fcntl
 
     if "\0" in path:
@@ -43,7 +52,7 @@ def write_file(path: str, text: str | bytes, append: bool = False, wait: bool = 
 
 
 def add_line(path: str, text: str) -> None:
-    """Add to a log, with a single write; raises OSError. A pipe that nobody reads is not waited for."""
+    """Append a text to a log with a single write, without waiting for a reader of a pipe. Raises OSError."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
     descriptor = os.open(path, flags, 0o666)
     try:
@@ -53,7 +62,7 @@ def add_line(path: str, text: str) -> None:
 
 
 def replace_file(path: str, text: str | bytes) -> None:
-    """Write a file that others may read at any time: they find the old or the new one, whole. Raises OSError."""
+    """Replace a file atomically: other processes read the old or the new contents. Raises OSError."""
     new = f"{path}.{os.getpid()}.new"
     try:
         write_file(new, text)
@@ -65,8 +74,7 @@ def replace_file(path: str, text: str | bytes) -> None:
 
 
 def write_whole(path: str, text: str) -> None:
-    """Write a file of which there is never half: an old one stays until the new one is complete. What is no file, such
-    as a pipe or /dev/stdout, is written to; links stay what they are. Raises OSError."""
+    """Replace a file, or the target of a link, atomically; write to a pipe or device. Raises OSError."""
     if "\0" in path:
         raise no_file_name(path)
     path = os.path.realpath(path) if os.path.islink(path) else path
@@ -77,13 +85,22 @@ def write_whole(path: str, text: str) -> None:
 
 
 PATIENCE = 10
-"""Seconds in which somebody has to read on from a pipe that a compilation writes to."""
+"""Seconds that a compilation waits for the reader of a pipe."""
 
 
 def write_all(descriptor: int, text: str | bytes, patience: float | None = None) -> None:
-    """Write all of it. Raises OSError: BlockingIOError for a pipe that does not block, and that nobody has read on from
-    in so many seconds. None: without an end, since others may have made a stream so that we share."""
-    # surrogateescape: names and comments may hold any bytes.
+    """Write a whole text, even to a non-blocking pipe.
+
+    Args:
+        descriptor: The file descriptor.
+        text: The text; str is written as UTF-8.
+        patience: Seconds to wait for the reader of a non-blocking pipe; None for no limit.
+
+    Raises:
+        OSError: The text cannot be written.
+        BlockingIOError: The reader of the pipe did not read on.
+    """
+    # surrogateescape, since names and comments may contain any bytes.
     data = memoryview(text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text)
     while data:
         try:
@@ -98,25 +115,23 @@ def write_all(descriptor: int, text: str | bytes, patience: float | None = None)
 
 
 def read_input(file: str) -> str:
-    """The text of a file, "" or - for standard input. Raises OSError."""
+    """Return the text of a file, or of standard input for "" or -. Raises OSError."""
     return text_of(read_bytes(file))
 
 
 def text_of(data: bytes) -> str:
-    """A text whose comments and strings may hold any bytes: those that are not UTF-8 are no reason to stop."""
+    """Decode a text whose comments and strings may contain bytes that are not UTF-8."""
     return data.decode("utf-8", "surrogateescape")
 
 
 LARGEST_INPUT = 1 << 28
-"""Bytes of an input, which no assembly that is worth an analysis has; /dev/zero has them, too."""
+"""Most bytes of an input; more is not assembly but, for example, /dev/zero."""
 
 
 def read_bytes(file: str, most: int = LARGEST_INPUT) -> bytes:
-    """What is in a file, "" or - for standard input. Raises OSError, EFBIG for more than `most` bytes."""
+    """Return the contents of a file, or of standard input for "" or -. Raises OSError, EFBIG beyond `most` bytes."""
     if file in ("", "-"):
         if sys.stdin is None:  # closed when we were started
-            import errno
-
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         return read_all(sys.stdin.buffer, most)
     if "\0" in file:
@@ -126,19 +141,17 @@ def read_bytes(file: str, most: int = LARGEST_INPUT) -> bytes:
 
 
 LARGEST_STREAM = 1 << 29
-"""Bytes of reports that come through a pipe, which are kept in memory as a whole."""
+"""Most bytes of reports from a pipe, which are kept in memory."""
 
 
 def read_all(stream: BinaryIO, most: int = LARGEST_STREAM) -> bytes:
-    """What is left in a stream. Raises OSError, EFBIG for more than `most` bytes."""
-    # In pieces: a read of so many bytes would begin with as much memory.
+    """Return the rest of a stream. Raises OSError, EFBIG beyond `most` bytes."""
+    # In pieces, since read(most) would allocate as much memory.
     parts = []
     left = most
     while part := stream.read(1 << 20):
         parts.append(part)
         left -= len(part)
         if left < 0:
-            import errno
-
             raise OSError(errno.EFBIG, f"more than {most >> 20} MiB")
     return b"".join(parts)

@@ -1,8 +1,7 @@
-"""Work done by forked processes, its results in the order of the work.
+"""Parallel work in forked processes, with results in order.
 
-Workers are forked off when everything that they need is loaded, and find the work itself in their memory: what goes to
-them through a pipe are numbers, so that starting them and handing work out costs next to nothing (a pool of
-`multiprocessing` takes 30 to 60 ms to come and go).
+Workers are forked after all modules are loaded and inherit the work in their memory; they receive only numbers through
+a pipe. That takes almost no time, whereas a `multiprocessing` pool takes 30 to 60 ms to start and stop.
 """
 
 from __future__ import annotations
@@ -23,9 +22,11 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _NUMBER = struct.Struct("=i")
-_HEAD = struct.Struct("=iq")  # the number of the work, and how many bytes its result has
-# What fits into a pipe whose reader has not started yet (pipe(7): 65,536 bytes).
+_HEAD = struct.Struct("=iq")
+"""The number of the piece of work, and the size of its result in bytes."""
+
 MOST = 65_536 // _NUMBER.size
+"""Most pieces of work: the capacity of a pipe before its reader starts (pipe(7): 65,536 bytes)."""
 
 
 class WorkerError(RuntimeError):
@@ -33,18 +34,23 @@ class WorkerError(RuntimeError):
 
 
 def in_order(work: Callable[[T], R], pieces: Sequence[T], jobs: int) -> Iterator[R]:
-    """The results of `work` for each of the pieces, at most `MOST`, done by as many forked processes as `jobs` says.
+    """Yield the result of `work` for each piece, in order. Workers end with the iterator.
 
-    Whoever is free takes the next piece. Results are pickled. Raises WorkerError if a worker dies or `work` raises;
-    workers end with the iterator.
+    Args:
+        work: The function to run in the workers. Its results are pickled.
+        pieces: The pieces of work, at most `MOST`.
+        jobs: The number of worker processes.
+
+    Raises:
+        WorkerError: A worker died, or `work` raised an exception.
     """
     if len(pieces) > MOST:
-        raise ValueError(f"{len(pieces)} pieces of work, at most {MOST} can be handed out")
+        raise ValueError(f"{len(pieces)} pieces of work, but at most {MOST} are supported")
     numbers, numbers_end = os.pipe()
     os.write(numbers_end, b"".join(map(_NUMBER.pack, range(len(pieces)))))
     os.close(numbers_end)
-    sys.stdout.flush()  # or each process would write what waits there
-    workers: dict[int, int] = {}  # the pipe that results come through, and the process
+    sys.stdout.flush()  # or each process would write the buffered output
+    workers: dict[int, int] = {}  # the processes, by their pipes for results
     try:
         for _ in range(min(jobs, len(pieces))):
             results, results_end = os.pipe()
@@ -66,11 +72,11 @@ def in_order(work: Callable[[T], R], pieces: Sequence[T], jobs: int) -> Iterator
 
 
 def _work_off(work: Callable[[T], R], pieces: Sequence[T], numbers: int, results: int) -> None:
-    """What a worker does; it does not come back."""
+    """Run a worker; does not return."""
     status = 1
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # from the terminal: the parent ends its workers
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
         with open(results, "wb", buffering=0) as out:
             while number := os.read(numbers, _NUMBER.size):
                 (n,) = _NUMBER.unpack(number)
@@ -79,9 +85,9 @@ def _work_off(work: Callable[[T], R], pieces: Sequence[T], numbers: int, results
                 while left:
                     left = left[out.write(left) :]
         status = 0
-    except SystemExit:  # told to end, which it did in good order
+    except SystemExit:
         pass
-    except BaseException as error:  # whatever it is, this process must not go on as its parent
+    except BaseException as error:  # this process must not continue as a copy of its parent
         with contextlib.suppress(OSError):
             os.write(2, f"{type(error).__name__}: {error}\n".encode())
     finally:
@@ -89,7 +95,7 @@ def _work_off(work: Callable[[T], R], pieces: Sequence[T], numbers: int, results
 
 
 def _collect(workers: dict[int, int], count: int) -> Iterator[Any]:
-    """The results of pieces 0 to count - 1, read as they come."""
+    """Yield the results of pieces 0 to count - 1, in order."""
     arrived: dict[int, Any] = {}
     buffers = {results: bytearray() for results in workers}
     following = 0
@@ -101,7 +107,7 @@ def _collect(workers: dict[int, int], count: int) -> Iterator[Any]:
                 data = os.read(key.fd, 1 << 16)
                 if not data:
                     selector.unregister(key.fd)
-                    # No worker any more: its number may soon be another process's, which nobody must end.
+                    # Forget the process, since its number may be reused.
                     process = workers.pop(key.fd)
                     os.close(key.fd)
                     _, status = os.waitpid(process, 0)

@@ -13,7 +13,7 @@ from incc.core.counters import LostSlots, UopsBySource
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.models.bound import BoundKernel
+    from incc.models.binding.bound import BoundKernel
 
 
 class Edge(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,7 +20,7 @@ from incc.core import (
     WaitSums,
 )
 from incc.core.counters import LostSlots, UopsBySource
-from incc.models.bound import BoundKernel
+from incc.models.binding.bound import BoundKernel
 
 _SimulationClasses = tuple[
     Callable[[int, int], Fraction],

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from incc.models import bound as b
-from incc.models.pipeline import copied
+from incc.models.binding import bound as b
+from incc.models.binding.pipeline import copied
 
 if TYPE_CHECKING:
     from incc.frontends.kernel import Kernel
-    from incc.models.bound import BoundKernel
+    from incc.models.binding.bound import BoundKernel
 
     class Altering(Protocol):
         """What of KernelSettings is needed here."""

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from incc import core
 from incc.core.prediction import bounds_of, limiting, predicted
-from incc.models.bind import bind
-from incc.models.bound import UNKNOWN
+from incc.models.binding.bind import bind
+from incc.models.binding.bound import UNKNOWN
 from incc.models.model import ModelError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from incc.core.waits import Waits
     from incc.core.whatif import Change, WhatIf
     from incc.frontends.kernel import Kernel
-    from incc.models.bound import BoundKernel
+    from incc.models.binding.bound import BoundKernel
     from incc.models.model import Form, MachineModel
 
 AS_FOUND, EVERYWHERE = -1, -2

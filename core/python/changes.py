@@ -8,7 +8,7 @@ import pyparsing as pp
 from msgspec.structs import replace
 
 from incc.core import whatif
-from incc.models import bound as b
+from incc.models.binding import bound as b
 
 if TYPE_CHECKING:
     from incc.core.whatif import Change, Scenario

@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from incc import core
-from incc.models.bound import BoundKernel, Pipeline
+from incc.models.binding.bound import BoundKernel, Pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +40,7 @@ class Known:
         self._last: BoundKernel | None = None
         self._contents = b""
         # Contents by the fields' identities, with the fields, which live as long: kernels that are alike have them in
-        # common (models.pieces).
+        # common (models.binding.pieces).
         self._seen: dict[tuple[int, ...], tuple[bytes, object]] = {}
 
     def bounds(self, bound: BoundKernel) -> Bounds:

@@ -28,7 +28,7 @@ from incc import core
 from incc.core.dataflow import DATA, INVARIANT, dataflow
 from incc.core.prediction import WORTH_SAYING, predicted
 from incc.frontends.isa import isa
-from incc.models.bound import IS_STORE, VALUE_LOAD, VALUE_STORE
+from incc.models.binding.bound import IS_STORE, VALUE_LOAD, VALUE_STORE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from incc.core.dataflow import Access, Address, Dataflow
     from incc.core.ways import Way, Ways
     from incc.frontends.kernel import Instruction, Kernel
-    from incc.models.bound import BoundKernel
+    from incc.models.binding.bound import BoundKernel
 
     CauseKind = Literal["aliasing", "forwarding", "line-crossings", "branches", "unknown-instructions"]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import astuple, replace
 
-from incc.models import bound as b
-from incc.models.pipeline import copied
+from incc.models.binding import bound as b
+from incc.models.binding.pipeline import copied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from incc.core import Analysis, Simulation
     from incc.core.known import Known
     from incc.frontends.kernel import Kernel
-    from incc.models.bound import BoundKernel
+    from incc.models.binding.bound import BoundKernel
 
 # A port that is busy for less of the time than this is no bottleneck, and a second one like it is not tried.
 BUSY = 0.5

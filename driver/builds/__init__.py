@@ -1,1 +1,1 @@
-"""Whole builds: jobs that compilations leave, warm workers that take them, and what a project says of itself."""
+"""Whole builds: jobs left by compilations, workers that analyse them, and settings of projects."""

@@ -1,26 +1,26 @@
-"""Jobs: what a compilation has left to be analysed, and what becomes of it.
+r"""Jobs: compilations whose code is yet to be analysed.
 
-A job is a folder with `job.json`, written by the front, and the files that it kept: the text that gcc handed to the
-assembler, or a copy of the object. Names in it may hold any bytes, as `\\udcXX`:
+A job is a folder with `job.json`, written by the front, and the files to analyse: the text that gcc passed to the
+assembler, or a copy of the object. Names may contain any bytes, as `\udcXX`:
 
     version      1
     folder       the command's working directory
     compiler     the real compiler's path
-    words        what the command says in its place, such as ["ccache", "gcc"]
-    arguments    the compiler's arguments as they were given, without those of incc
-    expanded     the same with those of response files in their places, where there were some
-    output       the file that the command makes, "" if it is not named
+    words        the words that name it in the command, such as ["ccache", "gcc"]
+    arguments    the compiler's arguments as given, without those of incc
+    expanded     the same with the contents of response files, if there are any
+    output       the output file of the command, "" if it is not named
     environment  the INCC_… variables, and those that name folders of headers
-    options      incc's own arguments, if there were any
-    units        a list of: `source` as the command names it; `way`, "assembler", "object", "given" (a source that is
-                 assembly) or "link" (what was linked, which is its own source); `file` with the text, object or linked
-                 file, relative to the job's folder, or an absolute path of something that is not the job's; `proper`,
-                 the words of the compiler proper, [] if they are not known; `asked`, of a link what the driver says to
-                 -###; `output`, if it is not that of the command; `key` in the cache of units, "" for none
-    digest       of files by their names: BLAKE2b of 16 bytes, in hexadecimal digits
+    options      incc's own arguments, if there are any
+    units        a list of: `source` as in the command; `way`, "assembler", "object", "given" (a source that is
+                 assembly) or "link" (a linked file, which is its own source); `file`, the path of the text, object or
+                 linked file, absolute or relative to the job's folder; `proper`, the words of the compiler proper, []
+                 if unknown; `asked`, for a link the driver's answer to -###; `output`, if it is not that of the
+                 command; `key` in the cache of units, "" for none
+    digest       BLAKE2b digests of files by their names: 16 bytes in hexadecimal
     log          a file for messages, "" for none
 
-Whoever takes a job removes it, whatever comes of it: a compilation has succeeded long ago, and waits for nobody.
+The worker that takes a job removes it, even if the analysis fails, since the compilation itself has succeeded.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from incc.driver.builds.project import Project
-    from incc.driver.cli.own_options import Options
+    from incc.driver.cli.own_options import WrapperOptions
     from incc.driver.deliver import Request
     from incc.driver.pipeline import Settings
     from incc.frontends.unit import IncludeFolders, Unit
@@ -57,31 +57,35 @@ class JobError(Exception):
 
 
 class Stopped(BaseException):
-    """Somebody wants this process to end: what is temporary goes, and the job stays for others."""
+    """This process has to end: it removes temporary files and leaves the job to other processes."""
 
 
 class JobUnit(msgspec.Struct, frozen=True, kw_only=True):
-    """One source of a job: see the top of this module. `output` is "" where nothing is made."""
+    """One source of a job, as described at the top of this module."""
 
     source: str
     way: Literal["assembler", "object", "given", "link"]
     file: str
     proper: tuple[str, ...]
     output: str
+    """The output file; "" if there is none."""
     key: str
-    asked: str = ""
+    dry_run: str = ""
+    """For a link: the driver's answer to -###."""
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """A job as it is read: see the top of this module. `place` is its folder, `arguments` are without response files,
-    as the compiler sees them, `given` as they were given."""
+    """A job, as described at the top of this module."""
 
     place: str
+    """The job's folder."""
     folder: str
     compiler: str
     words: tuple[str, ...]
     given: tuple[str, ...]
+    """The compiler's arguments as given, with response files."""
     arguments: tuple[str, ...]
+    """The compiler's arguments with the contents of response files."""
     environment: Mapping[str, str]
     options: tuple[str, ...]
     units: tuple[JobUnit, ...]
@@ -90,7 +94,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_job(path: str) -> Job:
-    """The job in a folder, or in a file in it. Raises JobError."""
+    """Read the job in a folder, or in its job.json. Raises JobError."""
     from incc.frontends.gcc_wrapper.outputs import output_of
     from incc.frontends.gcc_wrapper.response_files import expanded
 
@@ -101,10 +105,10 @@ def read_job(path: str) -> Job:
     except OSError as error:
         raise JobError(f"{file}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise JobError(f"{file}: no job: {error}") from error
+        raise JobError(f"{file}: not a job: {error}") from error
     try:
         if data["version"] != VERSION:
-            raise JobError(f"{file}: a job of version {data['version']!r}, but this is for version {VERSION}")
+            raise JobError(f"{file}: job of version {data['version']!r}, but only version {VERSION} is supported")
         folder = _text(data["folder"])
         words = _texts(data["words"])
         given = _texts(data["arguments"])
@@ -118,10 +122,16 @@ def read_job(path: str) -> Job:
                 _text(data["output"]) if len(data["units"]) == 1 and data["output"] else output_of(arguments, source)
             )
             proper = _texts(unit.get("proper", []))
-            key, asked = _text(unit.get("key", "")), _text(unit.get("asked", ""))
+            key, dry_run = _text(unit.get("key", "")), _text(unit.get("asked", ""))
             units.append(
                 JobUnit(
-                    source=source, way=way, file=_text(unit["file"]), proper=proper, output=output, key=key, asked=asked
+                    source=source,
+                    way=way,
+                    file=_text(unit["file"]),
+                    proper=proper,
+                    output=output,
+                    key=key,
+                    dry_run=dry_run,
                 )
             )
         return Job(
@@ -138,7 +148,7 @@ def read_job(path: str) -> Job:
             log=_text(data.get("log", "")),
         )
     except (KeyError, TypeError, AttributeError, UnicodeEncodeError) as error:
-        raise JobError(f"{file}: no job: {type(error).__name__}: {error}") from error
+        raise JobError(f"{file}: not a job: {type(error).__name__}: {error}") from error
 
 
 _WAYS: Mapping[str, Literal["assembler", "object", "given", "link"]] = {
@@ -151,19 +161,19 @@ _WAYS: Mapping[str, Literal["assembler", "object", "given", "link"]] = {
 
 def _text(value: Any) -> str:
     if not isinstance(value, str) or "\0" in value:
-        raise TypeError(f"{value!r} in the place of a text")
-    os.fsencode(value)  # JSON can say halves of characters that no name has
+        raise TypeError(f"expected a string, not {value!r}")
+    os.fsencode(value)  # raises an error for surrogates that no file name contains
     return value
 
 
 def _texts(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list):
-        raise TypeError(f"{value!r} in the place of a list")
+        raise TypeError(f"expected a list, not {value!r}")
     return tuple([_text(item) for item in value])
 
 
 def sources_of(place: str) -> str:
-    """What a job is about, for a message."""
+    """Return a description of a job for messages: its sources."""
     try:
         job = read_job(place)
     except JobError:
@@ -172,9 +182,9 @@ def sources_of(place: str) -> str:
 
 
 def remove_job(place: str) -> None:
-    """Remove a job's folder: its own files, and no other's, should it lie in a folder of somebody else's."""
+    """Remove a job's folder, but only the job's own files if the folder is not in a queue."""
     if os.path.basename(os.path.dirname(os.path.abspath(place))) in QUEUES:
-        # Where jobs wait there is nothing else, whatever it is.
+        # A queue contains nothing but jobs.
         if os.path.isdir(place) and not os.path.islink(place):
             import shutil
 
@@ -204,21 +214,29 @@ def remove_job(place: str) -> None:
 
 JOBS, TAKEN, FAILED = "jobs", "taken", "failed"
 QUEUES = (JOBS, TAKEN, FAILED)
-"""In `DIR/.incc`: jobs that wait, those that somebody works on, and those that nobody survived."""
+"""Folders in `DIR/.incc`: jobs that wait, jobs that a worker is analysing, and jobs that crashed their workers."""
 
 TRIES = "tries"
-"""In a job's folder: how often a process died of it."""
+"""The file in a job's folder with the number of workers that it crashed."""
 
 
-# --- what becomes of a job --------------------------------------------------------------------------------------------
+# --- running a job ----------------------------------------------------------------------------------------------------
 
 
 def run_job(place: str, log: str = "") -> list[str]:
-    """Analyse a job, write what it asks for, and remove it; returns what went wrong, a line each, which the job's log
-    has as well; `log` is that of a job that cannot be read. Changes the folder and the INCC_… variables of this process
-    to those of the compilation.
+    """Analyse a job, write its reports, and remove it.
 
-    Nothing is raised but Stopped: whatever this process needs to go on to the next job is left as it was.
+    Changes the working directory and the INCC_… variables of this process to those of the compilation.
+
+    Args:
+        place: The job's folder.
+        log: The log for a job that cannot be read.
+
+    Returns:
+        The problems, one line each, which are also in the job's log.
+
+    Raises:
+        Stopped: This process has to end. No other exceptions are raised.
     """
     problems: list[str] = []
     notes: list[str] = []
@@ -229,11 +247,11 @@ def run_job(place: str, log: str = "") -> list[str]:
         log = job.log or job.environment.get("INCC_LOG", "") or log
         strict = job.environment.get("INCC_STRICT", "") not in ("", "0")
         debug = job.environment.get("INCC_DEBUG", "") not in ("", "0")
-        # Where the report goes to standard output, somebody looks at it.
+        # A user reads reports on standard output.
         shown = not job.environment.get("INCC_OUTPUT") and job.environment.get("INCC_ANALYZE", "") in ("1", "-")
         _enter(job)
         limits.limit_memory(job.environment)
-        # The folder may be gone by now, and names relative to it with it.
+        # Absolute, since the working directory is another one if the folder does not exist any more.
         log = os.path.join(job.folder, log) if log else ""
         _run(job, problems, notes)
     except Stopped:
@@ -261,7 +279,7 @@ def run_job(place: str, log: str = "") -> list[str]:
 
 
 def say(kind: str, texts: Sequence[str], log: str, show: bool) -> None:
-    """Add lines to a log, "" for none, and to standard error if they are to be shown."""
+    """Add lines to a log ("" for none), and to standard error if `show`."""
     text = "".join([f"incc: {kind}: {' '.join(one.split())}\n" for one in texts])
     if text and log:
         from incc.support.files import add_line
@@ -285,7 +303,7 @@ def _enter(job: Job) -> None:
     try:
         os.chdir(job.folder)
     except OSError:
-        # Folders of configure's tests go as soon as they are done; most names are absolute.
+        # Tests of configure remove their folders at once; most file names are absolute.
         os.chdir("/")
 
 
@@ -296,7 +314,7 @@ def _run(job: Job, problems: list[str], notes: list[str]) -> None:
     folder = options.folder
     request = options.all().request(options.format, options.output, options.append)
     settings = _settings(options)
-    found: list[t.Report] = []
+    reports: list[t.Report] = []
     for unit in job.units:
         try:
             with limits.limited_time(job.environment):
@@ -310,18 +328,18 @@ def _run(job: Job, problems: list[str], notes: list[str]) -> None:
         elif folder:
             _put(job, unit, report, folder, request)
         if report is not None:
-            found.append(report)
-    if not found:
+            reports.append(report)
+    if not reports:
         return
     from incc.driver.deliver import deliver, deliver_beside
 
-    whole = replace(found[0], units=[unit for report in found for unit in report.units])
+    whole = replace(reports[0], units=[unit for report in reports for unit in report.units])
     undelivered = deliver_beside(whole, request) if folder else deliver(whole, request, sys.stdout)
     problems += undelivered.failures
 
 
 def _put(job: Job, unit: JobUnit, report: t.Report, folder: str, request: Request) -> None:
-    """Write a unit's report into the folder of reports, and keep it for the next time."""
+    """Write a unit's report to the folder of reports and to the cache."""
     from incc.driver.deliver import named_parts, text_of
     from incc.report.folder.cache import Cached
     from incc.report.folder.outcome import put, rest_of
@@ -329,22 +347,22 @@ def _put(job: Job, unit: JobUnit, report: t.Report, folder: str, request: Reques
     ((name, _),) = named_parts(report, request)
     text = text_of(report, request)
     entry = put(folder, name, report.units[0], text, job.digest.get(unit.output), unit.key)
-    # What is beside the report, the cache does not have.
+    # The cache does not keep additional files.
     if unit.key and not request.files:
         unit_cache(job.environment).store(unit.key, Cached(name, rest_of(entry), text))
 
 
 def unit_cache(environment: Mapping[str, str]) -> UnitCache:
-    """The cache of units that variables name; HOME and XDG_CACHE_HOME are those of this process."""
+    """Return the cache of units for an environment; HOME and XDG_CACHE_HOME are those of this process."""
     from incc.report.folder.cache import UnitCache, cache_folder, cache_size
 
-    known = {name: os.environ[name] for name in ("HOME", "XDG_CACHE_HOME") if name in os.environ}
-    wanted = {**known, **environment}
-    return UnitCache(cache_folder(wanted), cache_size(wanted))
+    folders = {name: os.environ[name] for name in ("HOME", "XDG_CACHE_HOME") if name in os.environ}
+    variables = {**folders, **environment}
+    return UnitCache(cache_folder(variables), cache_size(variables))
 
 
 def _withdraw(job: Job, unit: JobUnit, folder: str, request: Request) -> None:
-    """Remove the report of a source that the project does not want analysed any more."""
+    """Remove the report of a source that the project now excludes."""
     if folder:
         from incc.report.folder.names import name_for
         from incc.report.folder.outcome import withdraw
@@ -353,26 +371,28 @@ def _withdraw(job: Job, unit: JobUnit, folder: str, request: Request) -> None:
         withdraw(folder, name_for(unit.source, (job.folder, unit.source, unit.output), ending))
 
 
-def _options(job: Job) -> Options:
+def _options(job: Job) -> WrapperOptions:
     from incc.driver.cli.own_options import split
 
-    # The front is itself at work under INCC_DEPTH, which would be an incc that another one has started.
+    # The front sets INCC_DEPTH for its children, which would turn the analysis off here.
     return split(list(job.options), {name: v for name, v in job.environment.items() if name != "INCC_DEPTH"})[0]
 
 
-def _settings(options: Options) -> Settings:
-    """What is asked of the analysis. Nobody reads the timelines of a whole build: none, but where one is asked for."""
+def _settings(options: WrapperOptions) -> Settings:
+    """Return the settings of the analysis, without a timeline unless an option requests one."""
     given = options.all()
     settings = given.settings()
     return settings if given["timeline"] >= 0 or given["html"] else replace(settings, timeline_iterations=0)
 
 
-# --- what was compiled -----------------------------------------------------------------------------------------------
+# --- units of a job ---------------------------------------------------------------------------------------------------
 
 
 def _analysed(job: Job, unit: JobUnit, settings: Settings, problems: list[str], notes: list[str]) -> t.Report | None:
-    """The report on one source, None where the project does not want it, and on a link at which no code is made. Raises
-    AnalysisError."""
+    """Analyse one source of a job.
+
+    Returns None if the project excludes the source, or for a link that generates no code. Raises AnalysisError.
+    """
     from incc.driver.builds.project import project_of
     from incc.driver.pipeline import analyze_object, analyze_unit
     from incc.frontends.gcc_wrapper.assembly import other_mode
@@ -381,26 +401,28 @@ def _analysed(job: Job, unit: JobUnit, settings: Settings, problems: list[str], 
     source = os.path.join(job.folder, unit.source)
     project = project_of(os.path.normpath(source))
     mistakes = [*project.problems]
-    asked_of = project.applied(settings, mistakes)
-    if mistakes and project.folder not in _told:
-        _told.add(project.folder)
+    of_cores = project.applied(settings, mistakes)
+    if mistakes and project.folder not in _reported_projects:
+        _reported_projects.add(project.folder)
         problems += mistakes
     if unit.way == "link":
-        return _linked(job, unit, asked_of, project, notes)
+        return _linked(job, unit, of_cores, project, notes)
     if not project.wants(os.path.normpath(source)):
         return None
     if other := other_mode([*job.arguments, *unit.proper]):
         raise AnalysisError(f"the code is for {other}, not for x86-64")
     made, path = _made(job, unit)
 
-    def analysed(asked: Settings) -> UnitResult:
-        return analyze_object(made, path, asked) if unit.way == "object" else analyze_unit(made, asked)
+    def analysed(of_core: Settings) -> UnitResult:
+        return analyze_object(made, path, of_core) if unit.way == "object" else analyze_unit(made, of_core)
 
-    return build_report([unit_report(analysed(asked)) for asked in asked_of])
+    return build_report([unit_report(analysed(of_core)) for of_core in of_cores])
 
 
-def _linked(job: Job, unit: JobUnit, asked: Sequence[Settings], project: Project, notes: list[str]) -> t.Report | None:
-    """The report on what link-time optimisation has made. Raises AnalysisError."""
+def _linked(
+    job: Job, unit: JobUnit, of_cores: Sequence[Settings], project: Project, notes: list[str]
+) -> t.Report | None:
+    """Analyse the code that link-time optimisation generated. Raises AnalysisError."""
     from incc.driver.builds.linked import TO_BE_LINKED_AGAIN, analyze_linked
     from incc.frontends.gcc_wrapper.dry_run import parse
     from incc.frontends.gcc_wrapper.linking import changed_inputs, find_link, linked_unit, links
@@ -408,14 +430,14 @@ def _linked(job: Job, unit: JobUnit, asked: Sequence[Settings], project: Project
 
     if project.excludes(os.path.normpath(os.path.join(job.folder, unit.output))):
         return None
-    dry_run = parse(unit.asked)
+    dry_run = parse(unit.dry_run)
     if not links(dry_run):
-        raise AnalysisError(f"{_compiler_name(job)} does not answer -###, which says what goes into the link")
-    # The job was written when the link was done, and may have waited since.
+        raise AnalysisError(f"{_compiler_name(job)} does not list the inputs of the link for -###")
+    # The job was written at the end of the link; inputs may have changed while it was waiting.
     written = os.stat(os.path.join(job.place, FILE)).st_mtime_ns
     if changed := changed_inputs(dry_run, job.arguments, job.folder, written):
         more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
-        raise AnalysisError(f"{changed[0]} after the link{more}: what else went into it can no more be told")
+        raise AnalysisError(f"{changed[0]} after the link{more}; its other inputs cannot be determined any more")
     path = os.path.join(job.place, unit.file)
     _check_unchanged(job, unit, path)
     link = find_link(dry_run, job.arguments, job.folder)
@@ -423,19 +445,19 @@ def _linked(job: Job, unit: JobUnit, asked: Sequence[Settings], project: Project
         return None
     command = (*job.words, *job.given)
     made = linked_unit(link, _compiler_name(job), dry_run.version, command, job.arguments, job.folder)
-    found = analyze_linked(made, link, asked, project.wants, path)
-    if not found:
+    results = analyze_linked(made, link, of_cores, project.wants, path)
+    if not results:
         notes.append(f"{_where(job, unit)}: nothing to analyse: {TO_BE_LINKED_AGAIN}")
         return None
-    return build_report([unit_report(one) for one in found])
+    return build_report([unit_report(result) for result in results])
 
 
-_told: set[str] = set()
-"""Folders of projects whose mistakes this process has told of: once is enough for thousands of sources."""
+_reported_projects: set[str] = set()
+"""Folders of projects whose mistakes this process has reported already."""
 
 
 def _made(job: Job, unit: JobUnit) -> tuple[Unit, str]:
-    """What the analysis gets, and where an object is. Raises AnalysisError."""
+    """Return the unit to analyse, and the path of its file. Raises AnalysisError."""
     from incc.frontends.gcc_wrapper.assembly import target_cpu
     from incc.frontends.unit import Unit
 
@@ -478,16 +500,18 @@ def _made(job: Job, unit: JobUnit) -> tuple[Unit, str]:
 
 
 def _check_unchanged(job: Job, unit: JobUnit, path: str) -> None:
-    """An object that is not the job's own may have been made anew meanwhile, by a command with a job of its own."""
+    """Raise AnalysisError if an object outside the job was compiled again in the meantime."""
     from incc.report.folder.manifest import digest_of
 
     if os.path.isabs(unit.file) and (noted := job.digest.get(unit.output)) and digest_of(path) != noted:
-        raise AnalysisError(f"{unit.file} was changed or removed before it was looked at")
+        raise AnalysisError(f"{unit.file} was changed or removed before its analysis")
 
 
 def compiler_version(text: str) -> str:
-    """The version of the compiler that wrote an assembly file, as its driver says it: from `.ident "GCC: (Debian …)
-    12.2.0"` or `.ident "Debian clang version 14.0.6"`. "" where it does not say."""
+    """Return the version of the compiler that wrote an assembly file, in the notation of its driver.
+
+    It is in `.ident "GCC: (Debian …) 12.2.0"` or `.ident "Debian clang version 14.0.6"`; "" if there is no such line.
+    """
     start = text.rfind('\t.ident\t"')
     if start < 0:
         return ""
@@ -496,33 +520,34 @@ def compiler_version(text: str) -> str:
 
 
 def _version_in(data: bytes) -> str:
-    """The same of an object, which has those texts in its section `.comment`: wherever that is, it is written as it is
-    between NUL bytes. "" where several compilers have written it."""
+    """Return the compiler version in an object's section `.comment`; "" if several compilers wrote it.
+
+    The section is not parsed, since its texts are between NUL bytes in any case.
+    """
     import re
 
-    found = {
+    idents = {
         m[1].decode("utf-8", "replace")
         for m in re.finditer(rb"\0((?:GCC: \(|[\w .-]*clang version )[^\0\n]{3,200})\0", data)
     }
-    return _version_of(found.pop()) if len(found) == 1 else ""
+    return _version_of(idents.pop()) if len(idents) == 1 else ""
 
 
-def _version_of(said: str) -> str:
-    if said.startswith("GCC: ("):
-        vendor, _, version = said[len("GCC: ") :].rpartition(") ")
+def _version_of(ident: str) -> str:
+    if ident.startswith("GCC: ("):
+        vendor, _, version = ident[len("GCC: ") :].rpartition(") ")
         return f"{version} {vendor})" if vendor and version else ""
-    _, found, version = said.partition(" version ")
-    return version if found else ""
+    return ident.partition(" version ")[2]
 
 
 def _compiler_name(job: Job) -> str:
-    """What to call the compiler in a report: the last word that is not an option (`gcc` of `ccache gcc -m64`)."""
+    """Return the compiler's name for reports: the last word that is not an option (`gcc` of `ccache gcc -m64`)."""
     programs = [word for word in job.words if not word.startswith("-")]
     return os.path.basename(programs[-1] if programs else job.compiler)
 
 
 def _folders(job: Job, unit: JobUnit) -> IncludeFolders:
-    """Where a source's headers come from. Headers in relative folders may be known by their absolute paths, too."""
+    """Return the folders of a source's headers; relative ones also as absolute paths, as in debug information."""
     from incc.frontends.gcc_wrapper.assembly import include_folders
     from incc.frontends.unit import IncludeFolders
 
@@ -538,5 +563,5 @@ def _folders(job: Job, unit: JobUnit) -> IncludeFolders:
 
 
 def _where(job: Job, unit: JobUnit) -> str:
-    """A source as messages name it: builds change folders."""
+    """Return a source's absolute path for messages, since builds change folders."""
     return os.path.join(job.folder, unit.source)

@@ -1,9 +1,8 @@
-"""What the analysis of one unit may take: nothing that a compiler is given may keep a build's report waiting for ever.
+"""Limits of time and memory for the analysis of a unit, so that no input can block the report of a build.
 
-A unit that takes more is left out, with a line in the log. The time is that of the processor, so that a busy machine
-changes nothing. It is counted by timers of this process, which what it starts does not inherit: one that raises
-TookTooLong, and one that ends the process, should it be in a loop of native code. Memory is limited where this process
-does nothing else (`limit_memory`).
+A unit that exceeds them is left out, with a line in the log. Timers count the CPU time of this process, so that the
+load of the machine does not matter: one raises TookTooLong, and a later one ends the process in case it hangs in native
+code. `limit_memory` is for processes that do nothing but analyse.
 """
 
 from __future__ import annotations
@@ -21,58 +20,57 @@ if TYPE_CHECKING:
 SECONDS_VARIABLE, MEMORY_VARIABLE = "INCC_MAX_SECONDS", "INCC_MAX_MEMORY"
 
 SECONDS = 600
-"""A source of ten thousand loops takes half of that."""
+"""Default limit; a source of ten thousand loops takes half of it."""
 
 MEMORY = 8 << 30
-"""Bytes of address space: 50 MB of assembly take less than a quarter of that."""
+"""Default limit of the address space in bytes; 50 MB of assembly take less than a quarter of it."""
 
 _MORE = 30
-"""Seconds after which a process that was told to stop is ended."""
+"""Seconds between TookTooLong and the end of the process."""
 
 ENDED_BY = signal.SIGPROF
-"""The signal that ends such a process."""
+"""The signal that ends a process that hangs."""
 
 
 class TookTooLong(AnalysisError):
-    """A unit takes more time than it may."""
+    """The analysis of a unit exceeds the time limit."""
 
 
 def max_seconds(environment: Mapping[str, str]) -> int:
-    """$INCC_MAX_SECONDS, 0 for no limit."""
+    """Return $INCC_MAX_SECONDS; 0 for no limit."""
     text = environment.get(SECONDS_VARIABLE, "")
-    # What is longer than a year is no limit to a timer.
+    # Timers cannot handle arbitrarily large numbers.
     return min(int(text), 10**7) if text.isascii() and text.isdecimal() else SECONDS
 
 
 def max_memory(environment: Mapping[str, str]) -> int:
-    """$INCC_MAX_MEMORY in bytes, a number with k, M or G behind it; 0 for no limit."""
+    """Return $INCC_MAX_MEMORY, a number followed by k, M or G, in bytes; 0 for no limit."""
     from incc.report.folder.cache import bytes_of
 
-    text = environment.get(MEMORY_VARIABLE, "")
-    found = bytes_of(text)
-    return MEMORY if found is None else found
+    limit = bytes_of(environment.get(MEMORY_VARIABLE, ""))
+    return MEMORY if limit is None else limit
 
 
 @contextlib.contextmanager
 def limited_time(environment: Mapping[str, str]) -> Iterator[None]:
-    """Raises TookTooLong in the middle of what is done here, if it takes more than it may.
+    """Raise TookTooLong inside the context if it takes too long.
 
-    Timers and handlers are the whole process's; in other threads than the first there is no limit.
+    Timers and signal handlers belong to the process; outside of the main thread there is no limit.
     """
     seconds = max_seconds(environment)
 
     def stop(number: int, frame: FrameType | None) -> None:
-        raise TookTooLong(f"it takes more than {seconds} s of CPU time ({SECONDS_VARIABLE})")
+        raise TookTooLong(f"takes more than {seconds} s of CPU time; {SECONDS_VARIABLE} changes the limit")
 
     try:
         before = signal.signal(signal.SIGVTALRM, stop) if seconds else None
-    except ValueError:  # not the first thread
+    except ValueError:  # not in the main thread
         before = None
     if before is None:
         yield
         return
     try:
-        # Again and again: what looks for mistakes may take the first for one, and go on.
+        # Repeated, since an exception handler may swallow the first one.
         signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 1)
         signal.setitimer(signal.ITIMER_PROF, seconds + max(seconds // 10, _MORE))
         yield
@@ -83,7 +81,7 @@ def limited_time(environment: Mapping[str, str]) -> Iterator[None]:
 
 
 def limit_memory(environment: Mapping[str, str]) -> int:
-    """Limit the memory of this process and those that it starts; returns the limit, 0 if there is none."""
+    """Limit the memory of this process and its children; return the limit, 0 if there is none."""
     import resource
 
     wanted = max_memory(environment)
@@ -97,6 +95,10 @@ def limit_memory(environment: Mapping[str, str]) -> int:
 
 
 def too_much_memory(environment: Mapping[str, str]) -> str:
-    """What to say of a MemoryError."""
+    """Return a message for a MemoryError."""
     limit = max_memory(environment)
-    return f"it takes more than {limit / 1e9:.1f} GB of memory ({MEMORY_VARIABLE})" if limit else "no more memory"
+    return (
+        f"takes more than {limit / 1e9:.1f} GB of memory; {MEMORY_VARIABLE} changes the limit"
+        if limit
+        else "out of memory"
+    )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from incc.report.build import UnitResult
 
 
-TO_BE_LINKED_AGAIN = "it is to be linked again, which makes machine code"
+TO_BE_LINKED_AGAIN = "the next link generates its machine code"
 """The reason why `analyze_linked` returns no result."""
 
 
@@ -30,18 +30,18 @@ def analyze_linked(
     """Analyse a linked file.
 
     Args:
-        unit: the facts about the linked file.
-        link: the link that made it.
-        all_settings: the settings for each core to analyse for.
-        wants: returns True if a source, by its absolute path, is to be analysed.
-        path: the file, if it is not where it was linked to.
+        unit: The facts about the linked file.
+        link: The link that made it.
+        all_settings: The settings for each core to analyse for.
+        wants: Returns True if a source, by its absolute path, is to be analysed.
+        path: The file, if it is not at the path of the link's output.
 
     Returns:
         One result for each of `all_settings`, none if no code was generated at the link.
 
     Raises:
-        AnalysisError: if the file cannot be analysed.
-        OSError: if it cannot be read.
+        AnalysisError: The file cannot be analysed.
+        OSError: The file cannot be read.
     """
     from incc.driver.pipeline import analyze_kernels, choose_model
 
@@ -78,8 +78,8 @@ def _linked_kernels(unit: Unit, link: Link, path: str) -> ObjectKernels | None:
         return None  # objects linked into another one (-r), for the next link to generate code
     if not program.has_symbols:
         raise AnalysisError(
-            f"{unit.source}: it has no symbols, without which the code of link-time optimisation cannot be told from "
-            "that of libraries; link without -s, and strip the file afterwards"
+            f"{unit.source}: without symbols, code of link-time optimisation cannot be distinguished from that of "
+            "libraries; link without -s, and strip the file afterwards"
         )
     try:
         return located_kernels(
@@ -95,7 +95,7 @@ def _linked_kernels(unit: Unit, link: Link, path: str) -> ObjectKernels | None:
 def _chosen_code(
     linked: ObjectKernels, unit: Unit, settings: Settings, wants: Callable[[str], bool]
 ) -> tuple[ObjectCode, int]:
-    """Return the code to analyse, and how many loops were left out because they are system headers' alone."""
+    """Return the code to analyse, and the number of loops left out because they come only from system headers."""
     from incc.driver.code import ObjectCode, of_functions
 
     kernels, sources = linked.kernels, linked.sources

@@ -1,7 +1,7 @@
-"""A project's file `incc.toml`: what of it is analysed, for which cores, and which thresholds its loops have to keep.
+"""The file `incc.toml` of a project: the sources and cores to analyse, and thresholds for its loops.
 
-The file is looked for from the source's folder upwards; the first one counts. It holds wherever commands are analysed
-(`incc` in both modes, jobs, `incc-scan -p`), all of which ask here:
+The first such file in the source's folder and those above counts. It applies wherever commands are analysed (`incc` in
+both modes, jobs, `incc-scan -p`):
 
     [analyze]
     cores = ["skylake-avx512", "znver4"]
@@ -13,7 +13,7 @@ The file is looked for from the source's folder upwards; the first one counts. I
     fail-if = ["cycles > 2*bound"]
     warn-if = ["has('gather')"]
 
-It says how to analyse, never that: only arguments and environment switch the analysis on, and what they say wins.
+The file does not turn the analysis on. Arguments and environment variables override it.
 """
 
 from __future__ import annotations
@@ -33,22 +33,26 @@ NAME = "incc.toml"
 
 
 class Project(msgspec.Struct, frozen=True, kw_only=True):
-    """What a project's file says. `folder`: where it is, "" for no file. `cores`: to analyse for, none for what the
-    command says. `functions`, `files`, `exclude`: globs, the last two of paths relative to `folder`, in which `*` also
-    stands for slashes and a folder for all that is in it. `fail_if`, `warn_if`: conditions (docs/filters.md).
-    `problems`: mistakes in the file, a line each; what has one counts as if it were not there."""
+    """The settings of a project."""
 
     folder: str = ""
+    """The folder of the file; "" if there is no file."""
     cores: tuple[str, ...] = ()
+    """The cores to analyse for; empty for the command's."""
     functions: tuple[str, ...] = ()
+    """Globs of function names; all functions if empty."""
     files: tuple[str, ...] = ()
+    """Globs of paths relative to `folder`. `*` also matches slashes; a folder matches its contents."""
     exclude: tuple[str, ...] = ()
+    """Globs like `files`."""
     fail_if: tuple[str, ...] = ()
+    """Conditions (docs/filters.md)."""
     warn_if: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    """Mistakes in the file, one line each. Invalid entries are ignored."""
 
     def wants(self, source: str) -> bool:
-        """Whether the source at this absolute path is to be analysed."""
+        """Return True if the source at this absolute path is to be analysed."""
         if not self.folder:
             return True
         name = os.path.relpath(source, self.folder)
@@ -57,49 +61,53 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
         return not self.excludes(source)
 
     def excludes(self, path: str) -> bool:
-        """Whether the file at this absolute path is left out by name. What is linked is no source, so that `files` says
-        nothing of it, but of the sources of its loops."""
+        """Return True if `exclude` matches the file at this absolute path.
+
+        For linked files only this matters; `files` applies to the sources of their loops.
+        """
         if not self.folder:
             return False
         name = os.path.relpath(path, self.folder)
         return any(_fits(name, pattern) for pattern in self.exclude)
 
     def applied(self, settings: Settings, problems: list[str]) -> list[Settings]:
-        """The settings for each core. What they have already goes before what the file says; of its cores those without
-        a model are not there, which is added to `problems`. Raises AnalysisError for others without a model."""
+        """Return the settings for each core, completed by those of the project.
+
+        Cores of the project without a model are left out and added to `problems`. Raises AnalysisError for other cores
+        without a model.
+        """
         from incc.driver.cores import cores_of, for_each_core
 
         if self.functions and not settings.functions:
             settings = replace(settings, functions=self.functions)
-        # What runs here is compared with this machine's core.
+        # Measurements are compared with the host.
         if not self.cores or settings.mcpu or settings.measure:
             return cores_of(settings)
         from incc.driver.pipeline import AnalysisError, choose_model
 
-        known = []
+        modelled = []
         for core in self.cores:
             try:
                 choose_model(core, "", settings.model_path)
             except AnalysisError as error:
                 problems.append(f"{self.path}: [analyze] cores: {error}")
             else:
-                known.append(core)
-        return for_each_core(settings, known)
+                modelled.append(core)
+        return for_each_core(settings, modelled)
 
     @property
     def path(self) -> str:
-        """The file."""
+        """The path of the file."""
         return os.path.join(self.folder, NAME)
 
 
 def project_of(source: str) -> Project:
-    """What the project of a source (an absolute path) says; an empty project where there is no file. Its thresholds,
-    which are for reports, are not looked at closely. Never raises."""
+    """Return the project of a source at an absolute path, empty if there is no file, with unchecked thresholds."""
     return _of_folder(os.path.dirname(source), False)
 
 
 def project_in(folder: str) -> Project:
-    """The same of a folder and those that it is in, with its thresholds."""
+    """Return the project of a folder, with checked thresholds."""
     return _of_folder(os.path.abspath(folder), True)
 
 
@@ -117,12 +125,12 @@ def _of_folder(folder: str, thresholds: bool) -> Project:
                 return Project()
             folder = above
             continue
-        # A worker reads it for thousands of sources.
+        # Cached, since workers need it for thousands of sources.
         stamp = status.st_mtime_ns, status.st_size
-        known = _read.get((path, thresholds))
-        if known is None or known[0] != stamp:
-            known = _read[path, thresholds] = stamp, read_project(path, thresholds)
-        return known[1]
+        cached = _read.get((path, thresholds))
+        if cached is None or cached[0] != stamp:
+            cached = _read[path, thresholds] = stamp, read_project(path, thresholds)
+        return cached[1]
 
 
 _TABLES: Mapping[str, Mapping[str, str]] = {
@@ -132,8 +140,10 @@ _TABLES: Mapping[str, Mapping[str, str]] = {
 
 
 def read_project(path: str, thresholds: bool = True) -> Project:
-    """What is in a file. Never raises: `problems` has what is wrong; of thresholds only if these are wanted, since
-    reading conditions takes as long as analysing a small source."""
+    """Read a project's file. Mistakes are in `problems`.
+
+    Thresholds are checked only on request, since parsing conditions takes as long as analysing a small source.
+    """
     import tomllib
 
     folder = os.path.dirname(os.path.abspath(path))
@@ -142,21 +152,23 @@ def read_project(path: str, thresholds: bool = True) -> Project:
             document: Mapping[str, Any] = tomllib.load(file)
     except OSError as error:
         return Project(folder=folder, problems=(f"{path}: {error.strerror}",))
-    except (ValueError, RecursionError) as error:  # no TOML, or no UTF-8
+    except (ValueError, RecursionError) as error:  # not TOML, or not UTF-8
         return Project(folder=folder, problems=(f"{path}: {' '.join(str(error).split())}",))
     problems: list[str] = []
     fields: dict[str, tuple[str, ...]] = {}
     for table, entries in document.items():
         names = _TABLES.get(table)
         if names is None or not isinstance(entries, dict):
-            problems.append(f"{path}: unknown: {table}; there are {' and '.join(f'[{name}]' for name in _TABLES)}")
+            problems.append(
+                f"{path}: unknown table {table!r}; valid are {' and '.join(f'[{name}]' for name in _TABLES)}"
+            )
             continue
         for name, value in entries.items():
             values = [value] if isinstance(value, str) else value
             if name not in names:
-                problems.append(f"{path}: [{table}] has no {name}; it has {', '.join(names)}")
+                problems.append(f"{path}: [{table}] has no {name!r}; valid are {', '.join(names)}")
             elif not isinstance(values, list) or not all(isinstance(v, str) and v for v in values):
-                problems.append(f"{path}: [{table}] {name}: a list of texts, not {value!r}")
+                problems.append(f"{path}: [{table}] {name}: expected a list of strings, not {value!r}")
             elif thresholds and table == "thresholds" and (wrong := _wrong_condition(values)):
                 problems.append(f"{path}: [{table}] {name}: {wrong}")
             else:

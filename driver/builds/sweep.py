@@ -1,7 +1,7 @@
-"""Removes what killed processes have left: folders of temporary files, jobs that were begun, reports half written.
+"""Removal of files left by killed processes: temporary folders, incomplete jobs, incomplete reports.
 
-Only what has a name of ours with the number of a process that is no more, is this user's, and has not changed for a
-day: in containers that share a folder the others' processes cannot be seen.
+A file is removed if its name is one of incc's with the number of a process that does not exist, it belongs to this
+user, and it has not changed for a day, since processes of other containers that share the folder are invisible.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 OLD = 24 * 3600
-"""Seconds."""
+"""Smallest age of files to remove, in seconds."""
 
-# As front/files.cpp (makeScratch: the time and the process), session.py and assembler.py name them.
+# Named by front/files.cpp (makeScratch: the time and the process), session.py and assembler.py.
 _SCRATCH = re.compile(r"incc-(?:\d{20}-(?P<front>\d+)|(?P<python>\d+)-[a-z0-9_]{8})")
 _BEGUN_JOB = re.compile(r"\.tmp-\d{20}-(?P<process>\d+)")
 _BEGUN_FILE = re.compile(r".*\.(?P<process>\d+)\.new", re.DOTALL)
 
 
 def is_alive(process: int) -> bool:
-    """Whether there is a process of this number."""
+    """Return True if there is a process with this number."""
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except OSError:  # it is another user's
+    except OSError:  # another user's process
         return True
     return True
 
 
 def sweep_scratch(environment: Mapping[str, str]) -> None:
-    """Remove folders of temporary files that are nobody's any more."""
+    """Remove abandoned temporary folders."""
     for place in dict.fromkeys((environment.get("TMPDIR") or "/tmp", "/tmp")):
         _sweep(place, _SCRATCH, folders=True)
 
 
 def sweep_reports(folder: str, jobs: str) -> None:
-    """The same in a folder of reports, and in its folder of jobs."""
+    """Remove incomplete files from a folder of reports, and incomplete jobs from its queue."""
     _sweep(jobs, _BEGUN_JOB, folders=True)
     _sweep(folder, _BEGUN_FILE, folders=False)
 
@@ -50,10 +50,10 @@ def _sweep(place: str, names: re.Pattern[str], folders: bool) -> None:
     import time
 
     try:
-        found = os.listdir(place)
+        files = os.listdir(place)
     except OSError:
         return
-    for name in found:
+    for name in files:
         match = names.fullmatch(name)
         if match is None or is_alive(int(next(number for number in match.groups() if number))):
             continue

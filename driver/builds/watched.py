@@ -1,7 +1,7 @@
-"""Tells the program in front of Python (front/watch.cpp) what became of the compiler.
+"""Reports on the compiler's state to the front (front/watch.cpp).
 
-Should this process be ended in the middle, by a limit of the system or a mistake in a library, that program goes on
-with the compilation: it waits for a compiler that was started, and starts one that was not.
+If this process dies, because of a limit of the system or an error in a library, the front continues the compilation: it
+waits for the compiler, or starts it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _pipe = -1
 
 
 def begin(environment: MutableMapping[str, str]) -> None:
-    """Find whom to tell, and take that out of what others see."""
+    """Find the pipe to the front, and remove it from the environment of children."""
     global _pipe
     number = environment.pop(_VARIABLE, "")
     if number.isdecimal() and int(number) > 2:
@@ -30,23 +30,23 @@ def begin(environment: MutableMapping[str, str]) -> None:
 
 
 def started(process: int) -> None:
-    """The compiler runs."""
-    _tell(f"P{process}")
+    """Report that the compiler is running."""
+    _send(f"P{process}")
 
 
 def finished(status: int) -> None:
-    """The compiler has ended; `status` as waitpid(2) has it."""
-    _tell(f"S{status}")
+    """Report that the compiler has ended, with its status as of waitpid(2)."""
+    _send(f"S{status}")
 
 
 def leaving() -> None:
-    """This process ends now, or becomes another program, and its status is the command's."""
-    _tell("E")
+    """Report that this process ends or executes another program, and that its status is the command's."""
+    _send("E")
 
 
-def _tell(line: str) -> None:
+def _send(line: str) -> None:
     if _pipe >= 0:
         try:
             os.write(_pipe, f"{line}\n".encode("ascii"))
-        except OSError:  # nobody is there any more
+        except OSError:  # the front has ended
             return

@@ -1,8 +1,8 @@
-"""Warm workers: processes that take jobs from a folder of reports, forked off when everything is loaded.
+"""Workers that analyse the jobs of a folder of reports, forked after all modules are loaded.
 
-A job waits in `DIR/.incc/jobs`. Whoever renames it to `taken/PID-NAME` has it. What a worker had that died is put back,
-and put aside (`failed/NAME`) when a second one died of it, or when one was ended because it took too long (limits.py).
-Workers end with the process that has started them, whatever ended that.
+A job waits in `DIR/.incc/jobs`. A worker takes it by renaming it to `taken/PID-NAME`. If the worker crashes, the job is
+put back; if a second one crashes, or takes too long (limits.py), it is moved to `failed/NAME`. Workers end with the
+process that started them.
 """
 
 from __future__ import annotations
@@ -27,47 +27,48 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MOST_TRIES = 2
-"""Workers that may die of a job."""
+"""Workers that a job may crash before it is moved to `failed`."""
 
 _PAUSE = 0.05
-"""Seconds after which a worker without work looks for some."""
+"""Seconds between two looks of an idle worker at the queue."""
 
 _MOST_JOBS = 500
 _MOST_MEMORY = 1 << 20
-"""Jobs after which, and KB from which on, a worker makes room for a fresh one: models and instructions are kept."""
+"""Most jobs, and most memory in KB, of a worker before a new one replaces it; caches of models keep growing."""
 
 _NICE = 5
-"""So that whoever waits for the compiler goes first."""
+"""The niceness of workers; compilations go first."""
 
 _RENEW = 3
-"""The status of a worker that makes room for another."""
+"""The exit status of a worker that a new one has to replace."""
 
 
 class Queue:
-    """The jobs of a folder of reports. `log`: where messages go that a job does not say a place for."""
+    """The jobs of a folder of reports."""
 
     def __init__(self, reports: str) -> None:
         self.reports = os.path.abspath(reports)
         own = os.path.join(self.reports, OWN)
         self.jobs, self.taken, self.failed = (os.path.join(own, name) for name in (JOBS, TAKEN, FAILED))
         self.log = os.path.join(own, "log")
+        """The log for jobs that do not name one."""
 
     def make(self) -> None:
-        """Make its folders. Raises OSError."""
+        """Create its folders. Raises OSError."""
         for folder in (self.jobs, self.taken):
             os.makedirs(folder, exist_ok=True)
 
     def waiting(self) -> list[str]:
-        """The names of the jobs that nobody has taken."""
+        """Return the names of waiting jobs."""
         return sorted(name for name in _names(self.jobs) if not name.startswith("."))
 
     def take(self) -> str:
-        """Take a job for this process; returns its folder, "" if there is none."""
+        """Take a job for this process and return its folder; "" if there is none."""
         for name in self.waiting():
             place = os.path.join(self.taken, f"{os.getpid()}-{name}")
             try:
                 os.rename(os.path.join(self.jobs, name), place)
-            except OSError:  # somebody else has it, or has removed all of the folder
+            except OSError:  # another worker has taken it, or the whole folder was removed
                 if not os.path.isdir(self.taken):
                     with contextlib.suppress(OSError):
                         self.make()
@@ -76,26 +77,34 @@ class Queue:
         return ""
 
     def give_back(self, process: int, guilty: bool, hopeless: bool = False) -> list[str]:
-        """Let others have what a process had that is no more; `guilty`: it may have died of that; `hopeless`: so would
-        another one. Returns the names of jobs that are put aside."""
+        """Put back the jobs of a process that has ended.
+
+        Args:
+            process: The process.
+            guilty: True if a job may have crashed it.
+            hopeless: True if the job would crash another process, too.
+
+        Returns:
+            The names of jobs moved to `failed`.
+        """
         aside = []
         for taken in _names(self.taken):
             owner, _, name = taken.partition("-")
             if owner != str(process):
                 continue
             place = os.path.join(self.taken, taken)
-            tries = _count(os.path.join(place, TRIES), guilty)
+            tries = _tries(os.path.join(place, TRIES), guilty)
             target = self.jobs
             if guilty and (hopeless or tries >= MOST_TRIES):
                 target = self.failed
                 aside.append(name)
-                why = "it took too long" if hopeless else "the analysis ended the whole process"
-                problem = f"{sources_of(place)}: not analysed: {why}; put aside in {self.failed}"
+                why = "took too long" if hopeless else "the analysis crashed"
+                problem = f"{sources_of(place)}: not analysed: {why}; the job is kept in {self.failed}"
                 say("warning", [problem], self.log, show=False)
             with contextlib.suppress(OSError):
                 os.makedirs(target, exist_ok=True)
                 os.rename(place, os.path.join(target, name))
-        # And what it was about to write.
+        # Remove the files that it was writing.
         for name in _names(self.reports):
             if name.endswith(f".{process}.new"):
                 with contextlib.suppress(OSError):
@@ -103,8 +112,7 @@ class Queue:
         return aside
 
     def recover(self) -> None:
-        """Let others have what was taken by processes that are no more, such as those of a build that was killed, and
-        remove what such left half done."""
+        """Put back the jobs of processes that do not exist any more, and remove their incomplete files."""
         for owner in {name.partition("-")[0] for name in _names(self.taken)}:
             if owner.isdecimal() and not is_alive(int(owner)):
                 self.give_back(int(owner), guilty=False)
@@ -119,8 +127,8 @@ def _names(folder: str) -> list[str]:
         return []
 
 
-def _count(path: str, again: bool) -> int:
-    """How often a job was tried; `again`: once more."""
+def _tries(path: str, again: bool) -> int:
+    """Return the number of workers that a job has crashed, one more if `again`."""
     try:
         with open(path, encoding="ascii", errors="replace") as file:
             text = file.read()
@@ -135,28 +143,26 @@ def _count(path: str, again: bool) -> int:
 
 
 class Pool:
-    """Workers on a queue. They work until `finish`, then until the queue is empty.
-
-    `aside`: the names of jobs that were put aside. Nothing of it may be used from several threads.
-    """
+    """The workers of a queue. They work until `finish`, then until the queue is empty. Not thread-safe."""
 
     def __init__(self, queue: Queue, count: int, work: Callable[[str], object] | None = None) -> None:
         self.queue = queue
         self.aside: list[str] = []
+        """The names of jobs moved to `failed`."""
         self._count = count
         self._work = work or (lambda place: run_job(place, queue.log))
         self._workers: set[int] = set()
         self._pipe: tuple[int, int] | None = None
 
     def start(self) -> None:
-        """Load everything and fork the workers off. Raises OSError if the system has no room for them."""
+        """Load all modules and fork the workers. Raises OSError if the system cannot create them."""
         load_everything()
         self._pipe = os.pipe2(os.O_CLOEXEC)
         for _ in range(self._count):
             self._fork()
 
     def tend(self) -> bool:
-        """Replace workers that have died; returns whether any are left. Raises OSError if one cannot be replaced."""
+        """Replace workers that have crashed; return True if any are left. Raises OSError if one cannot be replaced."""
         for process in list(self._workers):
             ended, status = os.waitpid(process, os.WNOHANG)
             if not ended:
@@ -169,13 +175,13 @@ class Pool:
         return bool(self._workers)
 
     def finish(self) -> None:
-        """Let the workers end when the queue is empty; `tend` says when that is."""
+        """Let the workers end when the queue is empty; `tend` then returns False."""
         if self._pipe is not None and self._pipe[1] >= 0:
             os.close(self._pipe[1])
             self._pipe = self._pipe[0], -1
 
     def stop(self) -> None:
-        """End the workers now; what they were at can be taken again."""
+        """End the workers now and put their jobs back."""
         self.finish()
         for process in self._workers:
             with contextlib.suppress(ProcessLookupError):
@@ -192,7 +198,7 @@ class Pool:
     def _fork(self) -> None:
         assert self._pipe is not None
         if sys.stdout is not None:
-            sys.stdout.flush()  # or each process would write what waits there
+            sys.stdout.flush()  # or each process would write the buffered output
         parent = os.getpid()
         process = os.fork()
         if process:
@@ -203,16 +209,16 @@ class Pool:
             status = self._run(parent, *self._pipe)
         except Stopped:
             status = 0
-        except BaseException as error:  # whatever it is, this process must not go on as its parent
+        except BaseException as error:  # this process must not continue as a copy of its parent
             with contextlib.suppress(OSError):
-                os.write(2, f"incc: a worker ends: {type(error).__name__}: {error}\n".encode())
+                os.write(2, f"incc: a worker crashed: {type(error).__name__}: {error}\n".encode())
         finally:
             os._exit(status)
 
     def _run(self, parent: int, reading: int, writing: int) -> int:
-        """What a worker of the process `parent` does; returns its status."""
+        """Run a worker of the process `parent`, and return its exit status."""
         signal.signal(signal.SIGTERM, _stop)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # from the terminal: the parent ends its workers
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         if writing >= 0:
             os.close(writing)
@@ -223,14 +229,14 @@ class Pool:
         while True:
             ending = bool(select.select([reading], [], [], 0)[0])
             if os.getppid() != parent:
-                return 0  # what waits, waits for somebody else
+                return 0  # the remaining jobs are for other processes
             if place := self.queue.take():
                 self._work(place)
                 jobs += 1
                 if jobs == _MOST_JOBS or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > _MOST_MEMORY:
                     return _RENEW
                 continue
-            # Its other end is closed by `finish`, when no more jobs come. What waits even so cannot be had.
+            # `finish` has closed the other end of the pipe: remaining jobs cannot be taken.
             if ending:
                 return 0
             select.select([reading], [], [], _PAUSE)
@@ -241,36 +247,43 @@ def _stop(number: int, frame: object) -> None:
 
 
 def load_everything() -> None:
-    """Import what workers need and bring it to where it has analysed something, so that it is done once for all."""
+    """Import all modules and analyse an example, so that workers need not do so one by one."""
     import incc.core.analysis
     import incc.driver.builds.project
     import incc.driver.cli.own_options
     import incc.driver.deliver
-    import incc.models.bind  # noqa: F401
+    import incc.models.binding.bind  # noqa: F401
     from incc.driver.pipeline import Settings, analyze_units
     from incc.frontends.isa import detect, isa
     from incc.frontends.unit import Unit
     from incc.support.errors import AnalysisError
 
-    # Much is imported where it is needed first.
+    # Many modules are imported inside functions.
     with contextlib.suppress(AnalysisError):
         analyze_units([Unit(assembly=isa(detect("")).example, assembly_file="warm.s")], Settings(timeline_iterations=0))
 
 
 class Pending(msgspec.Struct, frozen=True):
-    """What became of jobs that waited: how many were `analysed`, with or without success (see the log), how many
-    are `left` since somebody said stop, and the names of those that were put `aside`, which nobody survived."""
+    """The result of `run_pending`."""
 
     analysed: int
+    """The number of analysed jobs, with or without success (see the log)."""
     left: int
+    """The number of jobs left after a stop."""
     aside: tuple[str, ...]
+    """The names of jobs moved to `failed`."""
 
 
-def run_pending(folder: str, workers: int, said: Callable[[int], bool] | None = None) -> Pending:
-    """Analyse the jobs that wait in a folder of reports, in so many processes.
+def run_pending(folder: str, workers: int, progress: Callable[[int], bool] | None = None) -> Pending:
+    """Analyse the waiting jobs in a folder of reports.
 
-    `said` is called now and then with the number of jobs that wait, and may say stop by returning False. Raises
-    OSError if the system has no room for processes.
+    Args:
+        folder: The folder.
+        workers: The number of worker processes.
+        progress: Called regularly with the number of waiting jobs; stops the analysis by returning False.
+
+    Raises:
+        OSError: The system cannot create the processes.
     """
     queue = Queue(folder)
     queue.recover()
@@ -283,7 +296,7 @@ def run_pending(folder: str, workers: int, said: Callable[[int], bool] | None = 
         pool.start()
         pool.finish()
         while pool.tend():
-            if said is not None and not said(len(queue.waiting())):
+            if progress is not None and not progress(len(queue.waiting())):
                 break
             select.select([], [], [], _PAUSE)
     finally:

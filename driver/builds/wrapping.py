@@ -1,4 +1,4 @@
-"""One compilation with analysis, for `incc`: the compiler on the unchanged command, then a report on what it made."""
+"""A compilation by `incc`: the compiler runs with the unchanged command, and a report on its code follows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from incc.driver.builds.project import Project
-    from incc.driver.cli.own_options import Options
+    from incc.driver.cli.own_options import WrapperOptions
     from incc.driver.pipeline import Settings
     from incc.frontends.gcc_wrapper.compiler import Compiler
     from incc.frontends.unit import Unit
@@ -27,24 +27,27 @@ if TYPE_CHECKING:
 
 
 class _Job:
-    """What one compilation with analysis has come to so far."""
+    """The state of a compilation with analysis."""
 
-    __slots__ = ("asked", "compilation", "notes", "options", "report", "told", "units", "unmet", "warnings")
+    __slots__ = ("compilation", "mistakes", "notes", "options", "report", "tasks", "units", "unmet", "warnings")
 
-    def __init__(self, options: Options, compilation: Compilation) -> None:
+    def __init__(self, options: WrapperOptions, compilation: Compilation) -> None:
         self.options = options
         self.compilation = compilation
         self.warnings = compilation.warnings
         self.notes = compilation.notes
         self.units: list[Unit] = []
-        self.asked: list[tuple[Unit, list[Settings]]] = []  # what the report is made of: of each unit for each core
+        self.tasks: list[tuple[Unit, list[Settings]]] = []
+        """The units to analyse, with the settings for each core."""
         self.report: t.Report | None = None
-        self.told: set[str] = set()  # mistakes in projects' files
-        self.unmet = False  # of what the source expects
+        self.mistakes: set[str] = set()
+        """Mistakes in projects' files."""
+        self.unmet = False
+        """True if an expectation in the source is not met and that is an error."""
 
 
-def run(options: Options, compiler: Compiler, arguments: list[str], environment: dict[str, str]) -> int:
-    """Compile and analyse; returns the exit status. If a signal ended the compiler, it ends this process too.
+def run(options: WrapperOptions, compiler: Compiler, arguments: list[str], environment: dict[str, str]) -> int:
+    """Compile and analyse, and return the exit status. A signal that ended the compiler ends this process, too.
 
     Raises CompilerError if the compiler cannot be started.
     """
@@ -60,7 +63,7 @@ def run(options: Options, compiler: Compiler, arguments: list[str], environment:
     )
     job = _Job(options, compilation)
     if not (options.all()["--emit-marked"] or options.all()["keep-assembly"]):
-        # Nothing else is made of assembly than the report.
+        # Assembly is needed only for the report.
         compilation.wanted = lambda source: _wants(job, source)
     status = 0
     try:
@@ -87,7 +90,7 @@ def run(options: Options, compiler: Compiler, arguments: list[str], environment:
         for note in job.notes:
             _say(f"incc: note: {note}")
         if job.warnings:
-            # One line, whatever there is to say: a build's log is read by people who look for something else.
+            # Only one line, to keep the build's log readable.
             more = f" (and {len(job.warnings) - 1} more)" if len(job.warnings) > 1 else ""
             _say(f"incc: warning: {job.warnings[0]}{more}")
             return 1 if options.all()["strict"] or job.unmet else 0
@@ -96,7 +99,7 @@ def run(options: Options, compiler: Compiler, arguments: list[str], environment:
 
 
 def _guarded(job: _Job, action: Callable[[_Job], None], failed: str = "not analysed") -> None:
-    """Do something that may fail without harm: the user has asked for a compiler first."""
+    """Do a step of the analysis; errors become warnings, since the compilation is more important."""
     try:
         action(job)
     except (Interrupted, CompilerError):
@@ -111,12 +114,12 @@ def _guarded(job: _Job, action: Callable[[_Job], None], failed: str = "not analy
 
             traceback.print_exc()
         text = " ".join(str(error).split())
-        known = type(error).__name__ == "AnalysisError"
-        job.warnings.append(f"{failed}: {text if known else f'{type(error).__name__}: {text}'}")
+        kind = type(error).__name__
+        job.warnings.append(f"{failed}: {text if kind == 'AnalysisError' else f'{kind}: {text}'}")
 
 
 def _compile_and_analyze(job: _Job) -> None:
-    """Start the compiler, get the assembly beside it, and analyse what was compiled."""
+    """Start the compiler, generate the assembly at the same time, and analyse it."""
     if job.options.problems:
         raise Failure(job.options.problems[0])
     for unit in job.compilation.units():
@@ -130,27 +133,27 @@ def _compile_and_analyze(job: _Job) -> None:
 
         settings = _settings(job)
         if settings.measure and job.compilation.finish():
-            return  # it is waited for, since what runs beside it is not measured well
+            return  # the measurement must not run at the same time as the compiler
         for unit in job.units:
             name = unit.source or unit.assembly_file
-            job.asked.append((unit, _settings_of(job, name, settings) if _wants(job, name) else []))
-        if any(asked for _, asked in job.asked):
+            job.tasks.append((unit, _settings_of(job, name, settings) if _wants(job, name) else []))
+        if any(of_cores for _, of_cores in job.tasks):
             with limited_time(os.environ):
-                job.report = analyze_for_cores(job.asked)
+                job.report = analyze_for_cores(job.tasks)
 
 
-# --- what the project says --------------------------------------------------------------------------------------------
+# --- settings of the project ------------------------------------------------------------------------------------------
 
 
 def _project(source: str) -> Project:
-    """What the project of a source says, which the command names so."""
+    """Return the project of a source, named as on the command line."""
     from incc.driver.builds.project import project_of
 
     return project_of(_path(source))
 
 
 def _path(source: str) -> str:
-    # What comes from standard input belongs to where the compiler is run.
+    # Standard input belongs to the working directory.
     return os.path.abspath("-" if source in ("-", "/dev/stdin", "<stdin>") else source)
 
 
@@ -159,30 +162,32 @@ def _wants(job: _Job, source: str) -> bool:
 
 
 def _settings_of(job: _Job, source: str, settings: Settings) -> list[Settings]:
-    """The settings of a source's analysis, for each core."""
+    """Return the settings of a source's analysis, for each core."""
     project = _project(source)
     mistakes = list(project.problems)
-    found = project.applied(settings, mistakes)
-    job.warnings += [mistake for mistake in mistakes if mistake not in job.told and not _told_before(job, mistake)]
-    job.told.update(mistakes)
-    return found
+    of_cores = project.applied(settings, mistakes)
+    job.warnings += [m for m in mistakes if m not in job.mistakes and not _is_reported(job, m)]
+    job.mistakes.update(mistakes)
+    return of_cores
 
 
-def _told_before(job: _Job, mistake: str) -> bool:
-    """Whether a compilation into the same folder of reports has told of this already; thousands have the same project.
-    Whoever wants failures to be failures, and the command line, is told each time."""
+def _is_reported(job: _Job, mistake: str) -> bool:
+    """Return True if another compilation of the build has reported this mistake.
+
+    Options on the command line and --analyze-strict repeat the message each time.
+    """
     if job.options.commanded or job.options.all()["strict"] or not job.options.folder:
         return False
     import hashlib
 
-    return not _first_to_tell(job.options.folder, hashlib.blake2b(os.fsencode(mistake), digest_size=8).hexdigest())
+    return not _is_first(job.options.folder, hashlib.blake2b(os.fsencode(mistake), digest_size=8).hexdigest())
 
 
 def _leave_out(job: _Job, unwanted: list[str]) -> None:
-    """Say what the project's file leaves out, to whoever has named it, and remove reports that there were of it."""
+    """Note sources that the project excludes, if the command line requests the analysis, and remove their reports."""
     for name in dict.fromkeys(unwanted):
         if job.options.commanded:
-            job.notes.append(f"{name}: not analysed: left out by {_project(name).path}")
+            job.notes.append(f"{name}: not analysed: excluded by {_project(name).path}")
         if job.options.folder:
             from incc.report.folder.names import name_for
             from incc.report.folder.outcome import withdraw
@@ -193,60 +198,60 @@ def _leave_out(job: _Job, unwanted: list[str]) -> None:
 
 
 def _analyze_link(job: _Job) -> None:
-    """Add to the report what link-time optimisation made, where the command links; else say what there is to do."""
+    """Add the code of link-time optimisation to the report if the command links; else note how to analyse it."""
     compilation = job.compilation
     given = job.options.all()
     if not job.options.report and job.options.checks:
-        return  # what a link makes has no marks
+        return  # linked code has no marks
     if not job.options.report or job.options.problems or given["lto"] != "link":
-        _tell(
+        _note_no_code(
             job,
             compilation.until_link,
-            "; the compiler does not take the command with -fno-lto" if given["lto"] == "compile" else "",
+            "; the compiler rejects the command with -fno-lto" if given["lto"] == "compile" else "",
         )
         return
     link = compilation.link()
     if link is None:
-        _tell(job, compilation.until_link, _AT_THE_LINK)
+        _note_no_code(job, compilation.until_link, _AT_THE_LINK)
         return
     from incc.driver.builds.linked import TO_BE_LINKED_AGAIN, analyze_linked
     from incc.report.build import build_report, unit_report
 
     unit = compilation.linked_unit(link)
     if not os.path.isfile(os.path.join(unit.folder, link.output)):
-        return  # linked to nowhere (-o /dev/null), or only asked
+        return  # no output (-o /dev/null), or not linked
     project = _project(link.output)
     if project.excludes(_path(link.output)):
         _leave_out(job, [link.output])
         return
     settings = _settings_of(job, link.output, _settings(job))
-    found = analyze_linked(unit, link, settings, project.wants)
-    if not found:
+    results = analyze_linked(unit, link, settings, project.wants)
+    if not results:
         job.notes.append(f"{unit.source}: nothing to analyse: {TO_BE_LINKED_AGAIN}")
         return
-    report = build_report([unit_report(one) for one in found])
+    report = build_report([unit_report(result) for result in results])
     job.report = replace(report, units=[*(job.report.units if job.report else ()), *report.units])
 
 
-_AT_THE_LINK = ": analysed there with --analyze, or here, without -flto, with --analyze-lto=compile"
+_AT_THE_LINK = "; use --analyze when linking, or --analyze-lto=compile to analyse it here without -flto"
 
 
-def _tell(job: _Job, sources: list[str], more: str) -> None:
-    """Say that there is no code of these sources yet; of those that are compiled into one folder of reports once."""
+def _note_no_code(job: _Job, sources: list[str], more: str) -> None:
+    """Note that there is no code of these sources before the link, once for each folder of reports."""
     if not sources:
         return
-    # Thousands of sources are compiled with the same options.
-    if more and job.options.append and job.options.folder and not _first_to_tell(job.options.folder, "lto"):
+    # A build compiles thousands of sources with the same options.
+    if more and job.options.append and job.options.folder and not _is_first(job.options.folder, "lto"):
         return
     job.notes.append(f"{', '.join(sources)}: nothing to analyse: {job.compilation.until_link_why}{more}")
 
 
-def _first_to_tell(folder: str, what: str) -> bool:
-    """Whether nobody has told of this yet of those that put reports into a folder; not where nothing can be noted."""
+def _is_first(folder: str, what: str) -> bool:
+    """Return True if no process writing to this folder has printed this note yet; False if it is read-only."""
     try:
         place = os.path.join(folder, ".incc")
         os.makedirs(place, exist_ok=True)
-        os.close(os.open(os.path.join(place, f"told-of-{what}"), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        os.close(os.open(os.path.join(place, f"reported-{what}"), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     except OSError:
         return False
     return True
@@ -254,13 +259,12 @@ def _first_to_tell(folder: str, what: str) -> bool:
 
 def _settings(job: _Job) -> Settings:
     settings = job.options.all().settings()
-    # If only what the source expects is asked for.
+    # Without a report, only the expectations in the source are checked.
     return settings if job.options.report else replace(settings, marks="only", timeline_iterations=0)
 
 
 def _deliver(job: _Job) -> None:
-    """Write the report and what belongs to it, now that the compiler has succeeded. What cannot be written is a warning
-    each."""
+    """Write the report and additional files after the compiler has succeeded, with a warning for each failure."""
     if job.report is None:
         return
     from incc.driver.deliver import write_warnings
@@ -272,7 +276,7 @@ def _deliver(job: _Job) -> None:
         try:
             job.unmet = write_warnings(job.report, sys.stderr, options.errors) and options.errors
         except OSError:
-            job.unmet = options.errors  # nobody listens, which does not make it so
+            job.unmet = options.errors  # the status still reports the failure
 
 
 def _write(job: _Job, report: t.Report) -> None:
@@ -298,22 +302,22 @@ def _write(job: _Job, report: t.Report) -> None:
 
 
 MOST_TRIALS = 12
-"""Sets of flags that are tried for one command: each takes as long as the compilation."""
+"""Most sets of flags that are tried for a command; each takes as long as the compilation."""
 
 
 def _try(job: _Job) -> None:
-    """Compile again with the flags that hints name, to nowhere, and put into the report what that brings."""
+    """Compile again with the flags that hints suggest, without output, and add the gains to the report."""
     if job.report is None:
         return
     from incc.driver.pipeline import analyze_units
     from incc.report.hints.trials import flag_sets, trial
 
-    # A link is not tried again.
+    # Links are not repeated.
     units = [unit for unit in job.report.units if unit.way != "object"]
     cores = {unit.model.name for unit in units}
     sets = flag_sets(units)
     if len(sets) > MOST_TRIALS:
-        # The last one is of all together.
+        # The last set has all flags.
         job.notes.append(f"only {MOST_TRIALS} of {len(sets)} sets of flags are tried")
         sets = [*sets[: MOST_TRIALS - 1], sets[-1]]
     for unit in units:
@@ -337,9 +341,9 @@ def _try(job: _Job) -> None:
             (made.source, made.model.name): made
             for one in compiled
             for core in cores
-            # Marks in the source may name others than the command.
-            for asked in [_settings_of(job, one.source, settings)[0]]
-            for made in analyze_units([one], replace(asked, mcpu=core) if len(cores) > 1 else asked).units
+            # Marks in the source may name other cores than the command.
+            for of_core in [_settings_of(job, one.source, settings)[0]]
+            for made in analyze_units([one], replace(of_core, mcpu=core) if len(cores) > 1 else of_core).units
         }
         for unit in units:
             trials = unit.trials
@@ -349,7 +353,7 @@ def _try(job: _Job) -> None:
 
 
 def _write_marked(job: _Job) -> None:
-    """The marked assembly of every source: to one file, or to one for each, none of which is another's."""
+    """Write the marked assembly of each source, to one file if there is only one source."""
     given = job.options.all()
     target, dialect = given["--emit-marked"], given["--marker"]
     if not target or not job.units:
@@ -369,7 +373,7 @@ def _write_marked(job: _Job) -> None:
 
 
 def _keep_assembly(job: _Job) -> None:
-    """Keep the assembly of every source, if that is wanted, and let the report name it."""
+    """Keep the assembly of each source on request, and name the files in the report."""
     folder = job.options.all()["keep-assembly"]
     if not folder:
         return
@@ -378,18 +382,18 @@ def _keep_assembly(job: _Job) -> None:
 
     os.makedirs(folder, exist_ok=True)
     for unit in job.units:
-        # A build puts the sources of all its folders here.
+        # All folders of a build share this folder.
         name = unit.source or unit.assembly_file
         path = os.path.join(folder, identified(name, unit.command, "s"))
         replace_file(path, unit.assembly)
         for report in job.report.units if job.report else ():
-            # What was linked is another one; for several cores there are several.
+            # There may be several analyses for different cores, and linked code.
             if (report.source, report.assembly_file) == (unit.source, unit.assembly_file):
                 report.assembly_file = path
 
 
 def _distinct_names(sources: list[str]) -> list[str]:
-    """A file name for each source: the last part of its path, or all of it where others have the same last part."""
+    """Return a file name for each source: the last part of its path, or all of it if that is ambiguous."""
     short = [os.path.basename(source) for source in sources]
     return [
         name if short.count(name) == 1 else source.strip("/").replace("/", "-")
@@ -398,7 +402,7 @@ def _distinct_names(sources: list[str]) -> list[str]:
 
 
 def _say(line: str) -> None:
-    """A line to the user: in the file INCC_LOG, if there is one, and else on standard error."""
+    """Write a line to the file INCC_LOG, or to standard error without one."""
     if log := os.environ.get("INCC_LOG", ""):
         from incc.support.files import add_line
 
@@ -412,4 +416,4 @@ def _say(line: str) -> None:
     try:
         os.write(2, os.fsencode(line + "\n"))
     except OSError:
-        return  # nobody listens
+        return

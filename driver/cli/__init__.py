@@ -1,1 +1,1 @@
-"""The command line: the table of options, its parsers, help, manual pages and completion."""
+"""Command lines: the table of options, parsers, help, manual pages and shell completion."""

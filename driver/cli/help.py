@@ -1,4 +1,4 @@
-"""Prints what `--help` asks for: the help, the manual page, or completion for shells."""
+"""Output of `--help`: the help, the manual page, or completion for shells."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import sys
 
 
 def print_help(command: str, wanted: str) -> int:
-    """Print what --help=`wanted` of a command asks for ("all": the text); returns the exit status."""
+    """Print the output of `--help=wanted` ("all": the help text) and return the exit status."""
     if wanted == "man":
         from incc.driver.cli.manual import page
 
         text = page(command)
-    elif wanted in ("bash", "zsh"):  # one script is for both
+    elif wanted in ("bash", "zsh"):  # the script supports both
         from incc.driver.cli.completion import script
 
         text = script()
@@ -23,7 +23,7 @@ def print_help(command: str, wanted: str) -> int:
 
 
 def write(text: str) -> int:
-    """Write help to standard output; returns the exit status."""
+    """Write help to standard output and return the exit status."""
     from incc.driver.deliver import write_stream
 
     try:

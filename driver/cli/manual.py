@@ -1,6 +1,7 @@
-"""A command's manual page, in troff's language (man(7)), made from the table of options: `incc-mca --help=man`.
+"""Manual pages in troff (man(7)): `incc-mca --help=man`.
 
-`whole` writes those of the other commands as well, whose options are in a parser (`parsers.py`)."""
+`page` takes the options from the table of options; `parsers.py` calls `whole` for the other commands.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ SEE_ALSO = (
 
 
 def page(command: str) -> str:
-    """The manual page of a command of the table, for `man -l` or share/man/man1."""
+    """Return the manual page of `incc` or `incc-mca`, for `man -l` or share/man/man1."""
     about = COMMANDS[command]
     options = []
     for group, title in about.groups:
@@ -52,11 +53,21 @@ def whole(
     environment: Sequence[tuple[str, str]],
     status: str,
 ) -> str:
-    """A page. `options` and what `heading` and `tagged` make are troff already, the rest is plain text; `examples` are
-    lines that stay as they are."""
+    """Return a manual page.
+
+    Args:
+        command: The command's name.
+        summary: The line after the name.
+        synopsis: The ways to call the command.
+        about: Paragraphs of the description.
+        options: Lines of troff, as `heading` and `tagged` return them; all other arguments are plain text.
+        examples: Lines that are not filled.
+        environment: Variables and their meanings.
+        status: The meanings of exit statuses.
+    """
     lines = [
         f'.TH {_macro(command.upper())} 1 "" {_macro(f"incc {__version__}")} "User commands"',
-        # Names of options are searched for and copied: they are not to be divided.
+        # No hyphenation: readers search for and copy names of options.
         ".nh",
         ".SH NAME",
         f"{plain(command)} \\- {plain(summary)}",
@@ -84,12 +95,12 @@ def tagged(tag: str, text: str) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """A line of text: nothing in it is a macro or an escape, and its dashes can be searched for and copied."""
+    """Escape a line of text, with dashes that readers can search for and copy."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-")
     escaped = escaped.replace("'", "\\(aq").replace("`", "\\(ga").replace("^", "\\(ha").replace("~", "\\(ti")
     return f"\\&{escaped}" if escaped.startswith(".") else escaped
 
 
 def _macro(text: str) -> str:
-    """An argument of a macro."""
+    """Quote a text as an argument of a macro."""
     return '"' + plain(text).replace('"', "\\(dq") + '"'

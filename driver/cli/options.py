@@ -1,8 +1,8 @@
-"""The options of the commands, one table for all: what is asked of an analysis is the same for `incc` and `incc-mca`.
+"""The options of `incc` and `incc-mca`, in one table.
 
-From the table come the commands' help, manual pages and completion (`usage`, `manual`, `completion`), how an option is
-read, and what the analysis is told. A new option of the analysis is a new entry here, and the field of
-`pipeline.Settings` that the entry names.
+The table is the source of the commands' help, manual pages and completion (`usage`, `manual`, `completion`), of the
+parsing of options, and of the settings of an analysis. To add an option of the analysis, add an entry here and the
+field of `pipeline.Settings` that the entry names.
 """
 
 from __future__ import annotations
@@ -25,44 +25,46 @@ if TYPE_CHECKING:
 MCA, WRAPPER = "incc-mca", "incc"
 BOTH = (MCA, WRAPPER)
 
+ENVIRONMENT = (("INCC_MODEL_PATH", "folders and files of models separated by colons, after those of the option"),)
+"""Environment variables of every command, with their meanings for help and manual pages."""
+
 PREFIXES = {MCA: "-", WRAPPER: "--analyze-"}
-"""What stands before an option's name on a command line. incc-mca takes a second dash, too."""
+"""The prefix of option names on a command's line. incc-mca also accepts a second dash."""
 
 FEW = 4
-"""Kernels of a report up to which each is shown with all views, unless views are named."""
+"""Largest number of kernels for which a report shows all views, unless the user names views."""
 
 PAGE_ITERATIONS = 10
-"""Iterations of a timeline on a page of its own, which can be scrolled."""
+"""Iterations of a timeline on an HTML page, which can be scrolled."""
 
 
-class Option(msgspec.Struct, frozen=True, kw_only=True):
-    """One option.
-
-    `name`: as after the command's prefix, or with its dashes if it has no other prefix. `kind`: one of KINDS, how its
-    value is read. `group`: the part of the help it stands in. `value`: what follows the name in the help; for kinds
-    with a choice also what may. `help`: what it does, "" if the next option's says it for both; `wrapper_help`: what
-    incc says instead, "" for the same. `commands`: which have it. `aliases`: other names. `field`: what of
-    `pipeline.Settings` it sets, as it is or (READERS) together with others. `view`: which view of the text it shows.
-    """
+class Option(msgspec.Struct, frozen=True):
+    """An option of `incc`, of `incc-mca` or of both."""
 
     name: str
+    """The name after the command's prefix, or with its dashes if it has no such prefix."""
     kind: str
-    group: str
+    """One of KINDS: how its value is parsed."""
     value: str
+    """The text that follows the name in the help; for choices and modes also the valid values."""
     help: str
+    """The help text; empty if the next option's text covers both."""
     default: Any = ""
     field: str = ""
+    """The field of `pipeline.Settings` that it sets, directly or (READERS) together with other options."""
     view: str = ""
+    """The view of the text that it shows."""
     commands: tuple[str, ...] = BOTH
     aliases: tuple[str, ...] = ()
     wrapper_help: str = ""
+    """The help text of `incc` where it differs."""
 
     def spelled(self, command: str) -> str:
-        """How it is written on a command line."""
+        """Return the name as written on a command line."""
         return self.name if self.name.startswith("-") else PREFIXES[command] + self.name
 
     def choices(self) -> list[str]:
-        """The values of an option that has a choice."""
+        """Return the valid values of a choice or mode."""
         return self.value.strip("[=]").split("|")
 
     @property
@@ -70,799 +72,503 @@ class Option(msgspec.Struct, frozen=True, kw_only=True):
         return self.kind not in ("switch", "flag", "mode", "changes")
 
 
+def _switch(name: str, help: str = "", value: str = "", default: bool = False, **rest: Any) -> Option:
+    return Option(name, "switch", value, help, default, **rest)
+
+
+def _flag(name: str, help: str, **rest: Any) -> Option:
+    return Option(name, "flag", "", help, False, **rest)
+
+
+def _size(name: str, field: str, help: str = "") -> Option:
+    return Option(name, "uint", "=N", help, 0, field, commands=_OF_MCA)
+
+
+def _repeatable(name: str, kind: str, value: str, help: str, **rest: Any) -> Option:
+    return Option(name, kind, value, help, (), **rest)
+
+
 _OF_MCA, _OF_WRAPPER = (MCA,), (WRAPPER,)
 _VIEWS = (
     "port-model, compact, summary, what-if, info, pressure, waits, timeline, dependencies, critical-path, loop-carried"
 )
 _USUAL = "compact, summary, info, pressure, dependencies"
-_SEVERAL = "may be given several times"
-_HELP = "this text; or the manual page, or completion for bash and zsh"
+_HELP = "show this help, the manual page, or completion for bash and zsh"
 
-OPTIONS: tuple[Option, ...] = (
-    Option(
-        name="--analyze",
-        kind="text",
-        group="write",
-        value="[=FILE]",
-        help="the report, to FILE or standard output (standard error if the compiler writes to that)",
-        commands=_OF_WRAPPER,
-    ),
-    Option(
-        name="format",
-        kind="choice",
-        group="write",
-        value="=text|json",
-        help="the report's format (text, in a folder json)",
-        default="text",
-        commands=_OF_WRAPPER,
-    ),
-    Option(
-        name="json",
-        kind="switch",
-        group="write",
-        value="",
-        help="the report as JSON (docs/report.md)",
-        default=False,
-        commands=_OF_MCA,
-    ),
-    Option(name="o", kind="text", group="write", value="=FILE", help="write the report to FILE", commands=_OF_MCA),
-    Option(
-        name="graph",
-        kind="file",
-        group="write",
-        value="=FILE.dot|FILE.graphml",
-        help="the dependency graphs, in Graphviz's language or, by the ending, as GraphML",
-        aliases=("dependency-graph", "dg"),
-    ),
-    Option(
-        name="cfg",
-        kind="file",
-        group="write",
-        value="=FILE.dot",
-        help="the control-flow graphs of the functions that are analysed",
-        field="control_flow",
-        wrapper_help="the control-flow graphs of the functions with loops",
-    ),
-    Option(name="html", kind="file", group="write", value="=FILE.html", help="the report as a page for the browser"),
-    Option(
-        name="remarks",
-        kind="flag",
-        group="write",
-        value="",
-        help="the report as the compiler's diagnostics, at the loops' lines, on standard error; without --analyze "
-        "instead of the text",
-        default=False,
-        commands=_OF_WRAPPER,
-    ),
-    Option(
-        name="sarif",
-        kind="file",
-        group="write",
-        value="=FILE.sarif",
-        help="the report as SARIF 2.1.0, for editors and code hosting",
-    ),
-    Option(
-        name="opt-record",
-        kind="file",
-        group="write",
-        value="=FILE.opt.yaml",
-        help="the report as LLVM's optimisation remarks, for opt-viewer and editors",
-    ),
-    Option(
-        name="keep-assembly",
-        kind="text",
-        group="write",
-        value="=FOLDER",
-        help="the assembly that the report's lines refer to",
-        commands=_OF_WRAPPER,
-    ),
-    Option(
-        name="--emit-marked",
-        kind="text",
-        group="write",
-        value="=FILE",
-        help="the assembly with markers around the loops, for other tools",
-        commands=_OF_WRAPPER,
-    ),
-    Option(
-        name="--marker",
-        kind="choice",
-        group="write",
-        value="=osaca|llvm-mca|iaca|all",
-        help="whose markers (all)",
-        default="all",
-        commands=_OF_WRAPPER,
-    ),
-    Option(
-        name="mcpu",
-        kind="text",
-        group="analyse",
-        value="=NAME",
-        help="the core, see `incc-model list`, or several with commas between them; default: the host",
-        field="mcpu",
-        wrapper_help="the core, see `incc-model list`, or several with commas between them; default: the one that "
-        "the code is tuned or generated for (-mtune, -march, -mcpu), else the host",
-    ),
-    Option(
-        name="model-path",
-        kind="list",
-        group="analyse",
-        value="=FOLDER|FILE",
-        help=f"look for models there first; {_SEVERAL} (also: INCC_MODEL_PATH)",
-        default=(),
-        field="model_path",
-    ),
-    Option(
-        name="auto",
-        kind="switch",
-        group="analyse",
-        value="",
-        help="innermost loops instead of marked regions",
-        default=False,
-        field="regions",
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="function",
-        kind="list",
-        group="analyse",
-        value="=GLOB",
-        help=f"only functions of this name (symbol, or C++ name with or without parameters); {_SEVERAL}",
-        default=(),
-        field="functions",
-    ),
-    Option(
-        name="address",
-        kind="addresses",
-        group="analyse",
-        value="=A-B|A+N",
-        help=f"of an object only the code from address A up to B, or N bytes of it, in hexadecimal; {_SEVERAL}",
-        default=(),
-        field="addresses",
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="raw",
-        kind="switch",
-        group="analyse",
-        value="",
-        help="FILE is machine code and nothing else",
-        default=False,
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="hex",
-        kind="switch",
-        group="analyse",
-        value="",
-        help="FILE is machine code written as hexadecimal numbers, with empty lines between blocks",
-        default=False,
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="system-headers",
-        kind="switch",
-        group="analyse",
-        value="",
-        help="also loops that are the system headers' alone, which are only counted otherwise",
-        default=False,
-        field="system_headers",
-    ),
-    Option(name="mtriple", kind="text", group="analyse", value="=TRIPLE", help="", commands=_OF_MCA),
-    Option(
-        name="march",
-        kind="text",
-        group="analyse",
-        value="=NAME",
-        help="the target, as x86_64-linux-gnu or x86-64; there is no other than x86",
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="mattr",
-        kind="commas",
-        group="analyse",
-        value="=+NAME,-NAME",
-        help="features, or help for a list; whatever they are, every instruction is analysed",
-        default=(),
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="x86-asm-syntax",
-        kind="choice",
-        group="analyse",
-        value="=att|intel",
-        help="the syntax that the file begins in",
-        default="att",
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="skip-unsupported-instructions",
-        kind="choice",
-        group="analyse",
-        value="=none|lack-sched|parse-failure|any",
-        help="with --compat: go on without instructions that there are no figures for (lack-sched), lines that "
-        "cannot be "
-        "read (parse-failure), or both",
-        default="none",
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="dispatch",
-        kind="uint",
-        group="analyse",
-        value="=N",
-        help="",
-        default=0,
-        field="dispatch_width",
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="register-file-size",
-        kind="uint",
-        group="analyse",
-        value="=N",
-        help="",
-        default=0,
-        field="register_file",
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="lqueue",
-        kind="uint",
-        group="analyse",
-        value="=N",
-        help="",
-        default=0,
-        field="load_queue",
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="squeue",
-        kind="uint",
-        group="analyse",
-        value="=N",
-        help="",
-        default=0,
-        field="store_queue",
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="micro-op-queue-size",
-        kind="uint",
-        group="analyse",
-        value="=N",
-        help="",
-        default=0,
-        field="uop_queue",
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="decoder-throughput",
-        kind="uint",
-        group="analyse",
-        value="=N",
-        help="another size of that part of the core, for the run from a cold start; 0: the model's",
-        default=0,
-        field="decoders",
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="call-latency",
-        kind="uint",
-        group="analyse",
-        value="=N",
-        help="cycles that a call takes in that run",
-        default=0,
-        field="call_latency",
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="noalias",
-        kind="switch",
-        group="analyse",
-        value="=false",
-        help="each load may depend on any store before it",
-        default=True,
-        field="noalias",
-        commands=_OF_MCA,
-    ),
-    Option(name="disable-cb", kind="switch", group="analyse", value="", help="", default=False, commands=_OF_MCA),
-    Option(
-        name="disable-im",
-        kind="switch",
-        group="analyse",
-        value="",
-        help="taken for llvm-mca's sake, without a meaning",
-        default=False,
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="fixed-ports",
-        kind="switch",
-        group="analyse",
-        value="",
-        help="equal shares to all ports that a µop may use, instead of the best distribution",
-        default=False,
-        field="fixed_ports",
-    ),
-    Option(
-        name="simulate",
-        kind="switch",
-        group="analyse",
-        value="=false",
-        help="bounds alone",
-        default=True,
-        field="simulate",
-    ),
-    Option(
-        name="marks",
-        kind="choice",
-        group="analyse",
-        value="=use|ignore",
-        help="marks in the source (docs/source-marks.md): only what is "
-        "marked, if there are any (use, the default), or everything",
-        default="use",
-        field="marks",
-        commands=_OF_WRAPPER,
-    ),
-    Option(
-        name="measure",
-        kind="switch",
-        group="analyse",
-        value="",
-        help="also run each kernel's code on this machine, and say what it takes; without -mcpu for this core",
-        default=False,
-        field="measure",
-        wrapper_help="also run each loop's code on this machine, and say what it takes; without mcpu for this core",
-    ),
-    Option(
-        name="lto",
-        kind="choice",
-        group="analyse",
-        value="=link|compile",
-        help="of link-time optimisation: report on the linked code, where it is linked (default), or on each source "
-        "compiled with -fno-lto, where it is compiled (also: INCC_LTO)",
-        default="link",
-        commands=_OF_WRAPPER,
-    ),
-    Option(
-        name="try",
-        kind="flag",
-        group="analyse",
-        value="",
-        help="compile again with the flags that hints name, to nowhere, and say what each brings",
-        default=False,
-        commands=_OF_WRAPPER,
-        aliases=("--try",),
-    ),
-    Option(
-        name="mode",
-        kind="choice",
-        group="analyse",
-        value="=lean|full",
-        help="what is analysed: the code that the compiler made "
-        "(lean), or that of a second compilation beside it, with source lines (full; the default)",
-        default="full",
-        commands=_OF_WRAPPER,
-    ),
-    Option(
-        name="strict",
-        kind="flag",
-        group="analyse",
-        value="",
-        help="an analysis that fails is an error (exit status 1), not a warning",
-        default=False,
-        commands=_OF_WRAPPER,
-    ),
-    Option(
-        name="views",
-        kind="views",
-        group="show",
-        value="=all|none|NAME,…",
-        help=f"the views of each kernel by name: {_VIEWS} (default: {_USUAL})",
-        default=(),
-        wrapper_help=f"the views of each loop by name: {_VIEWS}; default: {_USUAL} and timeline in a report of up "
-        f"to {FEW} loops, none in a longer one",
-    ),
-    Option(
-        name="kernel",
-        kind="kernels",
-        group="show",
-        value="=FUNCTION[:LINE]",
-        help=f"of the text only the overview and these kernels (by function, name or line); {_SEVERAL}",
-        default=(),
-        wrapper_help="of the text only the overview and, with its views, the loop of that function (symbol, C++ "
-        f"name, glob), in that line of source or assembly; {_SEVERAL}",
-    ),
-    Option(
-        name="overview",
-        kind="switch",
-        group="show",
-        value="=false",
-        help="no row for each kernel before all else (with one kernel there is none)",
-        default=True,
-        wrapper_help="no row for each loop before all else",
-    ),
-    Option(name="compact-view", kind="switch", group="show", value="", help="", default=True, view="compact"),
-    Option(name="summary-view", kind="switch", group="show", value="", help="", default=True, view="summary"),
-    Option(name="instruction-info", kind="switch", group="show", value="", help="", default=True, view="info"),
-    Option(name="resource-pressure", kind="switch", group="show", value="", help="", default=True, view="pressure"),
-    Option(
-        name="dependency-view",
-        kind="switch",
-        group="show",
-        value="",
-        help="on unless switched off with =false",
-        default=True,
-        view="dependencies",
-    ),
-    Option(name="critical-path", kind="switch", group="show", value="", help="", default=False, view="critical-path"),
-    Option(
-        name="loop-carried",
-        kind="switch",
-        group="show",
-        value="",
-        help="the critical path of one iteration, and each loop-carried chain, step by step",
-        default=False,
-        view="loop-carried",
-    ),
-    Option(
-        name="port-model",
-        kind="switch",
-        group="show",
-        value="",
-        help="the core as its model has it: front end, window, ports and what each does",
-        default=False,
-        field="port_model",
-        view="port-model",
-    ),
-    Option(
-        name="wait-view",
-        kind="switch",
-        group="show",
-        value="",
-        help="who waits for whom, in the simulation",
-        default=False,
-        field="waits",
-        view="waits",
-        aliases=("wait-states",),
-    ),
-    Option(
-        name="detail",
-        kind="places",
-        group="show",
-        value="=LINE",
-        help="the same for the instruction in that line, with each partner and port; FILE:LINE may be a line of the "
-        f"source; {_SEVERAL}",
-        default=(),
-        field="waits",
-        wrapper_help="the same for the instructions of that line of the source, with each partner and port; "
-        f"FILE:LINE for a line of a header, or of the assembly that the report names; {_SEVERAL}",
-    ),
-    Option(
-        name="timeline",
-        kind="switch",
-        group="show",
-        value="",
-        help="a timeline of the first iterations",
-        default=False,
-        field="timeline_iterations",
-        view="timeline",
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="timeline",
-        kind="count",
-        group="show",
-        value="=N",
-        help="how many iterations the timeline shows (2), 0 for none",
-        default=-1,
-        field="timeline_iterations",
-        view="timeline",
-        commands=_OF_WRAPPER,
-    ),
-    Option(
-        name="timeline-uops",
-        kind="switch",
-        group="show",
-        value="",
-        help="a timeline with rows for the µops of an instruction",
-        default=False,
-        view="timeline",
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="timeline-uops",
-        kind="switch",
-        group="show",
-        value="=false",
-        help="one row an instruction in the timeline, none for µops",
-        default=True,
-        commands=_OF_WRAPPER,
-    ),
-    Option(
-        name="timeline-max-iterations",
-        kind="uint",
-        group="show",
-        value="=N",
-        help=f"how many ({PAGE_ITERATIONS})",
-        default=PAGE_ITERATIONS,
-        field="timeline_iterations",
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="timeline-max-cycles",
-        kind="uint",
-        group="show",
-        value="=N",
-        help="cut it after N cycles (80), 0 for nowhere",
-        default=80,
-        field="timeline_cycles",
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="timeline-max-cycles",
-        kind="number",
-        group="show",
-        value="=N",
-        help="cut it after N cycles (80)",
-        default=80,
-        field="timeline_cycles",
-        commands=_OF_WRAPPER,
-    ),
-    Option(
-        name="all-views",
-        kind="switch",
-        group="show",
-        value="[=false]",
-        help="every view, or only those named",
-        default=False,
-        field="waits",
-    ),
-    Option(
-        name="all-stats",
-        kind="switch",
-        group="show",
-        value="[=false]",
-        help="the four statistics that follow",
-        default=False,
-        commands=_OF_MCA,
-    ),
-    Option(name="dispatch-stats", kind="switch", group="show", value="", help="", default=False, commands=_OF_MCA),
-    Option(name="scheduler-stats", kind="switch", group="show", value="", help="", default=False, commands=_OF_MCA),
-    Option(name="retire-stats", kind="switch", group="show", value="", help="", default=False, commands=_OF_MCA),
-    Option(
-        name="register-file-stats",
-        kind="switch",
-        group="show",
-        value="",
-        help="llvm-mca's statistics of the run from a cold start",
-        default=False,
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="bottleneck-analysis",
-        kind="switch",
-        group="show",
-        value="",
-        help="what holds up that run, as llvm-mca has it",
-        default=False,
-        field="pressure",
-        commands=_OF_MCA,
-    ),
-    Option(name="show-encoding", kind="switch", group="show", value="", help="", default=False, commands=_OF_MCA),
-    Option(
-        name="show-barriers",
-        kind="switch",
-        group="show",
-        value="",
-        help="llvm-mca's instruction info with the instructions' bytes; with what bars memory accesses",
-        default=False,
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="instruction-tables",
-        kind="switch",
-        group="show",
-        value="",
-        help="llvm-mca's table of the resources that instructions take, in place of a run",
-        default=False,
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="output-asm-variant",
-        kind="int",
-        group="show",
-        value="=0|1",
-        help="instructions as LLVM prints them, in AT&T's (0) or Intel's (1) syntax, instead of as they are written",
-        default=-1,
-        field="syntax",
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="print-imm-hex",
-        kind="switch",
-        group="show",
-        value="",
-        help="immediate values in hexadecimal",
-        default=False,
-        field="hex_immediates",
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="iterations",
-        kind="uint",
-        group="show",
-        value="=N",
-        help="iterations that the summary counts (100)",
-        default=100,
-        field="iterations",
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="iterations",
-        kind="number",
-        group="show",
-        value="=N",
-        help="iterations that the summary counts (100)",
-        default=100,
-        field="iterations",
-        commands=_OF_WRAPPER,
-    ),
-    Option(name="perfect-front-end", kind="switch", group="show", value="", help="", default=False, field="what_if"),
-    Option(name="unlimited-ports", kind="switch", group="show", value="", help="", default=False, field="what_if"),
-    Option(
-        name="no-dependencies",
-        kind="mode",
-        group="show",
-        value="[=register|memory]",
-        help="also simulate the core so changed; several: each alone and all together",
-        default="",
-        field="what_if",
-    ),
-    Option(
-        name="what-if",
-        kind="changes",
-        group="show",
-        value="[=CHANGE]",
-        help=f"the same for a change like 'port 5 += 1', 'rob = 512' or 'latency VADDPD = 3'; {_SEVERAL}; without a "
-        "change: a table of all those that are always tried",
-        default=(),
-        field="what_if",
-    ),
-    Option(
-        name="what-if-view", kind="switch", group="show", value="", help="that table", default=False, view="what-if"
-    ),
-    Option(
-        name="ghz",
-        kind="clock",
-        group="show",
-        value="=GHZ",
-        help="also GFLOP/s, GB/s and elements a second at that clock, as 3.5",
-        default=0.0,
-        field="ghz",
-    ),
-    Option(
-        name="loop",
-        kind="number",
-        group="show",
-        value="=N",
-        help="cycles of exactly N iterations from a cold start; 1: the latency of one pass",
-        default=0,
-        field="cold_iterations",
-    ),
-    Option(
-        name="alignment",
-        kind="alignment",
-        group="show",
-        value="=N|all",
-        help="simulate with the first byte at N within 64 bytes, or with all 64",
-        default=-1,
-        field="alignment",
-        wrapper_help="simulate with a loop's first byte at N within 64 bytes, or with all 64",
-    ),
-    Option(
-        name="branch",
-        kind="switch",
-        group="show",
-        value="",
-        help="a table of the sides of the first branch inside each innermost loop",
-        default=False,
-        field="ways",
-    ),
-    Option(
-        name="paths",
-        kind="switch",
-        group="show",
-        value="",
-        help="a table of the ways through each innermost loop with branches inside, up to 16",
-        default=False,
-        field="ways",
-    ),
-    Option(
-        name="branch-probability",
-        kind="probability",
-        group="show",
-        value="=P",
-        help="how likely a branch is not taken, 0 to 1, to weight them (default: sides alike)",
-        default=None,
-        field="branch_probability",
-    ),
-    Option(
-        name="mispredict-rate",
-        kind="probability",
-        group="show",
-        value="=R",
-        help="the share of branches inside loops that is predicted wrongly, 0 to 1: adds what that costs",
-        default=None,
-        field="mispredict_rate",
-    ),
-    Option(
-        name="compat",
-        kind="flag",
-        group="other",
-        value="",
-        help="print what llvm-mca prints, to the character but for the numbers; also if "
-        "called by a name that begins with llvm-mca (docs/llvm-mca.md)",
-        default=False,
-        commands=_OF_MCA,
-    ),
-    Option(
-        name="help", kind="mode", group="other", value="[=man|bash|zsh]", help=_HELP, commands=_OF_MCA, aliases=("h",)
-    ),
-    Option(name="help", kind="mode", group="other", value="[=man|bash|zsh]", help=_HELP, commands=_OF_WRAPPER),
-    Option(name="version", kind="flag", group="other", value="", help="the version", default=False, commands=_OF_MCA),
-    Option(
-        name="--incc-cc",
-        kind="text",
-        group="other",
-        value="=NAME",
-        help='the compiler, with arguments if need be ("ccache gcc")',
-        commands=_OF_WRAPPER,
-    ),
-)
+GROUPS: dict[str, tuple[Option, ...]] = {
+    "write": (
+        Option(
+            "--analyze",
+            "text",
+            "[=FILE]",
+            "write the report to FILE (default: standard output, or stderr if the compiler uses that)",
+            commands=_OF_WRAPPER,
+        ),
+        Option(
+            "format",
+            "choice",
+            "=text|json",
+            "report format (default: text; in a folder json)",
+            "text",
+            commands=_OF_WRAPPER,
+        ),
+        _switch("json", "write the report as JSON (docs/report.md)", commands=_OF_MCA),
+        Option("o", "text", "=FILE", "write the report to FILE", commands=_OF_MCA),
+        Option(
+            "graph",
+            "file",
+            "=FILE.dot|FILE.graphml",
+            "write the dependency graphs for Graphviz, or as GraphML if FILE ends in .graphml",
+            aliases=("dependency-graph", "dg"),
+        ),
+        Option(
+            "cfg", "file", "=FILE.dot", "write the control-flow graphs of the analysed functions", field="control_flow"
+        ),
+        Option("html", "file", "=FILE.html", "write the report as an HTML page"),
+        _flag(
+            "remarks",
+            "print the report as compiler diagnostics on stderr (without --analyze: not as text)",
+            commands=_OF_WRAPPER,
+        ),
+        Option("sarif", "file", "=FILE.sarif", "write the report as SARIF 2.1.0, for editors and code hosting"),
+        Option(
+            "opt-record",
+            "file",
+            "=FILE.opt.yaml",
+            "write the report as LLVM optimisation remarks, for opt-viewer and editors",
+        ),
+        Option(
+            "keep-assembly",
+            "text",
+            "=FOLDER",
+            "keep the assembly to which the report's lines refer",
+            commands=_OF_WRAPPER,
+        ),
+        Option(
+            "--emit-marked",
+            "text",
+            "=FILE",
+            "write the assembly with markers around the loops, for other tools",
+            commands=_OF_WRAPPER,
+        ),
+        Option(
+            "--marker",
+            "choice",
+            "=osaca|llvm-mca|iaca|all",
+            "markers that --emit-marked writes (default: all)",
+            "all",
+            commands=_OF_WRAPPER,
+        ),
+    ),
+    "analyse": (
+        Option(
+            "mcpu",
+            "text",
+            "=NAME",
+            "core, or cores separated by commas; see `incc-model list` (default: the host)",
+            field="mcpu",
+            wrapper_help="core, or cores separated by commas; see `incc-model list` (default: that of -mtune, -march "
+            "or -mcpu, else the host)",
+        ),
+        _repeatable(
+            "model-path",
+            "list",
+            "=FOLDER|FILE",
+            "look for models there first (repeatable; also: INCC_MODEL_PATH)",
+            field="model_path",
+        ),
+        _switch("auto", "analyse innermost loops instead of marked regions", field="regions", commands=_OF_MCA),
+        _repeatable(
+            "function",
+            "list",
+            "=GLOB",
+            "analyse only these functions: symbol, or C++ name with or without parameters (repeatable)",
+            field="functions",
+        ),
+        _repeatable(
+            "address",
+            "addresses",
+            "=A-B|A+N",
+            "analyse only this address range of an object file, in hexadecimal (repeatable)",
+            field="addresses",
+            commands=_OF_MCA,
+        ),
+        _switch("raw", "read FILE as plain machine code", commands=_OF_MCA),
+        _switch("hex", "read FILE as hexadecimal machine code, with empty lines between blocks", commands=_OF_MCA),
+        _switch(
+            "system-headers",
+            "include loops that come only from system headers (default: count them)",
+            field="system_headers",
+        ),
+        Option("mtriple", "text", "=TRIPLE", "", commands=_OF_MCA),
+        Option(
+            "march",
+            "text",
+            "=NAME",
+            "target, for example x86_64-linux-gnu or x86-64 (only x86 is accepted)",
+            commands=_OF_MCA,
+        ),
+        _repeatable(
+            "mattr",
+            "commas",
+            "=+NAME,-NAME",
+            "accepted for compatibility with llvm-mca; no effect (help: list the features)",
+            commands=_OF_MCA,
+        ),
+        Option(
+            "x86-asm-syntax",
+            "choice",
+            "=att|intel",
+            "syntax at the start of the file (default: att)",
+            "att",
+            commands=_OF_MCA,
+        ),
+        Option(
+            "skip-unsupported-instructions",
+            "choice",
+            "=none|lack-sched|parse-failure|any",
+            "with --compat: skip instructions missing in the model, unparsable lines, or both",
+            "none",
+            commands=_OF_MCA,
+        ),
+        _size("dispatch", "dispatch_width"),
+        _size("register-file-size", "register_file"),
+        _size("lqueue", "load_queue"),
+        _size("squeue", "store_queue"),
+        _size("micro-op-queue-size", "uop_queue"),
+        _size(
+            "decoder-throughput",
+            "decoders",
+            "override this width or size in the cold-start simulation (0: use the model's value)",
+        ),
+        _size("call-latency", "call_latency", "cycles of a call in the cold-start simulation"),
+        _switch(
+            "noalias",
+            "assume that each load may depend on any earlier store",
+            "=false",
+            True,
+            field="noalias",
+            commands=_OF_MCA,
+        ),
+        _switch("disable-cb", commands=_OF_MCA),
+        _switch("disable-im", "accepted for compatibility with llvm-mca; no effect", commands=_OF_MCA),
+        _switch(
+            "fixed-ports", "split µops equally over their ports instead of balancing the ports", field="fixed_ports"
+        ),
+        _switch("simulate", "report only bounds, without simulating", "=false", True, field="simulate"),
+        Option(
+            "marks",
+            "choice",
+            "=use|ignore",
+            "analyse only what marks in the source select, if any (docs/source-marks.md; default: use)",
+            "use",
+            "marks",
+            commands=_OF_WRAPPER,
+        ),
+        _switch(
+            "measure",
+            "also run each kernel on this machine and report its cycles (default core: the host)",
+            field="measure",
+        ),
+        Option(
+            "lto",
+            "choice",
+            "=link|compile",
+            "with LTO: analyse the linked code, or each source compiled with -fno-lto (default: link)",
+            "link",
+            commands=_OF_WRAPPER,
+        ),
+        _flag(
+            "try",
+            "compile again with the flags that hints suggest, and report the gain of each",
+            commands=_OF_WRAPPER,
+            aliases=("--try",),
+        ),
+        Option(
+            "mode",
+            "choice",
+            "=lean|full",
+            "analyse the code as compiled, or a second compilation with source lines (default: full)",
+            "full",
+            commands=_OF_WRAPPER,
+        ),
+        _flag("strict", "exit with status 1 if the analysis fails (default: warn)", commands=_OF_WRAPPER),
+    ),
+    "show": (
+        _repeatable(
+            "views",
+            "views",
+            "=all|none|NAME,…",
+            f"views of each kernel: {_VIEWS} (default: {_USUAL})",
+            wrapper_help=f"views of each loop: {_VIEWS} (default: {_USUAL} and timeline for up to {FEW} loops, none "
+            "for more)",
+        ),
+        _repeatable(
+            "kernel",
+            "kernels",
+            "=FUNCTION[:LINE]",
+            "show only the overview and these kernels, by function, line or name (repeatable)",
+            wrapper_help="show only the overview and the views of these loops, by function or line (repeatable)",
+        ),
+        _switch("overview", "omit the table with a row per kernel", "=false", True),
+        _switch("compact-view", default=True, view="compact"),
+        _switch("summary-view", default=True, view="summary"),
+        _switch("instruction-info", default=True, view="info"),
+        _switch("resource-pressure", default=True, view="pressure"),
+        _switch("dependency-view", "views that are on unless =false follows", default=True, view="dependencies"),
+        _switch("critical-path", view="critical-path"),
+        _switch(
+            "loop-carried",
+            "show the critical path of one iteration, or each loop-carried chain, step by step",
+            view="loop-carried",
+        ),
+        _switch(
+            "port-model",
+            "show the core's model: front end, window, ports and the µops of each port",
+            field="port_model",
+            view="port-model",
+        ),
+        _switch(
+            "wait-view",
+            "show which instructions wait for which in the simulation",
+            field="waits",
+            view="waits",
+            aliases=("wait-states",),
+        ),
+        _repeatable(
+            "detail",
+            "places",
+            "=LINE",
+            "show all waits of the instruction in LINE, or in the source line FILE:LINE (repeatable)",
+            field="waits",
+            wrapper_help="show all waits of source line LINE, or FILE:LINE of a header or the assembly (repeatable)",
+        ),
+        _switch(
+            "timeline",
+            "show a timeline of the first iterations",
+            field="timeline_iterations",
+            view="timeline",
+            commands=_OF_MCA,
+        ),
+        Option(
+            "timeline",
+            "count",
+            "=N",
+            "iterations in the timeline (default: 2; 0: no timeline)",
+            -1,
+            "timeline_iterations",
+            "timeline",
+            _OF_WRAPPER,
+        ),
+        _switch("timeline-uops", "show a timeline with a row per µop", view="timeline", commands=_OF_MCA),
+        _switch(
+            "timeline-uops",
+            "show a timeline row per instruction instead of per µop",
+            "=false",
+            True,
+            commands=_OF_WRAPPER,
+        ),
+        Option(
+            "timeline-max-iterations",
+            "uint",
+            "=N",
+            f"iterations in the timeline (default: {PAGE_ITERATIONS})",
+            PAGE_ITERATIONS,
+            "timeline_iterations",
+            commands=_OF_MCA,
+        ),
+        Option(
+            "timeline-max-cycles",
+            "uint",
+            "=N",
+            "cycles in the timeline (default: 80; 0: no limit)",
+            80,
+            "timeline_cycles",
+            commands=_OF_MCA,
+        ),
+        Option(
+            "timeline-max-cycles",
+            "number",
+            "=N",
+            "cycles in the timeline (default: 80)",
+            80,
+            "timeline_cycles",
+            commands=_OF_WRAPPER,
+        ),
+        _switch("all-views", "show all views, or with =false only those named", "[=false]", field="waits"),
+        _switch("all-stats", "show the following four statistics", "[=false]", commands=_OF_MCA),
+        _switch("dispatch-stats", commands=_OF_MCA),
+        _switch("scheduler-stats", commands=_OF_MCA),
+        _switch("retire-stats", commands=_OF_MCA),
+        _switch("register-file-stats", "show llvm-mca's statistics of the cold-start simulation", commands=_OF_MCA),
+        _switch(
+            "bottleneck-analysis",
+            "show llvm-mca's bottleneck analysis of the cold-start simulation",
+            field="pressure",
+            commands=_OF_MCA,
+        ),
+        _switch("show-encoding", commands=_OF_MCA),
+        _switch(
+            "show-barriers",
+            "show llvm-mca's instruction info with encodings, or with memory barriers",
+            commands=_OF_MCA,
+        ),
+        _switch(
+            "instruction-tables",
+            "show llvm-mca's table of resources per instruction instead of a simulation",
+            commands=_OF_MCA,
+        ),
+        Option(
+            "output-asm-variant",
+            "int",
+            "=0|1",
+            "print instructions as LLVM does, in AT&T (0) or Intel (1) syntax (default: as written)",
+            -1,
+            "syntax",
+            commands=_OF_MCA,
+        ),
+        _switch("print-imm-hex", "print immediate values in hexadecimal", field="hex_immediates", commands=_OF_MCA),
+        Option(
+            "iterations", "uint", "=N", "iterations in the summary (default: 100)", 100, "iterations", commands=_OF_MCA
+        ),
+        Option(
+            "iterations",
+            "number",
+            "=N",
+            "iterations in the summary (default: 100)",
+            100,
+            "iterations",
+            commands=_OF_WRAPPER,
+        ),
+        _switch("perfect-front-end", field="what_if"),
+        _switch("unlimited-ports", field="what_if"),
+        Option(
+            "no-dependencies",
+            "mode",
+            "[=register|memory]",
+            "also simulate this idealised core; if several are given, each alone and all together",
+            field="what_if",
+        ),
+        _repeatable(
+            "what-if",
+            "changes",
+            "[=CHANGE]",
+            "also simulate a change: 'port 5 += 1', 'rob = 512', 'latency VADDPD = 3' … (repeatable)",
+            field="what_if",
+        ),
+        _switch(
+            "what-if-view",
+            "show a table of all standard changes, as --what-if without CHANGE",
+            view="what-if",
+            wrapper_help="show a table of all standard changes, as --analyze-what-if without CHANGE",
+        ),
+        Option("ghz", "clock", "=GHZ", "clock for GFLOP/s, GB/s and elements per second, such as 3.5", 0.0, "ghz"),
+        Option(
+            "loop",
+            "number",
+            "=N",
+            "show the cycles of exactly N iterations from a cold start (1: latency of one pass)",
+            0,
+            "cold_iterations",
+        ),
+        Option(
+            "alignment",
+            "alignment",
+            "=N|all",
+            "simulate with the first byte of the code at offset N of 64 bytes, or at all 64 offsets",
+            -1,
+            "alignment",
+        ),
+        _switch("branch", "show both sides of the first branch in each innermost loop", field="ways"),
+        _switch("paths", "show up to 16 paths through each innermost loop with branches", field="ways"),
+        Option(
+            "branch-probability",
+            "probability",
+            "=P",
+            "probability that a branch is not taken, 0 to 1 (default: both sides equally likely)",
+            None,
+            "branch_probability",
+        ),
+        Option(
+            "mispredict-rate",
+            "probability",
+            "=R",
+            "share of mispredicted branches in loops, 0 to 1; their cost is added",
+            None,
+            "mispredict_rate",
+        ),
+    ),
+    "other": (
+        _flag(
+            "compat",
+            "print what llvm-mca prints, except for the numbers (implied by the name llvm-mca…)",
+            commands=_OF_MCA,
+        ),
+        Option("help", "mode", "[=man|bash|zsh]", _HELP, commands=_OF_MCA, aliases=("h",)),
+        Option("help", "mode", "[=man|bash|zsh]", _HELP, commands=_OF_WRAPPER),
+        _flag("version", "show the version", commands=_OF_MCA),
+        Option(
+            "--incc-cc",
+            "text",
+            "=NAME",
+            'compiler to run, with arguments if needed ("ccache gcc")',
+            commands=_OF_WRAPPER,
+        ),
+    ),
+}
+
+OPTIONS = tuple([option for group in GROUPS.values() for option in group])
 
 
-def options_of(command: str) -> list[Option]:
-    """The options that a command has, in the table's order."""
-    return [option for option in OPTIONS if command in option.commands]
+def options_of(command: str, group: str = "") -> list[Option]:
+    """Return the options of a command, or of one group of its help, in the table's order."""
+    return [option for option in (GROUPS[group] if group else OPTIONS) if command in option.commands]
 
 
-_found: dict[str, dict[str, Option]] = {}
+_by_name: dict[str, dict[str, Option]] = {}
+
+
+def _options_by_name(command: str) -> dict[str, Option]:
+    if command not in _by_name:
+        names = {option.spelled(command): option for option in options_of(command)}
+        for option in list(names.values()):
+            names |= {a if a.startswith("-") else PREFIXES[command] + a: option for a in option.aliases}
+        _by_name[command] = names
+    return _by_name[command]
 
 
 def has(command: str, spelled: str) -> bool:
-    """Whether an option is written like this (for incc-mca with one dash)."""
-    if command not in _found:
-        known = {option.spelled(command): option for option in options_of(command)}
-        for option in list(known.values()):
-            known |= {a if a.startswith("-") else PREFIXES[command] + a: option for a in option.aliases}
-        _found[command] = known
-    return spelled in _found[command]
+    """Return True if the command has an option of this name (for incc-mca with one dash)."""
+    return spelled in _options_by_name(command)
 
 
 def find(command: str, spelled: str) -> Option:
-    """The option that is written like this (for incc-mca with one dash). Raises UsageError, with what may have been
-    meant."""
-    if not has(command, spelled):
+    """Return the option of this name (for incc-mca with one dash).
+
+    Raises:
+        UsageError: There is no such option. The message suggests the nearest name.
+    """
+    options = _options_by_name(command)
+    if spelled not in options:
         from difflib import get_close_matches
 
-        # Only what follows the prefix that all have is compared.
+        # The prefix that all names share would make all of them similar.
         prefix = PREFIXES[command]
-        names = sorted(name.removeprefix(prefix) for name in _found[command] if name.startswith(prefix))
+        names = sorted(name.removeprefix(prefix) for name in options if name.startswith(prefix))
         close = get_close_matches(spelled.removeprefix(prefix), names, n=1)
         likely = f", did you mean {prefix}{close[0]}?" if close else ""
         raise UsageError(f"unknown option {spelled}{likely}")
-    return _found[command][spelled]
+    return options[spelled]
 
 
 # --- values ----------------------------------------------------------------------------------------------------------
 
 
 MOST = 10**12
-"""The largest number of iterations or cycles that an option takes; the core counts in 64 bits."""
+"""The largest number of iterations or cycles that an option accepts; the core counts in 64 bits."""
 
-_DIGITS = 20  # Python reads no more than 4300 digits
+_DIGITS = 20
+"""Most digits of a number; Python raises an error beyond 4300."""
 
 
 def _number(option: str, value: str) -> int:
@@ -873,23 +579,37 @@ def _number(option: str, value: str) -> int:
     raise UsageError(f"{option} needs a number above 0, not {value!r}")
 
 
-def _uint(option: str, value: str) -> int:
-    """A number as LLVM reads it: 0x10, 0b1, 010 for 8."""
-    from incc.driver.llvm_mca.options import integer
+def integer(text: str) -> int | None:
+    """Return an unsigned number in LLVM's notation, where 0x, 0b, 0o or 0 chooses the base; None for other text."""
+    base, digits = 10, text
+    lower = text[:2].lower()
+    if lower in ("0x", "0b", "0o"):
+        base, digits = {"0x": 16, "0b": 2, "0o": 8}[lower], text[2:]
+    elif text[:1] == "0" and len(text) > 1 and text[1].isdigit():
+        base, digits = 8, text[1:]
+    if not digits or not digits.isascii() or not digits.isalnum() or len(digits) > 64:
+        return None
+    try:
+        return int(digits, base)
+    except ValueError:
+        return None
 
+
+def _uint(option: str, value: str) -> int:
+    """Parse a number like LLVM: 0x10, 0b1, 010 for 8."""
     if value.isascii() and value.isdecimal() and len(value) > _DIGITS:
         raise UsageError(f"{option} is at most {MOST}")
-    found = integer(value)
-    if found is None:
+    number = integer(value)
+    if number is None:
         raise UsageError(f"{option} needs a number, not {value!r}")
-    if found > MOST:
+    if number > MOST:
         raise UsageError(f"{option} is at most {MOST}")
-    return found
+    return number
 
 
 def _int(option: str, value: str) -> int:
-    found = _uint(option, value.removeprefix("-"))
-    return -found if value.startswith("-") else found
+    number = _uint(option, value.removeprefix("-"))
+    return -number if value.startswith("-") else number
 
 
 def _count(option: str, value: str) -> int:
@@ -901,7 +621,7 @@ def _count(option: str, value: str) -> int:
 
 
 def _alignment(option: str, value: str) -> int:
-    """A place within 64 bytes; -2 for all, as `pipeline.Settings` has it."""
+    """Parse an offset within 64 bytes; "all" is -2, as in `pipeline.Settings`."""
     if value == "all":
         return -2
     if not (value.isdecimal() and int(value) < 64):
@@ -909,22 +629,24 @@ def _alignment(option: str, value: str) -> int:
     return int(value)
 
 
-def _probability(option: str, text: str) -> float:
+def _float(text: str) -> float:
+    """Parse a number; -1 if the text is none."""
     try:
-        value = float(text)
+        return float(text)
     except ValueError:
-        value = -1.0
+        return -1.0
+
+
+def _probability(option: str, text: str) -> float:
+    value = _float(text)
     if not 0 <= value <= 1:
         raise UsageError(f"{option} is a number from 0 to 1, not {text!r}")
     return value
 
 
 def clock(option: str, text: str) -> float:
-    """A clock in GHz. Raises UsageError."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
+    """Parse a clock in GHz. Raises UsageError."""
+    value = _float(text)
     if not 0.001 <= value <= 1000:
         raise UsageError(f"{option} is a clock in GHz, as 3.5, not {text!r}")
     return value
@@ -949,14 +671,14 @@ def _choice(option: str, value: str) -> Choice:
 
 
 def _views(option: str, value: str) -> tuple[str, ...]:
-    known = [o.view for o in OPTIONS if o.view]
-    chosen = [] if value == "none" else known if value == "all" else value.split(",")
+    views = [o.view for o in OPTIONS if o.view]
+    chosen = [] if value == "none" else views if value == "all" else value.split(",")
     for name in chosen:
-        if name not in known:
+        if name not in views:
             from difflib import get_close_matches
 
-            close = get_close_matches(name, known, n=1)
-            likely = f", did you mean {close[0]}?" if close else f"; there are {', '.join(dict.fromkeys(known))}"
+            close = get_close_matches(name, views, n=1)
+            likely = f", did you mean {close[0]}?" if close else f"; there are {', '.join(dict.fromkeys(views))}"
             raise UsageError(f"{option}: no view {name!r}{likely}")
     return tuple(dict.fromkeys(chosen))
 
@@ -1002,17 +724,19 @@ _MANY: dict[str, Callable[[str, str], Any]] = {
 }
 
 YES, NO = ("true", "1", "TRUE", "True"), ("false", "0", "FALSE", "False")
-"""The values of a switch, as LLVM reads them."""
+"""The values of a switch that LLVM accepts."""
 
 KINDS = frozenset(("switch", "flag", "mode", "choice", *_ONE, *_MANY))
-"""The kinds of options. A switch may have the value true or false, a flag none, a mode none (which is "all") or one of
-several, a choice must have one of several; views are names with commas between them; lists, places, kernels, changes
-and addresses may be given several times, as may lists with commas; a file is written. A uint is a number as LLVM reads
-it, an int may be negative."""
+"""The kinds of options, by their values.
+
+A switch is true or false, true without a value. A flag has no value. A mode has one of several values or none, which
+is "all"; a choice must have one of several. Kinds in `_MANY` are repeatable. A uint is a number in LLVM's notation, an
+int may be negative, a file is a file to write.
+"""
 
 
 class Given:
-    """What was asked of a command: the values of its options by name, and the names that were given."""
+    """The values of a command's options by name, and the names of the options on its command line."""
 
     __slots__ = ("_values", "command", "names")
 
@@ -1025,16 +749,16 @@ class Given:
         return self._values[name]
 
     def take(self, spelled: str, value: str | None) -> None:
-        """Take an option; None: without a value. Raises UsageError."""
+        """Parse an option and its value, None if it has none. Raises UsageError."""
         option = find(self.command, spelled)
         if option.kind == "changes" and value is None:
-            # Nothing is named, so all that are tried are meant.
+            # Without a change, the option selects the view of all standard changes.
             option = next(o for o in options_of(self.command) if o.view == "what-if")
         self._values[option.name] = self._read(option, spelled, value)
         self.names.add(option.name)
 
     def put(self, name: str, value: Any) -> None:
-        """Take the value of an option that was read already."""
+        """Set the value of an option."""
         self._values[name] = value
         self.names.add(name)
 
@@ -1064,14 +788,14 @@ class Given:
         return _ONE[option.kind](spelled, value)
 
     def settings(self) -> Settings:
-        """What the analysis is told."""
+        """Return the settings of the analysis."""
         from incc.driver.pipeline import Settings
 
         fields = {option.field: option.name for option in options_of(self.command) if option.field}
         return Settings(**{f: READERS[f](self) if f in READERS else self[name] for f, name in fields.items()})
 
     def views(self) -> list[str]:
-        """The views that the text has."""
+        """Return the views of the text."""
         everything = self["all-views"]
         only_named = ("all-views" in self.names and not everything) or "views" in self.names
         chosen = []
@@ -1079,9 +803,9 @@ class Given:
             if not option.view:
                 continue
             if option.kind == "count":
-                # Of so many iterations: there unless views are named, or it is on a page of its own.
-                unsaid = not only_named and not self["html"]
-                wanted = self[option.name] > 0 or (self[option.name] < 0 and (unsaid or option.view in self["views"]))
+                # By default a timeline is shown, unless views are named or an HTML page has it.
+                by_default = (not only_named and not self["html"]) or option.view in self["views"]
+                wanted = self[option.name] > 0 or (self[option.name] < 0 and by_default)
             elif option.name in self.names:
                 wanted = self[option.name]
             else:
@@ -1092,18 +816,17 @@ class Given:
         return chosen
 
     def files(self) -> dict[str, str]:
-        """The files to write beside the report, by the names of their options."""
+        """Return the additional files to write, by the names of their options."""
         names = [option.name for option in options_of(self.command) if option.kind == "file"]
         return {name: self[name] for name in names if self[name]}
 
     def request(self, form: str, output: str, append: bool = False) -> Request:
-        """How the report is to be delivered: in the format `form`, to `output`."""
+        """Return the request to deliver the report in the format `form` to `output`."""
         from incc.driver.deliver import Request
 
         chosen = {"views", "kernel", "all-views"}
-        # The core's own view says nothing of what is wanted of kernels.
+        # The view of the core model does not concern kernels.
         chosen |= {o.name for o in options_of(self.command) if o.view and o.field != "port_model"}
-        asked = bool(chosen & self.names)
         wrapper = self.command == WRAPPER
         return Request(
             format=form,
@@ -1114,13 +837,13 @@ class Given:
             places=self["detail"],
             overview=(1 if wrapper else 2) if self["overview"] else 0,
             kernels=self["kernel"],
-            few=FEW if wrapper and not asked else None,
+            few=FEW if wrapper and not chosen & self.names else None,
             uops=self["timeline-uops"],
             wait=not wrapper,
         )
 
 
-# --- what the analysis is told ---------------------------------------------------------------------------------------
+# --- settings of the analysis ----------------------------------------------------------------------------------------
 
 
 def _timeline(given: Given) -> int:
@@ -1154,13 +877,13 @@ _LLVM_VIEWS = (*_STATS, "bottleneck-analysis", "instruction-tables", "show-encod
 
 
 def llvm_views(given: Given) -> set[str]:
-    """The options of views that are llvm-mca's alone, those that are asked for."""
-    asked = {name for name in _LLVM_VIEWS if given[name]}
+    """Return the names of the requested views that only llvm-mca has."""
+    requested = {name for name in _LLVM_VIEWS if given[name]}
     general = _STATS if given["all-stats"] else ()
     if given["all-views"]:
-        # As in llvm-mca -all-stats=0 leaves these out; a view that is named is as it is said.
+        # As in llvm-mca, -all-stats=0 excludes the statistics, and an option for a single view wins over -all-views.
         general = ("bottleneck-analysis", *(_STATS if given["all-stats"] or "all-stats" not in given.names else ()))
-    return asked.union(name for name in general if name not in given.names)
+    return requested.union(name for name in general if name not in given.names)
 
 
 READERS: dict[str, Callable[[Given], Any]] = {
@@ -1176,28 +899,32 @@ READERS: dict[str, Callable[[Given], Any]] = {
     "ways": lambda given: tuple(name for name in ("branch", "paths") if given[name]),
     "control_flow": lambda given: bool(given["cfg"]),
 }
-"""The fields of `pipeline.Settings` that are made of several options, or are not what the option is."""
+"""The fields of `pipeline.Settings` that depend on several options, or differ from the option's value."""
 
 
 def check_targets(targets: Iterable[tuple[str, str]], inputs: Iterable[str] = ()) -> None:
-    """Raises UsageError if two options name the same file, or one a file of the command that is not theirs to write, or
-    what is no file's name.
+    """Raise UsageError if two options name the same file, or one would overwrite another file of the command.
 
-    `targets` are pairs of the option and its file, `inputs` the names of those files.
+    Args:
+        targets: Pairs of an option and the file that it writes.
+        inputs: Other files of the command.
     """
     import os
 
     taken: dict[str, str] = {}
-    for option, file in targets:
-        if "\0" in file:
-            raise UsageError(f"{option}={file}: there is a NUL in the name".replace("\0", "\\0"))
-        if os.path.isdir(file) or file.startswith("/dev/"):
-            continue
-        path = os.path.realpath(file)
-        if path in taken:
-            raise UsageError(f"{taken[path]} and {option} name the same file, {file}")
-        taken[path] = option
-    for file in inputs:
-        option_of = taken.get(os.path.realpath(file)) if "\0" not in file else None
-        if option_of:
-            raise UsageError(f"{option_of} would overwrite {file}")
+    try:
+        for option, file in targets:
+            if "\0" in file:
+                raise UsageError(f"{option}={file}: the name contains a NUL".replace("\0", "\\0"))
+            if os.path.isdir(file) or file.startswith("/dev/"):
+                continue
+            path = os.path.realpath(file)
+            if path in taken:
+                raise UsageError(f"{taken[path]} and {option} name the same file, {file}")
+            taken[path] = option
+        for file in inputs:
+            option_of = taken.get(os.path.realpath(file)) if "\0" not in file else None
+            if option_of:
+                raise UsageError(f"{option_of} would overwrite {file}")
+    except FileNotFoundError:
+        raise UsageError("the working directory does not exist any more; use absolute paths") from None

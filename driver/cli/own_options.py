@@ -1,6 +1,6 @@
-"""incc's own options: taken out of the compiler's arguments, or read from the environment.
+"""The options of incc itself, from among the compiler's arguments and from the environment.
 
-Every start of the wrapper comes through here, so what reads them is imported only where there are some.
+Every start of the wrapper runs this module, so it imports the table of options only if there are any.
 """
 
 from __future__ import annotations
@@ -19,24 +19,16 @@ if TYPE_CHECKING:
 PREFIX = "--analyze-"
 
 WARNINGS = ("-Wincc", "-Wno-incc", "-Werror=incc", "-Wno-error=incc")
-"""Options as the compiler's, of warnings that are incc's: the last one counts."""
+"""Warning options in the compiler's style; the last one counts."""
 
 OTHERS = ("--analyze", "--emit-marked", "--incc-cc", "--marker", "--try")
-"""The options of the table that do not begin with the prefix. What else only looks alike is the compiler's."""
+"""The options of the table without the prefix. Other similar arguments belong to the compiler."""
 
 _COMPILER = "--incc-cc"
 
 
-class Options:
-    """What was asked of incc.
-
-    `report`: a report is wanted; it goes to `output`, "" for standard output (or standard error, see `wrapping`), or a
-    file or folder, to which it is added if `append`. `commanded`: it is the command line that asks. `named`: by
-    --analyze or INCC_ANALYZE, not only by options that say what of it. `warnings`: what the source expects and is not
-    so is told of, as an error if `errors`; `checks`: an option asks for that. `compiler`: the value of --incc-cc.
-    `given`: all other options, None if there are none. `problems` are mistakes in the environment: they must not stop a
-    build, so they are kept for a warning.
-    """
+class WrapperOptions:
+    """The options of a run of incc."""
 
     __slots__ = (
         "append",
@@ -54,19 +46,30 @@ class Options:
 
     def __init__(self) -> None:
         self.report = False
+        """True if an option or variable turns the analysis on."""
         self.output = ""
+        """The report's file or folder; "" for standard output (or standard error, see `wrapping`)."""
         self.append = False
         self.commanded = False
+        """True if an option on the command line concerns the analysis, not only variables."""
         self.compiler = ""
+        """The value of --incc-cc."""
         self.named = False
-        self.checks = self.errors = False
+        """True if --analyze or INCC_ANALYZE is given, not only options that change the analysis."""
+        self.checks = False
+        """True if an option requests the check of the expectations in the source."""
+        self.errors = False
+        """True if unmet expectations are errors."""
         self.warnings = True
+        """True if unmet expectations are reported."""
         self.given: Given | None = None
+        """All other options; None if there are none."""
         self.problems: list[str] = []
+        """Mistakes in the environment. They must not stop a build, so they become warnings."""
 
     @property
     def printed(self) -> bool:
-        """Whether the report itself is wanted, not only diagnostics."""
+        """True if the report itself is requested, not only diagnostics."""
         return self.report and (self.named or not (self.given and self.given["remarks"]))
 
     @property
@@ -79,23 +82,22 @@ class Options:
 
     @property
     def folder(self) -> str:
-        """The folder of reports, "" if the report goes elsewhere."""
+        """The folder of reports; "" if the report goes elsewhere."""
         return self.output if self.output and os.path.isdir(self.output) else ""
 
     @property
     def format(self) -> str:
-        """The report's format. A folder of reports is for programs (incc-report, incc-diff …), but where somebody says
-        otherwise."""
+        """The report's format; by default JSON in a folder, since programs such as incc-report read that."""
         given = self.all()
         return "json" if self.folder and "format" not in given.names else str(given["format"])
 
     @property
     def help(self) -> str:
-        """Which help is wanted, "" for none."""
+        """The requested kind of help; "" for none."""
         return self.given["help"] if self.given else ""
 
     def all(self) -> Given:
-        """All options but the compiler's name, those that were not given as well."""
+        """Return the values of all options, with defaults for those that are not given."""
         if self.given is None:
             from incc.driver.cli.options import WRAPPER, Given
 
@@ -103,12 +105,12 @@ class Options:
         return self.given
 
 
-def split(arguments: list[str], environment: Mapping[str, str]) -> tuple[Options, list[str]]:
-    """incc's options, and the arguments that are the compiler's. Raises UsageError for a mistake in the former.
+def split(arguments: list[str], environment: Mapping[str, str]) -> tuple[WrapperOptions, list[str]]:
+    """Split arguments into incc's options and the compiler's arguments. Raises UsageError for incc's options.
 
-    The command line wins over the environment. `--analyzer-…` and all else that only looks alike is the compiler's.
+    The command line wins over the environment. `--analyzer-…` and other similar arguments belong to the compiler.
     """
-    options = Options()
+    options = WrapperOptions()
     own: list[str] = []
     rest: list[str] = []
     theirs = False
@@ -118,7 +120,7 @@ def split(arguments: list[str], environment: Mapping[str, str]) -> tuple[Options
             theirs = argument in TAKES_NEXT
         else:
             own.append(argument)
-    # If started by another incc, which analyses already (see `compiler`), only take the options out.
+    # Another incc that started this one already analyses (see `compiler`): only remove the options.
     nested = bool(environment.get("INCC_DEPTH"))
     if not nested:
         _read_environment(options, environment)
@@ -135,7 +137,7 @@ def split(arguments: list[str], environment: Mapping[str, str]) -> tuple[Options
         except UsageError as error:
             if own:
                 raise
-            # All of it comes from the environment.
+            # The mistake is in the environment.
             options.problems.append(str(error))
     return options, rest
 
@@ -145,7 +147,7 @@ def _is_own(argument: str) -> bool:
     return name in OTHERS or argument in WARNINGS or name.startswith(PREFIX)
 
 
-def _read_environment(options: Options, environment: Mapping[str, str]) -> None:
+def _read_environment(options: WrapperOptions, environment: Mapping[str, str]) -> None:
     get = environment.get
     if words := get("INCC_OPTIONS", ""):
         _read_words(options, words)
@@ -155,12 +157,12 @@ def _read_environment(options: Options, environment: Mapping[str, str]) -> None:
         if analyze not in ("1", "-"):
             options.output, options.append = os.path.abspath(analyze), True
     if output := get("INCC_OUTPUT", ""):
-        # abspath: the report is written after the compiler, which cannot change our folder, but messages name it.
+        # An absolute path, since messages name it.
         options.output, options.append = os.path.abspath(output), True
 
 
-def _read_settings(options: Options, environment: Mapping[str, str]) -> None:
-    """The variables that say how to analyse; they are of no interest to a run without analysis."""
+def _read_settings(options: WrapperOptions, environment: Mapping[str, str]) -> None:
+    """Read the variables that change the analysis; a run without analysis ignores them."""
     get = environment.get
     if chosen := get("INCC_FORMAT", ""):
         from incc.driver.cli.options import WRAPPER, find
@@ -186,30 +188,30 @@ def _read_settings(options: Options, environment: Mapping[str, str]) -> None:
             options.problems.append(f"INCC_LTO is link or compile, not {lto!r}")
 
 
-def _read_words(options: Options, words: str) -> None:
-    """Options from a variable, with blanks between them and quotes as in a shell."""
+def _read_words(options: WrapperOptions, words: str) -> None:
+    """Read options from a variable, which are quoted as in a shell."""
     import shlex
 
     try:
         for word in shlex.split(words):
             name = word.partition("=")[0]
             if name in (_COMPILER, f"{PREFIX}help") or not _is_own(word):
-                raise UsageError(f"{word} is not an option for it")
+                raise UsageError(f"{word} is not allowed here")
             _take(options, word)
         _check(options, [])
     except (UsageError, ValueError) as error:
         options.problems.append(f"INCC_OPTIONS: {error}; see --analyze-help")
         options.given = None
-    # It says how to analyse, not that: so that it may stand in a user's environment for good.
+    # The variable does not turn the analysis on, so that users can set it permanently.
     options.report = options.checks = options.named = False
 
 
-def _take(options: Options, argument: str) -> None:
+def _take(options: WrapperOptions, argument: str) -> None:
     """Take one of incc's own options. Raises UsageError."""
     name, equals, text = argument.partition("=")
     value = text if equals else None
     if name == _COMPILER and value:
-        # Not through the table, which a run without analysis has no other use for.
+        # A run without analysis need not load the table of options.
         options.compiler = value
         return
     if argument in WARNINGS:
@@ -227,13 +229,12 @@ def _take(options: Options, argument: str) -> None:
             options.output, options.append = value if value != "-" else "", False
         return
     if name == f"{PREFIX}model-path" and value:
-        # abspath as for the reports.
         value = os.path.abspath(value)
     options.all().take(name, value)
 
 
-def _check(options: Options, rest: list[str]) -> None:
-    """Raises UsageError for files to write that are others of the command's."""
+def _check(options: WrapperOptions, rest: list[str]) -> None:
+    """Raise UsageError if a file to write is another file of the command."""
     from incc.driver.cli.options import check_targets
     from incc.frontends.gcc_wrapper.compiler import files_of
 

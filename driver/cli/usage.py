@@ -1,4 +1,4 @@
-"""The help of the commands, laid out from the table of options; what else there is to say is in COMMANDS."""
+"""The help of `incc` and `incc-mca`, from the table of options and from COMMANDS."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from incc.driver.cli.options import MCA, PREFIXES, WRAPPER, options_of
+from incc.driver.cli.options import ENVIRONMENT, MCA, PREFIXES, WRAPPER, options_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,140 +14,129 @@ if TYPE_CHECKING:
     from incc.driver.cli.options import Option
 
 WIDTH = 120
-# Where an option's text begins; options that leave less than two blanks before it have a line of their own.
 COLUMN = 30
+"""The column of the help texts. Options that leave less than two spaces before it get a line of their own."""
 
 
-class Command(msgspec.Struct, frozen=True, kw_only=True):
-    """What the help of a command says beside its options.
-
-    `summary`: what it does, for the first line of its manual page. `about`: paragraphs in front of the options.
-    `groups`: the groups of options in order, with their headings. `after`: paragraphs behind them. `environment`: pairs
-    of variables and what they do. `status`: what exit statuses mean.
-    """
+class CommandHelp(msgspec.Struct, frozen=True, kw_only=True):
+    """The parts of a command's help apart from its options."""
 
     usage: str
     summary: str
+    """The first line of the manual page."""
     about: tuple[str, ...]
+    """Paragraphs before the options."""
     groups: tuple[tuple[str, str], ...]
+    """The groups of options and their headings, in order."""
     after: tuple[str, ...]
+    """Paragraphs after the options."""
     environment: tuple[tuple[str, str], ...]
+    """Environment variables and their meanings."""
     status: str
+    """The meanings of exit statuses."""
 
-
-_OF_ALL = (("INCC_MODEL_PATH", "folders and files of models, with colons between them, after those of the option"),)
 
 COMMANDS = {
-    MCA: Command(
+    MCA: CommandHelp(
         usage="incc-mca [options] [FILE]",
-        summary="cycles of loops in assembly, and what bounds them",
+        summary="predict the cycles of loops in assembly and their bottlenecks",
         about=(
-            "Analyse the assembly in FILE (standard input for - or none): its marked regions (markers of OSACA, "
-            "llvm-mca or IACA), or without any the whole file as one region. Of an object or executable: what is "
-            "between IACA's byte markers, or without any the innermost loops. Options may be written with one dash or "
-            "two.",
+            "Analyse the assembly in FILE (default: standard input): the regions marked for OSACA, llvm-mca or IACA, "
+            "or the whole file if there are no markers. In an object or executable, analyse the regions between "
+            "IACA's byte markers, or the innermost loops. Options may have one dash or two.",
         ),
         groups=(
             ("analyse", "what to analyse"),
             ("show", "what to show"),
-            ("write", "what to write; each FILE may be a folder, which gets a file named after the input"),
+            ("write", "what to write (if FILE is a folder: to a file in it named after the input)"),
             ("other", ""),
         ),
         after=(),
-        environment=_OF_ALL,
-        status="0; 1 if the input could not be read, or not all of it, or a file not be written; 2 for a mistake on "
-        "the command line",
+        environment=ENVIRONMENT,
+        status="0; 1 if some input could not be read or a file could not be written; 2 for a mistake on the command "
+        "line",
     ),
-    WRAPPER: Command(
+    WRAPPER: CommandHelp(
         usage="incc ARGS…",
-        summary="run a compiler, and report on the loops of what it compiled",
+        summary="run a compiler and report on the loops that it compiled",
         about=(
-            "Runs the compiler with ARGS, and with --analyze reports on the innermost loops of what was compiled: how "
-            "many cycles an iteration takes, and what bounds it. Without any of the options below (or INCC_ANALYZE) it "
-            "only runs the compiler.",
-            "The compiler is $INCC_CC, else --incc-cc=NAME, else what incc was called by (a link incc-gcc, "
-            "incc-clang++-19, incc-gfortran … to incc), else cc.",
+            "Run the compiler with ARGS. With --analyze, report the cycles per iteration and the bottleneck of each "
+            "innermost loop. Without any of the options below (or INCC_ANALYZE), only run the compiler.",
+            "The compiler is $INCC_CC, else --incc-cc=NAME, else the one that the name of incc ends in (a link "
+            "incc-gcc, incc-clang++-19, incc-gfortran … to incc), else cc.",
         ),
         groups=(
-            ("write", "what to write; each FILE may be a folder, which gets a file for each compilation"),
+            ("write", "what to write (if FILE is a folder: to a file in it for each compilation)"),
             ("analyse", "what to analyse"),
-            ("show", "what to show, beside what is shown anyway"),
+            ("show", "what to show in addition"),
             ("other", ""),
         ),
         after=(
-            "Every --analyze-… option asks for the analysis; --emit-marked alone writes no report.",
-            "-Wincc warns where marks in the source (// incc: analyze expect(cycles <= 2), docs/source-marks.md) "
-            "expect something else than what is predicted, also without a report; -Werror=incc does so as an error, "
-            "after the object is written; -Wno-incc and -Wno-error=incc take that back.",
+            "Every --analyze-… option turns the analysis on; --emit-marked alone writes no report.",
+            "-Wincc warns if a prediction does not meet the expectation of a mark in the source (// incc: analyze "
+            "expect(cycles <= 2), docs/source-marks.md), even without a report. -Werror=incc turns these warnings into "
+            "errors, after the object is written. -Wno-incc and -Wno-error=incc undo this.",
         ),
         environment=(
-            ("INCC_ANALYZE=1|FILE", "as --analyze; reports are added to FILE"),
+            ("INCC_ANALYZE=1|FILE", "like --analyze; reports are appended to FILE"),
+            ("INCC_OUTPUT=FILE|FOLDER", "append reports to FILE, or write one for each compilation to FOLDER"),
             (
-                "INCC_OUTPUT=FILE|FOLDER",
-                "where reports go: added to FILE, or one file for each compilation in FOLDER",
+                "INCC_FORMAT, INCC_MCPU, INCC_FUNCTION, INCC_STRICT, INCC_LTO",
+                "like the options; INCC_FUNCTION may name several functions, separated by spaces",
             ),
-            (
-                "INCC_FORMAT, INCC_MCPU, INCC_FUNCTION, INCC_STRICT",
-                "as the options; INCC_FUNCTION may name several, with blanks between them",
-            ),
-            (
-                "INCC_OPTIONS",
-                "more of the options above, with blanks between them and quotes as in a shell; they say how to "
-                "analyse, not that",
-            ),
+            ("INCC_OPTIONS", "further options, quoted as in a shell; they change the analysis but do not turn it on"),
             (
                 "INCC_MODE=lean|full",
-                "as --analyze-mode; lean where only the environment asks",
+                "like --analyze-mode (default: lean if only the environment turns the analysis on)",
             ),
-            ("INCC_CC", "the compiler"),
-            *_OF_ALL,
-            ("INCC_DEBUG=1", "a traceback where the analysis fails"),
+            ("INCC_CC", "compiler to run"),
+            *ENVIRONMENT,
+            ("INCC_DEBUG=1", "print a traceback if the analysis fails"),
         ),
-        status="the compiler's; 1 with --analyze-strict if the analysis fails, and with -Werror=incc if what the "
-        "source expects is not so; 2 for a mistake in the options",
+        status="the compiler's; 1 if the analysis fails with --analyze-strict or an expectation with -Werror=incc; 2 "
+        "for a mistake in the options",
     ),
 }
 
 
-class Entry(msgspec.Struct, frozen=True):
-    """What the help says of an option, or of several that share an explanation: how they are written, and that."""
+class HelpEntry(msgspec.Struct, frozen=True):
+    """An entry of the help: one option, or several that share a text."""
 
     heads: tuple[str, ...]
+    """The options as written, with their values."""
     text: str
 
 
-def entries(command: str, group: str) -> Iterator[Entry]:
-    """The entries of a group in a command's help, in the table's order; other names of an option are at the end."""
+def entries(command: str, group: str) -> Iterator[HelpEntry]:
+    """Yield the entries of a group in a command's help; each text ends with the option's other names."""
     heads: list[str] = []
-    for option in options_of(command):
-        if option.group != group:
-            continue
+    for option in options_of(command, group):
         first, *others = written(option, command)
         heads.append(first)
         text = (option.wrapper_help if command == WRAPPER else "") or option.help
         if text:
             text += f" (also: {', '.join(others)})" if others else ""
-            yield Entry(tuple(heads), text)
+            yield HelpEntry(tuple(heads), text)
             heads = []
 
 
 def written(option: Option, command: str) -> list[str]:
-    """How an option is written, with its value; its other names follow without it."""
+    """Return an option with its value as written, and its other names without it."""
     first, *others = names(option, command)
     return [first + (option.value if len(first) > 2 else option.value.replace("=", " ")), *others]
 
 
 def names(option: Option, command: str) -> list[str]:
-    """An option's names with what stands before them: for incc-mca two dashes, or one before a single letter."""
-    found = []
+    """Return an option's names with their prefix: for incc-mca two dashes, or one before a single letter."""
+    spelled = []
     for name in (option.name, *option.aliases):
         dashes = ("--" if len(name) > 1 else "-") if command == MCA else PREFIXES[command]
-        found.append(name if name.startswith("-") else dashes + name)
-    return found
+        spelled.append(name if name.startswith("-") else dashes + name)
+    return spelled
 
 
 def help_text(command: str) -> str:
-    """The help of a command, in lines of at most WIDTH columns."""
+    """Return the help of a command, in lines of at most WIDTH columns."""
     about = COMMANDS[command]
     lines = [f"usage: {about.usage}"]
     for paragraph in about.about:
@@ -172,7 +161,7 @@ def _aligned(head: str, text: str) -> list[str]:
 
 
 def _wrapped(text: str, first: str, indent: str) -> list[str]:
-    """The text in lines of at most WIDTH columns, broken at blanks."""
+    """Break a text at spaces into lines of at most WIDTH columns."""
     lines, line, empty = [], first, True
     for word in text.split():
         if not empty and len(line) + 1 + len(word) > WIDTH:

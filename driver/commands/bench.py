@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Sequence
 
-    from incc.driver.pipeline import Choice
+    from incc.driver.pipeline import ChosenModel
     from incc.frontends.kernel import Kernel
-    from incc.measuring.cores import Target
-    from incc.measuring.forms import Bench
+    from incc.measuring.forms.bench import Bench
+    from incc.measuring.forms.operands import Named
+    from incc.measuring.forms.target import Target
     from incc.measuring.harness import Harness
-    from incc.measuring.operands import Named
     from incc.measuring.records import Records
     from incc.measuring.stand_in import Simulated
     from incc.models.model import MachineModel
@@ -80,7 +80,7 @@ def _positive(text: str) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     from incc.driver.cli.parsers import Parser
-    from incc.measuring.notation import FORMS
+    from incc.measuring.forms.messages import FORMS
 
     parser = Parser(
         prog="incc-bench",
@@ -177,7 +177,7 @@ def _run(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> None:
     """Check the options against each other. Raises UsageError."""
     from incc.driver import UsageError
-    from incc.measuring.notation import NO_FORM
+    from incc.measuring.forms.messages import NO_FORM
 
     if options.output and options.resume and options.output != options.resume:
         raise UsageError("-o and --resume must name the same file")
@@ -198,11 +198,11 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError(f"{options.html}: folder {folder} does not exist")
 
 
-def _model(options: argparse.Namespace) -> Choice:
+def _model(options: argparse.Namespace) -> ChosenModel:
     """Return the model to compare with. Raises UsageError, and AnalysisError if this machine cannot be measured."""
     from incc.driver import UsageError
     from incc.driver.pipeline import choose_model
-    from incc.measuring.notation import wrong_machine, wrong_model
+    from incc.measuring.forms.messages import wrong_machine, wrong_model
     from incc.support.errors import AnalysisError
 
     try:
@@ -232,7 +232,7 @@ def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineMo
     relative = bench_ports.relative_of(options, model)
     if options.relative:
         # The blocking instructions are the relative's; the features are those of this processor or the simulated model.
-        from incc.measuring.cores import target
+        from incc.measuring.forms.target import target
 
         # Blockers are the relative's; which features there are the processor says, or the simulated model.
         core = target(relative, core.features)
@@ -261,8 +261,8 @@ def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineMo
 
 
 def _target(model: MachineModel, simulated: bool) -> Target:
-    from incc.measuring.cores import features_of, features_of_host, target
-    from incc.models import host
+    from incc.measuring.forms.target import features_of, features_of_host, target
+    from incc.models.processors import host
 
     return target(model, features_of(model) if simulated else features_of_host(host.read().features))
 
@@ -270,7 +270,7 @@ def _target(model: MachineModel, simulated: bool) -> Target:
 def _forms(options: argparse.Namespace, core: Target) -> list[Named]:
     """Return the forms, each once. Raises UsageError with all mistakes."""
     from incc.driver import UsageError
-    from incc.measuring.operands import Unreadable, matching, read
+    from incc.measuring.forms.operands import Unreadable, matching, read
 
     forms: list[Named] = []
     mistakes: list[str] = []
@@ -290,7 +290,7 @@ def _forms(options: argparse.Namespace, core: Target) -> list[Named]:
 
 
 def _key(form: Named) -> str:
-    from incc.models.model import form_key
+    from incc.models.notation import form_key
 
     return form_key(form.variant.shape.key, form.variant.conditions)
 
@@ -376,7 +376,7 @@ class _Session:
     def bench(self) -> Bench:
         """What measures forms. Raises AnalysisError if nothing can be measured."""
         if self._bench is None:
-            from incc.measuring.forms import Bench, NotMeasured
+            from incc.measuring.forms.bench import Bench, NotMeasured
             from incc.support.errors import AnalysisError
 
             try:
@@ -406,7 +406,7 @@ class _Session:
         `identify` returns the fields of a record that name the item, `measure` the others or raises NotMeasured;
         `is_done` tells whether a record from the file is used.
         """
-        from incc.measuring.forms import NotMeasured
+        from incc.measuring.forms.bench import NotMeasured
         from incc.measuring.records import name
 
         self.total += len(items)
@@ -429,7 +429,7 @@ class _Session:
 
     def forms(self, forms: Sequence[Named]) -> None:
         """Measure forms."""
-        from incc.measuring.beside import figures
+        from incc.measuring.forms.predicted import figures
 
         self.titles = {_key(form): form.title for form in forms}
         requested = self._figures()
@@ -447,7 +447,7 @@ class _Session:
 
     def pairs(self, forms: Sequence[Named]) -> None:
         """Measure the forms alone and in pairs."""
-        from incc.measuring.pairs import Pair, pairs, together
+        from incc.measuring.forms.pairs import Pair, pairs, together
 
         self.matrix_of = [form.title for form in forms]
         alone: dict[str, float] = {}
@@ -471,8 +471,8 @@ class _Session:
         self._measure(list(pairs(forms)), identify, measure)
 
     def _pair_model(self, forms: Sequence[Named]) -> float | None:
-        from incc.measuring.forms import loop_of
-        from incc.measuring.pairs import code_of
+        from incc.measuring.forms.bench import loop_of
+        from incc.measuring.forms.pairs import code_of
         from incc.measuring.stand_in import simulated
 
         copies = 3 * self.options.unroll // 2 * 2
@@ -496,7 +496,7 @@ class _Session:
     def _kernel(self, kernel: Kernel) -> dict[str, Any]:
         """Return the figures of a kernel. Raises NotMeasured."""
         from incc.core.analysis import KernelSettings, analyze_kernel
-        from incc.measuring.forms import NotMeasured
+        from incc.measuring.forms.bench import NotMeasured
         from incc.measuring.harness import Failure
         from incc.measuring.kernels import prepare, together, unsteady
 
@@ -646,7 +646,7 @@ def _results(session: _Session, core: str, note: str) -> dict[str, Any]:
 
 
 def _title(session: _Session, record: dict[str, Any]) -> str:
-    from incc.models.model import form_key
+    from incc.models.notation import form_key
 
     return session.titles[form_key(record["form"], record["conditions"])]
 
@@ -657,7 +657,7 @@ def _cycles(value: float | None, digits: int = 2) -> str:
 
 
 def _form_cells(title: str, record: dict[str, Any]) -> Iterator[list[str]]:
-    from incc.measuring.beside import rows
+    from incc.measuring.forms.predicted import rows
 
     for row in rows(record):
         width = f"{row.spread:.2f}" if row.spread else ""

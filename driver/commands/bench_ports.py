@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from incc.driver import UsageError
-from incc.measuring import host_ports
+from incc.measuring.host import ports as host_ports
 from incc.models.loading import load
-from incc.models.model import form_key
+from incc.models.notation import form_key
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from incc.measuring.cores import Target
-    from incc.measuring.forms import Machine
-    from incc.measuring.operands import Named
-    from incc.measuring.ports import Findings, FormPorts
+    from incc.measuring.forms.bench import Machine
+    from incc.measuring.forms.operands import Named
+    from incc.measuring.forms.target import Target
+    from incc.measuring.ports.study import Findings, FormPorts
     from incc.models.model import MachineModel
 
 _CERTAINTY = {

@@ -1,4 +1,4 @@
-"""The command `incc-build`: runs a build with the analysis on, whatever builds it, and reports at the end."""
+"""The command `incc-build`: run any build with the analysis on, and report at its end."""
 
 from __future__ import annotations
 
@@ -20,26 +20,27 @@ if TYPE_CHECKING:
 OK, USAGE, NOT_FOUND = 0, 2, 127
 
 DEFAULT = "incc-reports"
-"""The folder of reports where none is named."""
+"""The default folder of reports."""
 
 COMPILERS = re.compile(
     r"([\w.]+-)*(gcc|g\+\+|cc|c\+\+|clang|clang\+\+|gfortran|icx|icpx|ifx|flang|flang-new|amdclang|amdclang\+\+)(-\d[\d.]*)?"
 )
-"""Names of compilers that incc stands in for: `x86_64-linux-gnu-gcc-12`, `clang++-19`."""
+"""Names of compilers that incc replaces: `x86_64-linux-gnu-gcc-12`, `clang++-19`."""
 
 LAUNCHERS = ("ccache", "sccache", "distcc", "icecc", "buildcache")
-"""Programs that start compilers, before which incc stands too: what they find in a cache, or have compiled elsewhere,
-is analysed as what they made. `Launchers` in front/compiler.cpp has them, too."""
+"""Programs that start compilers and that incc replaces too, so that code from a cache or another machine is analysed.
+
+`Launchers` in front/compiler.cpp must list the same programs."""
 
 VARIABLES = ("CC", "CXX", "FC", "F77", "F90", "OBJC", "OBJCXX")
-"""Variables that name compilers to make, configure, CMake and meson."""
+"""Variables that tell make, configure, CMake and meson which compilers to use."""
 
 _PAUSE = 0.1
-"""Seconds between two looks at the build, its jobs and the workers."""
+"""Seconds between two checks of the build, its jobs and the workers."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; returns the build's exit status, or 2 for a mistake on the command line."""
+    """Run the command and return the build's exit status, or 2 for a mistake on the command line."""
     options = _parser().parse_args(sys.argv[1:] if arguments is None else arguments)
     command: list[str] = options.command
     if command[:1] == ["--"]:
@@ -49,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.cache_stats or options.clear_cache:
         return _cache(options)
     if not command:
-        _say("error: there is no command to build with: incc-build -- make -j8")
+        _say("error: no build command; name one after --, as in: incc-build -- make -j8")
         return USAGE
     from incc.driver.builds.workers import Queue
     from incc.support.files import no_file_name
@@ -80,39 +81,42 @@ def _parser() -> argparse.ArgumentParser:
 
     parser = Parser(
         prog="incc-build",
-        summary="a build with the analysis on, and what is worth a look at its end",
+        summary="run a build with the analysis on and report on its loops",
         usage="incc-build [options] -- COMMAND…",
-        description="Run a build with the analysis on: compilers that it calls by name are found to be incc, which "
-        "compiles as they do; what they compile is analysed beside the build, and reported on at its end.",
-        status="that of the command, 128 and the signal's number where one ended it; 127 if there is no "
-        "such command; 2 for a mistake on the command line",
+        description="Run a build with the analysis on. Compilers that it calls by name are replaced by incc, which "
+        "compiles in the same way. The compiled code is analysed during the build and reported at its end.",
+        status="that of the command, or 128 plus the number of the signal that ended it; 127 if the command does not "
+        "exist; 2 for a mistake on the command line",
     )
     parser.add_argument(
         "-o",
         dest="output",
         default=DEFAULT,
         metavar="DIR",
-        help=f"the folder of reports (default: {DEFAULT}); those of what is not compiled again stay",
+        help=f"folder of reports; keeps those of files that are not recompiled (default: {DEFAULT})",
     )
     parser.add_argument(
-        "-j", dest="jobs", type=positive, default=0, metavar="N", help="processes that analyse (default: one a CPU)"
+        "-j", dest="jobs", type=positive, default=0, metavar="N", help="processes that analyse (default: one per CPU)"
     )
     parser.add_argument(
         "--mode",
         choices=("lean", "full"),
-        help="lean (default): one compilation, of which the code is analysed; full: a second one beside it, for source "
-        "lines without -g",
+        help="analyse the code as compiled, or a second compilation with source lines (default: lean)",
     )
-    parser.add_argument("--mcpu", "-mcpu", default="", metavar="NAME,…", help="the core to analyse for, or several")
-    parser.add_argument("--no-report", action="store_true", help="do not run incc-report at the end")
-    parser.add_argument("--cache-stats", action="store_true", help="say what the caches have, and nothing else")
-    parser.add_argument("--clear-cache", action="store_true", help="empty the caches, and nothing else")
     parser.add_argument(
-        "--cmake-dir",
-        action="store_true",
-        help="say where find_package(Incc) finds incc, for CMAKE_PREFIX_PATH, and nothing else",
+        "--mcpu",
+        "-mcpu",
+        default="",
+        metavar="NAME,…",
+        help="core, or cores separated by commas (default: the target of each command)",
     )
-    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="what builds, with its arguments")
+    parser.add_argument("--no-report", action="store_true", help="do not run incc-report at the end")
+    parser.add_argument("--cache-stats", action="store_true", help="only print the size of the caches")
+    parser.add_argument("--clear-cache", action="store_true", help="only empty the caches")
+    parser.add_argument(
+        "--cmake-dir", action="store_true", help="only print the folder of incc's CMake package, for CMAKE_PREFIX_PATH"
+    )
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="build command with its arguments")
     return parser
 
 
@@ -124,7 +128,7 @@ def _cmake_folder() -> int:
         _say(f"error: {error.filename}: {error.strerror}")
         return USAGE
     if not os.path.exists(os.path.join(folder, "InccConfig.cmake")):
-        _say(f"error: {folder}: not installed")
+        _say(f"error: {folder}: the CMake package is not installed; install incc with pip or CMake")
         return USAGE
     print(folder)
     return OK
@@ -135,7 +139,7 @@ def _cache(options: argparse.Namespace) -> int:
 
     units = unit_cache(os.environ)
     if not units.folder:
-        print("incc-build: there is no cache: INCC_CACHE is 0, or there is no home folder")
+        print("incc-build: no cache: INCC_CACHE is 0, or HOME is not set")
         return OK
     if options.clear_cache:
         units.clear()
@@ -145,13 +149,13 @@ def _cache(options: argparse.Namespace) -> int:
     return OK
 
 
-# --- what the build sees ----------------------------------------------------------------------------------------------
+# --- environment of the build -----------------------------------------------------------------------------------------
 
 
 def _environment(
     options: argparse.Namespace, queue: Queue, given: Mapping[str, str]
 ) -> tuple[dict[str, str], list[str]]:
-    """The build's environment, and what must be said of it. Raises OSError."""
+    """Return the build's environment, and notes on it. Raises OSError."""
     import shutil
 
     environment = dict(given)
@@ -169,25 +173,25 @@ def _environment(
     if options.mcpu:
         environment["INCC_MCPU"] = options.mcpu
     environment.pop("INCC_DEPTH", None)
-    # It would be the compiler for C++ and Fortran as well, which have names of their own here.
+    # INCC_CC would also replace the C++ and Fortran compilers.
     if (real := environment.pop("INCC_CC", "")) and not environment.get("CC"):
         environment["CC"] = real
-        notes.append(f"INCC_CC is taken for CC: {real}")
+        notes.append(f"INCC_CC is used as CC: {real}")
     for name in VARIABLES:
         words = environment.get(name, "").split()
         if words and os.path.isabs(words[0]) and stands_for(words[0]):
-            # A path leads past PATH.
+            # An absolute path bypasses the links in PATH.
             environment[name] = f"{incc} {environment[name]}"
     for name in _CMAKE_LAUNCHERS:
         words = environment.get(name, "").split(";")
         if os.path.isabs(words[0]) and os.path.basename(words[0]) in LAUNCHERS:
             environment[name] = f"{incc};{environment[name]}"
     if any(_starts_incc(environment.get(name, "")) for name in (*VARIABLES, *_CMAKE_LAUNCHERS)):
-        # Where a script calls ccache by its path, all compilers behind incc are the same program to it.
+        # If a script calls ccache by its path, all compilers behind incc look like the same program.
         environment.setdefault("CCACHE_COMPILERCHECK", "%compiler% --version")
     path = given.get("PATH", os.defpath)
     if shutil.which("ccache", path=path):
-        # By itself ccache would find the links to incc, and take them for the compilers.
+        # Otherwise ccache would mistake the links to incc for the compilers.
         environment.setdefault("CCACHE_PATH", path)
     return environment, notes
 
@@ -196,34 +200,34 @@ _CMAKE_LAUNCHERS = tuple(f"CMAKE_{language}_COMPILER_LAUNCHER" for language in (
 
 
 def stands_for(program: str) -> bool:
-    """Whether incc stands in for a program of this path or name."""
+    """Return True if incc replaces a program of this path or name."""
     name = os.path.basename(program)
     return name in LAUNCHERS or COMPILERS.fullmatch(name) is not None
 
 
 def _starts_incc(value: str) -> bool:
-    """Whether a value of such a variable has a cache start incc."""
+    """Return True if the value of a compiler variable makes a compiler cache start incc."""
     words = [os.path.basename(word) for word in value.replace(";", " ").split()]
     return words[:1] in (["ccache"], ["sccache"]) and "incc" in words
 
 
 def incc_program() -> str:
-    """The path of `incc`: beside this command, else in PATH. Raises FileNotFoundError."""
+    """Return the path of `incc`, next to this command or in PATH. Raises FileNotFoundError."""
     import shutil
 
-    beside = [os.path.join(os.path.dirname(os.path.realpath(p)), "incc") for p in (sys.argv[0], sys.executable)]
-    beside.insert(1, os.path.join(os.path.dirname(sys.executable), "incc"))
-    found = next((path for path in beside if os.access(path, os.X_OK)), None) or shutil.which("incc")
-    if not found:
-        raise FileNotFoundError(2, "not found beside incc-build or in PATH", "incc")
-    return os.path.abspath(found)
+    programs = (os.path.realpath(sys.argv[0]), sys.executable, os.path.realpath(sys.executable))
+    candidates = [os.path.join(os.path.dirname(program), "incc") for program in programs]
+    path = next((path for path in candidates if os.access(path, os.X_OK)), None) or shutil.which("incc")
+    if not path:
+        raise FileNotFoundError(2, "not found next to incc-build or in PATH", "incc")
+    return os.path.abspath(path)
 
 
 def make_links(environment: Mapping[str, str], incc: str, queue: Queue) -> str:
-    """A folder with a link to incc for each compiler in PATH, by its name; returns its path. Raises OSError.
+    """Fill a folder with a link to incc for each compiler in PATH, and return its path. Raises OSError.
 
-    It stays where it is: a build that is configured now keeps the compiler's path, and is run on later days, when the
-    link compiles as the compiler would.
+    The folder is permanent: a build that is configured now keeps the link's path, and later builds without incc-build
+    compile through it.
     """
     base = environment.get("XDG_DATA_HOME", "")
     if not os.path.isabs(base):
@@ -245,17 +249,17 @@ def make_links(environment: Mapping[str, str], incc: str, queue: Queue) -> str:
 
 
 def compilers(path: str, own: str) -> list[str]:
-    """Names of the compilers and launchers in these folders, other than the program at `own`, sorted."""
-    found = set()
+    """Return the names of compilers and launchers in the folders of `path` that are not the program `own`, sorted."""
+    names = set()
     for folder in path.split(os.pathsep):
         try:
             with os.scandir(folder or ".") as items:
                 for item in items:
                     if stands_for(item.name) and os.path.realpath(item.path) != own and os.access(item.path, os.X_OK):
-                        found.add(item.name)
+                        names.add(item.name)
         except OSError:
             continue
-    return sorted(found)
+    return sorted(names)
 
 
 def _link(place: str, incc: str, names: Sequence[str]) -> None:
@@ -266,7 +270,7 @@ def _link(place: str, incc: str, names: Sequence[str]) -> None:
                 continue
         except OSError:
             pass
-        # Others may be looking for a compiler here at this moment.
+        # Atomic, since other processes may be starting a compiler from here.
         new = f"{link}.{os.getpid()}.new"
         os.symlink(incc, new)
         os.replace(new, link)
@@ -278,7 +282,7 @@ _SIGNALS = (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal
 
 
 class _Build:
-    """A build, and the workers beside it."""
+    """A build, and the workers that analyse what it compiles."""
 
     def __init__(
         self, options: argparse.Namespace, queue: Queue, command: list[str], environment: dict[str, str]
@@ -289,27 +293,24 @@ class _Build:
         self.environment = environment
         self.pool: Pool | None = None
         self.stopped = 0
-        self.told = 0
+        self.shown = 0
+        """The number of waiting units on the terminal; 0 if the line is empty."""
 
     def run(self) -> int:
-        """Build, analyse what is left, and report; returns the exit status."""
+        """Build, analyse the remaining jobs, report, and return the exit status."""
         import shutil
 
         program = shutil.which(self.command[0], path=self.environment["PATH"])
         if program is None:
-            _say(f"error: {self.command[0]}: no such command")
+            _say(f"error: {self.command[0]!r}: command not found")
             return NOT_FOUND
         manifest = _Grown(os.path.join(self.queue.reports, ".incc", "manifest.jsonl"))
         log = _Grown(self.queue.log)
-        # Signals are waited for, and so wake whoever sleeps; the build itself gets them as usual.
+        # `_sleep` waits for the signals; the build itself receives them as usual.
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         try:
             build = os.posix_spawn(
-                program,
-                self.command,
-                self.environment,
-                setsigmask=(),
-                setsigdef=(signal.SIGPIPE, signal.SIGXFSZ),
+                program, self.command, self.environment, setsigmask=(), setsigdef=(signal.SIGPIPE, signal.SIGXFSZ)
             )
         except OSError as error:
             _say(f"error: {program}: {error.strerror}")
@@ -324,21 +325,21 @@ class _Build:
         left = len(self.queue.waiting())
         if self.pool is not None and self.pool.aside:
             aside = ", ".join(self.pool.aside)
-            _say(f"warning: analysis ended whole processes; put aside in {self.queue.failed}: {aside}")
+            _say(f"warning: the analysis of these jobs crashed; they are kept in {self.queue.failed}: {aside}")
         lines = log.lines()
         if lines:
             _say(f"warning: {lines} {'message' if lines == 1 else 'messages'} in {log.path}")
         if left:
-            _say(f"{left} {'unit waits' if left == 1 else 'units wait'} to be analysed: incc-report {self._shown()}")
+            _say(f"{left} {'unit waits' if left == 1 else 'units wait'} for analysis; run incc-report {self._folder()}")
         if not self.stopped:
             self._report(status, manifest.lines(), failed=lines > 0)
         return status
 
-    def _shown(self) -> str:
+    def _folder(self) -> str:
         return os.path.relpath(self.queue.reports)
 
     def _attend(self, build: int) -> int:
-        """Wait for the build while workers analyse what it compiles; returns its exit status."""
+        """Wait for the build while workers analyse what it compiles, and return its exit status."""
         while True:
             self._sleep(build)
             ended, status = os.waitpid(build, os.WNOHANG)
@@ -349,14 +350,14 @@ class _Build:
                 self._tend()
 
     def _sleep(self, build: int = 0) -> None:
-        """Wait a moment, or for a signal, which the build gets too where it has not got it already."""
+        """Wait a moment or for a signal, and pass the signal on to the build if necessary."""
         info = signal.sigtimedwait(_SIGNALS, _PAUSE)
         if info is None or info.si_signo == signal.SIGCHLD:
             return
         self.stopped = info.si_signo
         if self.pool is not None:
             self.pool.stop()
-        # What comes from a terminal comes to all that run in it.
+        # A terminal sends its signals to the build as well.
         if build and not (info.si_code > 0 and info.si_signo in (signal.SIGINT, signal.SIGQUIT)):
             os.kill(build, info.si_signo)
 
@@ -366,13 +367,13 @@ class _Build:
         if self.pool is not None:
             self.pool.tend()
         elif self.queue.waiting():
-            # Not before there is work: a build may have nothing to compile.
+            # Workers start with the first job, since a build may compile nothing.
             count = self.options.jobs or len(os.sched_getaffinity(0))
             self.pool = Pool(self.queue, count)
             self.pool.start()
 
     def _drain(self) -> None:
-        """Let the workers analyse what the build has left."""
+        """Let the workers analyse the remaining jobs."""
         if not self.stopped:
             self._tend()
         if self.pool is None:
@@ -380,35 +381,33 @@ class _Build:
         self.pool.finish()
         terminal = sys.stderr is not None and sys.stderr.isatty()
         while not self.stopped and self.pool.tend():
-            if terminal and self.told != (left := len(self.queue.waiting())):
+            if terminal and self.shown != (left := len(self.queue.waiting())):
                 sys.stderr.write(f"\rincc-build: {left} left to analyse \x1b[K")
                 sys.stderr.flush()
-                self.told = left
+                self.shown = left
             self._sleep()
-        if self.told:
+        if self.shown:
             sys.stderr.write("\r\x1b[K")
 
     def _report(self, status: int, reports: int, failed: bool) -> None:
         import subprocess
 
-        known = os.path.exists(os.path.join(self.queue.reports, ".incc", "manifest.jsonl"))
-        if not reports and not known and self.pool is not None:
-            why = "" if failed else ": the build has what it compiles reported on in other folders"
-            _say(f"no report in {self._shown()}{why}")
-            return
-        if not reports and not known and status:
-            # Why is what the command itself has said: a guess would lead away from it.
-            _say(f"{self.command[0]} failed ({_ending(status)}): there is nothing to report on")
-            return
-        if not reports and not known:
-            _say(
-                "nothing that was compiled came through incc. A build that was configured before names its compiler by "
-                "path: configure it anew under incc-build, or with CMAKE_<LANG>_COMPILER_LAUNCHER=incc"
-            )
+        if not reports and not os.path.exists(os.path.join(self.queue.reports, ".incc", "manifest.jsonl")):
+            if self.pool is not None:
+                why = "" if failed else ": the build writes its reports to other folders"
+                _say(f"no report in {self._folder()}{why}")
+            elif status:
+                # The command itself has printed the reason.
+                _say(f"{self.command[0]} failed ({_ending(status)}): nothing to report")
+            else:
+                _say(
+                    "no compilation went through incc; if the build was configured before, it calls its compiler by "
+                    "path: configure it again under incc-build, or with CMAKE_<LANG>_COMPILER_LAUNCHER=incc"
+                )
             return
         program = os.path.join(os.path.dirname(incc_program()), "incc-report")
         if self.options.no_report or not os.access(program, os.X_OK):
-            _say(f"{reports} {'report' if reports == 1 else 'reports'} written to {self._shown()}")
+            _say(f"{reports} {'report' if reports == 1 else 'reports'} written to {self._folder()}")
             return
         sys.stdout.flush()
         try:
@@ -418,7 +417,7 @@ class _Build:
 
 
 def _ending(status: int) -> str:
-    """An exit status in words. Shells, too, add 128 to the number of the signal that ended a command."""
+    """Return an exit status in words; like in shells, it is 128 plus the number of a signal that ended the command."""
     if status > 128:
         try:
             return f"status {status}, {signal.Signals(status - 128).name}"
@@ -428,7 +427,7 @@ def _ending(status: int) -> str:
 
 
 class _Grown:
-    """A file to which lines are added while something else goes on."""
+    """A file that grows during the build."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -438,7 +437,7 @@ class _Grown:
             self._start = 0
 
     def lines(self) -> int:
-        """How many were added."""
+        """Return the number of new lines."""
         try:
             with open(self.path, "rb") as file:
                 file.seek(self._start)

@@ -1,4 +1,4 @@
-"""The command `incc-db`: a database of reports, over commits and builds."""
+"""The command `incc-db`: a database of reports over commits and builds."""
 
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 OK, INCOMPLETE, USAGE = 0, 1, 2
 
 DEFAULT = "incc.db"
-"""The database where neither --db nor $INCC_DB names one."""
+"""The default database."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; returns its exit status: 0, 1 if not all could be done, 2 for a mistake on the command line or
-    a database that cannot be used."""
+    """Run the command and return its exit status.
+
+    The status is 0, 1 if part of the work failed, or 2 for a mistake on the command line or an unusable database.
+    """
     parser = _parser()
     options = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
     if not options.command:
@@ -46,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except BrokenPipeError:
-        # The reader (head, less) has seen enough.
+        # The reader (head, less) has ended.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return OK
     except (UsageError, InputError) as error:
@@ -70,82 +72,91 @@ def _parser() -> argparse.ArgumentParser:
 
     parser = Parser(
         prog="incc-db",
-        summary="a database of reports over commits and builds",
-        description="Keep reports in a database: what became of kernels over commits, which build is the fastest, "
-        "baselines to compare with (docs/database.md).",
-        environment=[("INCC_DB", "the database, where --db names none")],
-        status="0; 1 if not all could be done, or nothing was found; 2 for a mistake on the command line "
-        "or a database that cannot be used",
+        summary="keep reports over commits and builds in a database",
+        description="Keep reports in a database, to show the history of kernels over commits, find the fastest build "
+        "and set baselines to compare with (docs/database.md).",
+        environment=[("INCC_DB", "database, unless --db names one")],
+        status="0; 1 if part of the work failed or nothing matched; 2 for a mistake on the command line or an unusable "
+        "database",
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     shared = argparse.ArgumentParser(add_help=False)
-    text = f"the database (default: $INCC_DB, or {DEFAULT} in the working directory)"
+    text = f"database (default: $INCC_DB, or {DEFAULT})"
     parser.add_argument("--db", metavar="FILE", default=os.environ.get("INCC_DB") or DEFAULT, help=text)
-    # Behind the command it may stand as well, and without a default of its own takes nothing back.
+    # Also accepted after the command; without a default, so that it does not override the one before.
     shared.add_argument("--db", metavar="FILE", default=argparse.SUPPRESS, help=text)
 
     def command(
         name: str, run: Callable[[argparse.Namespace], int], text: str, within: Any = commands
     ) -> argparse.ArgumentParser:
-        made: argparse.ArgumentParser = within.add_parser(name, help=text, description=f"{text}.", parents=[shared])
+        description = f"{text[0].upper()}{text[1:]}."
+        made: argparse.ArgumentParser = within.add_parser(name, help=text, description=description, parents=[shared])
         made.set_defaults(run=run)
         return made
 
     def formats(made: argparse.ArgumentParser) -> None:
-        made.add_argument("--format", choices=("text", "json"), default="text", help="text (default), or for programs")
+        made.add_argument("--format", choices=("text", "json"), default="text", help="output format (default: text)")
 
     def where(made: argparse.ArgumentParser) -> None:
-        made.add_argument("--mcpu", "-mcpu", default="", metavar="NAME", help="only what was analysed for this core")
-        made.add_argument("--all", action="store_true", help="remainders, prologues and fallbacks, too")
+        made.add_argument("--mcpu", "-mcpu", default="", metavar="NAME", help="show only analyses for this core")
+        made.add_argument("--all", action="store_true", help="include remainders, prologues and fallbacks")
 
-    one = command("add", _add, "add reports to a commit; what it has of the same units is replaced")
-    one.add_argument("--commit", metavar="C", help="the commit (default: what is checked out here)")
-    one.add_argument("--branch", metavar="NAME", help="a branch that it is on (default: what is checked out here)")
-    one.add_argument("--date", metavar="DATE", help="when it was made, where git does not know it: 2026-01-31[T12:00]")
-    one.add_argument("reports", nargs="+", metavar="REPORT", help="JSON reports, or folders of them; - standard input")
+    one = command("add", _add, "add reports to a commit, replacing those of the same units")
+    one.add_argument("--commit", metavar="C", help="commit (default: the one checked out here)")
+    one.add_argument("--branch", metavar="NAME", help="branch of the commit (default: the one checked out here)")
+    one.add_argument("--date", metavar="DATE", help="date of a commit that git does not have: 2026-01-31[T12:00]")
+    one.add_argument("reports", nargs="+", metavar="REPORT", help="JSON report, or folder of them (-: standard input)")
 
-    one = command("merge", _merge, "take over all that other databases have")
-    one.add_argument("others", nargs="+", metavar="OTHER", help="the other databases, which stay as they are")
+    one = command("merge", _merge, "copy the contents of other databases")
+    one.add_argument("others", nargs="+", metavar="OTHER", help="database to copy from")
 
-    one = command("list", _list, "the commits, the newest first")
+    one = command("list", _list, "list the commits, newest first")
     formats(one)
 
-    one = command("show", _show, "what there is of a commit")
-    one.add_argument("name", nargs="?", default="", metavar="COMMIT", help="or a baseline (default: the newest)")
+    one = command("show", _show, "show the units of a commit")
+    one.add_argument(
+        "name", nargs="?", default="", metavar="COMMIT", help="commit or baseline (default: the newest commit)"
+    )
     formats(one)
 
-    one = command("log", _log, "the history of kernels over commits")
-    one.add_argument("kernel", metavar="KERNEL", help="a function or kernel_id, or a pattern of it; :LINE behind it")
+    one = command("log", _log, "show the history of kernels over commits")
+    one.add_argument("kernel", metavar="KERNEL", help="function or kernel_id, or a glob, with :LINE if needed")
     where(one)
     formats(one)
 
-    one = command("best", _best, "which build has the fewest cycles an element")
-    one.add_argument("kernel", nargs="?", default="", metavar="KERNEL", help="as of log (default: all)")
+    one = command("best", _best, "show the build with the fewest cycles per element")
+    one.add_argument("kernel", nargs="?", default="", metavar="KERNEL", help="kernel as for log (default: all)")
     where(one)
     formats(one)
 
-    one = command("export", _export, "all figures as a table, or all reports")
-    one.add_argument("kind", choices=("csv", "parquet", "json"), help="json: the reports, one a line")
-    one.add_argument("-o", "--output", metavar="FILE", help="(default: standard output)")
-    one.add_argument("--where", metavar="CONDITION", help="only kernels for which this holds (docs/filters.md)")
-    one.add_argument("--commit", metavar="C", help="of this commit or baseline (json; default: of all)")
+    one = command("export", _export, "export all figures as a table, or all reports")
+    one.add_argument("kind", choices=("csv", "parquet", "json"), help="table, or reports, one per line (json)")
+    one.add_argument("-o", "--output", metavar="FILE", help="output file (default: standard output)")
+    one.add_argument(
+        "--where", metavar="CONDITION", help="export only kernels that meet this condition (docs/filters.md)"
+    )
+    one.add_argument("--commit", metavar="C", help="export only this commit or baseline (json only)")
 
-    one = commands.add_parser("baseline", help="names for commits to compare with", description="Names for commits.")
+    one = commands.add_parser(
+        "baseline", help="name commits to compare with", description="Name commits to compare with."
+    )
     one.set_defaults(run=lambda _, usage=one.print_usage: usage(sys.stderr) or USAGE)
     baselines = one.add_subparsers(dest="action", metavar="ACTION")
-    one = command("set", _baseline_set, "let a name stand for a commit", baselines)
+    one = command("set", _baseline_set, "name a commit", baselines)
     one.add_argument("name", metavar="NAME")
-    one.add_argument("--commit", metavar="C", help="(default: what is checked out here, else the newest)")
-    one = command("get", _baseline_get, "the commit that a name stands for", baselines)
-    one.add_argument("name", nargs="?", default="", metavar="NAME", help="(default: the only one there is)")
-    command("list", _baseline_list, "all names and their commits", baselines)
-    one = command("remove", _baseline_remove, "forget a name; the commit stays", baselines)
+    one.add_argument("--commit", metavar="C", help="commit (default: the one checked out here, else the newest)")
+    one = command("get", _baseline_get, "print the commit of a baseline", baselines)
+    one.add_argument("name", nargs="?", default="", metavar="NAME", help="baseline (default: the only one)")
+    command("list", _baseline_list, "list the baselines and their commits", baselines)
+    one = command("remove", _baseline_remove, "remove a baseline but not its commit", baselines)
     one.add_argument("name", metavar="NAME")
 
-    one = command("prune", _prune, "remove old commits, but none that a baseline stands for")
-    one.add_argument("--keep", type=_number, metavar="N", help="all but the newest N")
-    one.add_argument("--before", metavar="DATE", help="those from before that day (with --keep: if both hold)")
-    one.add_argument("--dry-run", action="store_true", help="only say what would be removed")
+    one = command("prune", _prune, "remove old commits except baselines")
+    one.add_argument("--keep", type=_number, metavar="N", help="keep the newest N commits")
+    one.add_argument(
+        "--before", metavar="DATE", help="remove commits older than this date (with --keep: if both apply)"
+    )
+    one.add_argument("--dry-run", action="store_true", help="only print what would be removed")
     return parser
 
 
@@ -157,7 +168,7 @@ def _number(text: str) -> int:
     return int(text)
 
 
-# --- what changes the database ----------------------------------------------------------------------------------------
+# --- commands that change the database --------------------------------------------------------------------------------
 
 
 def _add(options: argparse.Namespace) -> int:
@@ -170,15 +181,15 @@ def _add(options: argparse.Namespace) -> int:
     files = files_of(options.reports)
     _is_no_input(options.db, files)
     refused: list[str] = []
-    found = _units(files, refused)
-    first = next(found, None)
+    units = _units(files, refused)
+    first = next(units, None)
     if first is None and refused and not os.path.exists(options.db):
-        return INCOMPLETE  # without an empty database
+        return INCOMPLETE  # do not create an empty database
     with open_database(options.db, create=True) as database:
         if database.note:
             _say(f"note: {database.note}")
         adder = database.adder(name, date, branch)
-        for file, unit in chain((first,) if first else (), found):
+        for file, unit in chain((first,) if first else (), units):
             adder.add(unit, file)
         added = adder.finish()
     print(f"{shown(name)}: {_added(added)}")
@@ -186,8 +197,7 @@ def _add(options: argparse.Namespace) -> int:
 
 
 def _units(files: list[str], refused: list[str]) -> Iterator[tuple[str, PackedUnit]]:
-    """The units of the reports in files, each with its file. What cannot be read is said, noted in `refused`, and keeps
-    nothing behind it out."""
+    """Yield the files and units of reports; report unreadable ones, add their errors to `refused`, and go on."""
     from incc.history.reports import packed_text, read_reports
     from incc.report.documents import InputError
 
@@ -210,7 +220,7 @@ def _units(files: list[str], refused: list[str]) -> Iterator[tuple[str, PackedUn
 
 
 def _commit_to_add(options: argparse.Namespace) -> tuple[str, int | None, str]:
-    """The commit's name, date and branch."""
+    """Return the commit's name, date and branch."""
     from incc.driver import UsageError
     from incc.history.commits import checked_out, commit_of
 
@@ -219,20 +229,19 @@ def _commit_to_add(options: argparse.Namespace) -> tuple[str, int | None, str]:
     here = checked_out()
     if options.commit is None:
         if here is None:
-            raise UsageError("--commit=C is needed: there is no git repository here that could say which it is")
+            raise UsageError("no git repository here; name the commit with --commit=C")
         if here.modified:
             _say(
-                f"note: files here are not as in {here.name[:10]}, to which the reports are added; --commit=NAME gives "
-                "them another name"
+                f"note: the reports are added to {here.name[:10]}, but files here differ from it; --commit=NAME "
+                "adds them to another commit"
             )
         return here.name, here.date if date is None else date, branch or here.branch
     name = _name("--commit", options.commit)
-    known = commit_of(name) if here else None
-    if known is None:
+    commit = commit_of(name) if here else None
+    if here is None or commit is None:
         return name, date, branch
-    assert here is not None
-    branch = branch or (here.branch if known.name == here.name else "")
-    return known.name, known.date if date is None else date, branch
+    branch = branch or (here.branch if commit.name == here.name else "")
+    return commit.name, commit.date if date is None else date, branch
 
 
 def _added(added: Added) -> str:
@@ -242,7 +251,7 @@ def _added(added: Added) -> str:
     if added.replaced:
         text += f", {count(added.replaced, 'unit')} replaced"
     if added.already:
-        text += f"; {count(added.already, 'unit')} there already"
+        text += f"; {count(added.already, 'unit')} already present"
     return text
 
 
@@ -284,7 +293,7 @@ def _prune(options: argparse.Namespace) -> int:
     for name in done.commits:
         print(f"{shown(name)} {verb}")
     for name in done.kept:
-        print(f"{shown(name)} stays: it is a baseline")
+        print(f"{shown(name)} is a baseline and stays")
     size = "" if options.dry_run else f"; {_megabytes(done.before)} before, {_megabytes(done.after)} now"
     print(f"{count(len(done.commits), 'commit')} with {count(done.units, 'unit')} {verb}{size}")
     return OK
@@ -306,7 +315,7 @@ def _baseline_set(options: argparse.Namespace) -> int:
 
 
 def _commit_named(database: Database, name: str | None) -> Commit:
-    """The commit of an option; without one what is checked out, if there is anything of it, else the newest."""
+    """Return the commit of this name; without one, the commit checked out here, else the newest."""
     from incc.history.commits import checked_out, commit_of
     from incc.report.documents import InputError
 
@@ -314,14 +323,14 @@ def _commit_named(database: Database, name: str | None) -> Commit:
         try:
             return database.named(name)
         except InputError:
-            # Whatever else git calls so: HEAD~2, a tag.
-            known = commit_of(name)
-            if known is None:
+            # Other names in git: HEAD~2, a tag.
+            commit = commit_of(name)
+            if commit is None:
                 raise
-            return database.named(known.name)
+            return database.named(commit.name)
     here = checked_out()
-    found = {commit.name: commit for commit in database.commits()}
-    return found[here.name] if here and here.name in found else database.named("")
+    stored = {commit.name: commit for commit in database.commits()}
+    return stored[here.name] if here and here.name in stored else database.named("")
 
 
 def _baseline_get(options: argparse.Namespace) -> int:
@@ -335,8 +344,8 @@ def _baseline_get(options: argparse.Namespace) -> int:
     if name in names:
         print(names[name])
         return OK
-    known = f"there are {', '.join(names)}" if names else "there are none"
-    _say(f"{options.db}: {f'no baseline {name!r}' if name else 'which baseline?'}: {known}")
+    existing = f"it has {', '.join(names)}" if names else "it has none"
+    _say(f"{options.db}: {f'no baseline {name!r}' if name else 'name a baseline'}: {existing}")
     return INCOMPLETE
 
 
@@ -345,8 +354,8 @@ def _baseline_list(options: argparse.Namespace) -> int:
     from incc.history.store import open_reading
 
     with open_reading(options.db) as database:
-        found = commits(database)
-    for name, commit in sorted((name, c.commit) for c in found for name in c.baselines):
+        stored = commits(database)
+    for name, commit in sorted((name, c.commit) for c in stored for name in c.baselines):
         print(f"{name} {commit}")
     return OK
 
@@ -365,40 +374,40 @@ def _baseline(text: str) -> str:
     from incc.driver import UsageError
 
     if "@" in text:
-        raise UsageError(f"{text!r}: a baseline's name has no @, which stands before it in FILE.db@NAME")
+        raise UsageError(f"{text!r}: a baseline's name must not contain @, which precedes it in FILE.db@NAME")
     return _name("baseline", text)
 
 
 def _name(option: str, text: str) -> str:
-    """A name that can be kept, printed and written behind an option."""
+    """Return `text` if it is a valid name: printable, not empty, without spaces at its ends. Raises UsageError."""
     from incc.driver import UsageError
 
     if not text or not text.isprintable() or text != text.strip():
-        raise UsageError(f"{option}: {text!r} is no name")
+        raise UsageError(f"{option}: {text!r} is not a valid name")
     return text
 
 
 def _date(option: str, text: str) -> int:
-    """Seconds since 1970."""
+    """Parse a date into seconds since 1970. Raises UsageError."""
     import datetime
 
     from incc.driver import UsageError
 
     try:
-        found = datetime.datetime.fromisoformat(text)
-        return int((found if found.tzinfo else found.replace(tzinfo=datetime.UTC)).timestamp())
+        date = datetime.datetime.fromisoformat(text)
+        return int((date if date.tzinfo else date.replace(tzinfo=datetime.UTC)).timestamp())
     except (ValueError, OverflowError):
-        raise UsageError(f"{option}: {text!r} is no date such as 2026-01-31 or 2026-01-31T12:00") from None
+        raise UsageError(f"{option}: {text!r} is not a date; write 2026-01-31 or 2026-01-31T12:00") from None
 
 
 def _is_no_input(path: str, files: Iterable[str]) -> None:
     from incc.driver import UsageError
 
     if any(os.path.realpath(file) == os.path.realpath(path) for file in files):
-        raise UsageError(f"{path}: the database is named as a report, too; incc-db merge takes over databases")
+        raise UsageError(f"{path}: the database is also a report to add; use incc-db merge to copy databases")
 
 
-# --- what reads it ----------------------------------------------------------------------------------------------------
+# --- commands that read the database ----------------------------------------------------------------------------------
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -407,8 +416,8 @@ def _list(options: argparse.Namespace) -> int:
     from incc.views import database as views
 
     with open_reading(options.db) as database:
-        found = commits(database)
-    _print(options, found, lambda layout: views.commits(found, layout))
+        stored = commits(database)
+    _print(options, stored, lambda layout: views.commits(stored, layout))
     return OK
 
 
@@ -441,11 +450,11 @@ def _log(options: argparse.Namespace) -> int:
     from incc.views import database as views
 
     with open_reading(options.db) as database:
-        found = history(database, options.kernel, choice(options.kernel, options.mcpu, options.all))
-    if not found.series:
+        series = history(database, options.kernel, choice(options.kernel, options.mcpu, options.all))
+    if not series.series:
         _say(f"{options.db}: no kernel {options.kernel!r}")
         return INCOMPLETE
-    _print(options, found, lambda layout: views.history(found, layout, _bars()))
+    _print(options, series, lambda layout: views.history(series, layout, _bars()))
     return OK
 
 
@@ -455,17 +464,17 @@ def _best(options: argparse.Namespace) -> int:
     from incc.views import database as views
 
     with open_reading(options.db) as database:
-        found = best(database, options.kernel, choice(options.kernel, options.mcpu, options.all))
-    if not found.kernels and not found.without_elements:
+        ranking = best(database, options.kernel, choice(options.kernel, options.mcpu, options.all))
+    if not ranking.kernels and not ranking.without_elements:
         what = f"no kernel {options.kernel!r}" if options.kernel else "no loop"
-        _say(f"{options.db}: {what} of which it is known how many elements an iteration stands for")
+        _say(f"{options.db}: {what} with a known number of elements per iteration")
         return INCOMPLETE
-    _print(options, found, lambda layout: views.best(found, layout))
+    _print(options, ranking, lambda layout: views.best(ranking, layout))
     return OK
 
 
 def _bars() -> str:
-    """What sparklines are drawn with: blocks, if the terminal's encoding has them."""
+    """Return the characters of sparklines: blocks, if the terminal's encoding has them."""
     from incc.views.database import ASCII_BARS, BARS
 
     try:
@@ -475,14 +484,14 @@ def _bars() -> str:
     return BARS
 
 
-def _print(options: argparse.Namespace, found: Any, lines: Callable[[Layout], Iterator[str]]) -> None:
+def _print(options: argparse.Namespace, result: Any, lines: Callable[[Layout], Iterator[str]]) -> None:
     from incc.driver.deliver import write_stream
 
     def render(width: int, colour: bool) -> str:
         if options.format == "json":
             from incc.views.json import render as render_json
 
-            return render_json(found)
+            return render_json(result)
         from incc.views.layout import Layout
 
         return "".join(f"{line}\n" for line in lines(Layout(width, colour)))
@@ -497,12 +506,12 @@ def _export(options: argparse.Namespace) -> int:
 
     condition = _condition(options.where)
     if options.kind == "json" and condition is not None:
-        raise UsageError("--where chooses among kernels, and json are whole reports")
+        raise UsageError("--where cannot be combined with json, which exports whole reports")
     if options.kind != "json" and options.commit:
-        raise UsageError("--commit is for json; --where='commit == \"…\"' chooses rows")
+        raise UsageError("--commit requires json; for a table use --where='commit == \"…\"'")
     if options.output and os.path.realpath(options.output) == os.path.realpath(options.db):
         raise UsageError(f"-o would overwrite {options.db}")
-    with open_reading(options.db) as database, _target(options.output) as binary:
+    with open_reading(options.db) as database, _Target(options.output) as binary:
         if options.kind == "parquet":
             export.write_parquet(database, condition, binary)
         elif options.kind == "json":
@@ -532,12 +541,12 @@ def _condition(text: str | None) -> Condition | None:
     except ValueError as error:
         raise UsageError(f"--where: {error}") from None
     if condition.needs_baseline:
-        raise UsageError(f"--where: {text!r} compares with a baseline, and there is none")
+        raise UsageError(f"--where: {text!r} needs a baseline to compare with; use incc-diff")
     return condition
 
 
-class _target:
-    """Where an export goes: standard output, or a file, which is there when all of it is, or else as before."""
+class _Target:
+    """The output of an export: standard output, or a file that is replaced when the export is complete."""
 
     def __init__(self, path: str | None) -> None:
         self.path = path
@@ -558,16 +567,16 @@ class _target:
 
 
 def _is_special(path: str) -> bool:
-    """Whether it is there and no file: a pipe, /dev/null."""
+    """Return True if the path exists but is not a regular file: a pipe, /dev/null."""
     return os.path.exists(path) and not os.path.isfile(path)
 
 
-def _write_reports(found: Iterable[Any], stream: Any) -> None:
-    """Reports, one a line."""
+def _write_reports(reports: Iterable[Any], stream: Any) -> None:
+    """Write reports as JSON, one per line."""
     from incc.views.json import render
 
     stream = stream or sys.stdout.buffer
-    for report in found:
+    for report in reports:
         try:
             stream.write(render(report, compact=True).encode("utf-8", "surrogateescape"))
         except UnicodeEncodeError:

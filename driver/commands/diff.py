@@ -1,4 +1,4 @@
-"""The command `incc-diff`: what became of kernels between compilers, versions, flags, cores and commits."""
+"""The command `incc-diff`: compare kernels across compilers, flags, cores and commits."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 OK, FAILED, ERROR = 0, 1, 2
 
 PAGE_KERNELS = 2000
-"""Kernels whose instructions are in a page, those that matter most: a kilobyte or two each."""
+"""Most kernels with instructions in a page; each takes a kilobyte or two."""
 
 ABOUT = """\
-Compare the kernels of several builds: which became faster or slower, and why. All are compared with the first that has
-the kernel. An input is a report, a folder of them, a database (FILE.db, or FILE.db@NAME for a baseline or a commit), or
-code: assembly, objects, libraries, programs; - is standard input."""
+Compare the kernels of several builds: which became faster or slower, and why. Each kernel is compared with the first
+build that has it. An input is a report, a folder of reports, a database (FILE.db, or FILE.db@NAME for a baseline or a
+commit), or code: assembly, objects, libraries, programs; - is standard input."""
 
 EXAMPLES = """\
   incc-diff old.json new.json                        reports of incc, incc-mca or incc-scan
-  incc-diff build-old/reports build-new/reports      folders of them (INCC_OUTPUT of two builds)
+  incc-diff build-old/reports build-new/reports      folders of reports (INCC_OUTPUT of two builds)
   incc-diff old/libm.so new/libm.so --mcpu=znver4    code
-  incc-diff kernel.s --mcpu=skylake,znver4           one code on two cores
+  incc-diff kernel.s --mcpu=skylake,znver4           the same code on two cores
   incc-diff --run gcc-11 gcc-12 clang-19 -- -O3 -march=skylake-avx512 foo.c
   incc-diff --run gcc --flags=-O2 --flags='-O3 -funroll-loops' -- foo.c
   incc-diff --baseline=perf.db@main new.json --fail-if 'cycles > +5%' --junit=perf.xml --github
@@ -48,8 +48,7 @@ compiled, or output that cannot be written"""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; returns its exit status: 0, 1 if --fail-if holds for a kernel, 2 for a mistake on the command
-    line, input that cannot be read or output that cannot be written."""
+    """Run the command and return its exit status, as described in STATUS."""
     from incc.driver import UsageError
     from incc.report.documents import InputError
     from incc.support.errors import AnalysisError
@@ -64,7 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         sides = _sides(options, compiled)
         if len(sides) < 2:
-            raise InputError(f"{sides[0].info.input}: there is nothing of several cores in it to compare")
+            raise InputError(f"{sides[0].info.input}: only one core to compare; name a second input")
         from incc.comparison.build import compare
 
         comparison = compare(sides, wanted)
@@ -102,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
 
     parser = Parser(
         prog="incc-diff",
-        summary="kernels of several builds, compilers or cores beside each other",
+        summary="compare the kernels of several builds, compilers or cores",
         usage="incc-diff [options] A B [C …]\n       incc-diff [options] --run COMPILER… -- ARGS",
         description=ABOUT,
         examples=EXAMPLES,
@@ -113,136 +112,134 @@ def _parser() -> argparse.ArgumentParser:
     what = parser.add_argument_group("what to compare")
     what.add_argument("inputs", nargs="*", metavar="INPUT", help=argparse.SUPPRESS)
     what.add_argument(
-        "--baseline", metavar="DB[@NAME]", help="a database's baseline or commit (docs/database.md), as the first input"
+        "--baseline", metavar="DB[@NAME]", help="first input: a baseline or commit of a database (docs/database.md)"
     )
     what.add_argument(
-        "--run", nargs="+", metavar="COMPILER", help="compile with each of these, to nowhere, what stands behind --"
+        "--run",
+        nargs="+",
+        metavar="COMPILER",
+        help="compile the command after -- with each of these compilers, without output",
     )
     what.add_argument(
         "--flags",
         action="append",
         default=[],
         metavar="FLAGS",
-        help="with --run: more flags, as in a shell; each time it is given makes a variant: --flags='-O3 -ffast-math'",
+        help="with --run: add flags; each use makes a variant: --flags='-O3 -ffast-math' (repeatable)",
     )
     what.add_argument(
         "-mcpu",
         "--mcpu",
         default="",
         metavar="NAME",
-        help="the core for code, several with commas between them (default: with --run what the command is for, else "
-        "the host)",
+        help="core, or cores separated by commas, to analyse code for (default: the host; with --run: the command's "
+        "target)",
     )
     what.add_argument(
         "--function",
         action="append",
         default=[],
         metavar="GLOB",
-        help="only functions of these names; may be given several times",
+        help="compare only functions of this name (repeatable)",
     )
     what.add_argument(
-        "--model-path",
-        action="append",
-        default=[],
-        metavar="FOLDER",
-        help="a folder or file of models; may be given several times",
+        "--model-path", action="append", default=[], metavar="FOLDER", help="look for models there first (repeatable)"
     )
-    what.add_argument("-j", dest="jobs", type=positive, default=1, metavar="N", help="processes that analyse code (1)")
+    what.add_argument(
+        "-j", dest="jobs", type=positive, default=1, metavar="N", help="processes that analyse code (default: 1)"
+    )
     show = parser.add_argument_group("what to show")
     show.add_argument(
         "--where",
         metavar="CONDITION",
-        help="only kernels for which this holds; names end in _a and _b: 'cycles_b > 1.1*cycles_a' (docs/filters.md)",
+        help="show only kernels that meet this condition: 'cycles_b > 1.1*cycles_a' (docs/filters.md)",
     )
     show.add_argument(
         "--fail-if",
         metavar="CONDITION",
-        help="exit status 1 if this holds for a kernel, and a list of those: 'cycles > +5%%'",
+        help="list the kernels that meet this condition, and exit with 1 if there are any: 'cycles > +5%%'",
     )
-    show.add_argument("--all", action="store_true", help="also kernels that did not change, and lists in full")
+    show.add_argument("--all", action="store_true", help="include unchanged kernels, and show lists in full")
     show.add_argument(
-        "--top", type=positive, default=0, metavar="N", help="at most so many rows (else 100, in Markdown 20)"
+        "--top", type=positive, default=0, metavar="N", help="most rows to show (default: 100, in Markdown 20)"
     )
-    show.add_argument("--sort", choices=SORTS, default="weight", help="order of the rows (weight: what matters most)")
-    show.add_argument("--detail", action="store_true", help="figures and causes of every row")
+    show.add_argument("--sort", choices=SORTS, default="weight", help="order of the rows (default: weight)")
+    show.add_argument("--detail", action="store_true", help="show figures and causes of every row")
     show.add_argument(
         "--side-by-side",
         nargs="?",
         action="append",
         const="",
         metavar="=FUNCTION[:LINE]",
-        help="the assembly of pairs beside each other: of the rows that are shown, or of these functions (globs)",
+        help="show assembly side by side, for all rows or these functions (repeatable)",
     )
     write = parser.add_argument_group("what to write")
     write.add_argument(
-        "--format", choices=("text", "markdown", "json"), default="text", help="markdown: for a pull request's comment"
+        "--format", choices=("text", "markdown", "json"), default="text", help="output format (default: text)"
     )
-    write.add_argument("-o", "--output", metavar="FILE", help="where it goes (default: standard output)")
-    write.add_argument("--html", metavar="FILE", help="a page for the browser")
+    write.add_argument("-o", "--output", metavar="FILE", help="output file (default: standard output)")
+    write.add_argument("--html", metavar="FILE", help="write an HTML page")
     write.add_argument(
-        "--junit", metavar="FILE", help="JUnit's XML: a test for each kernel, failed where --fail-if holds"
+        "--junit", metavar="FILE", help="write JUnit XML with a test per kernel, failed if --fail-if applies"
     )
     write.add_argument(
         "--github",
         action="store_true",
-        help="annotations for GitHub's workflows to standard output: errors where --fail-if holds, without it warnings "
-        "for what became slower",
+        help="print GitHub workflow annotations: errors if --fail-if applies, else warnings for slower kernels",
     )
     return parser
 
 
 def _options(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
-    """The options, and what stands behind `--`: with --run the compiler's arguments, else inputs that may begin with a
-    dash."""
+    """Parse the options; with --run, the arguments after `--` are the compiler's, else they are inputs."""
     arguments = list(arguments)
-    behind: list[str] = []
+    rest: list[str] = []
     if "--" in arguments:
         at = arguments.index("--")
-        arguments, behind = arguments[:at], arguments[at + 1 :]
-    # Its value may be left out, and then what follows is none.
+        arguments, rest = arguments[:at], arguments[at + 1 :]
+    # An input after --side-by-side is not its value.
     arguments = ["--side-by-side=" if text == "--side-by-side" else text for text in arguments]
     options = _parser().parse_args(arguments)
     if options.run is None:
-        options.inputs += behind
+        options.inputs += rest
         return options, []
-    return options, behind
+    return options, rest
 
 
 def _check(options: argparse.Namespace, compiled: Sequence[str]) -> None:
-    """Raises UsageError for what does not go together, before anything is read."""
+    """Raise UsageError for options that cannot be combined, before anything is read."""
     from incc.driver import UsageError
     from incc.driver.cli.options import check_targets
 
     inputs = _inputs(options)
     if options.run is None:
         if options.flags:
-            raise UsageError("--flags is for --run")
+            raise UsageError("--flags requires --run")
         cores = len(set(_cores(options)))
         if len(inputs) < 2 and (not inputs or cores < 2):
-            raise UsageError("there must be two inputs to compare, or one and two cores (--mcpu=A,B)" if inputs else
-                             "nothing to compare: two inputs, or --run COMPILER… -- ARGS")  # fmt: skip
+            raise UsageError(
+                "only one input; name another one, or two cores (--mcpu=A,B)"
+                if inputs
+                else "no inputs; name two, or use --run COMPILER… -- ARGS"
+            )
         if inputs.count("-") > 1:
-            raise UsageError("standard input can be read once")
+            raise UsageError("standard input can be read only once")
     else:
         if options.inputs:
-            raise UsageError(f"--run takes its inputs from behind --, and {options.inputs[0]} stands before")
+            raise UsageError(f"--run needs its sources after --, but {options.inputs[0]!r} is before it")
         if not compiled:
-            raise UsageError("what --run is to compile stands behind --: incc-diff --run gcc clang -- -O3 foo.c")
+            raise UsageError("--run needs a command after --, as in: incc-diff --run gcc clang -- -O3 foo.c")
         count = len(set(options.run)) * len(options.flags or [""]) * len(set(_cores(options)))
         if count + len(inputs) < 2:
-            raise UsageError("one compilation has nothing to be compared with: name more compilers, --flags or --mcpu")
+            raise UsageError("only one compilation to compare; name more compilers, --flags or cores (--mcpu=A,B)")
     targets = [("-o", options.output), ("--html", options.html), ("--junit", options.junit)]
     named = [(option, file) for option, file in targets if file is not None]
     for option, file in named:
         if not file:
-            raise UsageError(f"{option}: no file")
-    if not named:
-        return
-    try:
-        # An argument of the compiler that is no file is none that could be overwritten either.
+            raise UsageError(f"{option} needs a file name")
+    if named:
+        # All arguments of the compiler count as files, which is harmless.
         check_targets(named, [*inputs, *(text.partition("@")[0] for text in inputs), *compiled])
-    except FileNotFoundError:
-        raise UsageError("the working directory is gone: name files by their whole paths") from None
 
 
 def _inputs(options: argparse.Namespace) -> list[str]:
@@ -254,7 +251,7 @@ def _cores(options: argparse.Namespace) -> list[str]:
 
 
 def _wanted(options: argparse.Namespace) -> Wanted:
-    """Raises UsageError for a condition that cannot be understood."""
+    """Return the contents of the comparison. Raises UsageError for an invalid condition."""
     from incc.comparison.build import Wanted
     from incc.driver import UsageError
     from incc.report.where import parse
@@ -266,14 +263,14 @@ def _wanted(options: argparse.Namespace) -> Wanted:
         except ValueError as error:
             raise UsageError(f"{option}: {error}") from None
     where, fail_if = conditions
-    # Who asks for assembly gets that of all; a page has it of those that one looks at.
+    # --side-by-side needs the assembly of all kernels, a page only that of the first.
     everything = options.side_by_side is not None
     page = options.html is not None and not everything
     return Wanted(where=where, fail_if=fail_if, assembly=everything or page, enough=PAGE_KERNELS if page else None)
 
 
 def _show(options: argparse.Namespace) -> Show:
-    """Raises UsageError for a place that is none."""
+    """Return what the text shows. Raises UsageError for an invalid place."""
     from incc.driver import UsageError
     from incc.report.source.places import choice
     from incc.views.comparison.cells import Show
@@ -291,7 +288,7 @@ def _show(options: argparse.Namespace) -> Show:
 
 
 def _sides(options: argparse.Namespace, compiled: Sequence[str]) -> list[Side]:
-    """The builds to compare. Raises InputError."""
+    """Read or compile the builds to compare. Raises InputError."""
     from incc.driver.sides.labels import distinct
     from incc.driver.sides.read import Reading, read_sides
 
@@ -306,13 +303,13 @@ def _sides(options: argparse.Namespace, compiled: Sequence[str]) -> list[Side]:
 
         wanted = variants(list(dict.fromkeys(options.run)), list(options.flags) or [""], cores, list(compiled))
         sides += run_variants(wanted, replace(reading, mcpu=""))
-    # Those of inputs and of variants know nothing of each other.
+    # Labels of inputs and of variants may coincide.
     labels = distinct([side.info.label for side in sides])
     return [replace(side, info=replace(side.info, label=label)) for label, side in zip(labels, sides, strict=True)]
 
 
 def _say_of_other_cores(sides: Sequence[Side], cores: Sequence[str], reading: Reading) -> None:
-    """A note on reports that are of other cores than were asked for: these are for code."""
+    """Print a note for each report of another core than --mcpu, which affects only code."""
     if not cores:
         return
     from incc.driver.pipeline import choose_model
@@ -321,15 +318,15 @@ def _say_of_other_cores(sides: Sequence[Side], cores: Sequence[str], reading: Re
     for side in sides:
         names = [model.name for model in side.info.models]
         if names and not wanted.intersection(names):
-            _say(f"note: {side.info.label}: a report of {', '.join(names)}, which --mcpu does not change")
+            _say(f"note: {side.info.label}: --mcpu does not apply to this report of {', '.join(names)}")
 
 
 # --- output -----------------------------------------------------------------------------------------------------------
 
 
 def _deliver(comparison: c.Comparison, options: argparse.Namespace, show: Show) -> list[str]:
-    """Writes what was asked for; returns what could not be written. What cannot does not keep the rest from it."""
-    from incc.driver.deliver import PLAIN_WIDTH, write_stream
+    """Write all requested files, and return messages for those that could not be written."""
+    from incc.driver.deliver import PLAIN_WIDTH, without_surrogates, write_stream
     from incc.support.files import write_whole
 
     failures = []
@@ -341,14 +338,14 @@ def _deliver(comparison: c.Comparison, options: argparse.Namespace, show: Show) 
             failures.append(f"{what} could not be written: {error.strerror}")
 
     def render(width: int, colour: bool) -> str:
-        return _writable(_rendered(comparison, options.format, show, width, colour))
+        return without_surrogates(_rendered(comparison, options.format, show, width, colour))
 
     if options.output:
         attempt(options.output, lambda: write_whole(options.output, render(PLAIN_WIDTH, False)))
     else:
         attempt("the comparison", lambda: write_stream(sys.stdout, render))
     if options.html:
-        attempt(options.html, lambda: write_whole(options.html, _writable(_page(comparison))))
+        attempt(options.html, lambda: write_whole(options.html, without_surrogates(_page(comparison))))
     if options.junit:
         from incc.views.exchange import junit
 
@@ -358,15 +355,9 @@ def _deliver(comparison: c.Comparison, options: argparse.Namespace, show: Show) 
 
         attempt(
             "annotations",
-            lambda: write_stream(sys.stdout, lambda width, colour: _writable(annotations.render(comparison))),
+            lambda: write_stream(sys.stdout, lambda width, colour: without_surrogates(annotations.render(comparison))),
         )
     return failures
-
-
-def _writable(text: str) -> str:
-    """A text that is UTF-8 when it is written: what stands in names for other bytes, or halves of characters, does not.
-    Those who read JSON or a comment take nothing else."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _rendered(comparison: c.Comparison, kind: str, show: Show, width: int, colour: bool) -> str:
@@ -390,7 +381,7 @@ def _page(comparison: c.Comparison) -> str:
 
 
 def _status(comparison: c.Comparison, undelivered: bool) -> int:
-    """The exit status, with a line on standard error for what makes it one."""
+    """Return the exit status, and print the reasons for it to standard error."""
     from incc.views.layout import count
 
     problems = [side for side in comparison.sides if side.problem]
@@ -406,7 +397,7 @@ def _status(comparison: c.Comparison, undelivered: bool) -> int:
         return ERROR
     if gate and gate.offenders:
         return FAILED
-    # What is not there cannot have passed.
+    # A missing side cannot have passed.
     return ERROR if gate and problems else OK
 
 

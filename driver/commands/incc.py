@@ -1,7 +1,7 @@
-"""The part of the command `incc` that is Python: all options, help, and compilations with a second run.
+"""The Python part of the command `incc`: options, help, and compilations with a second run.
 
-The command itself is a small program (front/), which finds the compiler and comes here where there is more to do than
-to become it.
+The command itself is a small program (front/) that finds the compiler and runs it, or calls this module if there is
+more to do.
 """
 
 from __future__ import annotations
@@ -17,8 +17,12 @@ if TYPE_CHECKING:
 
 
 def started(arguments: list[str]) -> int:
-    """What the program calls: `arguments` are the compiler's path, how many words name it, these words, and the
-    command's arguments with incc's own options. Returns the exit status."""
+    """Run incc on behalf of the front and return the exit status.
+
+    Args:
+        arguments: The compiler's path, the number of words that name it, these words, and the command's arguments
+            including incc's own options.
+    """
     from incc.frontends.gcc_wrapper.compiler import Compiler
 
     watched.begin(os.environ)
@@ -29,7 +33,7 @@ def started(arguments: list[str]) -> int:
 
 
 def main() -> int:
-    """Run `sys.argv`, without the program: `python -m incc.driver.commands.incc`.
+    """Run incc without the front, as `python -m incc.driver.commands.incc`, and return the exit status.
 
     The compiler is that of INCC_CC or --incc-cc, or `cc`.
     """

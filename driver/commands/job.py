@@ -1,7 +1,7 @@
-"""`python -m incc.driver.commands.job FILE…`: analyses what compilations have left (`driver/builds/jobs.py`).
+"""`python -m incc.driver.commands.job FILE…`: analyse the jobs of compilations (`driver/builds/jobs.py`).
 
-Not a command for users: the front starts it when there is nobody else to take a job. The exit status is 0 even where
-an analysis fails, unless INCC_STRICT asks for another.
+Not a command for users: the front starts it if no worker takes a job. The exit status is 0 even if an analysis fails,
+unless INCC_STRICT is set.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from incc.driver.messages import collect_seldom
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the jobs in these folders or files; returns the exit status."""
+    """Run the jobs in these folders or files and return the exit status."""
     from incc.driver.builds.jobs import run_job
 
     collect_seldom()
     strict = os.environ.get("INCC_STRICT", "") not in ("", "0")
     failed = False
-    # Names are relative to the folder that this is started in; each job changes it.
+    # Each job changes the working directory.
     for place in [os.path.abspath(name) for name in (sys.argv[1:] if arguments is None else arguments)]:
         failed |= bool(run_job(place))
     return 1 if failed and strict else 0

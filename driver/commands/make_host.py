@@ -15,28 +15,31 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from incc.measuring import host, host_forms, host_ports, pipeline
-from incc.measuring.cores import features_of_host, target
+from incc.measuring.forms.target import features_of_host, target
 from incc.measuring.harness import Harness, Unavailable, missing
-from incc.measuring.probing import Bench
+from incc.measuring.host import forms as host_forms
+from incc.measuring.host import model as host
+from incc.measuring.host import ports as host_ports
+from incc.measuring.pipeline import comparison as pipeline
+from incc.measuring.pipeline.probing import Bench
 from incc.measuring.stand_in import Simulated
 from incc.models.check import check
-from incc.models.host import read
+from incc.models.importers.merge import replace_file
 from incc.models.loading import find_cpu, load, purge, search_places
-from incc.models.merge import replace_file
+from incc.models.processors.host import read
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from incc.measuring import host_aarch64
-    from incc.measuring.choice import LeftOut
-    from incc.measuring.cores import Target
-    from incc.measuring.forms import Machine
+    from incc.measuring.forms.bench import Machine
+    from incc.measuring.forms.target import Target
     from incc.measuring.harness import Failure, Loop, Measurement
-    from incc.measuring.pipeline import Compared
-    from incc.measuring.ports import FormPorts
-    from incc.models.check import Finding
+    from incc.measuring.host import aarch64 as host_aarch64
+    from incc.measuring.host.choice import LeftOut
+    from incc.measuring.pipeline.comparison import Compared
+    from incc.measuring.ports.study import FormPorts
+    from incc.models.check import ModelFinding
     from incc.models.model import MachineModel
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -93,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
             if harness.counters_missing:
                 print(f"measuring by the clock: {harness.counters_missing}")
             if host.has_forms_alone(relative):
-                from incc.measuring.host_aarch64 import Assembled
+                from incc.measuring.host.aarch64 import Assembled
 
                 with _own_folder(folder):
                     return make_aarch64(options, name, relative, Assembled(harness), folder)
@@ -169,7 +172,7 @@ def make(
     result = _forms(options, relative, machine, loops, folder, core, end)
     result, ports = _ports(options, relative, machine, loops, folder, core, end, result)
 
-    def write() -> tuple[host.Written, list[Finding]]:
+    def write() -> tuple[host.Written, list[ModelFinding]]:
         forms = host_forms.entries(result.different, relative)
         written = host.model_text(name, relative, host.processor_name(), compared, forms, result, ports)
         return written, _write(options, written)
@@ -194,14 +197,14 @@ def make(
     return OK
 
 
-def _write(options: Options, written: host.Written) -> list[Finding]:
+def _write(options: Options, written: host.Written) -> list[ModelFinding]:
     """Write the model file and return what `incc-model check` finds in it."""
     replace_file(options.output, written.text)
     purge()
     return check(os.path.abspath(options.output), search_places(options.model_path))
 
 
-def _print_findings(findings: Sequence[Finding]) -> int:
+def _print_findings(findings: Sequence[ModelFinding]) -> int:
     """Print findings and return the number of errors."""
     for finding in findings:
         print(finding)
@@ -212,7 +215,8 @@ def make_aarch64(
     options: Options, name: str, relative: MachineModel, machine: host_aarch64.Machine, folder: str
 ) -> int:
     """Measure forms on AArch64, where there are no probes of the pipeline and no loops to compare on."""
-    from incc.measuring import forms_aarch64, host_aarch64
+    from incc.measuring.forms import aarch64 as forms_aarch64
+    from incc.measuring.host import aarch64 as host_aarch64
 
     print(forms_aarch64.NOT_TRIED)
     path = os.path.join(folder, "forms.jsonl")
@@ -420,9 +424,9 @@ def _without_contradicted(
 ) -> tuple[list[Compared], host_forms.Result, bool]:
     """Return the comparison and the result without changes that loops contradict, and True if there are any.
 
-    The loops are measured here (`measuring/choice.py`).
+    The loops are measured here (`measuring/host/choice.py`).
     """
-    from incc.measuring.choice import contradicted
+    from incc.measuring.host.choice import contradicted
 
     bench.tries = min(bench.tries, 3)
     outcomes, _ = host.compare_loops(bench, loops, relative, made)

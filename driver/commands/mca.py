@@ -8,82 +8,36 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from incc.driver import UsageError
-from incc.driver.cli.options import MCA, Given, check_targets, find, has, llvm_views
+from incc.driver.cli.options import MCA, Given, check_targets, llvm_views
+from incc.driver.llvm_mca.options import expanded, read, requested_help
 from incc.driver.messages import run_command
-from incc.driver.messages import tell as tell_as_it_is
+from incc.driver.messages import tell_printable as tell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from incc.driver.deliver import Request, Undelivered
-    from incc.driver.llvm_mca.mca import Views
     from incc.driver.pipeline import Settings
     from incc.report import types as t
-
-
-def tell(text: str) -> None:
-    """Text on standard error. What comes from files and names has no power over a terminal: control characters are
-    written out."""
-    lines = text.split("\n")
-    if not all(line.isprintable() for line in lines):
-        from incc.views.layout import harmless
-
-        text = "\n".join([harmless(line.expandtabs(8), False) for line in lines])
-    tell_as_it_is(text)
+    from incc.views.llvm_mca.requested import Views
 
 
 class Options:
-    """The parsed command line: `given`, the options, the `file` to read, "" or - for standard input, and the options of
-    llvm-mca's that were given `without` a meaning.
+    """The parsed command line."""
 
-    Raises UsageError.
-    """
-
-    __slots__ = ("file", "given", "narrow", "without")
+    __slots__ = ("file", "given", "ignored", "narrow")
 
     def __init__(self, arguments: list[str]) -> None:
-        arguments = _with_changes(arguments)
-        self.given = Given(MCA)
-        self.file = ""
-        self.without: list[str] = []
+        """Read a command line. Raises UsageError."""
+        line = read(_with_changes(arguments))
+        self.given = line.given
+        self.file = line.file  # "" or - for standard input
+        self.ignored = line.ignored
         self.narrow = False  # the target is one of 32 bits
-        rest = iter(arguments)
-        files = False
-        for argument in rest:
-            if argument == "--" and not files:
-                files = True
-                continue
-            if files or argument == "-" or not argument.startswith("-"):
-                if self.file:
-                    raise UsageError(f"one input file at a time, not {self.file} and {argument}")
-                self.file = argument
-                continue
-            name, equals, text = argument.lstrip("-").partition("=")
-            value: str | None = text if equals else None
-            if not has(MCA, f"-{name}") and self._of_llvm(name, value, rest):
-                continue
-            if value is None and find(MCA, f"-{name}").needs_value:
-                value = next(rest, "")
-            self.given.take(f"-{name}", value)
         if self.given["output-asm-variant"] not in (-1, 0, 1):
             raise UsageError(f"-output-asm-variant is 0 (AT&T) or 1 (Intel), not {self.given['output-asm-variant']}")
         written = {"o": self.given["o"], **self.given.files()}
         targets = [(f"-{name}", file) for name, file in written.items() if file not in ("", "-")]
         if targets:
             check_targets(targets, [self.file] if self.file not in ("", "-") else [])
-
-    def _of_llvm(self, name: str, value: str | None, rest: Iterator[str]) -> bool:
-        """Whether it is an option of LLVM's that there is no meaning for; its value may be the next word."""
-        from incc.driver.llvm_mca.options import BY_NAME
-
-        option = BY_NAME.get(name)
-        if option is None:
-            return False
-        if value is None and option.needs_value:
-            next(rest, "")
-        if not option.group:
-            self.without.append(f"-{name}")
-        return True
 
     def request(self) -> Request:
         """How the report is to be delivered."""
@@ -96,25 +50,16 @@ def main(arguments: list[str] | None = None, program: str = "") -> int:
     program = program or (sys.argv[0] if arguments is None else MCA)
     arguments = sys.argv[1:] if arguments is None else arguments
     if program.rpartition("/")[2].startswith("llvm-mca") or "--compat" in arguments or "-compat" in arguments:
-        from incc.driver.llvm_mca import face as llvm_face
+        from incc.driver.llvm_mca import face
 
-        return llvm_face.run(arguments, program)
+        return face.run(arguments, program)
     try:
-        arguments = _expanded(arguments)
-        wanted = _wanted_help(arguments)
-        if wanted:
-            from incc.driver.cli.help import print_help
-
-            return print_help(MCA, wanted)
-        if any(a in ("-version", "--version") for a in arguments):
-            from incc.driver.deliver import write_stream
+        arguments = expanded(arguments)
+        if topic := requested_help(arguments):
+            from incc.driver.cli.help import print_help, write
             from incc.support.version import __version__
 
-            try:
-                write_stream(sys.stdout, lambda width, colour: f"incc-mca {__version__}\n")
-            except OSError:
-                return 1
-            return 0
+            return write(f"incc-mca {__version__}\n") if topic == "version" else print_help(MCA, topic)
         options = Options(arguments)
         settings = options.given.settings()
         if status := _target(options):
@@ -129,63 +74,31 @@ def main(arguments: list[str] | None = None, program: str = "") -> int:
         return 1
 
 
-_OF_TARGET = {"mtriple", "march", "mattr", "disable-cb", "disable-im"}
-
-
 def _target(options: Options) -> int:
-    """What of the target is asked for or not so; the exit status and 1, if that is all, 0 to go on. Raises
-    UsageError."""
+    """Check the options on the target, and print notes on those without effect.
+
+    Returns 0 to go on, or the exit status plus 1. Raises UsageError.
+    """
     given = options.given
-    help_of_cpu = given["mcpu"] == "help"
-    if not options.without and not help_of_cpu and given.names.isdisjoint(_OF_TARGET):
-        return 0
-    if help_of_cpu or "help" in given["mattr"]:
+    if given["mcpu"] == "help" or "help" in given["mattr"]:
         from incc.driver.cli.help import write
         from incc.driver.llvm_mca.help import lists
 
         return write(lists()) + 1
-    from incc.driver.llvm_mca.target import TargetError, features, target
+    if not options.ignored and given.names.isdisjoint(("mtriple", "march", "mattr")):
+        return 0
+    from incc.driver.llvm_mca.target import TargetError, notes, target
 
     try:
-        options.narrow = target(given["march"], given["mtriple"], MCA).narrow
+        options.narrow = target(given["march"], given["mtriple"]).narrow
     except TargetError as error:
         if error.foreign:
-            tell(f"incc-mca: error: {error.why}\n")
+            tell(f"incc-mca: error: {error}\n")
             return 1 + 1
-        raise UsageError(error.why) from None
-    unknown, off = features(given["mattr"])
-    without = [*options.without, *(f"-{name}" for name in ("disable-cb", "disable-im") if given[name])]
-    notes = [f"{name} is not known and ignored" for name in unknown]
-    notes += [f"-mattr={','.join(off)} has no meaning here: every instruction is analysed"] if off else []
-    notes += [f"{name} has no meaning here" for name in dict.fromkeys(without)]
-    for note in notes:
+        raise UsageError(str(error)) from None
+    for note in notes(given["mattr"], options.ignored):
         tell(f"incc-mca: note: {note}\n")
     return 0
-
-
-def _expanded(arguments: list[str]) -> list[str]:
-    """The arguments with those of response files in their places."""
-    if not any(argument.startswith("@") for argument in arguments):
-        return arguments
-    from incc.frontends.gcc_wrapper.response_files import expanded_by_llvm
-
-    try:
-        return expanded_by_llvm(arguments)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-
-
-def _wanted_help(arguments: list[str]) -> str:
-    """Which help is asked for, whatever else is on the command line; "" for none."""
-    for argument in arguments:
-        name, equals, value = argument.partition("=")
-        if name.lstrip("-") in ("help-hidden", "help-list", "help-list-hidden") and not equals and name[0] == "-":
-            return "all"
-        if name in ("-h", "-help", "--help"):
-            given = Given(MCA)
-            given.take("-help", value if equals else None)
-            return str(given["help"])
-    return ""
 
 
 def _with_changes(arguments: list[str]) -> list[str]:
@@ -308,7 +221,7 @@ def _llvm_views(given: Given) -> Views | None:
     asked = llvm_views(given)
     if not asked:
         return None
-    from incc.driver.llvm_mca.mca import Views
+    from incc.views.llvm_mca.requested import Views
 
     return Views(
         summary=False,
@@ -328,9 +241,9 @@ def _llvm_views(given: Given) -> Views | None:
 def _with_views(report: t.Report, views: Views, request: Request, undelivered: Undelivered) -> Undelivered:
     """Print llvm-mca's views below the report, each kernel's below its name."""
     from incc.driver.deliver import write_stream
-    from incc.driver.llvm_mca.mca import Heading
     from incc.support.files import write_file
     from incc.views.llvm_mca import render
+    from incc.views.llvm_mca.requested import Heading
 
     names = [kernel.name for unit in report.units for kernel in unit.kernels]
     text = "\n" + render(report, replace(views, headings=tuple(Heading(*each) for each in enumerate(names))))

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from incc.driver.cli.parsers import Parser
 from incc.driver.messages import run_command
+from incc.models.forms.rules import rules_of
 from incc.models.importers import SOURCES, importer
-from incc.models.instruction_sets import rules_of
 from incc.models.loading import find_model, list_models, load, search_places
-from incc.models.model import MachineModel, ModelError, form_key
+from incc.models.model import MachineModel, ModelError
+from incc.models.notation import form_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.driver.coverage import Refused, Used
+    from incc.driver.coverage import RefusedCode, Used
     from incc.models.importers.common import Imported
 
 OK, FAILED, USAGE = 0, 1, 2
@@ -322,7 +323,7 @@ def _diff(args: argparse.Namespace) -> int:
     if len(args.models) != (1 if args.sources else 2):
         return _usage(args.command_parser)
     if args.sources:
-        from incc.models.compile import read_chain
+        from incc.models.files.source import read_chain
 
         places = search_places(args.model_path)
         show_disagreements(read_chain(find_model(args.models[0], places), places, find_model), args.forms)
@@ -333,18 +334,18 @@ def _diff(args: argparse.Namespace) -> int:
 
 
 def _coverage(args: argparse.Namespace) -> int:
-    from incc.driver.coverage import InputError, read_assembly, read_hex
+    from incc.driver.coverage import CoverageError, read_assembly, read_hex
     from incc.driver.model_views import show_coverage
 
     model = load(args.mcpu, args.model_path)
-    code: list[Used | Refused] = []
+    code: list[Used | RefusedCode] = []
     try:
         for path in args.files:
             if args.input_format == "asm":
                 code += read_assembly(path, model.isa, args.auto)
             else:
                 code += read_hex(path, model.isa, args.weighted)
-    except InputError as error:
+    except CoverageError as error:
         return _fail(str(error))
     complete = show_coverage(model, code, args.verbose)
     return FAILED if args.strict and not complete else OK
@@ -377,7 +378,7 @@ def _make(args: argparse.Namespace) -> int:
 
 def _import(args: argparse.Namespace) -> int:
     from incc.models.importers.common import ImportFailed
-    from incc.models.merge import import_into
+    from incc.models.importers.merge import import_into
 
     try:
         done = import_into(args.output, args.source, args, args.forms, args.model_path)

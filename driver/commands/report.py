@@ -1,4 +1,4 @@
-"""The command `incc-report`: every kernel of a build in one table, what is worth a look first."""
+"""The command `incc-report`: rank the kernels of a build."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ if TYPE_CHECKING:
 OK, FAILED, ERROR = 0, 1, 2
 
 TOP = 25
-"""Rows of a table, unless it is said how many."""
+"""Default number of rows."""
 
 ABOUT = """\
-Put every kernel of a build into one table: equal ones once, what is worth a look first. An input is a report of incc
-(JSON), a file to which a build added reports, or a folder of them (INCC_OUTPUT=DIR of the build); - is standard input.
-Kernels weigh what --hot says of them: without it all weigh the same."""
+List the kernels of a build, those most worth optimising first and equal ones once. An input is a JSON report, a file
+to which a build appended reports, or a folder of reports (INCC_OUTPUT=DIR of the build); - is standard input. --hot
+weights the kernels by their run time or executions; without it, all have the same weight."""
 
 EXAMPLES = """\
-  incc-report reports                                the 25 loops of a build that are most worth a look
-  incc-report reports --hot=prog.json                weighed by what llvm-cov export has counted
-  perf script | incc-report reports --hot=-          weighed by samples
-  incc-report reports --by=hint                      which hints there are, and how much they are about
+  incc-report reports                                the 25 loops of a build most worth optimising
+  incc-report reports --hot=prog.json                weighted by the counts of llvm-cov export
+  perf script | incc-report reports --hot=-          weighted by samples
+  incc-report reports --by=hint                      the hints, and their share of the time
   incc-report reports --where='hot and vector_bits == 0' --all
-  incc-report reports --format=html -o loops.html    a page for the browser
-  incc-report reports --fail-if='unknown > 0'        for a job that checks
-  incc-report reports --prune                        remove reports of what is no more what it was
+  incc-report reports --format=html -o loops.html    an HTML page
+  incc-report reports --fail-if='unknown > 0'        a check in continuous integration
+  incc-report reports --prune                        remove reports whose source or object has changed since
 """
 
 STATUS = """\
-0; 1 if a condition of --fail-if, or of [thresholds] fail-if in the project's incc.toml, holds for a
-kernel; 2 for a mistake on the command line, input of which nothing can be read (with conditions: not all), or output
-that cannot be written"""
+0; 1 if a kernel meets a condition of --fail-if, or of [thresholds] fail-if in the project's
+incc.toml; 2 for a mistake on the command line, unreadable input (with conditions: any, else all of it), or output that
+cannot be written"""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; returns its exit status, as STATUS says."""
+    """Run the command and return its exit status, as described in STATUS."""
     from incc.driver import UsageError
     from incc.ranking.hot.records import HotError
     from incc.report.documents import InputError
@@ -54,12 +54,12 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(sys.argv[1:] if arguments is None else arguments)
     try:
         _check(options)
-        asked = _asked(options)
+        request = _request(options)
     except UsageError as error:
         return _error(f"{error}; see incc-report --help")
     try:
         _analyse_pending(options)
-        ranking = _ranking(options, asked)
+        ranking = _ranking(options, request)
         failure = _deliver(ranking, options)
     except (InputError, HotError) as error:
         return _error(str(error))
@@ -91,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
 
     parser = Parser(
         prog="incc-report",
-        summary="every kernel of a build, what is worth a look first",
+        summary="list the kernels of a build, those most worth optimising first",
         usage="incc-report [options] DIR|FILE…",
         description=ABOUT,
         examples=EXAMPLES,
@@ -106,56 +106,54 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="FILE",
-        help="what runs how often, or how long: the output of gcov (a folder for all of it), llvm-cov export, perf "
-        "script, perf annotate …, or a list; may be given several times (docs/builds.md)",
+        help="profile: output of gcov (or its folder), llvm-cov export, perf script, perf annotate …, or a list "
+        "(repeatable; docs/builds.md)",
     )
-    what.add_argument(
-        "--hot-kind", choices=tuple(KINDS), default="", help="what these files are (default: by what is in them)"
-    )
+    what.add_argument("--hot-kind", choices=tuple(KINDS), default="", help="format of the profiles (default: detect)")
     what.add_argument(
         "-j",
         dest="jobs",
         type=_count,
         default=None,
         metavar="N",
-        help="processes that analyse what INCC_DEFER has left to be analysed (default: the CPUs), 0 to leave it",
+        help="processes that analyse the jobs left by INCC_DEFER (default: one per CPU; 0: none)",
     )
     what.add_argument(
-        "--stale", action="store_true", help="also reports of what is no more what it was, and a list of them"
+        "--stale", action="store_true", help="include and list reports whose source or object has changed since"
     )
-    what.add_argument("--prune", action="store_true", help="remove these reports from their folder")
+    what.add_argument("--prune", action="store_true", help="remove reports whose source or object has changed since")
     show = parser.add_argument_group("what to show")
     show.add_argument(
         "--where",
         metavar="CONDITION",
-        help="only kernels for which this holds: 'hot and headroom > 0.3' (docs/filters.md)",
+        help="show only kernels that meet this condition: 'hot and headroom > 0.3' (docs/filters.md)",
     )
     show.add_argument(
         "--by",
         choices=GROUPS,
         default="",
-        help="a row for each file, function, bottleneck or hint, not for each kernel",
+        help="show a row per file, function, bottleneck or hint instead of per kernel",
     )
+    show.add_argument("--sort", choices=SORTS, default="worth", help="order of the rows (default: worth)")
     show.add_argument(
-        "--sort", choices=SORTS, default="worth", help="order of the rows (worth: what is worth a look first)"
+        "-n", dest="top", type=positive, default=None, metavar="N", help=f"most rows to show (default: {TOP})"
     )
-    show.add_argument("-n", dest="top", type=positive, default=None, metavar="N", help=f"at most so many rows ({TOP})")
-    show.add_argument("--all", action="store_true", help="all rows")
+    show.add_argument("--all", action="store_true", help="show all rows")
     show.add_argument(
         "--fail-if",
         action="append",
         default=[],
         metavar="CONDITION",
-        help="exit status 1 if this holds for a kernel, and a list of those: 'saved > 0.1'; may be given several times",
+        help="list the kernels that meet this condition, and exit with 1 if there are any (repeatable)",
     )
     write = parser.add_argument_group("what to write")
     write.add_argument(
         "--format",
         choices=("text", "markdown", "json", "html"),
         default="text",
-        help="markdown: for a comment or a job's summary; json and html have all rows",
+        help="output format; json and html contain all rows (default: text)",
     )
-    write.add_argument("-o", "--output", metavar="FILE", help="where it goes (default: standard output)")
+    write.add_argument("-o", "--output", metavar="FILE", help="output file (default: standard output)")
     return parser
 
 
@@ -166,45 +164,42 @@ def _count(text: str) -> int:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Raises UsageError for what does not go together, before anything is read."""
+    """Raise UsageError for options that cannot be combined, before anything is read."""
     from incc.driver import UsageError
     from incc.driver.cli.options import check_targets
 
     if not options.inputs:
-        raise UsageError("no reports: name a folder (INCC_OUTPUT of a build) or files")
+        raise UsageError("no reports; name a folder (INCC_OUTPUT of a build) or files")
     if [*options.inputs, *options.hot].count("-") > 1:
-        raise UsageError("standard input can be read once")
+        raise UsageError("standard input can be read only once")
     if options.hot_kind and not options.hot:
-        raise UsageError("--hot-kind is for --hot")
+        raise UsageError("--hot-kind requires --hot")
     if options.all and options.top:
-        raise UsageError("--all and -n: it is one of them")
+        raise UsageError("--all and -n cannot be combined")
     if options.prune and options.stale:
-        raise UsageError("--prune removes what --stale shows: it is one of them")
+        raise UsageError("--prune and --stale cannot be combined")
     if options.output is not None:
         if not options.output:
-            raise UsageError("-o: no file")
-        try:
-            check_targets([("-o", options.output)], [*options.inputs, *options.hot])
-        except FileNotFoundError:
-            raise UsageError("the working directory is gone: name files by their whole paths") from None
+            raise UsageError("-o needs a file name")
+        check_targets([("-o", options.output)], [*options.inputs, *options.hot])
 
 
 def _condition(option: str, text: str) -> Condition:
-    """Raises UsageError for a condition that cannot be understood, or compares with what is not there."""
+    """Parse a condition. Raises UsageError if it is invalid or needs a baseline."""
     from incc.driver import UsageError
     from incc.report.where import parse
 
     try:
-        found = parse(text, ranked=True)
+        condition = parse(text, ranked=True)
     except ValueError as error:
         raise UsageError(f"{option}: {error}") from None
-    if found.needs_baseline:
-        raise UsageError(f"{option}: there is nothing to compare with here: incc-diff takes {text!r}")
-    return found
+    if condition.needs_baseline:
+        raise UsageError(f"{option}: {text!r} needs a baseline to compare with; use incc-diff")
+    return condition
 
 
-def _asked(options: argparse.Namespace) -> Asked:
-    """Raises UsageError."""
+def _request(options: argparse.Namespace) -> Asked:
+    """Return the contents of the ranking. Raises UsageError."""
     from incc.ranking.build import Asked, Threshold
 
     thresholds = [Threshold(_condition("--fail-if", text), True, "--fail-if") for text in options.fail_if]
@@ -218,7 +213,7 @@ def _asked(options: argparse.Namespace) -> Asked:
 
 
 def _of_project() -> list[Threshold]:
-    """The thresholds of the project that the working directory is in. Mistakes in its file are told, and no more."""
+    """Return the thresholds in the incc.toml of the current project, with warnings for its mistakes."""
     import os
 
     from incc.driver import UsageError
@@ -232,22 +227,22 @@ def _of_project() -> list[Threshold]:
         return []
     for problem in project.problems:
         _say(f"warning: {problem}")
-    found = []
+    thresholds = []
     origin = os.path.join(project.folder, "incc.toml")
     for texts, fails in ((project.fail_if, True), (project.warn_if, False)):
         for text in texts:
             try:
-                found.append(Threshold(_condition(origin, text), fails, origin))
+                thresholds.append(Threshold(_condition(origin, text), fails, origin))
             except UsageError as error:
                 _say(f"warning: {error}")
-    return found
+    return thresholds
 
 
-# --- jobs that wait ---------------------------------------------------------------------------------------------------
+# --- waiting jobs -----------------------------------------------------------------------------------------------------
 
 
 def _analyse_pending(options: argparse.Namespace) -> None:
-    """Analyse what builds have left in the folders. What comes to nothing is told, and no more."""
+    """Analyse the jobs that builds have left in the folders, with warnings for those that fail."""
     import os
 
     if options.jobs == 0:
@@ -259,28 +254,28 @@ def _analyse_pending(options: argparse.Namespace) -> None:
         try:
             from incc.driver.builds.workers import run_pending
 
-            found = run_pending(folder, jobs)
+            pool = run_pending(folder, jobs)
         except ImportError:
             return
         except OSError as error:
-            _say(f"warning: {folder}: what waits is not analysed: {error.strerror}")
+            _say(f"warning: {folder}: cannot analyse the waiting jobs: {error.strerror}")
             continue
-        for name in found.aside:
-            _say(f"warning: {folder}: the analysis of {name} died, and it was put aside")
+        for name in pool.aside:
+            _say(f"warning: {folder}: the analysis of {name} crashed; the job is kept in .incc/failed")
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def _ranking(options: argparse.Namespace, asked: Asked) -> r.Ranking:
-    """Raises InputError and HotError."""
+def _ranking(options: argparse.Namespace, request: Asked) -> r.Ranking:
+    """Read the reports and rank their kernels. Raises InputError and HotError."""
     from incc.ranking.build import rank
     from incc.ranking.read import Wanted, read_build
 
-    told = _told(options)
-    conditions = [asked.where, *(threshold.condition for threshold in asked.thresholds)]
+    profiles = _profiles(options)
+    conditions = [request.where, *(threshold.condition for threshold in request.thresholds)]
     names = frozenset(name for condition in conditions if condition for name in condition.names)
-    build = read_build(options.inputs, Wanted(names, bool(told), options.stale))
+    build = read_build(options.inputs, Wanted(names, bool(profiles), options.stale))
     if options.prune:
         from incc.ranking.manifest import prune
 
@@ -292,44 +287,40 @@ def _ranking(options: argparse.Namespace, asked: Asked) -> r.Ranking:
                 _say(f"warning: not removed: {failure}")
         _say(f"{removed} stale {'report' if removed == 1 else 'reports'} removed")
         build = replace(build, stale=[])
-    return rank(options.inputs, build, told, asked)
+    return rank(options.inputs, build, profiles, request)
 
 
-def _told(options: argparse.Namespace) -> list[Told]:
-    """What files of hotness tell. Raises HotError."""
+def _profiles(options: argparse.Namespace) -> list[Told]:
+    """Read the profiles of --hot. Raises HotError."""
     from incc.ranking.hot.records import HotError
 
     if not options.hot:
         return []
     from incc.ranking.hot.read import read_hot
 
-    told = [read_hot(path, options.hot_kind) for path in options.hot]
-    others = [each for each in told if each.unit != told[0].unit]
+    profiles = [read_hot(path, options.hot_kind) for path in options.hot]
+    first = profiles[0]
+    others = [profile for profile in profiles if profile.unit != first.unit]
     if others:
         raise HotError(
-            f"{told[0].path} has {told[0].unit} and {others[0].path} {others[0].unit}, which do not add up: give one "
-            "kind"
+            f"{first.path} has {first.unit}, but {others[0].path} has {others[0].unit}; name profiles of one kind"
         )
-    # A percentage is of its own file's time.
-    percent = [each for each in told if each.kind in ("perf-report", "list")]
-    if told[0].unit == "samples" and percent and len(told) > 1:
-        raise HotError(
-            f"{percent[0].path} has percentages, which do not add up with those of other files: give it alone"
-        )
-    return told
+    # Percentages of different files have different totals.
+    percent = [profile for profile in profiles if profile.kind in ("perf-report", "list")]
+    if first.unit == "samples" and percent and len(profiles) > 1:
+        raise HotError(f"{percent[0].path} has percentages, which cannot be combined with other files; name it alone")
+    return profiles
 
 
 # --- output -----------------------------------------------------------------------------------------------------------
 
 
 def _deliver(ranking: r.Ranking, options: argparse.Namespace) -> str:
-    """Writes what was asked for; returns what could not be written."""
-    from incc.driver.deliver import PLAIN_WIDTH, write_stream, write_whole
+    """Write the table, and return a message if it could not be written."""
+    from incc.driver.deliver import PLAIN_WIDTH, without_surrogates, write_stream, write_whole
 
     def render(width: int, colour: bool) -> str:
-        text = _rendered(ranking, options, width, colour)
-        # What stands in names for bytes that are no characters is none that could be written.
-        return text if text.isascii() else text.encode("utf-8", "replace").decode()
+        return without_surrogates(_rendered(ranking, options, width, colour))
 
     try:
         if options.output:
@@ -363,7 +354,7 @@ def _rendered(ranking: r.Ranking, options: argparse.Namespace, width: int, colou
 
 
 def _status(ranking: r.Ranking, undelivered: bool) -> int:
-    """The exit status, with lines on standard error for what makes it one."""
+    """Return the exit status, and print the reasons for it to standard error."""
     from incc.views.layout import count
 
     failed = False
@@ -385,7 +376,7 @@ def _status(ranking: r.Ranking, undelivered: bool) -> int:
         return ERROR
     if failed:
         return FAILED
-    # What could not be read cannot have passed.
+    # A report that could not be read cannot have passed.
     return ERROR if fails and ranking.unread else OK
 
 

@@ -1,228 +1,198 @@
-"""`incc-mca` in llvm-mca's place: called by a name that begins with llvm-mca, or with --compat.
+"""incc-mca as llvm-mca: called by a name that begins with llvm-mca, or with --compat.
 
-What is printed, on both streams, is in llvm-mca 19's form, and so is the exit status; the analysis is incc's. The
-order in which things are found out is llvm-mca's, so that of several mistakes the same one is told.
+Views, exit status and the places of diagnostics are those of llvm-mca 19; the analysis and the wording are incc's.
 """
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
 from incc.driver import UsageError
-from incc.driver.cli.options import MCA, Given, find, has
-from incc.driver.llvm_mca.mca import Heading, Views
-from incc.driver.llvm_mca.options import BY_NAME, Words, read
-from incc.driver.messages import tell
+from incc.driver.cli.options import MCA, options_of
+from incc.driver.llvm_mca.analysis import Input, StopError, analyse, say
+from incc.driver.llvm_mca.options import expanded, read, requested_help
+from incc.views import llvm_mca
+from incc.views.llvm_mca.requested import Views
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
-    from incc.driver.llvm_mca.messages import Told
+    from incc.driver.cli.options import Given
+    from incc.driver.llvm_mca.options import CommandLine
     from incc.driver.llvm_mca.target import Target
     from incc.driver.machine_code import Code
     from incc.driver.pipeline import Settings
     from incc.report import types as t
 
-_PARSE_ERRORS = (
-    "error: Assembly input parsing had errors, use -skip-unsupported-instructions=parse-failure to drop failing lines "
-    "from the input.\n"
-)
-_NO_INSTRUCTIONS = "error: no assembly instructions found.\n"
-
-_NO_RETURNS = ("uiret", "sysret")
-"""Returns that LLVM's instruction descriptions do not have as such."""
-
-_BY_VIEWS = ("summary-view", "bottleneck-analysis", "resource-pressure", "timeline", "instruction-info")
-_BY_STATS = ("register-file-stats", "dispatch-stats", "scheduler-stats", "retire-stats")
-
+_GENERAL = ("summary-view", "bottleneck-analysis", "resource-pressure", "timeline", "instruction-info")
+_STATISTICS = ("register-file-stats", "dispatch-stats", "scheduler-stats", "retire-stats")
 _PARAMETERS = ("micro-op-queue-size", "decoder-throughput", "dispatch", "lqueue", "squeue", "register-file-size")
 """Options that JSON repeats, if they are not 0."""
 
 
-class Stop(Exception):
-    """There is no more to be done; what there is to say has been said. `status`: the exit status."""
-
-    def __init__(self, status: int = 1) -> None:
-        super().__init__()
-        self.status = status
-
-
 def run(arguments: Sequence[str], program: str) -> int:
-    """Do what the command line without the program's name asks for; returns the exit status."""
+    """Run the command and return its exit status. `program`: the name that it was called by."""
+    name = program.rpartition("/")[2]
     try:
-        return _run(arguments, program)
-    except Stop as stop:
-        return stop.status
+        arguments = expanded([argument for argument in arguments if argument not in ("-compat", "--compat")])
+        if topic := requested_help(arguments):
+            return _print_help(topic)
+        return _run(read(arguments))
+    except UsageError as error:
+        say(f"{name}: error: {error}; see {name} --help")
+    except StopError:
+        pass
     except MemoryError:
-        _say("error: out of memory\n")
-        return 1
+        say(f"{name}: error: out of memory")
+    return 1
 
 
-def _run(arguments: Sequence[str], program: str) -> int:
-    given = Given(MCA)
-    words = _words(arguments, program, given)
-    target = _target(words.values, program)
-    name = words.files[0] if words.files else "-"
-    values = words.values
-    cpu_help = values.get("mcpu") == "help"
-    text, code = ("", None) if cpu_help and name == "-" else _input(name, given)
-    if "help" in values.get("mattr", ()) or cpu_help:
+def _print_help(topic: str) -> int:
+    from incc.driver.cli.help import print_help, write
+
+    if topic != "version":
+        return print_help(MCA, topic)
+    from incc.driver.llvm_mca.help import version_text
+
+    return write(version_text())
+
+
+def _run(line: CommandLine) -> int:
+    """Run the command. Raises UsageError, StopError."""
+    from incc.frontends.isa import DecodeError
+
+    given = line.given
+    _check_numbers(given)
+    target = _target(given)
+    cpu_help = given["mcpu"] == "help"
+    text, code = ("", None) if cpu_help and line.file in ("", "-") else _input(line.file, given)
+    if cpu_help or "help" in given["mattr"]:
         from incc.driver.llvm_mca.help import lists
 
-        _say(lists())
+        say(lists())
     if cpu_help:
         return 1
-    settings = _settings(given, values)
-    cpu = _cpu(values.get("mcpu", "native"), settings.model_path, target)
-    _say_of_features(values.get("mattr", ()))
-    views = _views(words, target, cpu)
-    if values.get("output-asm-variant", -1) not in (-1, 0, 1) and values["output-asm-variant"] >= -1:
-        _say(
-            f"error: unable to create instruction printer for target triple '{target.normal}' with assembly variant "
-            f"{values['output-asm-variant']}.\n"
-        )
-        return 1
-    if values.get("x86-asm-syntax") == "intel":
-        text = ".intel_syntax noprefix; " + text  # the lines keep their numbers
-    if not settings.syntax:
-        settings = replace(settings, syntax=_last_syntax(text))
-    for option in meaningless(values):
-        _say(f"note: {option} has no meaning here\n")
     if target.narrow and code is not None:
         from incc.driver.llvm_mca.target import narrow
 
         code = narrow(code)
-    settings = replace(
-        settings,
-        mcpu=cpu,
-        timeline_iterations=views.timeline_iterations if views.timeline else 0,
-        pressure=views.bottleneck_analysis,
-        waits=False,
-        cold_iterations=0 if views.instruction_tables else settings.cold_iterations,
+    cpu = _cpu(given, target)
+    views = _views(line, target, cpu)
+    _print_notes(line)
+    source = Input(
+        name="<stdin>" if line.file in ("", "-") else line.file,
+        settings=_settings(given, cpu, views, text),
+        triple=target.triple if target.narrow or target.march == "x86_64" else "x86_64-unknown-linux-gnu",
+        narrow=target.narrow,
+        intel=given["x86-asm-syntax"] == "intel",
+        skips_statements=given["skip-unsupported-instructions"] in ("parse-failure", "any"),
+        skips_instructions=given["skip-unsupported-instructions"] in ("lack-sched", "any"),
+        text=text,
+        code=code,
     )
-    from incc.frontends.isa import DecodeError
-
-    shown_name = "<stdin>" if name == "-" else name
     try:
-        report, views, failed = _analysed(text, shown_name, settings, views, values, code)
-    except DecodeError as error:  # what LLVM was stopped for
-        _say(f"error: {shown_name}: {error}\n")
+        outcome = analyse(source)
+    except DecodeError as error:  # LLVM was stopped
+        say(f"{source.name}: error: {error}")
         return 1
-    if _in_order(report):
-        # -all-views and -all-stats do not bring what says nothing of such a core, but its own name does.
-        views = replace(
-            views,
-            retire_stats=views.retire_stats and bool(values.get("retire-stats")),
-            bottleneck_analysis=views.bottleneck_analysis and bool(values.get("bottleneck-analysis")),
-        )
-    from incc.views.llvm_mca import render
-
-    _write(render(report, views), values.get("o", "-") or "-", keep=not failed)
-    return int(failed)
-
-
-def _in_order(report: t.Report) -> bool:
-    runs = [kernel.cold for unit in report.units for kernel in unit.kernels if kernel.cold]
-    return bool(runs) and not any(run.schedulers for run in runs)
-
-
-def _say(text: str) -> None:
-    if sys.stdout is not None:
-        with contextlib.suppress(OSError):  # nothing more fits: reported where the views are written
-            sys.stdout.flush()
-    tell(text)
+    if outcome.unsupported and views.json:  # llvm-mca writes JSON at the end of a run
+        return 1
+    if _is_in_order(outcome.report):
+        views = _of_in_order_core(views, given, cpu)
+    _write(llvm_mca.render(outcome.report, replace(views, headings=outcome.headings)), given["o"], outcome.unsupported)
+    return int(outcome.unsupported)
 
 
 # --- the command line ------------------------------------------------------------------------------------------------
 
 
-def _words(arguments: Sequence[str], program: str, given: Given) -> Words:
-    """The command line; incc's own options are taken by `given`."""
-    if any(argument.startswith("@") for argument in arguments):
-        from incc.frontends.gcc_wrapper.response_files import expanded_by_llvm
-
-        try:
-            arguments = expanded_by_llvm(arguments)
-        except ValueError as error:
-            _say(f"{error}\n")
-            raise Stop from None
-
-    def own(name: str, value: str | None, following: Sequence[str]) -> int:
-        if not has(MCA, f"-{name}"):
-            return 0
-        taken = 1
-        if value is None and find(MCA, f"-{name}").needs_value:
-            taken, value = 2, (following[0] if following else "")
-        try:
-            given.take(f"-{name}", value)
-        except UsageError as error:
-            _say(f"{program.rpartition('/')[2]}: {error}\n")
-            raise Stop from None
-        return taken
-
-    words = read(arguments, program, own)
-    _say("".join(words.errors))
-    if words.wanted:
-        from incc.driver.deliver import write_stream
-        from incc.driver.llvm_mca.help import help_text, version_text
-
-        wanted = "help" if words.wanted == "h" else words.wanted
-        text = version_text() if wanted == "version" else help_text(wanted, program.rpartition("/")[2])
-        try:
-            write_stream(sys.stdout, lambda width, colour: text)
-        except OSError:
-            raise Stop from None
-        raise Stop(0)
-    if words.errors:
-        raise Stop
-    return words
+def _check_numbers(given: Given) -> None:
+    """Raise UsageError for numbers that llvm-mca refuses."""
+    for option in options_of(MCA):
+        if option.kind == "uint" and given[option.name] >= 1 << 32:
+            raise UsageError(f"-{option.name} is at most {(1 << 32) - 1}")
+    if given["output-asm-variant"] > 1:
+        raise UsageError(f"-output-asm-variant is 0 (AT&T) or 1 (Intel), not {given['output-asm-variant']}")
 
 
-def _target(values: Mapping[str, object], program: str) -> Target:
+def _target(given: Given) -> Target:
     from incc.driver.llvm_mca.target import TargetError, target
 
     try:
-        return target(str(values.get("march", "")), str(values.get("mtriple", "")), program)
+        return target(given["march"], given["mtriple"])
     except TargetError as error:
-        _say(str(error))
-        raise Stop from None
+        say(f"error: {error}")
+        raise StopError from None
 
 
 def _input(name: str, given: Given) -> tuple[str, Code | None]:
-    """The assembly, or machine code."""
+    """Read assembly, or machine code. Raises StopError."""
     from incc.driver.machine_code import machine_code, read_for
     from incc.support.errors import AnalysisError
     from incc.support.files import text_of
 
     try:
-        if not name:
-            raise FileNotFoundError(2, "No such file or directory")
         data = read_for(given, name)
-        code = machine_code(given, data, name, "<stdin>" if name == "-" else name)
+        code = machine_code(given, data, name, "<stdin>" if name in ("", "-") else name)
         return ("", code) if code is not None else (text_of(data), None)
-    except (AnalysisError, UsageError) as error:
-        _say(f"error: {error}\n")
-        raise Stop from None
+    except AnalysisError as error:
+        say(f"error: {error}")
     except OSError as error:
-        _say(f"error: {name}: {error.strerror}\n")
-        raise Stop from None
+        say(f"{name}: error: {error.strerror}")
+    raise StopError
 
 
-def _settings(given: Given, values: Mapping[str, Any]) -> Settings:
-    """What the analysis is told: as incc-mca is, but for the default of regions and what nothing is printed of."""
-    for name, value in values.items():
-        if has(MCA, f"-{name}"):
-            given.put(find(MCA, f"-{name}").name, value)
+def _print_notes(line: CommandLine) -> None:
+    if line.ignored or line.given["mattr"]:
+        from incc.driver.llvm_mca.target import notes
+
+        for note in notes(line.given["mattr"], line.ignored):
+            say(f"note: {note}")
+
+
+def _cpu(given: Given, target: Target) -> str:
+    """Return the processor's name, or names with commas between them. Raises StopError for those llvm-mca refuses."""
+    from incc.driver.cores import named_cores
+    from incc.driver.pipeline import AnalysisError, choose_model
+    from incc.models.loading import host_cpu
+
+    names = [host_cpu()[0] if name == "native" else name for name in named_cores(given["mcpu"] or "native")]
+    for name in names:
+        try:
+            chosen = choose_model(name, "", given.settings().model_path)
+            error = "" if name == name.lower() else f"no core is called '{name}'; did you mean '{name.lower()}'?"
+            if chosen.note:
+                from incc.driver.llvm_mca.names import UNSCHEDULED
+
+                if name in UNSCHEDULED.split():
+                    other = chosen.model.name
+                    error = f"llvm-mca has no model of '{name}'; incc-mca without --compat takes that of {other}"
+            if chosen.model.isa != "x86":
+                error = f"'{name}' is not a core of the target '{target.triple}'"
+        except AnalysisError as failure:
+            error = str(failure)
+        if error:
+            say(f"error: {error}")
+            raise StopError
+    return ",".join(names)
+
+
+def _settings(given: Given, cpu: str, views: Views, text: str) -> Settings:
+    """Return incc-mca's settings with llvm-mca's defaults, and without the results that no view shows."""
     settings = given.settings()
     return replace(
         settings,
+        mcpu=cpu,
         regions=settings.regions if given["auto"] else "llvm-mca",
-        cold_iterations=settings.iterations,
-        call_latency=values.get("call-latency", 100),
+        syntax=settings.syntax or _last_syntax(text, given),
+        cold_iterations=0 if views.instruction_tables else settings.iterations,
+        timeline_iterations=views.timeline_iterations if views.timeline else 0,
+        call_latency=given["call-latency"] if "call-latency" in given.names else 100,
+        pressure=views.bottleneck_analysis,
+        waits=False,
         lacking=True,
         steady=False,
         what_ifs=False,
@@ -230,37 +200,45 @@ def _settings(given: Given, values: Mapping[str, Any]) -> Settings:
     )
 
 
-def _views(words: Words, target: Target, cpu: str) -> Views:
-    """What is printed: of options that stand before -all-views or -all-stats, those win."""
-    values, places = words.values, words.places
-    shown = {name: values.get(name, name in ("summary-view", "resource-pressure", "instruction-info")) for name in
-             (*_BY_VIEWS, *_BY_STATS)}  # fmt: skip
-    last = max(("all-views", "all-stats"), key=lambda name: places.get(name, 0))
-    for names, general in ((_BY_VIEWS, "all-views"), (_BY_STATS, last)):
-        if general in values:
-            for name in names:
-                if places.get(name, 0) < places[general]:
-                    shown[name] = values[general]
-    tables = values.get("instruction-tables", False)
-    parameters = [(f"-{name}", values[name]) for name in _PARAMETERS if values.get(name)]
-    if not values.get("noalias", True):
+def _last_syntax(text: str, given: Given) -> Literal["att", "intel"]:
+    """Return the syntax in which the text ends: llvm-mca prints instructions in it."""
+    if "_syntax" not in text:
+        return "intel" if given["x86-asm-syntax"] == "intel" else "att"
+    import re
+
+    directives = re.findall(r"^[^#\n]*?\.(att|intel)_syntax\b", text, re.M)
+    last = directives[-1] if directives else given["x86-asm-syntax"]
+    return "intel" if last == "intel" else "att"
+
+
+def _views(line: CommandLine, target: Target, cpu: str) -> Views:
+    """Return the requested views. -all-views and -all-stats override the options before them, not those after them."""
+    given, order = line.given, line.order
+    shown = {name: given[name] for name in (*_GENERAL, *_STATISTICS)}
+    last = max(("all-views", "all-stats"), key=lambda name: order.get(name, -1))
+    for names, general in ((_GENERAL, "all-views"), (_STATISTICS, last)):
+        if general in order:
+            shown |= {name: given[general] for name in names if order.get(name, -1) < order[general]}
+    tables = given["instruction-tables"]
+    parameters = [(f"-{name}", given[name]) for name in _PARAMETERS if given[name]]
+    if not given["noalias"]:
         parameters.append(("-noalias", False))
     return Views(
         summary=shown["summary-view"],
         info=shown["instruction-info"],
-        encoding=values.get("show-encoding", False),
-        barriers=values.get("show-barriers", False),
+        encoding=given["show-encoding"],
+        barriers=given["show-barriers"],
         pressure=tables or shown["resource-pressure"],
         timeline=shown["timeline"],
-        timeline_iterations=min(values.get("timeline-max-iterations", 0) or 10, values.get("iterations", 0) or 100),
-        timeline_cycles=values.get("timeline-max-cycles", 80),
+        timeline_iterations=min(given["timeline-max-iterations"] or 10, given["iterations"] or 100),
+        timeline_cycles=given["timeline-max-cycles"],
         dispatch_stats=shown["dispatch-stats"],
         scheduler_stats=shown["scheduler-stats"],
         retire_stats=shown["retire-stats"],
         register_file_stats=shown["register-file-stats"],
         bottleneck_analysis=shown["bottleneck-analysis"],
         instruction_tables=tables,
-        json=values.get("json", False),
+        json=given["json"],
         triple=target.triple,
         march=target.march,
         cpu=cpu,
@@ -268,330 +246,32 @@ def _views(words: Words, target: Target, cpu: str) -> Views:
     )
 
 
-# --- what there is to say beforehand ---------------------------------------------------------------------------------
+def _is_in_order(report: t.Report) -> bool:
+    runs = [kernel.cold for unit in report.units for kernel in unit.kernels if kernel.cold]
+    return bool(runs) and not any(run.schedulers for run in runs)
 
 
-def _cpu(named: str, model_path: Sequence[str], target: Target) -> str:
-    """The name of the processor, or names with commas between them; says so if there is none of a name."""
-    from incc.driver.cores import named_cores
-    from incc.driver.pipeline import AnalysisError, choose_model
-
-    if not named:
-        raise Stop
-    names = [_host() if name == "native" else name for name in named_cores(named)]
-    for name in names:
-        other = foreign = False
-        why = ""
-        if name == name.lower():  # LLVM's names are as they are written
-            try:
-                chosen = choose_model(name, "", model_path)
-                other, foreign = bool(chosen.note), chosen.model.isa != "x86"
-            except AnalysisError as error:
-                why = str(error)
-            if not other and not foreign and not why:
-                continue
-        from incc.driver.llvm_mca.names import CPUS, UNSCHEDULED
-
-        if name in UNSCHEDULED.split():
-            _say(
-                "error: unable to find instruction-level scheduling information for target triple "
-                f"'{target.normal}' and cpu '{name}'.\n"
-            )
-            raise Stop
-        if other and not foreign:
-            continue
-        if name in CPUS.split():
-            _say(f"error: {why}\n")
-        else:
-            _say(f"'{name}' is not a recognized processor for this target (ignoring processor)\n" * 2)
-        raise Stop
-    return ",".join(names)
-
-
-def _host() -> str:
-    from incc.models.loading import host_cpu
-
-    return host_cpu()[0]
-
-
-def _say_of_features(named: Sequence[str]) -> None:
-    if named:
-        from incc.driver.llvm_mca.target import features
-
-        unknown, without = features(named)
-        for feature in unknown:
-            _say(f"'{feature}' is not a recognized feature for this target (ignoring feature)\n")
-        if without:
-            _say(f"note: -mattr={','.join(without)} has no meaning here: every instruction is analysed\n")
-
-
-def meaningless(values: Iterable[str]) -> list[str]:
-    """Which of these options of llvm-mca change nothing here, as they are written."""
-    without = ("disable-cb", "disable-im")
-    return [
-        f"-{name}"
-        for name in values
-        if name in without or (name in BY_NAME and not BY_NAME[name].group and name not in ("x86-asm-syntax", "color"))
-    ]
-
-
-def _last_syntax(text: str) -> Literal["att", "intel"]:
-    """The syntax that the text ends in, which llvm-mca prints in."""
-    if ".intel_syntax" not in text:
-        return "att"
-    import re
-
-    found = re.findall(r"^[^#\n]*?\.(att|intel)_syntax\b", text, re.M)
-    return "intel" if found and found[-1] == "intel" else "att"
-
-
-# --- the analysis ----------------------------------------------------------------------------------------------------
-
-
-def _analysed(
-    text: str, name: str, settings: Settings, views: Views, values: Mapping[str, object], code: Code | None
-) -> tuple[t.Report, Views, bool]:
-    """The report, with headings for its kernels; whether it ends with an instruction that there are no figures for."""
-    from incc.driver.pipeline import model_notes
-    from incc.frontends.asm.llvm_regions import regions
-
-    skip = values.get("skip-unsupported-instructions", "none")
-    _, problems = regions(text)
-    told: list[Told] = []
-    odd = code is None and _unusual(text, views.triple)
-    narrow = views.march[0] == "i"
-    triple = views.triple if views.march == "x86_64" or narrow else ""
-    report = None if problems or odd else _report(_plain(text, settings), name, settings, code, narrow)
-    if code is not None:
-        for each in [left for unit in report.units for left in unit.left_out] if report else ():
-            _say(f"warning: {name}: not analysed: {each.reason}\n")
-    elif report is None or _refused(report) or _doubted():
-        from incc.driver.llvm_mca.messages import in_markers, refusals, without_lines
-
-        skipped = skip in ("parse-failure", "any")
-        # What GNU as refuses and LLVM takes is read as LLVM has it.
-        said = refusals(text, name, [], skipped, triple)
-        as_read = ""
-        if (report is None or _refused(report)) and not any(each.error for each in said):
-            as_read = _as_llvm_reads(_plain(text, settings), triple)
-        if not as_read and report is not None and not any(each.error for each in said):
-            said = refusals(text, name, _refused(report), skipped, triple)
-        errors = [each for each in said if each.error]
-        told = said + in_markers(text, name, problems)
-        told.sort(key=lambda each: each.place)
-        _say("".join(each.text for each in told))
-        if errors and not skipped:
-            _say(_PARSE_ERRORS)
-            raise Stop
-        if problems:
-            raise Stop
-        if errors:
-            text = without_lines(text, [each.place[0] for each in errors])
-            as_read = _as_llvm_reads(_plain(text, settings), triple) if odd else ""
-        text = as_read or _plain(text, settings)
-        report = _report(text, name, settings, None, narrow)
-        from incc.frontends.x86.assembler import ALONE
-
-        if rest := _refused(report):  # there is no LLVM here, or the assembler does not know what LLVM writes
-            _say("".join(each.text for each in refusals(text.replace(ALONE, ""), name, rest, True, triple)))
-            if not skipped:
-                _say(_PARSE_ERRORS)
-                raise Stop
-        if _counted(report):
-            _say("".join(each.text for each in told))  # llvm-mca reads the file twice
-    if report is None or not _counted(report):
-        _say(_NO_INSTRUCTIONS)
-        raise Stop
-    for note in model_notes(report):
-        _say(f"note: {note}\n")
-    for note in _not_simulated(report):
-        _say(f"note: {name}: {note}\n")
-    unanalysed = settings.mcpu if values.get("bottleneck-analysis") and _in_order(report) else ""
-    unknown = _instructions_seen(report, skip in ("lack-sched", "any"), settings.call_latency, unanalysed)
-    if unknown and skip in ("lack-sched", "any") and code is None:
-        from incc.driver.llvm_mca.messages import without_lines
-
-        text = without_lines(text, unknown)
-        report = _report(text, name, settings, None, narrow)
-        if not _counted(report):
-            _say(_NO_INSTRUCTIONS)
-            raise Stop
-    headings = _headings(text, report) if code is None else _headings_of_code(report)
-    if unknown and skip not in ("lack-sched", "any"):
-        # What llvm-mca has printed by then are the regions before; JSON is written at the end.
-        if values.get("json"):
-            raise Stop
-        _cut(report)
-        return report, replace(views, headings=headings), True
-    return report, replace(views, headings=headings), False
-
-
-def _unusual(text: str, triple: str) -> bool:
-    from incc.frontends.x86.llvm_messages import unusual
-
-    return unusual(text, triple)
-
-
-def _plain(text: str, settings: Settings) -> str:
-    """The text with MASM's numbers written otherwise; not where loops are looked for, which `jmp 1b` makes."""
-    from incc.frontends.x86.llvm_messages import with_plain_numbers
-
-    return with_plain_numbers(text) if settings.regions == "llvm-mca" else text
-
-
-def _doubted() -> bool:
-    """Whether the assembler had something to say of the text that was analysed last."""
-    from incc.frontends.x86.assembler import heard
-
-    return bool(heard)
-
-
-def _as_llvm_reads(text: str, triple: str) -> str:
-    from incc.frontends.x86.llvm_messages import TRIPLE, expanded
-
-    return expanded(text, triple or TRIPLE)
-
-
-def _report(text: str, name: str, settings: Settings, code: Code | None, narrow: bool) -> t.Report:
-    """The analysis; `narrow`: of a text that is for 32-bit mode until it says otherwise."""
-    from incc.driver.cores import cores_of
-    from incc.driver.pipeline import AnalysisError, analyze_for_cores
-    from incc.frontends.unit import Unit
-
-    try:
-        if code is not None:
-            marked = replace(settings, regions="loops" if settings.regions == "loops" else "marked")
-            return code.report(cores_of(marked))
-        if narrow:
-            text = ".code32; " + text  # the lines keep their numbers
-        return analyze_for_cores([(Unit(assembly=text, assembly_file=name), cores_of(settings))])
-    except AnalysisError as error:
-        _say(f"error: {error}\n")
-        raise Stop from None
-
-
-def _counted(report: t.Report) -> bool:
-    return any(kernel.instructions for unit in report.units for kernel in unit.kernels)
-
-
-def _refused(report: t.Report | None) -> list[t.RefusedStatement]:
-    """The statements that could not be read, of one unit: they are the same for every core."""
-    if report is None or not report.units:
-        return []
-    unit = report.units[0]
-    return [statement for kernel in unit.kernels for statement in kernel.refused]
-
-
-def _not_simulated(report: t.Report) -> list[str]:
-    """Of kernels whose run was given up, that there is no view of it and where the cycles come from, each once."""
-    kernels: list[Any] = [kernel for unit in report.units for kernel in unit.kernels]
-    return [
-        f"line {kernel['first_line']}: {why}; the cycles are those of the steady state, and the run has no views"
-        for kernel in kernels
-        for why in kernel["notes"]
-        if why.startswith("not simulated from a cold start")
-    ]
-
-
-def _instructions_seen(report: t.Report, skipped: bool, call_latency: int, unanalysed: str) -> list[int]:
-    """Says what llvm-mca says of each region: of calls, returns and instructions without figures, and that
-    bottlenecks are not looked for, where `unanalysed` is the name of a core for which they were asked for in vain.
-    Returns the lines of instructions without figures: of all, if they are `skipped`, else of the first one."""
-    from incc.frontends.isa import isa
-
-    found: dict[int, None] = {}
-    for unit in report.units:
-        for kernel in unit.kernels:
-            branch = isa(kernel.isa).branch
-            calls = returns = False  # llvm-mca says it for each region
-            for instruction in kernel.instructions:
-                kind = ""
-                if any(sign in instruction.text for sign in ("call", "ret", "CALL", "RET")):
-                    kind = branch(instruction.text.replace("\t", " ").strip())[0]
-                if kind == "call" and not calls:
-                    calls = True
-                    _say(
-                        "warning: found a call in the input assembly sequence.\n"
-                        f"note: call instructions are not correctly modeled. Assume a latency of {call_latency}cy.\n"
-                    )
-                if kind == "return" and not returns and not instruction.text.lstrip().startswith(_NO_RETURNS):
-                    returns = True
-                    _say(
-                        "warning: found a return instruction in the input assembly sequence.\n"
-                        "note: program counter updates are ignored.\n"
-                    )
-                if instruction.unknown and instruction.line not in found:
-                    found[instruction.line] = None
-                    _say(_unsupported(instruction.text, skipped))
-                    if not skipped:
-                        return list(found)
-            if unanalysed and not all(instruction.unknown for instruction in kernel.instructions):
-                _say(f"warning: bottleneck analysis is not supported for in-order CPU '{unanalysed}'.\n")
-    return list(found)
-
-
-def _unsupported(text: str, skipped: bool) -> str:
-    text = text.strip() if "\t" in text.strip() else "\t".join(text.strip().split(" ", 1))
-    what = "found an unsupported instruction in the input assembly sequence"
-    if skipped:
-        said = f"warning: {what}, skipping with -skip-unsupported-instructions, note accuracy will be impacted:\n"
-    else:
-        said = f"error: {what}, use -skip-unsupported-instructions=lack-sched to ignore these on the input.\n"
-    return f"{said}note: instruction: \t{text}\n"
-
-
-def _cut(report: t.Report) -> None:
-    """Leave the kernels before the first one with an instruction that there are no figures for."""
-    cut = False
-    for unit in report.units:
-        kept = []
-        for kernel in unit.kernels:
-            cut = cut or any(instruction.unknown for instruction in kernel.instructions)
-            if not cut:
-                kept.append(kernel)
-        unit.kernels = kept
-
-
-def _headings(text: str, report: t.Report) -> tuple[Heading, ...]:
-    """What stands above each kernel: the regions with instructions, by their markers."""
-    from incc.frontends.asm.llvm_regions import regions, spans
-
-    marked = regions(text)[0] if "LLVM-MCA-" in text else []
-    places = spans(text, marked)
-    found: list[Heading] = []
-    for unit in report.units:
-        left = iter(zip(marked, places, strict=True))
-        for number, kernel in enumerate(unit.kernels):
-            heading = Heading(number, kernel.name) if kernel.kind == "loop" else Heading()
-            for region, (first, last) in left:
-                named = kernel.name == region.name or not region.name
-                if named and first <= kernel.first_line and kernel.last_line <= last:
-                    if region.begin >= 0 or region.end >= 0:
-                        heading = Heading(number, region.name)
-                    break
-            found.append(heading)
-    return tuple(found)
-
-
-def _headings_of_code(report: t.Report) -> tuple[Heading, ...]:
-    """The same of machine code: its kernels' names. A single block of bytes has none."""
-    found = []
-    for unit in report.units:
-        alone = unit.way == "given" and len(unit.kernels) == 1
-        found += [Heading() if alone else Heading(*each) for each in enumerate(k.name for k in unit.kernels)]
-    return tuple(found)
+def _of_in_order_core(views: Views, given: Given, cpu: str) -> Views:
+    """Leave out the views that say nothing of a core that executes in order, unless they are requested by name."""
+    if given["bottleneck-analysis"]:
+        say(f"warning: there is no bottleneck analysis of {cpu}, which executes in order")
+    return replace(
+        views,
+        retire_stats=views.retire_stats and given["retire-stats"],
+        bottleneck_analysis=views.bottleneck_analysis and given["bottleneck-analysis"],
+    )
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def _write(text: str, path: str, keep: bool) -> None:
-    """Write what was asked for. A file of a run that failed is not kept."""
+def _write(text: str, path: str, failed: bool) -> None:
+    """Write the views. A file of a run that failed is not kept. Raises StopError."""
     from incc.support.files import write_all, write_file
 
     try:
-        if path != "-":
-            if keep:
+        if path not in ("", "-"):
+            if not failed:
                 write_file(path, text)
             return
         if sys.stdout is None:
@@ -606,5 +286,5 @@ def _write(text: str, path: str, keep: bool) -> None:
     except BrokenPipeError:
         return
     except OSError as error:
-        _say(f"error: {error.strerror}\n")
-        raise Stop from None
+        say(f"{path or '<stdout>'}: error: {error.strerror}")
+        raise StopError from None

@@ -1,432 +1,102 @@
-"""llvm-mca's command line, read as LLVM 19 reads it: the names of its options, how their values are written, what is
-said of mistakes.
-
-What an option means to the analysis is said by the table of all options (`options.py`), which has the same names; here
-is what LLVM's `cl::opt` makes of the words on a command line.
-"""
+"""The command line of incc-mca and of llvm-mca, which have the same options (`driver/cli/options.py`)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from incc.driver import UsageError
+from incc.driver.cli.options import MCA, Given, find
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterable, Sequence
+
+_LIBRARY_SWITCHES = """
+W asm-show-inst color crel disable-symbolication dwarf64 emit-compact-unwind-non-canonical fatal-warnings fdpic
+incremental-linker-compatible mark-data-regions mc-relax-all no-deprecated-warn no-type-check no-warn print-all-options
+print-debug-counter print-options save-temp-labels sort-timers stats stats-json time-passes track-memory
+x86-branches-within-32B-boundaries x86-pad-for-align x86-pad-for-branch-align
+"""
+_LIBRARY_VALUES = """
+aarch64-neon-syntax as-secure-log-file crash-diagnostics-dir debug-counter dwarf-version emit-dwarf-unwind
+info-output-file rng-seed target-abi x86-align-branch x86-align-branch-boundary x86-pad-max-prefix-size
+"""
+IGNORED = dict.fromkeys(_LIBRARY_SWITCHES.split(), False) | dict.fromkeys(_LIBRARY_VALUES.split(), True)
+"""The options of LLVM's libraries, which have no effect on an analysis, and True for those that need a value."""
 
 
-class LlvmOption(msgspec.Struct, frozen=True, kw_only=True):
-    """An option as LLVM declares it.
+class CommandLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A command line without help options."""
 
-    `kind`: bool, uint, int, string, list, enum, or flag, which takes no value. `value`: what the help writes for it.
-    `group`: Generic, Tool or View; "" for those of LLVM's libraries, which no help lists. `hidden`: only in
-    --help-hidden. `help`: its line there. `choices`: the names of an enum, with their lines.
-    """
-
-    name: str
-    kind: str
-    group: str
-    help: str = ""
-    value: str = ""
-    hidden: bool = False
-    choices: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def needs_value(self) -> bool:
-        return self.kind not in ("bool", "flag")
+    given: Given
+    file: str
+    """The input, "" or - for standard input."""
+    order: dict[str, int]
+    """The options' names, with the position of the last occurrence of each."""
+    ignored: list[str]
+    """The options without effect, as they are written."""
 
 
-_SKIPPED = (
-    ("none", "Exit with an error when an instruction is unsupported for any reason (default)"),
-    ("lack-sched", "Skip instructions on input which lack scheduling information"),
-    ("parse-failure", "Skip lines on the input which fail to parse for any reason"),
-    ("any", "Skip instructions or lines on input which are unsupported for any reason"),
-)
-
-TABLE: tuple[LlvmOption, ...] = (
-    LlvmOption(name="h", kind="flag", group="Generic", help="Alias for --help", hidden=True),
-    LlvmOption(name="help", kind="flag", group="Generic", help="Display available options (--help-hidden for more)"),
-    LlvmOption(name="help-hidden", kind="flag", group="Generic", help="Display all available options", hidden=True),
-    LlvmOption(
-        name="help-list",
-        kind="flag",
-        group="Generic",
-        help="Display list of available options (--help-list-hidden for more)",
-    ),
-    LlvmOption(
-        name="help-list-hidden", kind="flag", group="Generic", help="Display list of all available options", hidden=True
-    ),
-    LlvmOption(
-        name="print-all-options",
-        kind="bool",
-        group="Generic",
-        help="Print all option values after command line parsing",
-        hidden=True,
-    ),
-    LlvmOption(
-        name="print-options",
-        kind="bool",
-        group="Generic",
-        help="Print non-default options after command line parsing",
-        hidden=True,
-    ),
-    LlvmOption(name="version", kind="flag", group="Generic", help="Display the version of this program"),
-    LlvmOption(
-        name="call-latency",
-        kind="uint",
-        group="Tool",
-        help="Number of cycles to assume for a call instruction",
-        hidden=True,
-    ),
-    LlvmOption(
-        name="decoder-throughput",
-        kind="uint",
-        group="Tool",
-        help="Maximum throughput from the decoders (instructions per cycle)",
-        hidden=True,
-    ),
-    LlvmOption(name="dispatch", kind="uint", group="Tool", help="Override the processor dispatch width"),
-    LlvmOption(name="instruction-tables", kind="bool", group="Tool", help="Print instruction tables"),
-    LlvmOption(name="iterations", kind="uint", group="Tool", help="Number of iterations to run"),
-    LlvmOption(name="json", kind="bool", group="Tool", help="Print the output in json format"),
-    LlvmOption(name="lqueue", kind="uint", group="Tool", help="Size of the load queue"),
-    LlvmOption(
-        name="march", kind="string", group="Tool", help="Target architecture. See -version for available targets"
-    ),
-    LlvmOption(
-        name="mattr",
-        kind="list",
-        group="Tool",
-        help="Target specific attributes (-mattr=help for details)",
-        value="<a1,+a2,-a3,...>",
-    ),
-    LlvmOption(
-        name="mcpu",
-        kind="string",
-        group="Tool",
-        help="Target a specific cpu type (-mcpu=help for details)",
-        value="<cpu-name>",
-    ),
-    LlvmOption(
-        name="micro-op-queue-size",
-        kind="uint",
-        group="Tool",
-        help="Number of entries in the micro-op queue",
-        hidden=True,
-    ),
-    LlvmOption(name="mtriple", kind="string", group="Tool", help="Target triple. See -version for available targets"),
-    LlvmOption(name="noalias", kind="bool", group="Tool", help="If set, assume that loads and stores do not alias"),
-    LlvmOption(name="o", kind="string", group="Tool", help="Output filename", value="<filename>"),
-    LlvmOption(name="output-asm-variant", kind="int", group="Tool", help="Syntax variant to use for output printing"),
-    LlvmOption(
-        name="print-imm-hex", kind="bool", group="Tool", help="Prefer hex format when printing immediate values"
-    ),
-    LlvmOption(
-        name="register-file-size",
-        kind="uint",
-        group="Tool",
-        help="Maximum number of physical registers which can be used for register mappings",
-    ),
-    LlvmOption(name="squeue", kind="uint", group="Tool", help="Size of the store queue"),
-    LlvmOption(name="all-stats", kind="bool", group="View", help="Print all hardware statistics"),
-    LlvmOption(name="all-views", kind="bool", group="View", help="Print all views including hardware statistics"),
-    LlvmOption(
-        name="bottleneck-analysis", kind="bool", group="View", help="Enable bottleneck analysis (disabled by default)"
-    ),
-    LlvmOption(
-        name="disable-cb",
-        kind="bool",
-        group="View",
-        help="Disable custom behaviour (use the default class which does nothing).",
-    ),
-    LlvmOption(
-        name="disable-im",
-        kind="bool",
-        group="View",
-        help="Disable instrumentation manager (use the default class which ignores instruments.).",
-    ),
-    LlvmOption(name="dispatch-stats", kind="bool", group="View", help="Print dispatch statistics"),
-    LlvmOption(
-        name="instruction-info", kind="bool", group="View", help="Print the instruction info view (enabled by default)"
-    ),
-    LlvmOption(name="register-file-stats", kind="bool", group="View", help="Print register file statistics"),
-    LlvmOption(
-        name="resource-pressure",
-        kind="bool",
-        group="View",
-        help="Print the resource pressure view (enabled by default)",
-    ),
-    LlvmOption(name="retire-stats", kind="bool", group="View", help="Print retire control unit statistics"),
-    LlvmOption(name="scheduler-stats", kind="bool", group="View", help="Print scheduler statistics"),
-    LlvmOption(
-        name="show-barriers",
-        kind="bool",
-        group="View",
-        help="Print memory barrier information in the instruction info view",
-    ),
-    LlvmOption(
-        name="show-encoding", kind="bool", group="View", help="Print encoding information in the instruction info view"
-    ),
-    LlvmOption(
-        name="skip-unsupported-instructions",
-        kind="enum",
-        group="View",
-        help="Force analysis to continue in the presence of unsupported instructions",
-        value="<value>",
-        choices=_SKIPPED,
-    ),
-    LlvmOption(
-        name="summary-view", kind="bool", group="View", help="Print summary view (enabled by default)", hidden=True
-    ),
-    LlvmOption(name="timeline", kind="bool", group="View", help="Print the timeline view"),
-    LlvmOption(
-        name="timeline-max-cycles",
-        kind="uint",
-        group="View",
-        help="Maximum number of cycles in the timeline view, or 0 for unlimited. Defaults to 80 cycles",
-    ),
-    LlvmOption(
-        name="timeline-max-iterations",
-        kind="uint",
-        group="View",
-        help="Maximum number of iterations to print in timeline view",
-    ),
-    # Of LLVM's libraries: what assembles, and what looks at a run of the tool itself.
-    *(
-        LlvmOption(name=name, kind="bool", group="")
-        for name in (
-            "no-warn",
-            "no-deprecated-warn",
-            "fatal-warnings",
-            "no-type-check",
-            "mc-relax-all",
-            "incremental-linker-compatible",
-            "fdpic",
-            "crel",
-            "dwarf64",
-            "emit-compact-unwind-non-canonical",
-            "asm-show-inst",
-            "save-temp-labels",
-            "mark-data-regions",
-            "x86-branches-within-32B-boundaries",
-            "x86-pad-for-align",
-            "x86-pad-for-branch-align",
-            "color",
-            "stats",
-            "stats-json",
-            "time-passes",
-            "track-memory",
-            "sort-timers",
-            "print-debug-counter",
-            "disable-symbolication",
-        )
-    ),
-    *(
-        LlvmOption(name=name, kind="uint", group="")
-        for name in (
-            "dwarf-version",
-            "x86-align-branch-boundary",
-            "x86-pad-max-prefix-size",
-            "rng-seed",
-        )
-    ),
-    *(
-        LlvmOption(name=name, kind="string", group="")
-        for name in (
-            "target-abi",
-            "as-secure-log-file",
-            "x86-align-branch",
-            "info-output-file",
-            "crash-diagnostics-dir",
-        )
-    ),
-    LlvmOption(name="debug-counter", kind="list", group=""),
-    LlvmOption(name="x86-asm-syntax", kind="enum", group="", choices=(("att", ""), ("intel", ""))),
-    LlvmOption(name="aarch64-neon-syntax", kind="enum", group="", choices=(("generic", ""), ("apple", ""))),
-    LlvmOption(
-        name="emit-dwarf-unwind",
-        kind="enum",
-        group="",
-        choices=(("always", ""), ("no-compact-unwind", ""), ("default", "")),
-    ),
-)
-
-BY_NAME = {option.name: option for option in TABLE}
-BY_NAME["W"] = BY_NAME["no-warn"]
-
-
-class Words(msgspec.Struct, frozen=True, kw_only=True):
-    """A command line as it was read: the value of each option that was given, the last one of several, and the place of
-    that one among the words; the positional arguments; the option that ends all else (help, version), "" for none; what
-    is wrong, as messages that are to be printed as they are."""
-
-    values: dict[str, Any]
-    places: dict[str, int]
-    files: list[str]
-    wanted: str
-    errors: list[str]
-
-
-def read(
-    arguments: Sequence[str], program: str, extra: Callable[[str, str | None, Sequence[str]], int] | None = None
-) -> Words:
-    """Read a command line without the program's name, `program`, which messages are to have as it was called.
-
-    `extra` takes options that LLVM does not know: a name without dashes, what stands behind its =, None without, and
-    the next word if there is one; it says how many words it has taken, 0 if it knows no such option.
-    """
-    short = program.rpartition("/")[2]
-    values: dict[str, Any] = {}
-    places: dict[str, int] = {}
+def read(arguments: Sequence[str]) -> CommandLine:
+    """Read a command line. Raises UsageError."""
+    given = Given(MCA)
     files: list[str] = []
-    errors: list[str] = []
-    only_files = False
-    place = 0
-
-    def wrong(option: str, message: str) -> None:
-        errors.append(f"{short}: for the {spelled(option)} option: {message}\n")
-
-    while place < len(arguments):
-        word = arguments[place]
-        place += 1
-        if only_files or word in ("", "-") or word[0] != "-":
-            files.append(word)
-            continue
-        if word == "--":
-            only_files = True
-            continue
-        body = word[2:] if word.startswith("--") else word[1:]
-        name, equals, text = body.partition("=")
-        option = BY_NAME.get(name)
-        name = option.name if option else name
-        value = text if equals else None
-        if option is None:
-            if extra is not None and (taken := extra(name, value, arguments[place : place + 1])):
-                place += taken - 1
+    order: dict[str, int] = {}
+    ignored: list[str] = []
+    rest = iter(arguments)
+    for position, argument in enumerate(rest):
+        if argument == "--":
+            files += rest
+        elif argument == "-" or not argument.startswith("-"):
+            files.append(argument)
+        elif argument.startswith("---"):
+            raise UsageError(f"unknown option {argument}")
+        else:
+            name, equals, text = argument.lstrip("-").partition("=")
+            value = text if equals else None
+            if name in IGNORED:
+                if IGNORED[name] and value is None:
+                    next(rest, "")
+                ignored.append(f"-{name}")
                 continue
-            # A letter that is an option may begin a group of such.
-            while body and (letter := BY_NAME.get(body[0])):
-                if letter.needs_value:
-                    wrong(letter.name, "may not occur within a group!")
-                    break
-                if letter.kind == "flag":
-                    return Words(values=values, places=places, files=files, wanted=letter.name, errors=errors)
-                body = body[1:]
-            errors.append(f"{short}: Unknown command line argument '{word}'.  Try: '{program} --help'\n")
-            errors.append(f"{short}: Did you mean '{_nearest(word)}'?\n")
-            continue
-        if option.kind == "flag":
-            if value is None:
-                return Words(values=values, places=places, files=files, wanted=option.name, errors=errors)
-            wrong(name, f"does not allow a value! '{value}' specified.")
-            continue
-        if value is None and option.needs_value:
-            if place == len(arguments):
-                wrong(name, "requires a value!")
-                continue
-            value = arguments[place]
-            place += 1
-        found = _VALUES[option.kind](option, value or "")
-        if isinstance(found, _Mistake):
-            wrong(name, found.message)
-            continue
-        values[name] = (*values.get(name, ()), *found) if option.kind == "list" else found
-        places[name] = place
+            option = find(MCA, f"-{name}")
+            if value is None and option.needs_value:
+                value = next(rest, "")
+            order[option.name] = position
+            if value == "" and (option.kind == "switch" or name in ("march", "mattr", "mtriple")):
+                value = None  # llvm-mca takes these for the switch, and for the default
+                if option.needs_value:
+                    continue
+            given.take(f"-{name}", value)
     if len(files) > 1:
-        errors.append(
-            f"{short}: Too many positional arguments specified!\n"
-            f"Can specify at most 1 positional arguments: See: {program} --help\n"
-        )
-    return Words(values=values, places=places, files=files, wanted="", errors=errors)
+        raise UsageError(f"one input file at a time, not {files[0]} and {files[1]}")
+    ignored += [f"-{name}" for name in ("disable-cb", "disable-im") if given[name]]
+    return CommandLine(given=given, file=files[0] if files else "", order=order, ignored=list(dict.fromkeys(ignored)))
 
 
-def spelled(name: str) -> str:
-    """An option as LLVM writes it: two dashes, or one before a letter."""
-    return f"-{name}" if len(name) == 1 else f"--{name}"
+def expanded(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with those of response files (`@FILE`) in their places. Raises UsageError."""
+    if not any(argument.startswith("@") for argument in arguments):
+        return list(arguments)
+    from incc.frontends.gcc_wrapper.response_files import expanded_by_llvm
 
-
-class _Mistake(msgspec.Struct, frozen=True):
-    message: str
-
-
-def _bool(option: LlvmOption, text: str) -> bool | _Mistake:
-    if text in ("", "true", "TRUE", "True", "1"):
-        return True
-    if text in ("false", "FALSE", "False", "0"):
-        return False
-    return _Mistake(f"'{text}' is invalid value for boolean argument! Try 0 or 1")
-
-
-def integer(text: str) -> int | None:
-    """A number as LLVM reads it, with 0x, 0b, 0o or 0 before digits of another base, without sign; None for none."""
-    base, digits = 10, text
-    lower = text[:2].lower()
-    if lower in ("0x", "0b", "0o"):
-        base, digits = {"0x": 16, "0b": 2, "0o": 8}[lower], text[2:]
-    elif text[:1] == "0" and len(text) > 1 and text[1].isdigit():
-        base, digits = 8, text[1:]
-    if not digits or not digits.isascii() or not digits.isalnum() or len(digits) > 64:
-        return None
     try:
-        return int(digits, base)
-    except ValueError:
-        return None
+        return expanded_by_llvm(arguments)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
-def _uint(option: LlvmOption, text: str) -> int | _Mistake:
-    value = integer(text)
-    return value if value is not None and value < 2**32 else _Mistake(f"'{text}' value invalid for uint argument!")
-
-
-def _int(option: LlvmOption, text: str) -> int | _Mistake:
-    value = integer(text.removeprefix("-"))
-    if value is None or value >= 2**31 + text.startswith("-"):
-        return _Mistake(f"'{text}' value invalid for integer argument!")
-    return -value if text.startswith("-") else value
-
-
-def _enum(option: LlvmOption, text: str) -> str | _Mistake:
-    known = any(text == name for name, _ in option.choices)
-    return text if known else _Mistake(f"Cannot find option named '{text}'!")
-
-
-_VALUES: dict[str, Callable[[LlvmOption, str], Any]] = {
-    "bool": _bool,
-    "uint": _uint,
-    "int": _int,
-    "enum": _enum,
-    "string": lambda option, text: text,
-    "list": lambda option, text: tuple(text.split(",")),
-}
-
-
-_FIRST = ("o", "squeue", "noalias", "summary-view")
-"""Which of several names as near is the one, where it is not that in front in the table: LLVM takes the first one of a
-hash table."""
-
-
-def _nearest(word: str) -> str:
-    """The option that was probably meant, as LLVM finds and writes it: by edit distance, with what follows the =."""
-    body = word[2:] if word.startswith("--") else word[1:]
-    name, _, text = body.partition("=")
-    best, found = -1, ""
-    for option in (*(BY_NAME[first] for first in _FIRST), *TABLE):
-        if not option.group:
-            continue
-        # An option without value is compared with all that was written.
-        distance = _distance(option.name, body if option.kind == "flag" else name)
-        if best < 0 or distance < best:
-            best = distance
-            found = spelled(option.name) + (f"={text}" if text and option.kind != "flag" else "")
-            if text and option.kind != "flag" and len(option.name) == 1:
-                found = f"-{found}"  # with its value it is longer than a letter
-    return found
-
-
-def _distance(a: str, b: str) -> int:
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, start=1):
-        last, row[0] = row[0], i
-        for j, y in enumerate(b, start=1):
-            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (x != y))
-    return row[-1]
+def requested_help(arguments: Iterable[str]) -> str:
+    """Return the kind of help that is requested anywhere on a command line, "version" for the version, "" for none."""
+    for argument in arguments:
+        name, equals, value = argument.partition("=")
+        if name in ("-version", "--version"):
+            return "version"
+        if name.lstrip("-") in ("help-hidden", "help-list", "help-list-hidden") and not equals and name[0] == "-":
+            return "all"
+        if name in ("-h", "-help", "--help"):
+            given = Given(MCA)
+            given.take("-help", value if equals else None)
+            return str(given["help"])
+    return ""

@@ -1,4 +1,4 @@
-"""What -mtriple, -march and -mattr name, as LLVM reads them: the target, and features that there are not."""
+"""The target that -mtriple, -march and -mattr name."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 DEFAULT = "x86_64-pc-linux-gnu"
 
 _TARGETS = {"x86": "i386", "x86-64": "x86_64"}
-"""LLVM's targets that there is a reader for, and how their architectures are called in a triple."""
-
+"""The LLVM targets that incc can read, and the names of their architectures in a triple."""
 _ARCHITECTURES = r"i[3-9]86|x86_64h?|amd64"
 _OTHERS = (
     r"aarch64|amdgcn|arm|avr|bpf|csky|hexagon|lanai|loongarch|m68k|mips|msp430|nvptx|powerpc|ppc|r600|riscv|s390x|"
@@ -26,74 +25,79 @@ _OTHERS = (
 
 
 class TargetError(Exception):
-    """There is no such target, or for code of a `foreign` one no reader; the message is to be printed as it is.
+    """A target that does not exist, or a `foreign` one, whose code incc cannot read."""
 
-    `why`: the same in words of incc's own.
-    """
-
-    def __init__(self, message: str, why: str, foreign: bool = False) -> None:
+    def __init__(self, message: str, foreign: bool) -> None:
         super().__init__(message)
-        self.why = why
         self.foreign = foreign
 
 
 class Target(msgspec.Struct, frozen=True):
-    """The triple as it was given or is the default, and the architecture in it. `narrow`: one of 32 bits."""
+    """The target of the analysis."""
 
     triple: str
+    """As it was given, or the default."""
     march: str
+    """The architecture in the triple."""
     narrow: bool
-
-    @property
-    def normal(self) -> str:
-        """The triple as messages have it."""
-        return "-".join(part or "unknown" for part in self.triple.split("-"))
+    """The target has 32 bits."""
 
 
-def target(march: str, mtriple: str, program: str) -> Target:
-    """The target that is named. Raises TargetError."""
+def target(march: str, mtriple: str) -> Target:
+    """Return the target that the two options name. Raises TargetError."""
     triple = mtriple or DEFAULT
     if march:
         if march not in _TARGETS:
-            raise _no_target(march, f"{program}: invalid target '{march}'.\n", f"there is no target {march!r}")
+            raise _no_target(march, march)
         _, *rest = triple.split("-", 3)
         triple = "-".join([_TARGETS[march], *rest, *[""] * (2 - len(rest))])
     architecture = triple.partition("-")[0]
     if architecture != "x86_64" and not re.fullmatch(_ARCHITECTURES, architecture):
-        unknown = f"{program}: unable to get target for '{triple}', see --version and --triple."
-        raise _no_target(architecture, unknown, f"there is no target {triple!r}, as x86_64-linux-gnu is one")
+        raise _no_target(architecture, triple)
     return Target(triple, architecture, architecture[0] == "i")
 
 
+def _no_target(architecture: str, written: str) -> TargetError:
+    if re.match(_OTHERS, architecture):
+        return TargetError(f"cannot read code of LLVM's target {architecture!r}, only of x86 and x86-64", True)
+    return TargetError(
+        f"there is no target {written!r}; use x86-64 or x86, or a triple such as x86_64-linux-gnu", False
+    )
+
+
 def narrow(code: Code) -> Code:
-    """Bytes as code of 32-bit mode; objects say themselves what they are for."""
+    """Return bytes as code of 32-bit mode; objects themselves say which mode they are for."""
     from incc.frontends.x86.iced import Narrow
 
     return code if code.blocks is None else replace(code, blocks=[(name, Narrow(each)) for name, each in code.blocks])
 
 
-def _no_target(name: str, message: str, why: str) -> TargetError:
-    """What is wrong with the name of an architecture: of one that LLVM has, that there is no reader for it."""
-    if re.match(_OTHERS, name):
-        why = f"there is no reader for code of LLVM's target '{name}' here, only for those of x86"
-        return TargetError(f"error: {why}\n", why, foreign=True)
-    return TargetError(message, why)
-
-
 def written_out(text: str, narrow: bool, intel: bool) -> str:
-    """The text with what macros and repetitions make, "" where LLVM does not say. `narrow`: it is for 32-bit mode;
-    `intel`: it begins in Intel's syntax. Raises DecodeError where LLVM was stopped."""
+    """Return the text with macros and repetitions written out, "" where LLVM refuses it.
+
+    `narrow`: the text is for 32-bit mode; `intel`: it begins in Intel's syntax. Raises DecodeError if LLVM was stopped.
+    """
     from incc.frontends.x86.written_out import written_out as written
 
     return written(text, "i686-unknown-linux-gnu" if narrow else "", intel)
 
 
-def features(named: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Of the features that -mattr names those that LLVM does not know, with their signs, and those that are switched
-    off, which changes nothing: what cannot be run is analysed as well."""
+def notes(mattr: Sequence[str], ignored: Sequence[str]) -> list[str]:
+    """Return notes on unknown features, and on options that have no effect on the analysis.
+
+    Args:
+        mattr: the values of -mattr.
+        ignored: the options without effect, as they are written.
+    """
+    names = [name.strip().lower() for name in mattr if name.strip()]
+    signed = [name if name[0] in "+-" else f"+{name}" for name in names if name.lstrip("+-") != "help"]
+    if not signed and not ignored:
+        return []
     from incc.driver.llvm_mca.names import FEATURES
 
-    known = {line.partition("\t")[0] for line in FEATURES.strip().split("\n")}
-    signed = [name if name[0] in "+-" else f"+{name}" for name in (n.strip().lower() for n in named) if name]
-    asked = [name for name in signed if name[1:] != "help"]
-    return [n for n in asked if n[1:] not in known], [n for n in asked if n[0] == "-" and n[1:] in known]
+    features = {line.partition("\t")[0] for line in FEATURES.strip().split("\n")}
+    lines = [f"unknown feature {name!r} is ignored" for name in signed if name[1:] not in features]
+    disabled = ",".join(name for name in signed if name[0] == "-" and name[1:] in features)
+    if disabled:
+        lines.append(f"-mattr={disabled} has no effect: incc analyses every instruction")
+    return lines + [f"{name} has no effect" for name in ignored]

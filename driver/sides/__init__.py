@@ -1,1 +1,1 @@
-"""Makes the sides of a comparison of whatever is named: reports, folders, databases, code, compilers."""
+"""The sides of a comparison: reports, folders, databases, code, and compilations."""

@@ -1,4 +1,4 @@
-"""Analyses code that is to be compared, as incc-mca and `incc.analyze` do, in as many processes as are wanted."""
+"""Analysis of code for comparisons, in several processes."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ if TYPE_CHECKING:
     from incc.frontends.unit import Unit
 
 AT_A_TIME = 64
-"""Kernels of an object that a process takes at a time, and a few more, until a function ends."""
+"""Kernels of an object that a process takes at a time, plus the rest of the last function."""
 
 
-class Piece(msgspec.Struct, frozen=True, kw_only=True):
-    """Something to analyse at once: assembly, of which `code` is None, or kernels of an object with their ids."""
+class CodePiece(msgspec.Struct, frozen=True, kw_only=True):
+    """Code that one process analyses at a time: assembly, or kernels of an object."""
 
     unit: Unit
     settings: Settings
     code: ObjectCode | None = None
+    """The kernels; None for assembly."""
     ids: tuple[str, ...] = ()
+    """The ids of the kernels."""
     notes: tuple[str, ...] = ()
 
 
@@ -45,21 +47,21 @@ class Analysed(msgspec.Struct, frozen=True):
 
 
 def settings_for(mcpu: str, functions: Sequence[str], model_path: Sequence[str]) -> Settings:
-    """What is asked of code: all that a comparison looks at, which are not timelines."""
+    """Return the settings for code to compare, without timelines."""
     from incc.driver.pipeline import Settings
 
     return Settings(mcpu=mcpu, functions=tuple(functions), model_path=tuple(model_path), timeline_iterations=0)
 
 
-def assembly_pieces(unit: Unit, settings: Settings) -> list[Piece]:
-    """The pieces of an assembly file."""
-    return [Piece(unit=unit, settings=settings)]
+def assembly_pieces(unit: Unit, settings: Settings) -> list[CodePiece]:
+    """Return the pieces of an assembly file."""
+    return [CodePiece(unit=unit, settings=settings)]
 
 
-def object_pieces(source: str | bytes, name: str, settings: Settings) -> list[Piece]:
-    """The pieces of an object or program, at a path or in bytes, which messages call `name`. Raises AnalysisError."""
+def object_pieces(source: str | bytes, name: str, settings: Settings) -> list[CodePiece]:
+    """Return the pieces of an object or program, given as a path or bytes. Raises AnalysisError."""
     from incc.driver.code import object_code
-    from incc.driver.pipeline import MOST_WITH_WHAT_IFS
+    from incc.driver.pipeline import MOST_WITH_WHAT_IFS, no_what_ifs
     from incc.frontends.unit import Unit
     from incc.report.identity import kernel_ids
 
@@ -68,21 +70,21 @@ def object_pieces(source: str | bytes, name: str, settings: Settings) -> list[Pi
     notes: tuple[str, ...] = ()
     if len(code.kernels) > MOST_WITH_WHAT_IFS:
         settings = replace(settings, what_ifs=False)
-        notes = (f"no what-ifs, since there are more than {MOST_WITH_WHAT_IFS} kernels: choose some by function",)
+        notes = (no_what_ifs(),)
     unit = Unit(assembly="", assembly_file=name, way="object")
     pieces = (
-        [Piece(unit=unit, settings=settings, code=replace(code, kernels=[], sources=[]), ids=(), notes=notes)]
+        [CodePiece(unit=unit, settings=settings, code=replace(code, kernels=[], sources=[]), ids=(), notes=notes)]
         if code.left_out
         else []
     )
     for start, end in _chunks(code.kernels):
         part = replace(code, kernels=code.kernels[start:end], left_out=[], sources=code.sources[start:end])
-        pieces.append(Piece(unit=unit, settings=settings, code=part, ids=tuple(ids[start:end]), notes=notes))
+        pieces.append(CodePiece(unit=unit, settings=settings, code=part, ids=tuple(ids[start:end]), notes=notes))
     return pieces
 
 
 def _chunks(kernels: Sequence[Kernel]) -> Iterator[tuple[int, int]]:
-    """Spans of kernels: what loops of a function are to each other shows only where they are together."""
+    """Yield spans of kernels that keep the loops of a function together, since their roles depend on each other."""
     start = 0
     for n in range(1, len(kernels) + 1):
         if n == len(kernels) or (n - start >= AT_A_TIME and _function(kernels[n]) != _function(kernels[n - 1])):
@@ -94,13 +96,13 @@ def _function(kernel: Kernel) -> str:
     return kernel.region.function if kernel.region else ""
 
 
-def analyse(pieces: Sequence[Piece], jobs: int) -> list[Analysed]:
-    """What came of each of the pieces."""
+def analyse(pieces: Sequence[CodePiece], jobs: int) -> list[Analysed]:
+    """Analyse the pieces and return their results."""
     return list(in_processes(_analysed, pieces, jobs))
 
 
 def in_processes(work: Callable[[Any], Any], pieces: Sequence[Any], jobs: int) -> Iterator[Any]:
-    """`work` for each of the pieces, in their order. Raises InputError if a process dies."""
+    """Yield the result of `work` for each piece, in order. Raises InputError if a process dies."""
     if jobs <= 1 or len(pieces) < 2:
         yield from map(work, pieces)
         return
@@ -113,7 +115,7 @@ def in_processes(work: Callable[[Any], Any], pieces: Sequence[Any], jobs: int) -
         raise InputError(str(error)) from error
 
 
-def _analysed(piece: Piece) -> Analysed:
+def _analysed(piece: CodePiece) -> Analysed:
     from incc.driver.pipeline import AnalysisError, analyze_kernels, analyze_unit, choose_model
     from incc.report.build import build_report, unit_report
 

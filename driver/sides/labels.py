@@ -1,4 +1,4 @@
-"""What the sides of a comparison are called: short, and each another name."""
+"""Short, distinct labels for the sides of a comparison."""
 
 from __future__ import annotations
 
@@ -13,39 +13,35 @@ _ENDINGS = frozenset((".json", ".jsonl", ".db", ".sqlite", ".s", ".S", ".asm", "
 
 
 def labels(names: Sequence[str]) -> list[str]:
-    """A label for each of the names of inputs: the file's stem, where these are alike what is different of their paths,
-    and letters where whole names are alike.
+    """Return a label for each input: the file's stem, else the part of the path that differs, else a letter.
 
-    "old/report.json" and "new/report.json" are old and new.
+    "old/report.json" and "new/report.json" become old and new.
     """
     paths = [_parts(name) for name in names]
     if len(set(map(tuple, paths))) == len(paths):
-        found = [path[-1] for path in paths]
-        if _distinct(found):
-            return found
-        # A part of all paths at the same height, counted from their ends; then ever more of their ends.
+        if _are_distinct(stems := [path[-1] for path in paths]):
+            return stems
+        # One part of all paths, counted from their ends; then ever longer ends.
         longest = max(map(len, paths))
         for back in range(2, longest + 1):
-            found = [path[-back] if back <= len(path) else "" for path in paths]
-            if _distinct(found):
-                return found
+            if _are_distinct(parts := [path[-back] if back <= len(path) else "" for path in paths]):
+                return parts
         for count in range(2, longest + 1):
-            found = ["/".join(path[-count:]) for path in paths]
-            if _distinct(found):
-                return _without_common_end(found)
+            if _are_distinct(ends := ["/".join(path[-count:]) for path in paths]):
+                return _without_common_end(ends)
     return letters(len(names))
 
 
 def letters(count: int) -> list[str]:
-    """A, B, C …, and behind Z numbers."""
+    """Return A, B, C …, and numbers after Z."""
     return [ascii_uppercase[n] if n < len(ascii_uppercase) else str(n + 1) for n in range(count)]
 
 
-def distinct(found: Sequence[str]) -> list[str]:
-    """The same with numbers behind those that were there before."""
+def distinct(names: Sequence[str]) -> list[str]:
+    """Return the names with numbers appended to repeated ones."""
     taken: set[str] = set()
     result = []
-    for label in found:
+    for label in names:
         name, again = label, 1
         while name in taken:
             again += 1
@@ -55,12 +51,12 @@ def distinct(found: Sequence[str]) -> list[str]:
     return result
 
 
-def _distinct(found: Sequence[str]) -> bool:
-    return all(found) and len(set(found)) == len(found)
+def _are_distinct(names: Sequence[str]) -> bool:
+    return all(names) and len(set(names)) == len(names)
 
 
 def _parts(name: str) -> list[str]:
-    """The parts of a path, made fit for a line of text, the last one without the ending of its kind of file."""
+    """Split a path into printable parts, the last one without its ending."""
     if name == "-":
         return ["stdin"]
     printable = "".join(c if c.isprintable() else "?" for c in name)
@@ -69,13 +65,13 @@ def _parts(name: str) -> list[str]:
     stem, ending = os.path.splitext(file)
     if stem and ending in _ENDINGS:
         file = stem
-    # What a baseline is called says more than the database that it is in.
+    # The name of a baseline says more than that of its database.
     return [*parts[:-1], file, baseline] if at and baseline else [*parts[:-1], file]
 
 
-def _without_common_end(found: Sequence[str]) -> list[str]:
-    """Without the part at their ends that all have, as long as they stay what they are."""
-    paths = [label.split("/") for label in found]
+def _without_common_end(names: Sequence[str]) -> list[str]:
+    """Remove the last parts that all paths share."""
+    paths = [name.split("/") for name in names]
     while all(len(path) > 1 for path in paths) and len({path[-1] for path in paths}) == 1:
         for path in paths:
             path.pop()

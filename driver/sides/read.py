@@ -1,4 +1,4 @@
-"""Makes a side of whatever was named: a report, a folder of them, a database, assembly, an object or program."""
+"""Reading the sides of a comparison: reports, folders of reports, databases, assembly, objects and programs."""
 
 from __future__ import annotations
 
@@ -18,50 +18,51 @@ from incc.report.folder.manifest import OWN
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from incc.driver.sides.analyse import Piece
+    from incc.driver.sides.analyse import CodePiece
     from incc.report import types as t
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """How inputs are read. `mcpu`: the core for code, "" for the host; several with commas between them make a side
-    each. Of reports for several cores it chooses among these. `functions`: globs of names, none for all. `model_path`:
-    folders of models. `jobs`: processes that analyse code."""
+    """Settings for reading inputs."""
 
     mcpu: str = ""
+    """The core for code ("" for the host), or cores separated by commas, which become a side each. In reports for
+    several cores it selects among them."""
     functions: tuple[str, ...] = ()
+    """Globs of function names; all functions if empty."""
     model_path: tuple[str, ...] = ()
     jobs: int = 1
+    """The number of processes that analyse code."""
 
 
-def read_sides(names: Sequence[str], reading: Reading = Reading()) -> list[Side]:  # noqa: B008 -- it cannot be changed
-    """A side of each name, with labels that tell them apart; of code for several cores, and of reports on them, one for
-    each. Raises InputError."""
+def read_sides(names: Sequence[str], reading: Reading = Reading()) -> list[Side]:  # noqa: B008 -- it is immutable
+    """Read a side for each name, or for each name and core, with distinct labels. Raises InputError."""
     from incc.driver.sides.labels import distinct, labels
 
     if names.count("-") > 1:
         raise InputError("standard input can be read only once")
-    found: list[tuple[str, Side]] = []
+    labelled: list[tuple[str, Side]] = []
     for name, label in zip(names, labels(names), strict=True):
         sides = [part for mcpu, side in _sides(name, reading) for part in _by_cores(mcpu, side, reading)]
         several = len(sides) > 1
         for mcpu, side in sides:
-            # Of one input its core is all that differs.
+            # The sides of a single input differ only in their cores.
             own = mcpu if several and len(names) == 1 else f"{label} · {mcpu}" if several else label
-            found.append((own, side))
+            labelled.append((own, side))
     return [
         replace(side, info=replace(side.info, label=label))
-        for label, (_, side) in zip(distinct([label for label, _ in found]), found, strict=True)
+        for label, (_, side) in zip(distinct([label for label, _ in labelled]), labelled, strict=True)
     ]
 
 
 def _by_cores(mcpu: str, side: Side, reading: Reading) -> list[tuple[str, Side]]:
-    """Of reports for several cores a side for each of those that are asked for, if there are such."""
+    """Split reports for several cores into a side for each requested core, if they have any of them."""
     names = [name.strip() for name in reading.mcpu.split(",") if name.strip()]
     if mcpu or not names or len({model.name for model in side.info.models}) < 2:
         return [(mcpu, side)]
     from incc.driver.pipeline import choose_model
 
-    # What is in none of the figures is said of each core.
+    # The notes on instructions that are not counted are generated anew for each core.
     notes = [note for note in side.info.notes if not note.startswith(NOT_COUNTED)]
     found: dict[str, Side] = {}
     for core in dict.fromkeys(choose_model(name, "", reading.model_path).model.name for name in names):
@@ -70,11 +71,11 @@ def _by_cores(mcpu: str, side: Side, reading: Reading) -> list[tuple[str, Side]]
     return list(found.items()) or [(mcpu, side)]
 
 
-# --- what a name stands for -------------------------------------------------------------------------------------------
+# --- kinds of inputs --------------------------------------------------------------------------------------------------
 
 SQLITE_MAGIC = b"SQLite format 3\0"
 
-# Languages whose compilers there may be, and what they hand on among themselves.
+# Endings of sources, preprocessed sources and intermediate representations.
 _SOURCES = frozenset(
     (
         *(".c", ".h", ".i", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".C", ".ii", ".hpp", ".hh", ".hxx"),
@@ -84,12 +85,12 @@ _SOURCES = frozenset(
 )
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
 
-# In a folder without reports, by their endings: a build's folder holds much else.
+# Endings of code that is read from a folder without reports; the folder of a build has many other files.
 _CODE = (".s", ".S", ".asm", ".o", ".obj", ".a", ".so", ".dll", ".dylib", ".lib")
 
 
 def _sides(name: str, reading: Reading) -> list[tuple[str, Side]]:
-    """The sides of an input, each with the core that it is for, "" where the input says it."""
+    """Read the sides of an input, each with its core, "" if the input determines it."""
     if name == "-":
         return _of_stream(name, 0, reading)
     try:
@@ -102,7 +103,7 @@ def _sides(name: str, reading: Reading) -> list[tuple[str, Side]]:
     if stat.S_ISDIR(mode):
         return _of_folder(name, reading)
     if not stat.S_ISREG(mode):
-        # A shell's <(command) is such a pipe; others may have nobody at their other end.
+        # Pipes of a shell's <(command) are safe; opening others may block for ever.
         if stat.S_ISFIFO(mode) and name.startswith(("/dev/fd/", "/proc/self/fd/", "/dev/stdin")):
             with _opened(name) as file:
                 return _of_stream(name, file.fileno(), reading)
@@ -121,8 +122,10 @@ def _sides(name: str, reading: Reading) -> list[tuple[str, Side]]:
 
 
 def _kind(name: str, start: bytes) -> str:
-    """What a file is by its first bytes, and where these do not tell it by its name: "report", "database", "assembly",
-    "object" or "library". Raises InputError for everything else."""
+    """Return the kind of a file by its first bytes, else by its name.
+
+    Kinds are "report", "database", "assembly", "object" and "library". Raises InputError for other files.
+    """
     from incc.driver.code import ASSEMBLY_ENDINGS, OBJECT_MAGIC
     from incc.frontends.objects.archive import MAGIC, THIN_MAGIC
 
@@ -136,25 +139,27 @@ def _kind(name: str, start: bytes) -> str:
         return "library"
     for magic, program in _PACKED.items():
         if start.startswith(magic):
-            raise InputError(f"{shown}: packed ({program}): unpack it first")
+            raise InputError(f"{shown}: compressed with {program}; decompress it first")
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith((b"{", b"[")) and b"\0" not in start and ending not in ASSEMBLY_ENDINGS:
         return "report"
     if start.startswith(OBJECT_MAGIC) and b"\0" in start:
         return "object"
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InputError(f"{shown}: UTF-16; reports are UTF-8")
+        raise InputError(f"{shown}: UTF-16; convert it to UTF-8")
     if ending in ASSEMBLY_ENDINGS:
         return "assembly"
     if ending in _SOURCES:
-        raise InputError(f"{shown}: a source; `incc-diff --run COMPILER… -- FLAGS {shown}` compiles and compares it")
+        raise InputError(
+            f"{shown}: source code; compile and compare it with incc-diff --run COMPILER… -- FLAGS {shown}"
+        )
     if not text and len(start) < 4096:
-        raise InputError(f"{shown}: there is nothing in it")
+        raise InputError(f"{shown}: the input is empty")
     if b"\0" in start:
-        raise InputError(f"{shown}: neither a report nor a database, an object, a library or a program")
+        raise InputError(f"{shown}: not a report, database, object, library or program")
     if ending == ".json":
-        raise InputError(f"{shown}:1: no JSON: it begins with {start[:20].decode('utf-8', 'replace')!r}")
-    raise InputError(f"{shown}: neither a report (JSON) nor assembly, whose files end in .s, .S or .asm")
+        raise InputError(f"{shown}:1: not JSON: it begins with {start[:20].decode('utf-8', 'replace')!r}")
+    raise InputError(f"{shown}: not a report (JSON) or assembly (a file that ends in .s, .S or .asm)")
 
 
 def _shown(name: str) -> str:
@@ -162,7 +167,7 @@ def _shown(name: str) -> str:
 
 
 def _reason(error: OSError) -> str:
-    """What went wrong, in the midst of a sentence."""
+    """Return the text of an error, for the middle of a sentence."""
     text = error.strerror or str(error)
     return text[:1].lower() + text[1:]
 
@@ -175,7 +180,7 @@ def _opened(name: str) -> BinaryIO:
 
 
 def _read(file: BinaryIO, name: str, size: int = -1) -> bytes:
-    """So many bytes, or all that is left in a stream."""
+    """Read `size` bytes, or the rest of a stream."""
     from incc.support.files import read_all
 
     try:
@@ -185,7 +190,7 @@ def _read(file: BinaryIO, name: str, size: int = -1) -> bytes:
 
 
 def _database_of(name: str) -> tuple[str, str] | None:
-    """The path of a database and what is named of it, of FILE@NAME; None where no such file is one."""
+    """Split FILE@NAME into the path of a database and a name in it; None if there is no such file."""
     at = name.find("@")
     while at >= 0:
         path = name[:at]
@@ -193,7 +198,7 @@ def _database_of(name: str) -> tuple[str, str] | None:
             with _opened(path) as file:
                 if _read(file, path, len(SQLITE_MAGIC)) == SQLITE_MAGIC:
                     return path, name[at + 1 :]
-            raise InputError(f"{_shown(path)}: not a database, of which {_shown(name[at:])} could be")
+            raise InputError(f"{_shown(path)}: not a database, so {_shown(name[at:])} cannot name a baseline in it")
         at = name.find("@", at + 1)
     return None
 
@@ -213,17 +218,17 @@ def _of_database(name: str, path: str, wanted: str, reading: Reading) -> Side:
 
 
 def _of_stream(name: str, descriptor: int, reading: Reading) -> list[tuple[str, Side]]:
-    """What comes through a pipe, which is read once: reports, assembly or an object."""
+    """Read reports, assembly or an object from a pipe."""
     with open(descriptor, "rb", closefd=False) as file:
         data = _read(file, name)
     shown = "<stdin>" if name == "-" else _shown(name)
     if not data.strip():
-        raise InputError(f"{shown}: there is nothing in it")
+        raise InputError(f"{shown}: the input is empty")
     kind = "assembly"
     if data.startswith(b"\xef\xbb\xbf") or data.lstrip().startswith((b"{", b"[")) or b"\0" in data[:4096]:
         kind = _kind(shown, data[:4096])
     if kind in ("database", "library"):
-        raise InputError(f"{shown}: a {kind}, which is read from a file")
+        raise InputError(f"{shown}: a {kind} cannot be read from a pipe; name the file")
     if kind != "report":
         return _of_code([(shown, data, kind)], name, reading)
     import io
@@ -237,7 +242,7 @@ def _of_stream(name: str, descriptor: int, reading: Reading) -> list[tuple[str, 
 
 
 def side_of_file(file: BinaryIO, name: str, reading: Reading) -> Side:
-    """A side of the reports in an open file, called `name`. Raises InputError."""
+    """Read the reports in an open file as a side called `name`. Raises InputError."""
     collected = Collected(name)
     _read_documents(file, name, collected)
     side = collected.side(reading)
@@ -245,7 +250,7 @@ def side_of_file(file: BinaryIO, name: str, reading: Reading) -> Side:
 
 
 class Collected:
-    """What was read so far of a side."""
+    """The part of a side that has been read."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -276,10 +281,10 @@ class Collected:
             kernel.kernel_id = name
         where = unit.source or unit.assembly_file
         again = next(name for name in ids if ids.count(name) > 1)
-        self.notes[f"{_shown(where)} has several kernels that are called {again!r}: they are numbered."] = None
+        self.notes[f"{_shown(where)} has several kernels called {again!r}, which are numbered here."] = None
 
     def side(self, reading: Reading) -> Side:
-        """The side that has been read, as far as functions are wanted. Its label comes later."""
+        """Return the side, without a label, restricted to the requested functions."""
         entries = self.entries
         if reading.functions:
             from incc.report.source.demangle import choose_functions
@@ -290,7 +295,7 @@ class Collected:
         if self.left_out:
             notes.append(f"{self.left_out} {'loop was' if self.left_out == 1 else 'loops were'} not analysed.")
         if not entries:
-            notes.append("There are no kernels in it." if not reading.functions else "No function is called so.")
+            notes.append("It has no kernels." if not reading.functions else "No function has such a name.")
         return Side(side_info(entries, "", self.name, notes), entries)
 
 
@@ -313,14 +318,14 @@ def _read_documents(file: BinaryIO, shown: str, collected: Collected) -> None:
     except OSError as error:
         raise InputError(f"{shown}: {_reason(error)}") from None
     except MemoryError:
-        raise InputError(f"{shown}: too large for the memory that there is") from None
+        raise InputError(f"{shown}: too large for the available memory") from None
     if not documents:
-        raise InputError(f"{shown}: there is nothing in it")
+        raise InputError(f"{shown}: the input is empty")
     builds.end()
 
 
 class _Builds:
-    """Reports of one file, to which a build adds each compilation: what was compiled again replaces what it was."""
+    """The reports in a file to which a build appends; the last compilation of each output counts."""
 
     def __init__(self, collected: Collected) -> None:
         self.collected = collected
@@ -332,18 +337,18 @@ class _Builds:
             ids = frozenset(kernel.kernel_id for kernel in unit.kernels)
             start = len(self.collected.entries)
             self.collected.add(unit)
-            if not unit.command:  # code that was given: nothing tells whether it is the same
+            if not unit.command:  # code without a command, which cannot be identified
                 continue
             key: Any
-            known = bool(unit.folder and unit.output)
-            if known:
-                # The same file made anew, with whatever options.
+            has_output = bool(unit.folder and unit.output)
+            if has_output:
+                # The same output compiled again, with any options.
                 key = unit.folder, unit.source, unit.output, unit.model.name
             else:
                 key = unit.source, tuple(unit.command), unit.model.name
             before = self.places.get(key)
-            # In a build of several folders others have files of that name, too, where the folder is not told.
-            if before is not None and (known or self._ids(*before) & ids):
+            # Without a folder, the source may be another file of the same name.
+            if before is not None and (has_output or self._ids(*before) & ids):
                 self.replaced[unit.source] = None
                 self.collected.entries[before[0] : before[1]] = [_GONE] * (before[1] - before[0])
             self.places[key] = start, len(self.collected.entries)
@@ -357,7 +362,7 @@ class _Builds:
         self.collected.entries = [entry for entry in self.collected.entries if entry is not _GONE]
         first, *others = self.replaced
         more = f" and {len(others)} more" if others else ""
-        self.collected.notes[f"{_shown(first)}{more} was compiled several times: the last time counts."] = None
+        self.collected.notes[f"{_shown(first)}{more} was compiled several times; the last time counts."] = None
 
 
 _GONE: Any = object()
@@ -388,29 +393,29 @@ def _of_folder(name: str, reading: Reading) -> list[tuple[str, Side]]:
     if read:
         if others:
             more = f" and {len(others) - 1} more files" if len(others) > 1 else ""
-            collected.notes[f"{_shown(others[0])}{more}: no report, and not read."] = None
+            collected.notes[f"{_shown(others[0])}{more}: not a report, skipped."] = None
         return [("", collected.side(reading))]
     code: list[tuple[str, str | bytes, str]] = []
     for path, shown in files:
         if shown.endswith(_CODE):
             with _opened(path) as file:
                 start = _read(file, path, 4096)
-            if start and not start.startswith(b"/*"):  # a linker's script in the place of a library
+            if start and not start.startswith(b"/*"):  # a linker script instead of a library
                 code.append((shown, path, _kind(path, start)))
     if code:
         return _of_code(code, name, reading)
-    what = "only JSON that is no report" if others else "no report (*.json), assembly or object"
+    what = "only JSON files that are not reports" if others else "no report (*.json), assembly or object"
     raise InputError(f"{_shown(name)}: {what} in this folder")
 
 
 def _files(folder: str) -> Iterator[tuple[str, str]]:
-    """The regular files in a folder and those in it, sorted: paths, and names relative to it."""
+    """Yield the regular files in a folder and its subfolders, sorted: paths, and names relative to the folder."""
 
     def failed(error: OSError) -> None:
         raise InputError(f"{_shown(error.filename)}: {_reason(error)}")
 
     for place, folders, names in os.walk(folder, onerror=failed):
-        # What a folder of reports has beside them is none of them: jobs that wait are JSON, too.
+        # Waiting jobs in a folder of reports are JSON, too.
         folders[:] = sorted(name for name in folders if name != OWN)
         for name in sorted(names):
             path = os.path.join(place, name)
@@ -422,26 +427,26 @@ def _files(folder: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_code(files: Sequence[tuple[str, str | bytes, str]], name: str, reading: Reading) -> list[tuple[str, Side]]:
-    """Sides of files of code, given by names for messages, paths or contents, and kinds: one for each core."""
+    """Analyse files of code (names for messages, paths or contents, and kinds), and return a side for each core."""
     from incc.driver.sides.analyse import settings_for
 
-    found = []
+    sides = []
     cores = [core.strip() for core in reading.mcpu.split(",") if core.strip()] or ["native"]
     for core in cores:
         settings = settings_for(core, reading.functions, reading.model_path)
         collected = Collected(name)
         pieces = [piece for file in files for piece in _pieces(*file, settings, collected)]
         analyse_into(collected, pieces, reading.jobs)
-        # Functions were chosen already.
+        # The functions have been selected already.
         side = collected.side(replace(reading, functions=()))
         if len(cores) > 1:
             side = replace(side, info=replace(side.info, variant=c.Variant(compiler="", flags=[], mcpu=core)))
-        found.append((core, side))
-    return found
+        sides.append((core, side))
+    return sides
 
 
-def analyse_into(collected: Collected, pieces: Sequence[Piece], jobs: int) -> None:
-    """Analyse pieces of code, and add what comes of them. Raises InputError."""
+def analyse_into(collected: Collected, pieces: Sequence[CodePiece], jobs: int) -> None:
+    """Analyse pieces of code and add the results. Raises InputError."""
     from incc.driver.sides.analyse import analyse
 
     for result in analyse(pieces, jobs):
@@ -450,7 +455,7 @@ def analyse_into(collected: Collected, pieces: Sequence[Piece], jobs: int) -> No
         collected.take(result.entries, result.left_out, result.note)
 
 
-def _pieces(shown: str, source: str | bytes, kind: str, settings: Any, collected: Collected) -> list[Piece]:
+def _pieces(shown: str, source: str | bytes, kind: str, settings: Any, collected: Collected) -> list[CodePiece]:
     from incc.driver.sides.analyse import assembly_pieces, object_pieces
     from incc.frontends.objects.read import ObjectError
     from incc.support.errors import AnalysisError
@@ -469,7 +474,7 @@ def _pieces(shown: str, source: str | bytes, kind: str, settings: Any, collected
         from incc.frontends.objects.archive import members
 
         assert isinstance(source, str), "libraries are files"
-        pieces: list[Piece] = []
+        pieces: list[CodePiece] = []
         for member, data in members(source):
             try:
                 pieces += object_pieces(data, f"{shown}({_shown(member)})", settings)

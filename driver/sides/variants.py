@@ -1,4 +1,4 @@
-"""Compiles sources with several compilers and flags, to nowhere, and analyses them for several cores: a side each."""
+"""Compilation of sources with several compilers and flags, and analysis for several cores, as sides of a comparison."""
 
 from __future__ import annotations
 
@@ -20,26 +20,36 @@ if TYPE_CHECKING:
     from incc.frontends.unit import Unit
 
 
-class Variant(msgspec.Struct, frozen=True, kw_only=True):
-    """A way to compile and analyse. `label`: what of it is another than in other variants. `compiler`: its words
-    (`ccache gcc`). `flags`: behind the `arguments`, which all have. `mcpu`: "" for the core that the command is for.
-    `differs`: which of compiler, flags and mcpu are not the same in all."""
+class CompilerVariant(msgspec.Struct, frozen=True, kw_only=True):
+    """A combination of compiler, flags and core."""
 
     label: str
+    """The parts that differ from other variants."""
     compiler: tuple[str, ...]
+    """The words of the compiler, such as `ccache gcc`."""
     flags: tuple[str, ...]
+    """The flags after the arguments."""
     mcpu: str
+    """The core; "" for the command's target."""
     arguments: tuple[str, ...]
+    """The arguments that all variants share."""
     differs: frozenset[str] = frozenset()
+    """The names of the fields (compiler, flags, mcpu) that are not the same in all variants."""
 
 
 def variants(
     compilers: Sequence[str], flags: Sequence[str], mcpus: Sequence[str], arguments: Sequence[str]
-) -> list[Variant]:
-    """All ways: each compiler with each of the flags, for each core.
+) -> list[CompilerVariant]:
+    """Return all combinations of compilers, flags and cores, without duplicates.
 
-    `compilers`, `flags`: with blanks between words and quotes as in a shell; no flags, or no cores, mean the command as
-    it is. What is named twice counts once. Raises InputError.
+    Args:
+        compilers: Compilers, with words quoted as in a shell.
+        flags: Flags, with words quoted as in a shell; none for the command as it is.
+        mcpus: Cores; none for the command's target.
+        arguments: The arguments that all variants share.
+
+    Raises:
+        InputError: There is no compiler or no argument, or a text is not quoted correctly.
     """
     from incc.driver.sides.labels import distinct
 
@@ -47,14 +57,14 @@ def variants(
     of_flags = list(dict.fromkeys(_words(text, "flags") for text in flags)) or [()]
     of_cores = list(dict.fromkeys(mcpus)) or [""]
     if not of_compilers or not all(of_compilers):
-        raise InputError("no compiler is named")
+        raise InputError("no compiler; name one after --run")
     if not arguments:
-        raise InputError("there is nothing to compile: arguments of the compiler follow a `--`")
+        raise InputError("no command to compile; name one after --")
     several: dict[str, Sequence[object]] = {"compiler": of_compilers, "flags": of_flags, "mcpu": of_cores}
     differs = frozenset(name for name, values in several.items() if len(values) > 1)
     named = dict(zip(of_compilers, _names(of_compilers), strict=True))
-    found = [
-        Variant(
+    combinations = [
+        CompilerVariant(
             label=_label(named[compiler], flag, core, differs),
             compiler=compiler,
             flags=flag,
@@ -66,8 +76,8 @@ def variants(
         for flag in of_flags
         for core in of_cores
     ]
-    labels = distinct([variant.label for variant in found])
-    return [replace(variant, label=label) for variant, label in zip(found, labels, strict=True)]
+    labels = distinct([variant.label for variant in combinations])
+    return [replace(variant, label=label) for variant, label in zip(combinations, labels, strict=True)]
 
 
 def _words(text: str, what: str) -> tuple[str, ...]:
@@ -78,7 +88,7 @@ def _words(text: str, what: str) -> tuple[str, ...]:
 
 
 def _names(compilers: Sequence[tuple[str, ...]]) -> list[str]:
-    """What compilers are called: without their folders, if they are told apart without."""
+    """Return the names of compilers, without their folders if that is unambiguous."""
     short = [" ".join((*words[:-1], os.path.basename(words[-1]))) for words in compilers]
     return short if len(set(short)) == len(short) else [" ".join(words) for words in compilers]
 
@@ -95,35 +105,38 @@ def _label(compiler: str, flags: tuple[str, ...], mcpu: str, differs: frozenset[
 
 
 class _Built(msgspec.Struct, frozen=True):
-    """The assembly that a compiler makes, or why there is none."""
+    """The assembly that a compiler wrote."""
 
     units: tuple[Unit, ...]
     problem: str
+    """The reason why there is no assembly."""
     notes: tuple[str, ...]
 
 
-def run_variants(wanted: Sequence[Variant], reading: Reading) -> list[Side]:
-    """A side of each variant. One that does not compile has no kernels, but a `problem`; raises InputError where that
-    goes for all. Nothing is written: no object, no dependencies, whatever the arguments say."""
-    from incc.driver.sides.analyse import Piece, analyse, in_processes, settings_for
+def run_variants(wanted: Sequence[CompilerVariant], reading: Reading) -> list[Side]:
+    """Compile and analyse each variant, and return their sides. No output files are written.
+
+    A variant that cannot be compiled has a `problem` instead of kernels. Raises InputError if none can be compiled.
+    """
+    from incc.driver.sides.analyse import CodePiece, analyse, in_processes, settings_for
     from incc.driver.sides.read import Collected
 
     commands = list(dict.fromkeys((v.compiler, v.flags, v.arguments) for v in wanted))
     built = dict(zip(commands, in_processes(_build, commands, reading.jobs), strict=True))
     if all(one.problem for one in built.values()):
         labels = {(v.compiler, v.flags, v.arguments): v.label for v in reversed(wanted)}
-        said = {one.problem: labels[command] for command, one in reversed(built.items())}
-        if len(said) == 1:
-            raise InputError(next(iter(said)))
-        texts = [p if p.startswith(f"{label}: ") else f"{label}: {p}" for p, label in reversed(said.items())]
+        problems = {one.problem: labels[command] for command, one in reversed(built.items())}
+        if len(problems) == 1:
+            raise InputError(next(iter(problems)))
+        texts = [p if p.startswith(f"{label}: ") else f"{label}: {p}" for p, label in reversed(problems.items())]
         raise InputError("; ".join(texts))
-    pieces: list[Piece] = []
+    pieces: list[CodePiece] = []
     spans = []
     for variant in wanted:
         start = len(pieces)
         settings = settings_for(variant.mcpu, reading.functions, reading.model_path)
         pieces += [
-            Piece(unit=unit, settings=settings)
+            CodePiece(unit=unit, settings=settings)
             for unit in built[variant.compiler, variant.flags, variant.arguments].units
         ]
         spans.append((start, len(pieces)))
@@ -143,13 +156,13 @@ def run_variants(wanted: Sequence[Variant], reading: Reading) -> list[Side]:
     return sides
 
 
-def _side(variant: Variant, collected: Collected, problem: str) -> Side:
+def _side(variant: CompilerVariant, collected: Collected, problem: str) -> Side:
     notes = [*collected.notes]
     if collected.left_out and not problem:
         notes.append(f"{collected.left_out} {'loop was' if collected.left_out == 1 else 'loops were'} not analysed.")
     if not problem and not collected.entries:
-        notes.append("There are no kernels in it.")
-    described: c.Variant = c.Variant(
+        notes.append("It has no kernels.")
+    described = c.Variant(
         compiler=" ".join(variant.compiler) if "compiler" in variant.differs else "",
         flags=list(variant.flags) if "flags" in variant.differs else [],
         mcpu=variant.mcpu if "mcpu" in variant.differs else "",
@@ -158,14 +171,14 @@ def _side(variant: Variant, collected: Collected, problem: str) -> Side:
     return Side(replace(info, variant=described, problem=problem), collected.entries)
 
 
-def _command(variant: Variant) -> str:
+def _command(variant: CompilerVariant) -> str:
     from incc.frontends.gcc_wrapper.session import with_flags
 
     return shlex.join((*variant.compiler, *with_flags(variant.arguments, variant.flags)))
 
 
 def _build(command: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]) -> _Built:
-    """Compile to nowhere: the compiler proper alone is run, and writes into a folder that is removed."""
+    """Run only the compiler proper, with its output in a temporary folder."""
     from incc.frontends.gcc_wrapper.compiler import Compiler, CompilerError, child_environment, find_program
     from incc.frontends.gcc_wrapper.processes import Processes
     from incc.frontends.gcc_wrapper.session import Compilation, Failure, with_flags
@@ -189,6 +202,6 @@ def _build(command: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]) ->
         compilation.close()
     notes = tuple(compilation.notes)
     if not units:
-        why = notes[0] if notes else f"`{shlex.join(words)}` makes no assembly of these arguments"
+        why = notes[0] if notes else f"`{shlex.join(words)}` generates no assembly from these arguments"
         return _Built((), why, ())
     return _Built(tuple(units), "", notes)

@@ -99,13 +99,9 @@ def _regions(text: str) -> tuple[list[Marked], list[Message]]:
         name = marker[2].lstrip(" \t") or marker[2]
         if marker[1] == "BEGIN":
             if name in active:
-                first = marked[active[name]].begin
-                if name:
-                    messages.append(Message(at, "error", "overlapping regions cannot have the same name"))
-                    messages.append(Message(first, "note", f"region {name} was previously defined here"))
-                else:
-                    messages.append(Message(at, "error", "found multiple overlapping anonymous regions"))
-                    messages.append(Message(first, "note", "Previous anonymous region was defined here"))
+                again = f"region '{name}' begins" if name else "a region without a name begins"
+                messages.append(Message(at, "error", f"{again} again before it ends; use different names"))
+                messages.append(Message(marked[active[name]].begin, "note", "it began here"))
             elif not active and marked == [Marked("", -1, -1)]:
                 marked[0] = Marked(name, at, -1)
                 active[name] = 0
@@ -123,9 +119,9 @@ def _regions(text: str) -> tuple[list[Marked], list[Message]]:
         if ended >= 0:
             marked[ended] = replace(marked[ended], end=at)
             continue
-        messages.append(Message(at, "error", "found an invalid region end directive"))
-        named = f"region named {name}" if name else "anonymous region"
-        messages.append(Message(at, "note", f"unable to find an active {named}"))
+        unmatched = f"region '{name}' is not open" if name else "a name is needed unless just one region is open"
+        messages.append(Message(at, "error", unmatched))
+        messages.append(Message(at, "note", f"open regions: {', '.join(map(repr, [*active][:5])) or 'none'}"))
     return marked, messages
 
 
@@ -152,10 +148,11 @@ def _leads(text: str, at: int) -> bool:
 
 
 def places(text: str, offsets: Iterable[int]) -> Iterator[tuple[int, int, str]]:
-    """Yield line and column, 1-based, of each offset, and the text of that line."""
+    """Yield the line of each offset, its column in bytes, both counted from 1, and the text of the line."""
     breaks = [each.start() for each in re.finditer("\n", text)]
     for at in offsets:
         number = bisect_left(breaks, at)
         begin = breaks[number - 1] + 1 if number else 0
         end = breaks[number] if number < len(breaks) else len(text)
-        yield number + 1, at - begin + 1, text[begin:end].rstrip("\r")
+        column = len(text[begin:at].encode("utf-8", "surrogateescape")) + 1
+        yield number + 1, column, text[begin:end].rstrip("\r")

@@ -1,8 +1,8 @@
 """x86-64 instructions as LLVM 19 prints them, in both syntaxes.
 
-What is printed is made from the bytes and a template for each form (llvm_forms.txt, which says where LLVM's names and
-order of operands differ from what `usual` works out). What bytes do not tell comes from the statement: symbols and
-expressions, constants as they were written (`$0xffffffff` and `$-1` are the same bytes, but not the same text), and the
+The text is made from the bytes and a template for each form: `usual` works it out, and llvm_forms.txt has the forms
+whose names or order of operands differ from that. The statement provides what the bytes do not hold: symbols and
+expressions, constants as they were written (`$0xffffffff` and `$-1` are the same bytes, but not the same text), and
 prefixes in braces that choose an encoding.
 """
 
@@ -46,7 +46,6 @@ _ROUNDING = {
     for name, number in constants(RoundingControl).items()
 }
 _STRING_REGISTERS = {"SI": "si", "ESI": "esi", "RSI": "rsi", "DI": "di", "EDI": "edi", "RDI": "rdi"}
-# Bits of the immediate in the instruction, and of the operand that it becomes.
 _IMMEDIATE_BITS = {
     "IMMEDIATE8": (8, 8),
     "IMMEDIATE8_2ND": (8, 8),
@@ -58,10 +57,11 @@ _IMMEDIATE_BITS = {
     "IMMEDIATE8TO64": (8, 64),
     "IMMEDIATE32TO64": (32, 64),
 }
+"""The bits of an immediate in the instruction, and those of the operand that it becomes."""
 
 
 def _register(number: int) -> str:
-    """LLVM's name of a register of iced-x86's."""
+    """Return LLVM's name of an iced-x86 register."""
     name = REGISTER_NAMES[number].lower()
     if name[0] == "r" and name[-1] == "l" and name[1].isdigit():
         return name[:-1] + "b"
@@ -71,11 +71,11 @@ def _register(number: int) -> str:
 
 
 PARTS = ("b", "w", "l", "q")
-"""Of a general-purpose register LLVM may write another part than the one that the form's name says."""
+"""The parts of a general-purpose register that a template may choose: LLVM's may not be the one in the form's name."""
 
 
 def _part(number: int, part: str) -> int:
-    """The part of a general-purpose register with so many bits; any other register as it is."""
+    """Return a part of a general-purpose register, and any other register as it is."""
     register = register_of(number)
     width = {"b": 8, "w": 16, "l": 32, "q": 64}.get(part, 0)
     return _by_root(register.root, width) if width and register.kind == "general" else number
@@ -105,18 +105,12 @@ def _number(value: int, hexadecimal: bool) -> str:
 
 
 class _Printer:
-    """One instruction in one syntax.
-
-    `displacement` and `target` are what the statement has there, None where that is a number that the bytes tell.
-    `resolved`: symbols that are constants are their values already. Immediates are the statement's, in the order in
-    which they are printed, if there are as many.
-    """
+    """One instruction in one syntax."""
 
     __slots__ = (
-        "_asked",
         "_immediates",
         "_native",
-        "_text",
+        "_used_immediates",
         "displacement",
         "hexadecimal",
         "intel",
@@ -130,22 +124,26 @@ class _Printer:
         self.intel = intel
         self.hexadecimal = hexadecimal
         self.displacement: Expression | None = None
+        """The statement's displacement, None if the bytes hold it."""
         self.target = ""
+        """The statement's branch target, "" if the bytes hold it."""
         self.riz = ""
+        """The statement's index register that is none, %riz or %eiz."""
         self.resolved = False
+        """Symbols that are constants have been replaced by their values."""
         self._immediates: list[Expression] = []
-        self._asked = 0
+        self._used_immediates = 0
 
     def take_immediates(self, immediates: list[Expression]) -> None:
-        """What the statement has in the places of immediates."""
+        """Set the statement's immediates, in the order in which they are printed."""
         self._immediates = immediates
 
     def fill(self, template: str) -> str:
-        """A template with this instruction's operands."""
+        """Return a template with this instruction's operands."""
         parts = template.split("<")
         if len(self._immediates) != sum(self._is_immediate(part) for part in parts[1:]):
             self._immediates = []
-        self._asked = 0
+        self._used_immediates = 0
         out = [parts[0]]
         for part in parts[1:]:
             name, _, rest = part.partition(">")
@@ -169,7 +167,7 @@ class _Printer:
         if kind == "REGISTER":
             register = native.op_register(number)
             if register in _MASKS and CODE_NAMES[native.code].startswith("EVEX_VP2INTERSECT"):
-                register -= (register - _NUMBERS["K0"]) % 2  # the pair is named by its first one
+                register -= (register - _NUMBERS["K0"]) % 2  # a pair has the name of its first register
             text = self._name(_part(register, how) if how else register)
         elif kind == "MEMORY":
             text = self._memory()
@@ -199,8 +197,8 @@ class _Printer:
         encoded, whole = _IMMEDIATE_BITS[kind]
         value = _signed(self._native.immediate(number), whole)
         if self._immediates:
-            written = self._immediates[self._asked]
-            self._asked += 1
+            written = self._immediates[self._used_immediates]
+            self._used_immediates += 1
             constant = evaluate(written)
             if constant is not None:
                 if (constant - value) & ((1 << encoded) - 1) == 0:
@@ -231,7 +229,7 @@ class _Printer:
         base, index = native.memory_base, native.memory_index
         relative = base in (_RIP, _EIP)
         value = native.memory_displacement - (native.next_ip if relative else 0)
-        # iced-x86 has the displacement of an address of 32 bits without a sign.
+        # iced-x86 has the displacement of a 32-bit address without a sign.
         value = _signed(value, 32 if _short_address(native) or base == _EIP else 64)
         constant: int | None = value
         text = ""
@@ -265,10 +263,12 @@ class _Printer:
 
 
 def _symbolic(written: Expression, value: int) -> bool:
-    """Whether an expression stands for something that the linker fills in, rather than for a constant with a name: the
-    field is zero until then, and differences of labels are what nothing but the assembler works out."""
-    found = has_symbols(written)
-    return found > 1 or (found == 1 and (value == 0 or "@" in shown(written)))
+    """Return True if the linker fills in the value of an expression; False for a constant with a name.
+
+    The field is zero until the linker fills it in. Differences of labels have two symbols.
+    """
+    symbols = has_symbols(written)
+    return symbols > 1 or (symbols == 1 and (value == 0 or "@" in shown(written)))
 
 
 # --- names and order of operands --------------------------------------------------------------------------------------
@@ -284,74 +284,78 @@ _KEYWORDS = {
     32: "ymmword",
     64: "zmmword",
 }
-# Of most instructions with an immediate of a byte LLVM takes that for a number without a sign.
+# LLVM prints the byte immediates of all other instructions without a sign.
 _SIGNED_BYTES = frozenset(words("add or adc sbb and sub xor cmp test mov"))
 
 
 def _width(number: int) -> int:
-    """Bits of a general-purpose register of iced-x86's, 0 for all others."""
+    """Return the bits of a general-purpose iced-x86 register, 0 for all others."""
     register = register_of(number)
     return register.width if register.kind == "general" else 0
 
 
 def usual(native: Any, intel: bool) -> str:
-    """The template of most forms: the mnemonic, in AT&T syntax with a suffix where a general-purpose register or an
-    integer in memory is an operand of an instruction without a vector prefix, and the operands."""
+    """Return the template of most forms: the mnemonic and the operands.
+
+    In AT&T syntax the mnemonic has a suffix if a general-purpose register or an integer in memory is an operand of an
+    instruction without a vector prefix.
+    """
     mnemonic: str = MNEMONIC_NAMES[native.mnemonic].lower()
-    operands: list[str] = []
-    constant = CODE_NAMES[native.code].endswith("_1")
-    sizes = 0
-    vectors = False
-    widest = 0
-    for number in range(native.op_count):
-        kind = _KIND[native.op_kind(number)]
-        text = f"<{number}>"
-        if kind == "IMMEDIATE8":
-            if constant and native.immediate(number) == 1:
-                continue  # of a shift by one
-            if mnemonic not in _SIGNED_BYTES:
-                text = f"<{number}u>"
-        elif kind in ("IMMEDIATE16", "IMMEDIATE32"):
-            text = f"<{number}U>"
-        if kind == "REGISTER":
-            width = _width(native.op_register(number))
-            sizes = sizes or width
-            name = REGISTER_NAMES[native.op_register(number)]
-            if name[1:3] == "MM" and name[0] != "T":
-                vectors = True
-                widest = max(widest, {"X": 128, "Y": 256, "Z": 512}[name[0]])
-            elif name[:2] in ("MM", "ST") or name[0] == "K":
-                vectors = True
-        elif kind == "MEMORY":
-            size = MemorySizeExt.size(native.memory_size)
-            if intel and size in _KEYWORDS:
-                text = f"{_KEYWORDS[size]} ptr {text}"
-            if not sizes and number == 0:
-                sizes = 8 * size
-            if native.is_broadcast:
-                text += f"{{1to{widest // (8 * size) if size else 0}}}"
-        operands.append(text)
+    registers = [native.op_register(n) for n in range(native.op_count) if _KIND[native.op_kind(n)] == "REGISTER"]
+    operands = [text for n in range(native.op_count) if (text := _usual_operand(native, n, mnemonic, registers, intel))]
     if native.rounding_control or native.suppress_all_exceptions:
         at = len(operands) - 1 if operands and operands[-1].endswith("u>") else len(operands)
         operands.insert(at, "<R>")
     if not intel:
         operands.reverse()
-        if not vectors:
-            mnemonic += _SUFFIXES.get(sizes, "")
+        if not any(REGISTER_NAMES[register].startswith(_VECTORS) for register in registers):
+            mnemonic += _SUFFIXES.get(_integer_bits(native, registers), "")
     return mnemonic + "\t" * bool(operands) + ", ".join(operands)
+
+
+_VECTORS = ("XMM", "YMM", "ZMM", "MM", "ST", "K")
+
+
+def _usual_operand(native: Any, number: int, mnemonic: str, registers: list[int], intel: bool) -> str:
+    """Return the usual place of an operand in a template, "" for the 1 of a shift by one."""
+    kind = _KIND[native.op_kind(number)]
+    if kind == "IMMEDIATE8":
+        if native.immediate(number) == 1 and CODE_NAMES[native.code].endswith("_1"):
+            return ""
+        return f"<{number}>" if mnemonic in _SIGNED_BYTES else f"<{number}u>"
+    if kind in ("IMMEDIATE16", "IMMEDIATE32"):
+        return f"<{number}U>"
+    text = f"<{number}>"
+    if kind == "MEMORY":
+        size = MemorySizeExt.size(native.memory_size)
+        if intel and size in _KEYWORDS:
+            text = f"{_KEYWORDS[size]} ptr {text}"
+        if native.is_broadcast:
+            widths = {"X": 128, "Y": 256, "Z": 512}
+            names = [REGISTER_NAMES[register] for register in registers]
+            widest = max([widths[name[0]] for name in names if name[1:3] == "MM" and name[0] in widths], default=0)
+            text += f"{{1to{widest // (8 * size) if size else 0}}}"
+    return text
+
+
+def _integer_bits(native: Any, registers: list[int]) -> int:
+    """Return the width of a first operand in memory, else of the first general-purpose register; 0 for neither."""
+    memory = native.op_count > 0 and _KIND[native.op_kind(0)] == "MEMORY"
+    bits = 8 * int(MemorySizeExt.size(native.memory_size)) if memory else 0
+    return bits or next((width for register in registers if (width := _width(register))), 0)
 
 
 _FORMS = Lines("llvm_forms.txt", "|")
 
 
 def _special(key: str, intel: bool) -> str:
-    """The template of a form where LLVM does not print what `usual` says; "" where it does."""
-    found = _FORMS.get(key)
-    return found.replace("~", "\t").split("|")[intel] if found else ""
+    """Return the template of a form for which LLVM does not print the usual one, "" for all others."""
+    templates = _FORMS.get(key)
+    return templates.replace("~", "\t").split("|")[intel] if templates else ""
 
 
 def template_key(native: Any) -> str:
-    """The key in llvm_forms.txt of an iced-x86 instruction: its form's, with * for a broadcast, + for {sae}."""
+    """Return the key of an iced-x86 instruction in llvm_forms.txt: its form, with * for a broadcast, + for {sae}."""
     name: str = CODE_NAMES[native.code]
     memory = name != "XLAT_M8" and any(_KIND[native.op_kind(n)] == "MEMORY" for n in range(native.op_count))
     extra = "*" if native.is_broadcast else "+" if native.rounding_control or native.suppress_all_exceptions else ""
@@ -359,7 +363,7 @@ def template_key(native: Any) -> str:
 
 
 _TEMPLATES: dict[tuple[int, ...], str] = {}
-"""By what tells templates apart, but for conditions; there cannot be many more than forms."""
+"""Templates by the properties that choose them, except for conditions: not many more than there are forms."""
 
 
 def _template(native: Any, intel: bool) -> str:
@@ -367,19 +371,19 @@ def _template(native: Any, intel: bool) -> str:
         *(intel, native.code, native.op0_kind, native.op1_kind, native.op2_kind, native.op3_kind),
         *(native.is_broadcast, native.rounding_control, native.suppress_all_exceptions, native.code_size),
     )
-    found = _TEMPLATES.get(place, "")
-    if not found:
+    template = _TEMPLATES.get(place, "")
+    if not template:
         key = template_key(native)
         narrow = _special(f"32:{key}", intel) if _narrow(native) else ""
-        found = _TEMPLATES[place] = narrow or _special(key, intel) or usual(native, intel)
-    if found[:3] in ("aad", "aam") and native.immediate8 == 10:
-        return found[:3]  # the base that these are for
-    if "cmp" in found[:5] or found.startswith("vpcom"):
-        return _with_condition(found, native, intel)
-    return found
+        template = _TEMPLATES[place] = narrow or _special(key, intel) or usual(native, intel)
+    if template[:3] in ("aad", "aam") and native.immediate8 == 10:
+        return template[:3]  # LLVM leaves out base 10
+    if "cmp" in template[:5] or template.startswith("vpcom"):
+        return _with_condition(template, native, intel)
+    return template
 
 
-# Names of the conditions of floating-point comparisons, of integer ones (AVX-512), and of XOP's.
+# The conditions of floating-point comparisons, of integer comparisons (AVX-512) and of XOP's comparisons.
 _CONDITIONS = words(
     "eq lt le unord neq nlt nle ord eq_uq nge ngt false neq_oq ge gt true eq_os lt_oq le_oq unord_s neq_us nlt_uq"
     " nle_uq ord_s eq_us nge_uq ngt_uq false_os neq_os ge_oq gt_oq true_us"
@@ -391,7 +395,7 @@ _INTEGERS = words("b w d q ub uw ud uq")
 
 
 def _with_condition(template: str, native: Any, intel: bool) -> str:
-    """A comparison's template with the condition in its name instead of in an immediate, where it has a name."""
+    """Return a comparison's template with the condition in its mnemonic, if it has a name, instead of an immediate."""
     mnemonic, _, operands = template.partition("\t")
     last = native.op_count - 1
     if _KIND[native.op_kind(last)] != "IMMEDIATE8":
@@ -423,60 +427,67 @@ def _notrack(native: Any) -> bool:
 
 
 def _narrow(native: Any) -> bool:
-    """Whether it is an instruction of 32-bit mode."""
+    """Return True for an instruction of 32-bit mode."""
     return bool(native.code_size == CODE32)
 
 
 def _short_address(native: Any) -> bool:
-    """Whether the address of the operand in memory has 32 bits."""
+    """Return True if the address of the operand in memory has 32 bits."""
     for register in (native.memory_base, native.memory_index):
         if register != _NONE and register_of(register).kind == "general":
             return register_of(register).width == 32
     return bool(native.memory_displ_size == 4 and native.memory_base == native.memory_index == _NONE)
 
 
-# Their rep is a part of the name.
+# The rep prefix of these is a part of the mnemonic.
 _REPEATED = ("XCRYPT", "XSHA", "XSTORE", "MONTMUL", "CCS_", "VIA_")
 
 
 def _with_prefixes(text: str, native: Any, braces: str = "") -> str:
-    """An instruction's text behind its prefixes; `braces`: those that choose an encoding."""
-    found = ""
+    """Return an instruction's text after its prefixes. `braces`: the prefixes that choose an encoding."""
+    prefixes = ""
     if native.has_xacquire_prefix or native.has_xrelease_prefix:
-        # A statement of its own for LLVM.
-        found = "xacquire " if native.has_xacquire_prefix else "xrelease "
+        # LLVM reads these as statements of their own.
+        prefixes = "xacquire " if native.has_xacquire_prefix else "xrelease "
     if native.has_lock_prefix:
-        found += "lock\t\t"
+        prefixes += "lock\t\t"
     if _notrack(native):
-        found += "notrack\t\t"
+        prefixes += "notrack\t\t"
     repeated = native.has_repne_prefix or native.has_rep_prefix
-    if repeated and found[:1] != "x" and not CODE_NAMES[native.code].startswith(_REPEATED):
-        found += "repne\t\t" if native.has_repne_prefix else "rep\t\t"
+    if repeated and prefixes[:1] != "x" and not CODE_NAMES[native.code].startswith(_REPEATED):
+        prefixes += "repne\t\t" if native.has_repne_prefix else "rep\t\t"
     if braces and not text.startswith(braces):
         text = f"{braces}\t{text}"
     if native.memory_displ_size == 4 and native.memory_base == native.memory_index == _NONE and not _narrow(native):
-        # Which no register shows.
+        # No register shows that the address has 32 bits.
         first, tab, rest = text.partition("\t")
         text = f"{first}{tab}addr32\t\t{rest}" if first[:1] == "{" else f"addr32\t\t{text}"
-    return found + text
+    return prefixes + text
 
 
 # --- printing ---------------------------------------------------------------------------------------------------------
 
 _PRINTED: tuple[dict[bytes, str], ...] = ({}, {}, {}, {})
-"""Of encodings whose statement says no more than they do: in AT&T and Intel syntax, then with hexadecimal numbers."""
+"""The texts of encodings whose statements hold no more than they do.
+
+In AT&T syntax, in Intel's, then both with hexadecimal numbers.
+"""
 
 _WRITTEN: dict[tuple[bytes, str, str, bool, bool, bool], str] = {}
-"""Of statements and their encodings that no name of the whole text changes."""
+"""The texts of statements with their encodings, if no name in the whole text changes these."""
 
 
 def printed(
     instruction: Instruction, syntax: str = "att", hex_immediates: bool = False, names: Names | None = None
 ) -> str:
-    """A decoded instruction as LLVM prints it in this syntax, with a tab behind its mnemonic.
+    """Return a decoded instruction as LLVM prints it in this syntax, with a tab after its mnemonic.
 
-    `instruction.text` is asked for symbols and for constants as they are written, if it is a statement of either
-    syntax; that it is a macro's name does no harm. `names` are those of the whole text that LLVM replaces.
+    Args:
+        instruction: the instruction, whose `text` provides symbols and constants as they are written if it is a
+            statement of either syntax, and not the call of a macro.
+        syntax: "att" or "intel".
+        hex_immediates: print numbers in hexadecimal.
+        names: the names in the whole text that LLVM replaces.
     """
     intel = syntax == "intel"
     if names is not None and names.any:
@@ -490,9 +501,9 @@ def _printed(instruction: Instruction, intel: bool, hex_immediates: bool, names:
     if is_prefix(instruction):
         return instruction.mnemonic
     written = _statement(instruction, names)
-    plain = not written.says_more and instruction.encoding[0] != 0xC4  # which may be another one for LLVM
-    known = _PRINTED[intel + 2 * hex_immediates]
-    if plain and (text := known.get(instruction.encoding)):
+    plain = not written.says_more and instruction.encoding[0] != 0xC4  # LLVM may exchange its sources
+    printed_encodings = _PRINTED[intel + 2 * hex_immediates]
+    if plain and (text := printed_encodings.get(instruction.encoding)):
         return text
     if written.mnemonic == "nop" and instruction.mnemonic == "pause":
         return "rep\t\tnop"
@@ -512,7 +523,7 @@ def _printed(instruction: Instruction, intel: bool, hex_immediates: bool, names:
             printer.target = shown(written.target) if value is None else _number(value, hex_immediates)
     template = _template(native, intel)
     if template.startswith("calll\t<") and names is not None and not names.narrow_target:
-        template = f"callq{template[5:]}"  # LLVM's call of a target of 64 bits, behind .code32 as well
+        template = f"callq{template[5:]}"  # LLVM's call for a 64-bit target, also after .code32
     if written.mnemonic[:4] == "xchg":
         template = _exchange(template, native, written, intel)
     text = _with_prefixes(printer.fill(template), native, written.braces)
@@ -521,11 +532,11 @@ def _printed(instruction: Instruction, intel: bool, hex_immediates: bool, names:
     elif text[:4] == "retq" and 0x66 in instruction.encoding[:-1].partition(b"\xc2")[0]:
         text = "retw" + text[4:]
     if plain and not branch:
-        keep(known, instruction.encoding, text)
+        keep(printed_encodings, instruction.encoding, text)
     return text
 
 
-# Instructions of two sources that LLVM exchanges for a shorter VEX prefix: those of its descriptions that commute.
+# The instructions whose two sources LLVM exchanges for a shorter VEX prefix: they commute in its descriptions.
 _COMMUTE = words(
     "VADDPD VADDPS VANDPD VANDPS VCMPPD VCMPPS VMULPD VMULPS VORPD VORPS VPADDB VPADDD VPADDQ VPADDSB VPADDSW VPADDUSB"
     " VPADDUSW VPADDW VPAND VPAVGB VPAVGW VPCMPEQB VPCMPEQD VPCMPEQW VPMADDWD VPMAXSW VPMAXUB VPMINSW VPMINUB VPMULHUW"
@@ -534,8 +545,10 @@ _COMMUTE = words(
 
 
 def _commuted(code: bytes, native: Any, written: Statement) -> bytes:
-    """The same with its sources exchanged, where only the second one, a register, asks for the longer VEX prefix, as
-    LLVM's assembler has it; b"" where it does not exchange them."""
+    """Return an instruction with its sources exchanged, b"" if LLVM's assembler does not exchange them.
+
+    It does if only the second source, a register, needs the longer VEX prefix.
+    """
     if code[0] != 0xC4 or code[1] & 0x3F != 1 or code[2] & 0xC0 != 0x40 or code[4] < 0xC0 or "vex3" in written.braces:
         return b""
     name = CODE_NAMES[native.code].split("_")[1]
@@ -546,23 +559,23 @@ def _commuted(code: bytes, native: Any, written: Statement) -> bytes:
     return bytes((0xC5, prefix, code[3], code[4] & 0xF8 | first)) + code[5:]
 
 
-# What `rep bsf` and `rep bsr` are to the decoder, as compilers write them for any core: LLVM keeps what is written.
+# Compilers write `rep bsf` and `rep bsr` for any core. The decoder reads other instructions, LLVM prints these.
 _SCANS = {"bsf": "tzcnt", "bsr": "lzcnt"}
 
 
 def is_prefix(instruction: Instruction) -> bool:
-    """Whether it is a prefix in a statement of its own (see `decode.prefix_alone`)."""
+    """Return True for a prefix in a statement of its own (see `decode.prefix_alone`)."""
     return instruction.length == 1 and instruction.encoding[0] != 0x90 and instruction.form == "NOPD/r"
 
 
 def _statement(instruction: Instruction, names: Names | None) -> Statement:
-    """What the statement of an instruction says, with names replaced as LLVM does when it reads it."""
+    """Return the statement of an instruction with the names replaced that LLVM replaces."""
     written = read_statement(instruction.text)
     if names is None or not written.says_more:
         return written
 
-    def replaced(found: Expression | None) -> Expression | None:
-        return None if found is None else names.replaced(found, instruction.line)
+    def replaced(expression: Expression | None) -> Expression | None:
+        return None if expression is None else names.replaced(expression, instruction.line)
 
     return replace(
         written,
@@ -573,14 +586,16 @@ def _statement(instruction: Instruction, names: Names | None) -> Statement:
 
 
 def _exchange(template: str, native: Any, written: Statement, intel: bool) -> str:
-    """The template of an exchange of two registers, whose order is the statement's: assemblers differ in which one is
-    which in the bytes. One of %ax with itself is a no-operation to the decoder."""
+    """Return the template of an exchange of two registers in the statement's order, which the bytes do not tell.
+
+    The decoder takes the exchange of %ax with itself for a no-operation.
+    """
     if native.op_count == 0:
         if _narrow(native) and native.len == 1:
             return "xchg\teax, eax" if intel else "xchgl\t%eax, %eax"
         return "xchg\tax, ax" if intel else "xchgw\t%ax, %ax"
     if _exchanges(native):
-        # In AT&T syntax LLVM has the operands in the statement's order, in Intel's the other way round.
+        # LLVM has the operands in the statement's order in AT&T syntax, and in reverse in Intel's.
         order = (0, 1) if _first_in_front(native, written) != written.intel else (1, 0)
         mnemonic = template.partition("\t")[0]
         return "{}\t<{}>, <{}>".format(mnemonic, *(order if not intel else order[::-1]))
@@ -588,7 +603,7 @@ def _exchange(template: str, native: Any, written: Statement, intel: bool) -> st
 
 
 def _widened(instruction: Instruction) -> tuple[Any, bytes]:
-    """An instruction with 64 bits for operands, as iced-x86 has it and in bytes."""
+    """Return an instruction with 64-bit operands, decoded and in bytes."""
     code = bytearray(instruction.encoding)
     if code[0] & 0xF0 == 0x40:
         code[0] |= 8
@@ -598,18 +613,18 @@ def _widened(instruction: Instruction) -> tuple[Any, bytes]:
 
 
 def _exchanges(native: Any) -> bool:
-    """Whether it is an exchange of two registers that a ModRM byte names."""
+    """Return True for an exchange of two registers that a ModRM byte names."""
     name: str = CODE_NAMES[native.code]
     return name.startswith("XCHG_RM") and bool(native.op_kind(0) == native.op_kind(1))
 
 
 def _first_in_front(native: Any, written: Statement) -> bool:
-    """Whether the statement of an exchange begins with the register that is the first one of the machine code."""
+    """Return True if the statement of an exchange begins with the first register of the machine code."""
     return written.first_register == _register(native.op_register(0))
 
 
 def _exchanged(code: bytes) -> bytes:
-    """The same exchange of two registers with these in each other's places in the ModRM byte."""
+    """Return an exchange of two registers with their places in the ModRM byte swapped."""
     *prefixes, opcode, bits = code
     if prefixes and prefixes[-1] & 0xF0 == 0x40:
         rex = prefixes[-1]
@@ -619,12 +634,12 @@ def _exchanged(code: bytes) -> bytes:
 
 _SHORT_SUM = rb"(?s)(\x66?[\x48-\x4f]?)([\x05\x0d\x15\x1d\x25\x2d\x35\x3d])"
 
-# Of instructions on strings; elsewhere LLVM has prefixes in GNU as's order.
+# LLVM's order of prefixes of string instructions; elsewhere it has GNU as's order.
 _PREFIX_ORDER = {0xF3: 0, 0xF2: 0, 0x67: 1, 0x26: 2, 0x2E: 2, 0x36: 2, 0x3E: 2, 0x64: 2, 0x65: 2, 0x66: 3}
 
 
 def _ordered(code: bytes) -> bytes:
-    """An instruction with its prefixes in LLVM's order."""
+    """Return an instruction with its prefixes in LLVM's order."""
     end = next(at for at, byte in enumerate(code) if byte not in _PREFIX_ORDER)
     return bytes(sorted(code[:end], key=lambda byte: _PREFIX_ORDER.get(int(byte), 0))) + code[end:]
 
@@ -633,7 +648,7 @@ _LONG_JUMP = rb"(?s)([\x2e\x3e\x66\xf2]*)(?:\xeb|([\x70-\x7f])).$"
 
 
 def encoding(instruction: Instruction, names: Names | None = None) -> bytes:
-    """The bytes that LLVM's assembler makes of a statement, before it knows where symbols are."""
+    """Return the bytes that LLVM's assembler makes of a statement before it knows where symbols are."""
     code = instruction.encoding
     if is_prefix(instruction):
         return code
@@ -651,39 +666,40 @@ def encoding(instruction: Instruction, names: Names | None = None) -> bytes:
     native = native_of(instruction)
     if written.mnemonic and _exchanges(native) and _first_in_front(native, written) == written.intel:
         return _exchanged(code)
+    if written.target is not None and has_symbols(written.target) and (match := re.match(_LONG_JUMP, code)):
+        condition = match[2]
+        return match[1] + (bytes((0x0F, condition[0] + 0x10)) if condition else b"\xe9") + bytes(4)
+    return _without_symbols(code, native, written)
+
+
+def _without_symbols(code: bytes, native: Any, written: Statement) -> bytes:
+    """Return an instruction with zeros in the fields that symbols will fill."""
     constants = constant_offsets(code)
-    blank: list[tuple[int, int]] = []
+    fields: list[tuple[int, int]] = []
     if written.target is not None and has_symbols(written.target):
-        if match := re.match(_LONG_JUMP, code):
-            condition = match[2]
-            opcode = bytes((0x0F, condition[0] + 0x10)) if condition else b"\xe9"
-            return match[1] + opcode + bytes(4)
-        blank.append((constants.immediate_offset, constants.immediate_size))
-    relative = native.is_ip_rel_memory_operand
+        fields.append((constants.immediate_offset, constants.immediate_size))
     displacement = written.displacement
+    relative = native.is_ip_rel_memory_operand
     if displacement is not None and (relative or _symbolic(displacement, _signed(native.memory_displacement, 64))):
-        blank.append((constants.displacement_offset, constants.displacement_size))
-    if (
-        any(has_symbols(each) for each in written.immediates)
-        and constants.immediate_size > 1
-        and (match := re.match(_SHORT_SUM, code))
-    ):
-        # Before it knows how large the number is, LLVM does not take the encoding that is %eax's alone.
+        fields.append((constants.displacement_offset, constants.displacement_size))
+    symbols = [has_symbols(each) for each in written.immediates]
+    if any(symbols) and constants.immediate_size > 1 and (match := re.match(_SHORT_SUM, code)):
+        # LLVM does not know how large the number is, and so does not choose the encoding that only %eax has.
         code = match[1] + bytes((0x81, 0xC0 | (match[2][0] >> 3) << 3)) + code[match.end() :]
         constants = constant_offsets(code)
-    if any(has_symbols(each) > 1 for each in written.immediates):
-        blank.append((constants.immediate_offset, constants.immediate_size))
-    for offset, size in blank:
+    if any(count > 1 for count in symbols):
+        fields.append((constants.immediate_offset, constants.immediate_size))
+    for offset, size in fields:
         code = code[:offset] + bytes(size) + code[offset + size :]
     return code
 
 
 def fill(native: Any, template: str, intel: bool) -> str:
-    """A template with the operands of an iced-x86 instruction."""
+    """Return a template with the operands of an iced-x86 instruction."""
     return _Printer(native, intel, False).fill(template)
 
 
 def printed_code(native: Any, syntax: Syntax = "att", hex_immediates: bool = False) -> str:
-    """The same of an iced-x86 instruction, of which there is nothing but the bytes."""
+    """Return an iced-x86 instruction, without a statement, as LLVM prints it in this syntax."""
     intel = syntax == "intel"
     return _with_prefixes(_Printer(native, intel, hex_immediates).fill(_template(native, intel)), native)

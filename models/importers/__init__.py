@@ -1,7 +1,7 @@
 """Where models come from: one module a source, all behind one protocol, looked up by the source's name.
 
 To add a source, write a module with the members of `Importer` and name it in SOURCES. What becomes of the forms that it
-gives is not its business (models/merge.py).
+gives is not its business (models/importers/merge.py).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from incc.models.compile import Forms, Source
+    from incc.models.files.source import Forms, ModelSource
     from incc.models.importers.common import Imported
 
 
@@ -30,7 +30,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     options: argparse.Namespace
     output: str
-    chain: Sequence[Source]
+    chain: Sequence[ModelSource]
     isa: str
     own: Forms
     kept: Forms
@@ -66,13 +66,13 @@ class Importer(Protocol):
 
 
 SOURCES = {
-    "uops.info": ("uops_info", "measurements by uops.info, instructions.xml or JSON lines, plain or .gz"),
-    "measured": ("measured", "measurements by incc-bench, JSON lines"),
-    "amd": ("amd", "uops.info's measurements of AMD's cores, with integer units as in another model"),
-    "osaca": ("osaca", "machine files of OSACA, YAML"),
-    "llvm": ("llvm", "a scheduling model of LLVM (needs its development files)"),
-    "ibench": ("ibench", "output of ibench; what is measured goes before what the model has"),
-    "asmbench": ("asmbench", "output of asmbench, with names; what is measured goes before what the model has"),
+    "uops.info": ("uops_info.importer", "measurements by uops.info, instructions.xml or JSON lines, plain or .gz"),
+    "measured": ("measured.importer", "measurements by incc-bench, JSON lines"),
+    "amd": ("uops_info.amd", "uops.info's measurements of AMD's cores, integer units as in another model"),
+    "osaca": ("osaca.importer", "machine files of OSACA, YAML"),
+    "llvm": ("llvm.importer", "a scheduling model of LLVM (needs its development files)"),
+    "ibench": ("benchmarks.ibench", "output of ibench, which replaces figures that the model has"),
+    "asmbench": ("benchmarks.asmbench", "output of asmbench, with names, which replaces figures that the model has"),
     "predecessor": ("predecessor", "forms of another model, on this core's ports"),
     "derive": ("derive", "forms that behave like one that is in the model"),
 }

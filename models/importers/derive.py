@@ -1,26 +1,37 @@
-"""Forms without a figure of their own that are known to behave like another one: the rules, each with its name.
+"""Forms without figures of their own that are known to behave like another form.
 
-Every form made here says so in its field `derived`.
+Every form made here names its origin in the field `derived`.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from incc.models.compile import Entry, Forms, write_latency
-from incc.models.importers.common import Imported, add_features, indexed_variant, reduced
-from incc.models.importers.shapes import Shape, by_key, dataflow, wanted
-from incc.models.model import parse_latency
+from incc.models.forms.shapes import Shape, by_key, dataflow
+from incc.models.importers.common import (
+    Conditions,
+    Imported,
+    add_features,
+    indexed_variant,
+    reduced,
+    wanted,
+    with_derived,
+)
+from incc.models.notation import longest_latency, parse_latency, read_usage, write_latency, write_usage
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable
 
+    from incc.models.files.source import Entry, Forms
     from incc.models.importers import Request
+    from incc.models.importers.common import Entries
 
+    EntriesOf = Callable[[str], Mapping[Conditions, Entry]]
+    """Returns the entries of a form in the model, or nothing."""
 
 # Instructions whose VEX form does not name the element size.
 _UNSIZED = re.compile(r"^(VPAND|VPANDN|VPOR|VPXOR|VMOVDQA|VMOVDQU)(8|16|32|64|D|Q)(?=_)")
@@ -31,51 +42,49 @@ _LANES = tuple(
     for width in ("32X4", "64X2")
 )
 
-
 ISAS = ("x86",)
 NEW_MODEL = ""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_features(parser)
+add_arguments = add_features
 
 
 def import_forms(request: Request) -> Imported:
-    """All forms that the core has and the model lacks, as far as a rule makes them; and idioms of those that it has."""
+    """Return the forms that the core has, the model lacks, and a rule makes; idioms are added to all forms."""
     kept = request.kept
-    lacking = wanted(kept, request.options.features, request.only_missing)
+    missing = wanted(kept, request.options.features, request.only_missing)
 
     def finish(forms: Forms) -> int:
-        return idioms(forms, lambda key: forms.get(key) or kept.get(key, {}))
+        return add_idioms(forms, lambda key: forms.get(key) or kept.get(key, {}))
 
-    made = derive(lacking, lambda key: kept.get(key, {}))
+    made = derive(missing, lambda key: kept.get(key, {}))
     return Imported(forms=made, fusion={}, unmatched=[], skipped=[], notes=[], finish=finish)
 
 
-def derive(wanted: Iterable[Shape], known: Callable[[str], Mapping[tuple[str, ...], Entry]]) -> Forms:
-    """What the rules give for the wanted forms. `known` are the entries of a form that is in the model, or nothing."""
+def derive(shapes: Iterable[Shape], entries_of: EntriesOf) -> Forms:
+    """Return what the rules make for the given forms from those in the model."""
     made: Forms = {}
 
-    def entries(key: str) -> Mapping[tuple[str, ...], Entry]:
-        return made.get(key) or known(key)
+    def entries(key: str) -> Mapping[Conditions, Entry]:
+        return made.get(key) or entries_of(key)
 
-    shapes = sorted(wanted, key=lambda s: (s.has_memory, s.key))
+    shapes = sorted(shapes, key=lambda s: (s.has_memory, s.key))
     for shape in shapes:
         for rule in (_same_operation, _vex_twin, _wide_move):
-            found = rule(shape, entries)
-            if found:
-                made[shape.key] = found
+            if derived := rule(shape, entries):
+                made[shape.key] = derived
                 break
     for shape in shapes:
-        if shape.key not in made and shape.has_memory and shape.encoding == "EVEX" and not known(shape.key):
-            found = _register_twin(shape, entries)
-            if found:
-                made[shape.key] = found
+        if shape.key in made or not shape.has_memory or shape.encoding != "EVEX" or entries_of(shape.key):
+            continue
+        if derived := _register_twin(shape, entries):
+            made[shape.key] = derived
     return made
 
 
+# --- names -----------------------------------------------------------------------------------------------------------
+
+
 def vex_name(code: str) -> str | None:
-    """The VEX code of the same operation on xmm or ymm registers as an EVEX one, None without one (or on zmm)."""
+    """Return the VEX code of the same operation as an EVEX code on xmm or ymm registers, else None."""
     if not code.startswith("EVEX_") or "ZMM" in code:
         return None
     name = code.removeprefix("EVEX_")
@@ -90,121 +99,112 @@ def vex_name(code: str) -> str | None:
 
 
 def _ymm_name(code: str) -> str | None:
-    """The VEX code on ymm registers of the same operation as a code on zmm registers."""
+    """Return the VEX code on ymm registers of the same operation as a code on zmm registers."""
     return vex_name(code.replace("ZMM", "YMM").replace("M512", "M256")) if "ZMM" in code else None
 
 
-def _vex_twin(shape: Shape, known: Callable[[str], Mapping[tuple[str, ...], Entry]]) -> dict[tuple[str, ...], Entry]:
+def _twin(name: str | None, kind: str, entries_of: EntriesOf) -> tuple[str, Mapping[Conditions, Entry]]:
+    """Return the key and entries of a VEX code.
+
+    AVX's broadcasts are from memory only and AVX2's from registers, with a code each: where a code with a register or
+    memory is missing, the one with memory is taken.
+    """
+    for code in (name, name and re.sub(r"_XMMM(\d+)$", r"_M\1", name)):
+        if code and (entries := entries_of(f"{code}/{kind}")):
+            return f"{code}/{kind}", entries
+    return "", {}
+
+
+# --- rules -----------------------------------------------------------------------------------------------------------
+
+
+def _vex_twin(shape: Shape, entries_of: EntriesOf) -> Entries:
     """An EVEX instruction on xmm or ymm does what its VEX form does, in the same units."""
     code, _, kind = shape.key.rpartition("/")
     name = vex_name(code)
-    twin = known(f"{name}/{kind}") if name else None
-    if name and not twin and kind == "m":
-        name = re.sub(r"_XMMM(\d+)$", r"_M\1", name)
-        twin = known(f"{name}/{kind}")
-    if not twin or shape.key == f"{name}/{kind}":
+    if kind == "m":
+        key, twin = _twin(name, kind, entries_of)
+    else:
+        key = f"{name}/{kind}"
+        twin = entries_of(key) if name else {}
+    if not twin or shape.key == key or by_key()[key].operands != shape.operands:
         return {}
-    other = by_key()[f"{name}/{kind}"]
-    if len(other.operands) != len(shape.operands) or other.operands != shape.operands:
-        return {}
-    result = {c: dict(f) for c, f in twin.items()}
-    result[()] = {**result[()], "derived": f"as {name}/{kind}"}
-    _with_mask(shape, result)
+    result = with_derived(twin, f"as {key}")
+    _add_mask(shape, result)
     return result
 
 
-def _same_operation(
-    shape: Shape, known: Callable[[str], Mapping[tuple[str, ...], Entry]]
-) -> dict[tuple[str, ...], Entry]:
+def _same_operation(shape: Shape, entries_of: EntriesOf) -> Entries:
     """Encodings of the same operation: sal and shl; a 64-bit register where the upper half is zero anyway."""
-    name = shape.key
     for pattern, replacement in (
         (r"^SAL_", "SHL_"),
         (r"_R64M(8|16|32)_", r"_R32M\1_"),
         (r"((?:MOVMSKP[SD]|PMOVMSKB|PEXTRW)_)R64_", r"\1R32_"),
         (r"^EVEX_(VMOVD|VMOVQ)_", r"VEX_\1_"),
     ):
-        other = re.sub(pattern, replacement, name)
-        if other != name and (twin := known(other)):
-            result = {c: dict(f) for c, f in twin.items()}
-            result[()] = {**result[()], "derived": f"as {other}"}
-            return result
+        other = re.sub(pattern, replacement, shape.key)
+        if other != shape.key and (twin := entries_of(other)):
+            return with_derived(twin, f"as {other}")
     return {}
 
 
-def _wide_move(shape: Shape, known: Callable[[str], Mapping[tuple[str, ...], Entry]]) -> dict[tuple[str, ...], Entry]:
+def _wide_move(shape: Shape, entries_of: EntriesOf) -> Entries:
     """Loads, stores, load-broadcasts and eliminated moves of zmm registers need what those of ymm registers need."""
     code, _, kind = shape.key.rpartition("/")
-    name = _ymm_name(code)
-    twin = known(f"{name}/{kind}") if name else None
-    if name and not twin:
-        # AVX's broadcasts are from memory only, AVX2's from registers, with a code each.
-        name = re.sub(r"_XMMM(\d+)$", r"_M\1", name)
-        twin = known(f"{name}/{kind}")
+    key, twin = _twin(_ymm_name(code), kind, entries_of)
     if not twin or twin[()].get("ports", "") not in ("", "1*p23", "1*p237+1*p4"):
         return {}
-    result = {c: dict(f) for c, f in twin.items()}
-    result[()] = {**result[()], "derived": f"as {name}/{kind}"}
+    result = with_derived(twin, f"as {key}")
     for fields in result.values():
         fields["ports"] = fields["ports"].replace("p015", "p05") if "ports" in fields else ""
     result = {c: {k: v for k, v in f.items() if not (c and k == "ports" and not v)} for c, f in result.items()}
-    _with_mask(shape, result)
+    _add_mask(shape, result)
     return result
 
 
-def idioms(forms: Forms, known: Callable[[str], Mapping[tuple[str, ...], Entry]]) -> int:
-    """Adds to forms, in place, that they do not depend on their inputs with one register for all; returns how many.
+def _register_twin(shape: Shape, entries_of: EntriesOf) -> Entries:
+    """A form with a memory operand has the register form's µops and a load, which travel as one until issue."""
+    register_key = shape.key[:-1] + "r"
+    twin = entries_of(register_key)
+    flow = dataflow(shape)
+    if not twin or flow is None or not flow.loads or flow.stores:
+        return {}
+    base = dict(twin.get((), {}))
+    if not shape.memory_operand or not base.get("ports"):
+        return {}
+    usage = read_usage(base["ports"])
+    base["retire"] = base.get("retire", usage.total())
+    usage["p23"] += 1
+    base["ports"] = write_usage(usage)
+    pairs = parse_latency(base.get("latency", ""))
+    base["latency"] = write_latency([(t, "m" if s == shape.memory_operand else s, c) for t, s, c in pairs])
+    base["derived"] = f"{register_key} and a load"
+    result: Entries = {(): base}
+    _add_mask(shape, result)
+    indexed = indexed_variant(shape.key, base)
+    if indexed is not None:
+        result["indexed",] = {k: v for k, v in indexed.items() if base.get(k) != v}
+    return result
 
-    Of a core that has zero idioms: EVEX forms as the VEX form of the same operation, unless masked (assumed); and the
-    pcmpeq instructions, whose result is all ones, but which do execute (Intel's optimization manual names them among
-    the dependency-breaking idioms).
+
+def _add_mask(shape: Shape, entries: Entries) -> None:
+    """Add the entries of a form with a mask.
+
+    Merging reads the old destination, and the mask is one more input: both as late as the other register inputs.
     """
-    added = 0
-    if not any(f.get("breaks") for f in known("PXOR_XMM_XMMM128/r").values()):
-        return 0
-    for key, entries in forms.items():
-        code, _, kind = key.rpartition("/")
-        if kind != "r" or ("same_reg",) in entries:
-            continue
-        if re.match(r"(VEX_V)?PCMPEQ[BWDQ]_[XY]MM", code):
-            entries["same_reg",] = {"breaks": True}
-        elif name := vex_name(code) or _ymm_name(code):
-            twin = known(f"{name}/r").get(("same_reg",), {})
-            if not twin.get("breaks"):
-                continue
-            base, masked = entries[()], entries.get(("mask",), {})
-            entries["same_reg",] = {k: v for k, v in twin.items() if k != "source"}
-            if by_key()[key].info.can_use_op_mask_register:
-                both = {**base, **masked}
-                entries["mask", "same_reg"] = {"ports": both.get("ports", ""), "latency": both.get("latency", "")}
-                entries["mask", "same_reg"]["breaks"] = False
-        else:
-            continue
-        added += 1
-    return added
-
-
-def _with_mask(shape: Shape, entries: dict[tuple[str, ...], Entry]) -> None:
-    """Merging reads the old destination, and the mask is one more input: both as late as the other register inputs."""
     if not shape.info.can_use_op_mask_register:
         return
     base = entries[()]
-    pairs = list(parse_latency(base.get("latency", "")))
+    latency = base.get("latency", "")
     flow = dataflow(shape, mask=True)
-    if flow is None or not (pairs or shape.mnemonic.startswith("VMOV")):
+    if flow is None or not (latency or shape.mnemonic.startswith("VMOV")):
         return
-    known = {(t, s) for t, s, _ in pairs}
-    for to in flow.targets:
-        registers = [c for t, s, c in pairs if t == to and s not in ("m", "a")]
-        longest = max(registers or [c for t, s, c in pairs if t == to], default=None)
-        if longest is not None:
-            pairs += [(to, source, longest) for source in flow.sources if (to, source) not in known]
-    masked = {**base, "latency": write_latency(pairs)}
+    masked = {**base, "latency": _masked_latency(latency, flow.targets, flow.sources)}
     masked.pop("breaks", None)
     masked.pop("derived", None)
     blend = "1*p05" if "ZMM" in shape.operands else "1*p015"
     if shape.mnemonic.startswith(("VMOV", "VBROADCAST", "VPBROADCAST")) and base.get("ports") in ("", "1*p23"):
-        # A masked move or load blends: a µop more, and nothing to eliminate.
+        # A masked move or load blends: one more µop, and nothing to eliminate.
         masked["ports"] = f"{blend}+1*p23" if base.get("ports") else blend
         masked["latency"] = write_latency([(t, s, 1) for t in flow.targets for s in flow.sources])
     extra = reduced({(): base, ("mask",): masked})
@@ -219,59 +219,71 @@ def _with_mask(shape: Shape, entries: dict[tuple[str, ...], Entry]) -> None:
         }
 
 
-def _register_twin(
-    shape: Shape, known: Callable[[str], Mapping[tuple[str, ...], Entry]]
-) -> dict[tuple[str, ...], Entry]:
-    """With an operand from memory: the register form's µops and a load, which travel as one until issue."""
-    register_key = shape.key[:-1] + "r"
-    twin = known(register_key)
-    flow = dataflow(shape)
-    if not twin or flow is None or not flow.loads or flow.stores:
-        return {}
-    base = dict(twin.get((), {}))
-    memory = next((str(n) for n, o in enumerate(shape.operands) if o == "M"), None)
-    if memory is None or not base.get("ports"):
-        return {}
-    ports: dict[str, int] = {}
-    for term in base["ports"].split("+"):
-        count, _, name = term.partition("*")
-        ports[name] = int(count)
-    total = sum(ports.values())
-    ports["p23"] = ports.get("p23", 0) + 1
-    base["ports"] = "+".join(f"{n}*{p}" for p, n in sorted(ports.items()))
-    base["retire"] = base.get("retire", total)
-    pairs = [(t, "m" if s == memory else s, c) for t, s, c in parse_latency(base.get("latency", ""))]
-    base["latency"] = write_latency(pairs)
-    base["derived"] = f"{register_key} and a load"
-    result: dict[tuple[str, ...], Entry] = {(): base}
-    _with_mask(shape, result)
-    indexed = indexed_variant(shape.key, base)
-    if indexed is not None:
-        result["indexed",] = {k: v for k, v in indexed.items() if base.get(k) != v}
-    return result
+def _masked_latency(latency: str, targets: Iterable[str], sources: Iterable[str]) -> str:
+    pairs = list(parse_latency(latency))
+    stated = {(t, s) for t, s, _ in pairs}
+    for to in targets:
+        registers = [c for t, s, c in pairs if t == to and s not in ("m", "a")]
+        longest = max(registers or [c for t, s, c in pairs if t == to], default=None)
+        if longest is not None:
+            pairs += [(to, source, longest) for source in sources if (to, source) not in stated]
+    return write_latency(pairs)
 
 
-def pairs_of_twin(shape: Shape, entry: Entry, known: Callable[[str], Mapping[tuple[str, ...], Entry]]) -> Entry:
-    """Latencies by operand from the VEX form where the longest equals the one latency that a source gives for all."""
-    code, _, kind = shape.key.rpartition("/")
-    name = vex_name(code) or _ymm_name(code)
-    twin = known(f"{name}/{kind}") if name else None
-    if not twin:
-        return entry
-    mine = parse_latency(entry.get("latency", ""))
-    theirs = parse_latency(twin.get((), {}).get("latency", ""))
-    if not mine or not theirs or max(c for _, _, c in mine) != max(c for _, _, c in theirs):
-        return entry
-    better = {(t, s): c for t, s, c in theirs}
-    return {**entry, "latency": write_latency([(t, s, better.get((t, s), c)) for t, s, c in mine])}
+def add_idioms(forms: Forms, entries_of: EntriesOf) -> int:
+    """Add to forms, in place, that they break the dependency with one register for all sources; return their number.
+
+    Only if the core has zero idioms: EVEX forms behave like the VEX form of the same operation, unless masked
+    (assumed); the result of pcmpeq is all ones, but it executes (Intel's optimization manual lists it with the
+    dependency-breaking idioms).
+    """
+    added = 0
+    if not any(f.get("breaks") for f in entries_of("PXOR_XMM_XMMM128/r").values()):
+        return 0
+    for key, entries in forms.items():
+        code, _, kind = key.rpartition("/")
+        if kind != "r" or ("same_reg",) in entries:
+            continue
+        if re.match(r"(VEX_V)?PCMPEQ[BWDQ]_[XY]MM", code):
+            entries["same_reg",] = {"breaks": True}
+        elif name := vex_name(code) or _ymm_name(code):
+            twin = entries_of(f"{name}/r").get(("same_reg",), {})
+            if not twin.get("breaks"):
+                continue
+            base, masked = entries[()], entries.get(("mask",), {})
+            entries["same_reg",] = {k: v for k, v in twin.items() if k != "source"}
+            if by_key()[key].info.can_use_op_mask_register:
+                both = {**base, **masked}
+                entries["mask", "same_reg"] = {"ports": both.get("ports", ""), "latency": both.get("latency", "")}
+                entries["mask", "same_reg"]["breaks"] = False
+        else:
+            continue
+        added += 1
+    return added
+
+
+# --- latencies of twins ----------------------------------------------------------------------------------------------
 
 
 def with_pairs_of_twins(imported: Imported, kept: Forms) -> Imported:
-    """The same with `pairs_of_twin` in place of latencies that are given for an instruction as a whole."""
+    """Return an import with latencies by operand, where its source gives one latency for a whole instruction.
+
+    They are those of the VEX form, if its longest latency equals that one.
+    """
     forms = {}
     for form, entries in imported.forms.items():
         forms[form] = entries
         if () in entries:
-            base = pairs_of_twin(by_key()[form], entries[()], lambda key: kept.get(key, {}))
-            forms[form] = {**entries, (): base}
+            forms[form] = {**entries, (): _with_pairs_of_twin(by_key()[form], entries[()], kept)}
     return replace(imported, forms=forms)
+
+
+def _with_pairs_of_twin(shape: Shape, entry: Entry, kept: Forms) -> Entry:
+    code, _, kind = shape.key.rpartition("/")
+    name = vex_name(code) or _ymm_name(code)
+    twin = kept.get(f"{name}/{kind}", {}) if name else {}
+    latency, theirs = entry.get("latency", ""), twin.get((), {}).get("latency", "")
+    if not latency or not theirs or longest_latency(latency) != longest_latency(theirs):
+        return entry
+    better = {(t, s): c for t, s, c in parse_latency(theirs)}
+    return {**entry, "latency": write_latency([(t, s, better.get((t, s), c)) for t, s, c in parse_latency(latency)])}

@@ -1,7 +1,8 @@
-"""Forms of a core from the core before it, where it was not measured itself: the predecessor's µops on its own ports.
+"""Forms of a core that was not measured itself, from the core before it: the predecessor's µops on the core's ports.
 
-What was measured of the new core goes first: the ports of a register form are those of the computation of its memory
-form, and latencies that grew or shrank do so in both. Every form made here says in `derived` whose it is.
+Measurements of the new core have precedence: a memory form computes on the ports of its measured register form, and a
+latency that was measured to be longer or shorter there is so in both. Every form made here names its origin in
+`derived`.
 """
 
 from __future__ import annotations
@@ -9,72 +10,56 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec.structs import replace
 
-from incc.models.compile import Entry, merge_forms, write_latency
-from incc.models.importers.common import Imported, ImportFailed, add_features, differences
-from incc.models.importers.shapes import by_key, wanted
+from incc.models.files.source import Entry, merge_forms
+from incc.models.forms.shapes import by_key
+from incc.models.importers.common import Conditions, Imported, add_features, differences, read_pairs, wanted
 from incc.models.loading import load
-from incc.models.model import parse_latency
+from incc.models.notation import longest_latency, parse_latency, read_usage, write_latency, write_usage
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Mapping, Sequence
 
     from incc.models.importers import Request
+    from incc.models.importers.common import Entries
 
-    Conditions = tuple[str, ...]
-    Entries = Mapping[Conditions, Entry]
-
-WIDE = 512
+_WIDE = 512
 _GENERAL = frozenset(["R8", "R16", "R32", "R64"])
 
 
-class Ports:
-    """How a predecessor's ports become a core's.
+class PortConversion(msgspec.Struct, frozen=True, kw_only=True):
+    """The conversion of a predecessor's port usage to a core's."""
 
-    `renamed`: port sets that differ, as both write them ("p4": "p49"). `load`, `store_address`, `store_data`: the
-    predecessor's, where the set of store addresses depends on the address ("p237", with an index "p23", which may be
-    loads as well); what store addresses become is `renamed[store_address]`.
+    renamed: Mapping[str, str]
+    """The core's port sets by those of the predecessor, where they differ ("p4": "p49")."""
+    load: str
+    """The predecessor's set for loads, likewise store_address and store_data.
+
+    Its set for store addresses may depend on the address ("p237", with an index "p23", which may be that of loads).
     """
-
-    def __init__(self, renamed: Mapping[str, str], load: str, store_address: str, store_data: str) -> None:
-        self.renamed = dict(renamed)
-        self.load = load
-        self.store_address = store_address
-        self.store_data = store_data
+    store_address: str
+    store_data: str
 
     def convert(self, text: str) -> str:
-        """Port usage on the core from that on the predecessor ("1*p23+1*p237+1*p4")."""
-        usage = count(text)
+        """Return the core's port usage for that of the predecessor ("1*p23+1*p237+1*p4")."""
+        usage = read_usage(text)
         missing = usage[self.store_data] - usage[self.store_address]
         if self.store_address != self.load and 0 < missing <= usage[self.load]:
-            # These store addresses went where loads go.
+            # These store addresses used the ports of loads.
             usage[self.load] -= missing
             usage[self.store_address] += missing
         converted: Counter[str] = Counter()
         for ports, n in usage.items():
             converted[self.renamed.get(ports, ports)] += n
-        return write(converted)
+        return write_usage(converted)
 
     def computation(self, text: str) -> Counter[str]:
-        """The µops of the predecessor that neither load nor store."""
+        """Return the predecessor's µops that neither load nor store."""
         memory = (self.load, self.store_address, self.store_data)
-        return Counter({p: n for p, n in count(text).items() if p not in memory})
-
-
-def count(text: str) -> Counter[str]:
-    """µops by port set."""
-    usage: Counter[str] = Counter()
-    for term in text.split("+") if text else ():
-        n, _, ports = term.partition("*")
-        usage[ports] += int(n)
-    return usage
-
-
-def write(usage: Counter[str]) -> str:
-    """The notation that count() reads."""
-    return "+".join(f"{n}*{p}" for p, n in sorted(usage.items()) if n)
+        return Counter({p: n for p, n in read_usage(text).items() if p not in memory})
 
 
 ISAS = ("x86",)
@@ -82,19 +67,20 @@ NEW_MODEL = ""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this importer."""
     add_features(parser)
-    # What is in the model already was measured: it goes into the forms that are made.
+    # Measured forms of the model are an input of those that are made.
     parser.set_defaults(prefer=True)
     parser.add_argument("-mcpu", "--mcpu", dest="cpu", required=True, metavar="NAME", help="the other model")
     parser.add_argument(
-        "--ports", default="", metavar="A=B,…", help="the other model's port sets that are different here"
+        "--ports", default="", metavar="A=B,…", help="port sets of the other model that are different in this one"
     )
 
 
 def import_forms(request: Request) -> Imported:
-    """All forms of the other model, with what was measured on this core; with `fill` for those that it lacks."""
+    """Return all forms of the other model, with what was measured on this core; with `fill` those that it lacks."""
     options, chain = request.options, request.chain
-    wanted((), options.features, only_missing=False)  # for what it says of a feature that is none
+    wanted((), options.features, only_missing=False)  # checks the names of features
     inherited = merge_forms(chain[1:])
     own_source = chain[0].data.get("source", "")
     measured_here = {
@@ -105,65 +91,77 @@ def import_forms(request: Request) -> Imported:
     parameters = chain[0].data.get("parameters", {})
     imported = import_model(options.cpu, options.ports, measured_here, parameters, request.search_path)
     if not options.fill and inherited:
-        # Only what differs from the inherited model, which is not known to be like this core.
+        # The inherited model is not known to resemble this core: state what differs from it.
         imported = replace(imported, forms=differences(imported.forms, inherited, own_source))
     fusion = {} if inherited else imported.fusion
     return replace(imported, fusion=fusion, replaces_fusion=True, prefers=not options.fill)
 
 
 def import_model(
-    name: str, renamed: str, known: Mapping[str, Entries], parameters: Mapping[str, object], places: Sequence[str]
+    name: str, renamed: str, measured: Mapping[str, Entries], parameters: Mapping[str, object], places: Sequence[str]
 ) -> Imported:
-    """All forms of the model `name` for a core with the forms `known` and these parameters.
+    """Return all forms of another model for a core.
 
-    `renamed`: the port sets that differ, "p237=p78,p4=p49". Raises ImportFailed for a malformed list, ModelError for a
-    model that cannot be read.
+    Args:
+        name: The other model.
+        renamed: The port sets that differ, "p237=p78,p4=p49".
+        measured: Forms that were measured on the core.
+        parameters: The core's parameters.
+        places: Where models are found.
+
+    Raises:
+        ImportFailed: The list of ports is malformed.
+        ModelError: The model cannot be read.
     """
     model = load(name, places)
-    pairs = [r.split("=") for r in renamed.split(",") if r]
-    if not all(len(pair) == 2 and all(pair) for pair in pairs):
-        raise ImportFailed(f"malformed list of ports {renamed!r}: it is written p237=p78,p4=p49")
-
-    def function(what: str) -> str:
-        return "p" + model.functions.get(what, "").replace(",", "")
-
-    ports = Ports(dict(pairs), function("load"), function("store_address"), function("store_data"))
+    pairs = read_pairs(renamed, "ports", "p237=p78,p4=p49")
+    load_set, address_set, data_set = (
+        "p" + model.functions.get(function, "").replace(",", "") for function in ("load", "store_address", "store_data")
+    )
+    ports = PortConversion(renamed=pairs, load=load_set, store_address=address_set, store_data=data_set)
     old = {form: dict(model.entries(form)) for form in model.forms()}
-    known = {form: entries for form, entries in known.items() if not entries.get((), {}).get("derived")}
+    measured = {form: entries for form, entries in measured.items() if not entries.get((), {}).get("derived")}
     executes = bool(model.stated_parameters.get("move_elim_gpr")) and not parameters.get("move_elim_gpr")
-    made = inherit(old, old, known, ports, model.name, executes)
+    made = inherit(old, old, measured, ports, model.name, executes)
     return Imported(forms=made, fusion=dict(model.macro_fusion), unmatched=[], skipped=[], notes=[])
 
 
 def inherit(
     forms: Iterable[str],
     old: Mapping[str, Entries],
-    known: Mapping[str, Entries],
-    ports: Ports,
+    measured: Mapping[str, Entries],
+    ports: PortConversion,
     name: str,
     executes_moves: bool,
-) -> dict[str, dict[Conditions, Entry]]:
-    """The given forms of the core, from the entries of the predecessor `name` and those measured on the core.
+) -> dict[str, Entries]:
+    """Return the given forms of the core, from the predecessor's entries and those measured on the core.
 
-    A form that was measured with as many µops as the predecessor's keeps what the source does not say: its latencies by
-    operand where the longest is the same, how it is decoded, and its conditions. `executes_moves`: the core eliminates
-    no moves of general-purpose registers, other than the predecessor.
+    A form that was measured with as many µops as the predecessor's keeps what the source does not say: latencies by
+    operand if the longest one is the same, decoding, and conditions.
+
+    Args:
+        forms: The forms to make.
+        old: The predecessor's entries.
+        measured: The entries that were measured on the core.
+        ports: The conversion of port usage.
+        name: The predecessor.
+        executes_moves: The core, unlike the predecessor, eliminates no moves of general-purpose registers.
     """
-    made: dict[str, dict[Conditions, Entry]] = {}
+    made: dict[str, Entries] = {}
     for form in forms:
         theirs = old.get(form)
         if not theirs or () not in theirs:
             continue
-        mine = known.get(form)
+        mine = measured.get(form)
         converted = _converted(theirs, ports)
         if mine:
-            made[form] = _measured(mine, converted)
+            made[form] = _with_measured(mine, converted)
             continue
-        if by_key()[form].memory_bits == WIDE:
+        if by_key()[form].memory_bits == _WIDE:
             _store_wide(converted, ports)
         twin = form[:-1] + "r" if form.endswith("/m") else ""
-        if known.get(twin, {}).get(()) and old.get(twin, {}).get(()):
-            converted = _as_register_form(form, theirs, converted, old[twin][()], known[twin][()], ports)
+        if measured.get(twin, {}).get(()) and old.get(twin, {}).get(()):
+            converted = _as_register_form(form, theirs, converted, old[twin][()], measured[twin][()], ports)
         elif executes_moves and _GENERAL.issuperset(by_key()[form].operands) and ("same_reg",) in converted:
             converted = _executed(converted)
         converted[()] = {**converted[()], "derived": f"as on {name}"}
@@ -171,9 +169,9 @@ def inherit(
     return made
 
 
-def _converted(theirs: Entries, ports: Ports) -> dict[Conditions, Entry]:
+def _converted(theirs: Entries, ports: PortConversion) -> Entries:
     base = theirs[()]
-    result: dict[Conditions, Entry] = {}
+    result: Entries = {}
     for conditions, fields in theirs.items():
         mine = {k: v for k, v in fields.items() if k not in ("source", "derived")}
         if "ports" in mine:
@@ -185,9 +183,9 @@ def _converted(theirs: Entries, ports: Ports) -> dict[Conditions, Entry]:
     return result
 
 
-def _measured(mine: Entries, converted: dict[Conditions, Entry]) -> dict[Conditions, Entry]:
+def _with_measured(mine: Entries, converted: Entries) -> Entries:
     base, theirs = mine[()], converted[()]
-    if count(base["ports"]).total() != count(theirs.get("ports", "")).total():
+    if read_usage(base["ports"]).total() != read_usage(theirs.get("ports", "")).total():
         return {c: dict(f) for c, f in mine.items()}
     merged = {k: v for k, v in theirs.items() if k not in ("divider", "tp")}
     merged.update({k: v for k, v in base.items() if k in ("ports", "divider", "tp", "source")})
@@ -197,22 +195,22 @@ def _measured(mine: Entries, converted: dict[Conditions, Entry]) -> dict[Conditi
 
 
 def _as_register_form(
-    form: str, theirs: Entries, converted: dict[Conditions, Entry], old: Entry, new: Entry, ports: Ports
-) -> dict[Conditions, Entry]:
-    """Puts the measured register form's µops and latencies into a memory form, if it computed with the same µops."""
+    form: str, theirs: Entries, converted: Entries, old: Entry, new: Entry, ports: PortConversion
+) -> Entries:
+    """Return a memory form with the µops and latencies of the measured register form, if it computed with the same."""
     base = dict(converted[()])
     computation = ports.computation(theirs[()].get("ports", ""))
-    if not computation or computation != count(old.get("ports", "")):
+    if not computation or computation != read_usage(old.get("ports", "")):
         return converted
-    if computation.total() != count(new.get("ports", "")).total():
+    if computation.total() != read_usage(new.get("ports", "")).total():
         return converted
-    memory = Counter(count(theirs[()]["ports"]))
+    memory = read_usage(theirs[()]["ports"])
     memory.subtract(computation)
-    base["ports"] = write(count(ports.convert(write(memory))) + count(new["ports"]))
+    base["ports"] = write_usage(read_usage(ports.convert(write_usage(memory))) + read_usage(new["ports"]))
     if "divider" in base or "divider" in new:
         base["divider"] = new.get("divider", 0)
     if _longest(old) != _longest(new) and "latency" in new and "M<" not in base.get("latency", ""):
-        operand = next((str(n) for n, o in enumerate(by_key()[form].operands) if o == "M"), "")
+        operand = by_key()[form].memory_operand
         base["latency"] = write_latency(
             [(t, "m" if s == operand else s, c) for t, s, c in parse_latency(new["latency"])]
         )
@@ -220,27 +218,29 @@ def _as_register_form(
     return {(): base, **{c: f for c, f in rest.items() if f}}
 
 
-def _store_wide(converted: dict[Conditions, Entry], ports: Ports) -> None:
-    """Of two ports for stored data, each takes 256 bits (Intel's optimization manual: one 512-bit store a cycle)."""
+def _store_wide(converted: Entries, ports: PortConversion) -> None:
+    """Use two ports for stored data: each takes 256 bits (Intel's optimization manual: one 512-bit store a cycle)."""
     data = ports.renamed.get(ports.store_data, "")
     if len(data) != len("p49"):
         return
     for fields in converted.values():
-        usage = count(fields.get("ports", ""))
+        usage = read_usage(fields.get("ports", ""))
         if usage[data] == 1:
             usage[data] = 2
-            fields["ports"] = write(usage)
+            fields["ports"] = write_usage(usage)
 
 
-def _executed(converted: dict[Conditions, Entry]) -> dict[Conditions, Entry]:
-    """A move that the predecessor's renamer does, but not from a register to itself, executes like that one."""
+def _executed(converted: Entries) -> Entries:
+    """Return a move that the predecessor's renamer eliminates as it executes from a register to itself."""
     base, same = converted[()], converted["same_reg",]
     if base.get("ports") or not same.get("ports"):
         return converted
     executed = {**base, **same}
-    rest = {c: f for c, f in converted.items() if c and any(executed.get(k) != v for k, v in f.items())}
+    rest: dict[Conditions, Entry] = {
+        c: f for c, f in converted.items() if c and any(executed.get(k) != v for k, v in f.items())
+    }
     return {(): executed, **rest}
 
 
 def _longest(fields: Entry) -> int | None:
-    return max((c for _, _, c in parse_latency(fields.get("latency", ""))), default=None)
+    return longest_latency(fields.get("latency", ""))

@@ -13,7 +13,7 @@ osaca=${2:?folder of machine files of OSACA}
 redwood_cove=${3:?measurements of Redwood Cove, redwood_cove.jsonl.gz}
 data=${4:-models/data}
 # What was measured of Golden Cove beside, where it differs or nobody else has it.
-golden_cove=$(dirname "$0")/golden_cove
+golden_cove=$(dirname "$0")/measured/golden_cove
 
 incc_model() { ${INCC_MODEL:-incc-model} --model-path "$data" "$@"; }
 
@@ -42,8 +42,8 @@ uops() {
 features() {
   python3 - "$1" "$data" <<'END'
 import sys
-from incc.models.importers.shapes import by_key, features
-from incc.models.model import load
+from incc.models.forms.shapes import by_key, features
+from incc.models.loading import load
 print(",".join(sorted({f for form in load(sys.argv[1], [sys.argv[2]]).forms() for f in features(by_key()[form])})))
 END
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from incc.core.prediction import CLOSE
 from incc.frontends.isa import isa
-from incc.models.bound import IS_LOAD, IS_STORE
+from incc.models.binding.bound import IS_LOAD, IS_STORE
 from incc.report import types as t
 from incc.report import wording
 from incc.report.hints.advice import CLANG, advise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incc.frontends.isa import isa
-from incc.models.bound import UOP_LOAD, UOP_STORE_ADDRESS
+from incc.models.binding.bound import UOP_LOAD, UOP_STORE_ADDRESS
 from incc.models.throughput import port_bound
 from incc.report import types as t
 from incc.report import wording

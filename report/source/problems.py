@@ -55,22 +55,26 @@ LONGEST_LINE = 10_000
 
 
 def shown(problem: Problem, lines: Sequence[str]) -> str:
-    """As compilers show it, without a line break at the end. `lines` are those that the problem's is one of; longer
-    than LONGEST_LINE they are left out."""
+    """Return a problem as compilers show it, without a line break at the end. `lines` are those of its file."""
     if not 0 < problem.line <= len(lines):
         return f"{_place(problem)}: {problem.kind}: {problem.text}"
     line = lines[problem.line - 1].rstrip("\r")
     words = problem.statement.split(None, 1)
-    column = max(line.find(words[0]) if words else len(line) - len(line.lstrip()), 0) + 1
-    if len(line) > LONGEST_LINE:
-        return f"{_place(problem)}:{column}: {problem.kind}: {problem.text}"
-    caret = with_caret(line, column).rstrip("\n")
-    return f"{_place(problem)}:{column}: {problem.kind}: {problem.text}\n{caret}"
+    before = line[: max(line.find(words[0]) if words else len(line) - len(line.lstrip()), 0)]
+    column = len(before.encode("utf-8", "surrogateescape")) + 1
+    return message(_place(problem), column, problem.kind, problem.text, line)
 
 
-def with_caret(source: str, column: int) -> str:
-    """A line and a caret below the column, 1-based, as LLVM shows them: tabs as far as the next multiple of 8."""
-    return f"{source.expandtabs(8)}\n{' ' * len(source[: column - 1].expandtabs(8))}^\n"
+def message(place: str, column: int, kind: str, text: str, source: str) -> str:
+    """Return a message with its source line, and a caret below the column, which counts bytes from 1.
+
+    Tabs reach to the next multiple of 8. Lines longer than LONGEST_LINE are left out.
+    """
+    head = f"{place}:{column}: {kind}: {text}"
+    if len(source) > LONGEST_LINE:
+        return head
+    before = source.encode("utf-8", "surrogateescape")[: column - 1].decode("utf-8", "replace")
+    return f"{head}\n{source.expandtabs(8)}\n{' ' * len(before.expandtabs(8))}^"
 
 
 def _place(problem: Problem) -> str:

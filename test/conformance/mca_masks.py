@@ -1,81 +1,74 @@
-"""What is alike in two outputs of llvm-mca, or of a tool in its place: the outputs with every result masked.
+"""The comparison of two outputs of llvm-mca, or of a tool in its place, with every result masked.
 
-`masked` turns an output into a `Facts`: the part that does not depend on how good or bad the analysis is. `differences`
-compares two of them. Nothing here knows which of two outputs is whose.
+`masked` turns an output into `Facts`: the part that does not depend on how good the analysis is. `differences` compares
+two of them.
 
-What is masked, and what is not
--------------------------------
+What is masked
+--------------
 Numbers: a result (cycles, µops, latencies, throughputs, pressures, percentages, entries, averages) becomes `#` and
-keeps the width of its column, so a number that stands one column off is seen. An empty cell (` -     `) is a number,
-for how much a resource is used is a result. Compared as they are: `Iterations:` and `Instructions:`, indices of
-instructions, encodings and their sizes, the flags `*` and `U`, names of resources, register files and schedulers, all
-digits in the text of an instruction, lines and columns in messages.
+keeps the width of its column, so that a number in the wrong column is a difference. An empty cell (` -     `) is a
+number. Not masked are `Iterations:` and `Instructions:`, indices of instructions, encodings and their sizes, the flags
+`*` and `U`, names of resources, register files and schedulers, and digits in the text of an instruction.
 
-Shapes: what has as many lines or characters as the results ask for is held against a grammar instead.
-- Histograms (`[# dispatched], [# cycles]`): one row or more of the row's form count as one.
+Shapes: a grammar describes what has as many lines or characters as the results require.
+- Histograms (`[# dispatched], [# cycles]`): one or more rows count as one.
 - Timelines: the two lines of cycles are digits and blanks; each row is `[iteration,index]`, `D=*e*E?-*R?` among blanks
   and dots, three blanks, the instruction; rows follow each other without a gap, and all instructions begin in the same
-  column. A timeline that `Truncated display due to cycle limit` cuts off earlier is alike if what it has is.
-- Schedulers: `No scheduler resources used.` is alike to a table of them.
-- The bottleneck analysis is alike whatever it finds, if each line is one that such an analysis can have.
-- `(12.3%)` behind a number of stalled cycles, and the four lines about move elimination of a register file, are there
-  or not.
-- JSON: the same keys with the same types of values everywhere; lists of as many elements, but for those of results
-  (`ResourcePressureInfo`, `TimelineInfo`, `DependenceEdge` …), whose elements have to be of the same form. Strings are
-  compared, integers and fractions are both numbers. What is under `Incc` is not looked at.
+  column. Of a timeline that `Truncated display due to cycle limit` cuts off, the rows that it has are compared.
+- Schedulers: `No scheduler resources used.` equals a table of schedulers.
+- The bottleneck analysis may have any findings; each line must be one that such an analysis can have.
+- `(12.3%)` after a number of stalled cycles, and the four lines about the move elimination of a register file, are
+  optional.
+- JSON: the same keys with the same types of values; lists of the same length, except for lists of results
+  (`ResourcePressureInfo`, `TimelineInfo`, `DependenceEdge` …), whose elements must have the same form. Strings are
+  compared, integers and fractions are both numbers. `Incc` is ignored.
 
-Messages: the name with which a tool calls itself is masked. Lines `note: …` that llvm-mca has not, by which incc-mca
-says that an option has no effect, or which core's model it took, are left out; they are no errors.
+Diagnostics on standard error: the place and the kind of each (`a.s:3:9: error`), not its text. A diagnostic without
+line and column, such as a mistake on the command line, shows in the exit status alone.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import msgspec
 
-TEXT = "¦"  # between a row and the instruction at its end
-ASPECTS = ("sections", "rows", "text", "stderr", "status")
+TEXT = "¦"
+"""The separator between a row and the instruction at its end."""
+ASPECTS = ("sections", "rows", "text", "diagnostics", "status")
 
 
 class Section(msgspec.Struct, frozen=True):
-    """A view of one region: its heading and its lines, each with TEXT between what is masked and the instruction."""
+    """A view of one region."""
 
     title: str
     lines: list[str]
+    """Each line masked, with TEXT before its instruction."""
 
 
 class Facts(msgspec.Struct, frozen=True):
-    """An output without its results: `sections` of text or, of JSON, one with a line for each value."""
+    """An output without its results."""
 
     status: int
     stderr: list[str]
+    """The lines on standard error, of which `differences` compares the `diagnostics`."""
     sections: list[Section]
-
-    def plain(self) -> dict[str, Any]:
-        """As what JSON can hold."""
-        return {"status": self.status, "stderr": self.stderr, "sections": [[s.title, s.lines] for s in self.sections]}
-
-    @staticmethod
-    def of(plain: dict[str, Any]) -> Facts:
-        """The inverse of `plain`."""
-        return Facts(plain["status"], plain["stderr"], [Section(t, lines) for t, lines in plain["sections"]])
+    """The sections of a text; of JSON one for each key, with a line for each value."""
 
 
-# Where a section begins: a pattern of its heading, what it is called if not as its heading, and what masks its lines.
 _NUMBER = r"\d+(?:\.\d+)?"
 _SHARE = r"\(\s*(?:\d+\.\d+|inf|-?nan)%\s?\)"
 _BLANK = re.compile(r"\s*")
 
 
 def _numbers(line: str) -> str:
-    """A line with each number as `#`, as wide as number and blanks were; without that width at the end of the line."""
+    """Return a line with each number as `#`, as wide as number and blanks are, except at the end of the line."""
 
-    def mask(found: re.Match[str]) -> str:
-        return "#" if found.end() == len(line) and not found[2] else "#".ljust(len(found[0]))
+    def mask(match: re.Match[str]) -> str:
+        return "#" if match.end() == len(line) and not match[2] else "#".ljust(len(match[0]))
 
     return re.sub(rf"(?<![\w#.%])({_NUMBER})( *)", mask, line)
 
@@ -96,7 +89,7 @@ _HISTOGRAM_ROW = re.compile(rf" (\d+),\s+(\d+) +{_SHARE}$")
 
 
 def _histogram(lines: list[str]) -> list[str]:
-    """Rows of ` 3,         98  (32.0%)` as one; the second column begins at the same place in all with one digit."""
+    """Merge rows such as ` 3,         98  (32.0%)`. In rows with one digit the second column must be aligned."""
     made: list[str] = []
     columns: set[int] = set()
     for line in lines:
@@ -112,13 +105,12 @@ def _histogram(lines: list[str]) -> list[str]:
 
 
 def _queues(lines: list[str]) -> list[str]:
-    """Rows of `SKLPortAny       40         60         60`, whose first word is a name."""
+    """Mask rows such as `SKLPortAny       40         60         60`."""
     made = []
     for line in lines:
         row = re.fullmatch(r"(\S+)( +)(\d.*)", line)
         if row and not line.startswith("["):
             name, rest = row[1], re.sub(r"(\d+)( *)", lambda m: "#".ljust(len(m[0])) if m[2] else "#", row[3])
-            # Names are filled up to the same column, unless they are longer.
             made.append(f"{name}{' ' * len(row[2])}{rest}")
         else:
             made.append(line)
@@ -133,8 +125,10 @@ def _register_files(lines: list[str]) -> list[str]:
 
 
 def _wide_cells(line: str, cells: int) -> str | None:
-    """What stands behind the cells of a row in which a number has more than six digits; None where it is no such row.
-    What follows such a number is one blank further, until blanks make up for it."""
+    """Return what follows the cells of a row in which a number has more than six digits, None for any other row.
+
+    Such a number moves what follows it, until there are blanks enough to make up for it.
+    """
     made = ""
     words = line.split(maxsplit=cells)[:cells]
     if len(words) < cells or max(map(len, words)) < 7:
@@ -148,7 +142,7 @@ def _wide_cells(line: str, cells: int) -> str | None:
 
 
 def _pressure(lines: list[str]) -> list[str]:
-    """Cells of seven columns, as many as the header has, and the instruction."""
+    """Mask the cells, seven columns wide and as many as the header has, before the instruction."""
     made: list[str] = []
     cells = 0
     for line in lines:
@@ -156,32 +150,32 @@ def _pressure(lines: list[str]) -> list[str]:
             cells = len(re.findall(r"\[[\d.]+\]", line))
             made.append(line)
             continue
-        found = [line[n * 7 : n * 7 + 7] for n in range(cells)]
-        if cells and found[-1] and all(re.fullmatch(r"(?: -  |\d+\.\d\d) *", f) and len(f) == 7 for f in found):
+        row = [line[n * 7 : n * 7 + 7] for n in range(cells)]
+        if cells and row[-1] and all(re.fullmatch(r"(?: -  |\d+\.\d\d) *", cell) and len(cell) == 7 for cell in row):
             text = line[cells * 7 :]
             made.append("#" * cells + (f"{TEXT}{text}" if text else ""))
-        elif cells and (text_behind := _wide_cells(line, cells)) is not None:
-            made.append("#" * cells + (f"{TEXT}{text_behind}" if text_behind else ""))
+        elif cells and (text := _wide_cells(line, cells)) is not None:
+            made.append("#" * cells + (f"{TEXT}{text}" if text else ""))
         else:
             made.append(line)
     return made
 
 
 def _info_numbers(uops: str, latency: str, throughput: str) -> str:
-    """The three numbers of a row as llvm-mca fills them up: to three digits before the point, more push."""
+    """Return the three numbers of a row in llvm-mca's layout: columns of three digits before the point."""
     before_point = len(throughput.partition(".")[0])
     last = " -     " if throughput == "-" else throughput + " " * (1 + max(3 - before_point, 0))
     return f" {uops}{' ' * (4 + max(3 - len(uops), 0))}{latency}{' ' * (3 + max(3 - len(latency), 0))}{last}"
 
 
 def _info(lines: list[str]) -> list[str]:
-    """Three numbers, flags, perhaps the size of the encoding and the encoding, and the instruction."""
+    """Mask three numbers before the flags, the encoding with its size if it is shown, and the instruction."""
     made = []
     columns: list[int] = []
     encoded = False
     for line in lines:
         if re.match(r"\[1\] +\[2\]", line):
-            columns = [found.start() for found in re.finditer(r"\[\d+\]", line)]
+            columns = [match.start() for match in re.finditer(r"\[\d+\]", line)]
             encoded = "Encodings:" in line
             made.append(line)
             continue
@@ -190,7 +184,7 @@ def _info(lines: list[str]) -> list[str]:
         if not head or not line.startswith(head):
             made.append(line)
             continue
-        # Wider numbers push what follows.
+        # Wider numbers move what follows.
         line = " " * columns[3] + line[len(head) :]
         flags = "".join(line[column : column + 7] for column in columns[3:])
         if encoded:
@@ -209,7 +203,7 @@ _TRUNCATED = "Truncated display due to cycle limit"
 
 
 def _timeline(lines: list[str]) -> list[str]:
-    """The first iteration's instructions, how many iterations there are, and whether the timeline is cut off."""
+    """Keep the instructions of the first iteration and the number of rows, and note whether the timeline is cut off."""
     made: list[str] = []
     columns = set()
     rows: list[tuple[int, int, str]] = []
@@ -220,7 +214,7 @@ def _timeline(lines: list[str]) -> list[str]:
             columns.add(row.start(3))
             rows.append((int(row[1]), int(row[2]), row[3]))
         elif re.fullmatch(r"(Index)?[ 0-9]+", line) and not rows:
-            if "<cycles>" not in made:  # one line of cycles, or two: tens are there if the timeline is longer than ten
+            if "<cycles>" not in made:  # there are two lines of cycles if there are more than ten cycles
                 made.append("<cycles>")
         elif line == _TRUNCATED:
             ends = _TRUNCATED
@@ -237,26 +231,23 @@ def _timeline(lines: list[str]) -> list[str]:
         made.append(f"instructions in columns {sorted(columns)}")
     made += [f"[0,N]{TEXT}{text}" for _, _, text in rows[:width]]
     made.append(f"<{len(rows)} rows{', truncated' if ends else ''}>")
-    # Blank lines at the end belong to what follows.
-    return made + [""] * sum(1 for _ in _trailing(lines))
+    return made + _blank_end(lines)
 
 
-def _trailing(lines: list[str]) -> Iterable[str]:
-    for line in reversed(lines):
-        if line:
-            return
-        yield line
+def _blank_end(lines: list[str]) -> list[str]:
+    """Return the blank lines at the end, which belong to the next section."""
+    return list(itertools.takewhile(lambda line: not line, reversed(lines)))
 
 
 def _waits(lines: list[str]) -> list[str]:
-    """Where the columns of a row begin, if it has the number that is due; `<total>` has none."""
+    """Replace the cells of a row by the places where they begin. Rows are numbered, except for `<total>`."""
     made: list[str] = []
-    due = 0
+    count = 0
     for line in lines:
         row = re.match(r"(\d+\.|  ) +(\d+ +)((?:-?\d+\.\d|-) +)((?:-?\d+\.\d|-) +)((?:-?\d+\.\d|-) +)(\S.*)", line)
         if row:
-            number = "N." if row[1] == f"{due}." else row[1]
-            due += 1
+            number = "N." if row[1] == f"{count}." else row[1]
+            count += 1
             made.append(f"{number} {','.join(str(row.start(n)) for n in range(2, 7))}{TEXT}{row[6]}")
         else:
             made.append(line)
@@ -287,8 +278,8 @@ _BOTTLENECK = [
 
 
 def _bottlenecks(lines: list[str]) -> list[str]:
-    odd = [line for line in lines if not any(each.fullmatch(line) for each in _BOTTLENECK)]
-    return [*odd, *([""] * sum(1 for _ in _trailing(lines)))]
+    unexpected = [line for line in lines if not any(each.fullmatch(line) for each in _BOTTLENECK)]
+    return [*unexpected, *_blank_end(lines)]
 
 
 def _as_is(lines: list[str]) -> list[str]:
@@ -315,25 +306,25 @@ _SECTIONS: list[tuple[re.Pattern[str], str, Callable[[list[str]], list[str]]]] =
         (r"No resource or data dependency|Cycles with backend pressure", "Bottlenecks", _bottlenecks),
     )
 ]
+"""The pattern of a section's heading, its title if it is not the heading, and the function that masks its lines."""
 
 
 def text_sections(output: str) -> list[Section]:
-    """The sections of llvm-mca's text, masked."""
-    found: list[tuple[str, Callable[[list[str]], list[str]], list[str]]] = [("", _as_is, [])]
+    """Return the sections of llvm-mca's text, masked."""
+    sections: list[tuple[str, Callable[[list[str]], list[str]], list[str]]] = [("", _as_is, [])]
     for line in output.split("\n"):
         for pattern, title, mask in _SECTIONS:
             if pattern.match(line):
-                found.append((title or line, mask, [line] if title else []))
+                sections.append((title or line, mask, [line] if title else []))
                 break
         else:
-            found[-1][2].append(line)
-    return [Section(title, mask(lines)) for title, mask, lines in found if title or lines]
+            sections[-1][2].append(line)
+    return [Section(title, mask(lines)) for title, mask, lines in sections if title or lines]
 
 
-# Lists whose length is a result.
 _OPEN_LISTS = ("ResourcePressureInfo", "TimelineInfo", "DependenceEdge", "BottleneckAnalysis", "Usage")
-
-_ELEMENTS = {"ResourcePressureInfo": "{InstructionIndex #, ResourceIndex #, ResourceUsage #}"}
+"""The lists whose length is a result."""
+_PRESSURE_ELEMENT = "ResourcePressureInfo[]: {InstructionIndex #, ResourceIndex #, ResourceUsage #}"
 
 
 def _json_lines(value: object, path: str) -> Iterable[str]:
@@ -349,11 +340,12 @@ def _json_lines(value: object, path: str) -> Iterable[str]:
     elif isinstance(value, list):
         if key.startswith(_OPEN_LISTS):
             yield f"{path}: list"
-            # Which instruction an element is about is its value here, not its place.
-            lines = {line for each in value for line in _json_lines(each, f"{path}[]")}
-            found = {re.sub(r"\bInstruction \d+", "Instruction #", line) for line in lines}
-            # An instruction that takes nothing has no element, and a list may be empty.
-            yield from sorted(found - {f"{path}[]: {_ELEMENTS.get(key)}"})
+            # The instruction that an element is about is a result as well.
+            lines = {
+                re.sub(r"\bInstruction \d+", "Instruction #", x) for e in value for x in _json_lines(e, f"{path}[]")
+            }
+            # An instruction without µops has no element, so that the list may be empty.
+            yield from sorted(line for line in lines if not line.endswith(_PRESSURE_ELEMENT))
         else:
             yield f"{path}: {len(value)} elements"
             for n, each in enumerate(value):
@@ -366,21 +358,21 @@ def _json_lines(value: object, path: str) -> Iterable[str]:
 
 
 def _json_value(key: str, value: object) -> str:
-    """Flags are facts of instructions, as in the text form; so are the numbers that count them."""
+    """Mask numbers, but neither flags of instructions nor the numbers that count instructions."""
     if isinstance(value, bool) or value is None or key in ("Instruction", "Iterations", "Instructions"):
         return json.dumps(value)
     return "#"
 
 
 def json_sections(value: object) -> list[Section]:
-    """A document of llvm-mca's JSON, masked: a section for each key of the document, a line for each value."""
+    """Return the masked sections of a JSON document: one for each key, with a line for each value."""
     if not isinstance(value, dict):
         return [Section("JSON", list(_json_lines(value, "")))]
     return [Section(f"JSON {key}", list(_json_lines(value[key], key))) for key in sorted(value) if key != "Incc"]
 
 
 def sections(output: str) -> list[Section]:
-    """The sections of an output of either form."""
+    """Return the sections of an output of either form."""
     if output.lstrip().startswith("{"):
         try:
             return json_sections(json.loads(output))
@@ -389,60 +381,86 @@ def sections(output: str) -> list[Section]:
     return text_sections(output)
 
 
-# llvm-mca has three notes without a place in the file; each stands behind a warning or an error.
-_OWN_NOTE = re.compile(
-    r"(?:\S*(?:llvm|incc)-mca[\w.-]*: )?note: (?!call instructions are|program counter updates|instruction:)"
-)
+_DIAGNOSTIC = re.compile(r"(\S.*?:\d+:\d+): (error|warning|note): (.*)")
 
 
-def messages(stderr: str, folder: str = "") -> list[str]:
-    """The lines of standard error without the tool's name, incc's notes and the folder of temporary files."""
-    made = []
-    for line in stderr.replace(folder, "%t").split("\n") if folder else stderr.split("\n"):
-        if _OWN_NOTE.match(line):
-            continue
-        line = re.sub(r"^\S*(?:llvm|incc)-mca[\w.-]*(?= ?:)", "PROGRAM", line)
-        made.append(re.sub(r"(?<=[' ])[^' ]*(?:llvm|incc)-mca[\w.-]*(?= --help)", "PROGRAM", line))
-    while made and not made[-1]:
-        made.pop()
-    return made
+def diagnostics(stderr: list[str]) -> list[str]:
+    """Return the place and the kind of each diagnostic (`a.s:3:9: error`) with line and column, once each.
+
+    llvm-mca reads a text twice, and may repeat its diagnostics. It places a mistake in a macro or a repetition in a
+    text of its own, `<instantiation>`; it counts at the statement in the file, which a note names.
+    """
+    found: dict[str, None] = {}
+    instantiated = ""
+    for line in stderr:
+        if match := _DIAGNOSTIC.match(line):
+            place, kind, text = match.groups()
+            if place.startswith("<instantiation>"):
+                instantiated = instantiated or kind
+            elif instantiated and text == "while in macro instantiation":
+                found[f"{place}: {instantiated}"] = None
+                instantiated = ""
+            else:
+                found[f"{place}: {kind}"] = None
+    return list(found)
 
 
 def masked(status: int, stdout: str, stderr: str, files: Iterable[tuple[str, str]] = (), folder: str = "") -> Facts:
-    """The facts of a run; `files` are the names and texts of what it wrote, `folder` where that was."""
+    """Return the facts of a run.
+
+    Args:
+        status: the exit status.
+        stdout: the text on standard output.
+        stderr: the text on standard error.
+        files: the names and texts of the files that the run wrote.
+        folder: the folder of the run, which is masked in file names.
+    """
     found = sections(stdout) if stdout else []
     for name, text in files:
         found.append(Section(f"file {name}", []))
         found += sections(text)
-    return Facts(status, messages(stderr, folder), found)
+    lines = (stderr.replace(folder, "%t") if folder else stderr).rstrip("\n")
+    return Facts(status, lines.split("\n") if lines else [], found)
 
 
-def _open_ended(lines: list[str]) -> tuple[list[str], int, bool]:
-    """The lines of a timeline without its last, how many rows it has, and whether it was cut off."""
-    for n, line in enumerate(lines):
-        if found := re.fullmatch(r"<(\d+) rows(, truncated)?>", line):
-            return lines[:n] + lines[n + 1 :], int(found[1]), found[2] is not None
-    return lines, 0, False
+class _Timeline(msgspec.Struct, frozen=True, kw_only=True):
+    """The parts of a masked timeline."""
+
+    texts: list[str]
+    rest: list[str]
+    rows: int
+    cut: bool
 
 
-def _alike_timelines(one: list[str], other: list[str]) -> bool:
-    first, rows, cut = _open_ended(one)
-    second, other_rows, other_cut = _open_ended(other)
-    if not cut and not other_cut and rows != other_rows:
-        return False
-    if (cut and not other_cut and rows > other_rows) or (other_cut and not cut and other_rows > rows):
-        return False
-    texts, other_texts = ([x for x in lines if TEXT in x] for lines in (first, second))
-    shorter = min(len(texts), len(other_texts))
-    complete = (
-        len(texts) == len(other_texts) or (cut and len(texts) == shorter) or (other_cut and len(other_texts) == shorter)
+def _parts(lines: list[str]) -> _Timeline:
+    end = next((n for n, line in enumerate(lines) if re.fullmatch(r"<\d+ rows(, truncated)?>", line)), None)
+    if end is None:
+        return _Timeline(
+            texts=[x for x in lines if TEXT in x], rest=[x for x in lines if TEXT not in x], rows=0, cut=False
+        )
+    others = lines[:end] + lines[end + 1 :]
+    rows = int(lines[end][1:].split()[0])
+    return _Timeline(
+        texts=[x for x in others if TEXT in x],
+        rest=[x for x in others if TEXT not in x],
+        rows=rows,
+        cut="truncated" in lines[end],
     )
-    rest, other_rest = ([x for x in lines if TEXT not in x] for lines in (first, second))
-    if bool(rows) != bool(other_rows):  # the blank line before the rows belongs to the first
-        longer = rest if rows else other_rest
-        if "<cycles>" in longer[:-1]:
-            del longer[longer.index("<cycles>") + 1]
-    return complete and texts[:shorter] == other_texts[:shorter] and rest == other_rest
+
+
+def _same_timelines(one: list[str], other: list[str]) -> bool:
+    """Return True if two timelines are the same, as far as the shorter one goes if it is cut off."""
+    first, second = sorted((_parts(one), _parts(other)), key=lambda part: part.rows)
+    if first.rows != second.rows and not first.cut:
+        return False
+    shorter, longer = sorted((first.texts, second.texts), key=len)
+    cut = first.cut if shorter is first.texts else second.cut
+    if longer[: len(shorter)] != shorter or (len(shorter) != len(longer) and not cut):
+        return False
+    rest = list(second.rest)
+    if not first.rows and second.rows and "<cycles>" in rest[:-1]:  # a blank line precedes the rows
+        del rest[rest.index("<cycles>") + 1]
+    return first.rest == rest
 
 
 _TIMELINE_ELEMENT = "{CycleDispatched #, CycleExecuted #, CycleIssued #, CycleReady #, CycleRetired #}"
@@ -450,24 +468,23 @@ _TIMELINE_ELEMENT = "{CycleDispatched #, CycleExecuted #, CycleIssued #, CycleRe
 
 def _rows(section: Section) -> list[str]:
     lines = [line.partition(TEXT)[0] for line in section.lines]
-    # A list of events is empty if the first instruction takes longer than is shown.
+    # There are no events if the first instruction takes longer than the timeline.
     return [line for line in lines if not line.endswith(f"TimelineInfo[]: {_TIMELINE_ELEMENT}")]
 
 
 _NO_QUEUE = "No scheduler resources used."
 
 
-def _alike_queues(one: list[str], other: list[str]) -> bool:
-    """Whether either says that no entry of any scheduler was ever used, which is a result, and ends as the other."""
-    ends = [len(list(_trailing(lines))) for lines in (one, other)]
-    return ends[0] == ends[1] and any(line == _NO_QUEUE for line in (*one, *other))
+def _same_queues(one: list[str], other: list[str]) -> bool:
+    """Return True if in either no entry of a scheduler was ever used, which is a result."""
+    return _blank_end(one) == _blank_end(other) and _NO_QUEUE in (*one, *other)
 
 
-def _texts(found: Facts) -> list[str]:
-    """The instructions of every section but timelines, which may have fewer."""
+def _texts(facts: Facts) -> list[str]:
+    """Return the instructions of all sections except for timelines, which may have fewer."""
     return [
         line.partition(TEXT)[2]
-        for section in found.sections
+        for section in facts.sections
         if section.title != "Timeline view:"
         for line in section.lines
         if TEXT in line
@@ -475,16 +492,19 @@ def _texts(found: Facts) -> list[str]:
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """In which aspect two outputs differ, where, and the lines that one has and the other has not."""
+    """A difference between two outputs."""
 
     aspect: str
-    where: str
+    section: str
+    """The title of the section, "" for an aspect of the whole output."""
     expected: list[str]
+    """The lines that only the expected output has."""
     got: list[str]
+    """The lines that only the other output has."""
 
 
 def _unlike(expected: list[str], got: list[str]) -> tuple[list[str], list[str]]:
-    """The lines between the common start and the common end."""
+    """Return the lines between the common start and the common end."""
     start = 0
     while start < min(len(expected), len(got)) and expected[start] == got[start]:
         start += 1
@@ -494,39 +514,43 @@ def _unlike(expected: list[str], got: list[str]) -> tuple[list[str], list[str]]:
     return expected[start : len(expected) - end], got[start : len(got) - end]
 
 
-def _difference(aspect: str, where: str, unlike: tuple[list[str], list[str]]) -> Difference:
-    return Difference(aspect=aspect, where=where, expected=unlike[0], got=unlike[1])
+def _difference(aspect: str, section: str, expected: list[str], got: list[str]) -> Difference:
+    only_expected, only_got = _unlike(expected, got)
+    return Difference(aspect=aspect, section=section, expected=only_expected, got=only_got)
 
 
 def differences(expected: Facts, got: Facts) -> list[Difference]:
-    """All differences, one an aspect and section; sections that only one has are named once, under `sections`."""
+    """Return all differences, one for each aspect and section; sections that only one output has count once."""
+    titles, other_titles = [s.title for s in expected.sections], [s.title for s in got.sections]
     found: list[Difference] = []
-    titles, other = [s.title for s in expected.sections], [s.title for s in got.sections]
-    if titles != other:
-        found.append(_difference("sections", "", _unlike(titles, other)))
-    left = list(got.sections)
-    for section in expected.sections:
+    if titles != other_titles:
+        found.append(_difference("sections", "", titles, other_titles))
+    found += _row_differences(expected.sections, got.sections)
+    texts, other_texts = _texts(expected), _texts(got)
+    if texts != other_texts:
+        # A text is shown once, though it is in several views.
+        found.append(_difference("text", "", list(dict.fromkeys(texts)), list(dict.fromkeys(other_texts))))
+    places, other_places = diagnostics(expected.stderr), diagnostics(got.stderr)
+    if places != other_places:
+        found.append(_difference("diagnostics", "", places, other_places))
+    if expected.status != got.status:
+        found.append(Difference(aspect="status", section="", expected=[str(expected.status)], got=[str(got.status)]))
+    return found
+
+
+def _row_differences(expected: list[Section], got: list[Section]) -> Iterable[Difference]:
+    """Yield the differences in the rows of sections that both outputs have."""
+    left = list(got)
+    for section in expected:
         at = next((n for n, each in enumerate(left) if each.title == section.title), None)
         if at is None:
             continue
-        same = left[at]
+        other = left[at]
         del left[: at + 1]
         if section.title == "Timeline view:":
-            if not _alike_timelines(section.lines, same.lines):
-                found.append(_difference("rows", section.title, _unlike(section.lines, same.lines)))
-        elif _rows(section) != _rows(same):
-            if section.title == "Scheduler's queue usage:" and _alike_queues(section.lines, same.lines):
-                continue
-            found.append(_difference("rows", section.title, _unlike(_rows(section), _rows(same))))
-    if titles == other or _texts(got):
-        texts, others = _texts(expected), _texts(got)
-        if texts != others:
-            # Each text once: it stands in several views.
-            found.append(_difference("text", "", _unlike(list(dict.fromkeys(texts)), list(dict.fromkeys(others)))))
-    elif _texts(expected):
-        found.append(Difference(aspect="text", where="", expected=["instructions"], got=[]))
-    if expected.stderr != got.stderr:
-        found.append(_difference("stderr", "", _unlike(expected.stderr, got.stderr)))
-    if expected.status != got.status:
-        found.append(Difference(aspect="status", where="", expected=[str(expected.status)], got=[str(got.status)]))
-    return found
+            if not _same_timelines(section.lines, other.lines):
+                yield _difference("rows", section.title, section.lines, other.lines)
+        elif _rows(section) != _rows(other) and not (
+            section.title == "Scheduler's queue usage:" and _same_queues(section.lines, other.lines)
+        ):
+            yield _difference("rows", section.title, _rows(section), _rows(other))

@@ -66,7 +66,7 @@ def cpu_of(case: Case) -> str:
 def _excepts(exception: Exception_, case: Case, difference: Difference) -> bool:
     return (
         fnmatch.fnmatchcase(difference.aspect, exception.aspect)
-        and fnmatch.fnmatchcase(difference.where, exception.where)
+        and fnmatch.fnmatchcase(difference.section, exception.where)
         and any(names(pattern, case) for pattern in exception.cases)
         and (not exception.cpus or cpu_of(case) in exception.cpus)
     )

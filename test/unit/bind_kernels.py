@@ -8,10 +8,10 @@ from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import innermost_loops, whole_file
 from incc.frontends.kernel import Kernel
 from incc.frontends.x86.kernels import decode_regions
-from incc.models.bind import bind
-from incc.models.bound import BoundKernel
+from incc.models.binding.bind import bind
+from incc.models.binding.bound import BoundKernel
+from incc.models.binding.pipeline import copied
 from incc.models.loading import load
-from incc.models.pipeline import copied
 
 
 def kernel(text: str) -> Kernel:

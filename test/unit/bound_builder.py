@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from incc.models import bound as m
+from incc.models.binding import bound as m
 
 LOAD_LATENCY = 5
 FORWARD_CYCLES = 4

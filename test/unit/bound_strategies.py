@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from bound_builder import LOAD_LATENCY, BoundBuilder
-from incc.models import bound as m
+from incc.models.binding import bound as m
 
 registers = st.sampled_from("abcd")
 

@@ -11,11 +11,10 @@ from functools import cache
 from hashlib import blake2b
 from typing import Any
 
-from structs import filled
-
 from incc.comparison import types as c
 from incc.comparison.side import Entry, Side, in_memory, side_info
 from incc.report import types as t
+from struct_fixtures import filled
 
 PORTS = ("0", "1", "2", "3", "4", "5", "6", "7", "0DV")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
+from incc.views.llvm_mca.requested import Views
 
 Report = dict[str, Any]
 
@@ -20,37 +20,9 @@ STALLS = {
 BEYOND = 10**9  # a cycle behind every limit of a timeline
 
 
-class Heading(msgspec.Struct, frozen=True):
-    number: int = -1
-    name: str = ""
-
-
-class Views(msgspec.Struct, frozen=True, kw_only=True):
-    """What views are asked for: llvm-mca's defaults."""
-
-    summary: bool = True
-    info: bool = True
-    encoding: bool = False
-    barriers: bool = False
-    pressure: bool = True
-    timeline: bool = False
-    timeline_iterations: int = 10
-    timeline_cycles: int = 80
-    dispatch_stats: bool = False
-    scheduler_stats: bool = False
-    retire_stats: bool = False
-    register_file_stats: bool = False
-    bottleneck_analysis: bool = False
-    instruction_tables: bool = False
-    json: bool = False
-    triple: str = "x86_64-pc-linux-gnu"
-    march: str = "x86_64"
-    cpu: str = ""
-    headings: tuple[Heading, ...] = ()
-    parameters: tuple[tuple[str, int | bool], ...] = ()
-
-
 STATISTICS = Views(
+    triple="x86_64-pc-linux-gnu",
+    march="x86_64",
     encoding=True,
     barriers=True,
     timeline=True,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from structs import filled
-
 from incc.comparison import types as c
 from incc.report import types as t
+from struct_fixtures import filled
 
 FIGURES: Any = {
     "cycles": 4.0, "cycles_least": 4.0, "cycles_most": 4.0, "at_least": False, "elements": 4.0,

@@ -27,8 +27,8 @@ from incc.frontends.kernel import (
 )
 from incc.frontends.unit import Unit
 from incc.frontends.x86.classify import divisor_of, sum_of
-from incc.models import bound as b
-from incc.models.bound import BoundKernel
+from incc.models.binding import bound as b
+from incc.models.binding.bound import BoundKernel
 from incc.models.model import Form, MachineModel
 from incc.report import types as t
 from incc.report.build import UnitResult, build_report, unit_report

@@ -185,11 +185,11 @@ def test_what_cannot_be_analysed(arguments: dict[str, object], message: str) -> 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"input": "elf"}, "input is one of 'asm', 'hex', 'obj', not 'elf'"),
-        ({"loops": "all"}, "loops is one of"),
-        ({"alignment": 64}, "alignment is below 64"),
-        ({"timeline": -1}, "timeline is at least 0"),
-        ({"functions": "triad"}, "functions is a list"),
+        ({"input": "elf"}, "input must be one of 'asm', 'hex', 'obj', not 'elf'"),
+        ({"loops": "all"}, "loops must be one of"),
+        ({"alignment": 64}, "alignment must be below 64"),
+        ({"timeline": -1}, "timeline must be at least 0"),
+        ({"functions": "triad"}, "functions must be a list"),
         ({"changes": ["port += 1"]}, "port"),
     ],
 )

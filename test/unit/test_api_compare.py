@@ -82,19 +82,19 @@ def test_arguments(report: incc.Report, asked: list[Any]) -> None:
 def test_arguments_that_are_no_good(tmp_path: pathlib.Path, report: incc.Report) -> None:
     for arguments, said in (
         ({"labels": ["one"]}, "1 labels for 2 sources"),
-        ({"labels": "ab"}, "a list of texts"),
-        ({"functions": "f"}, "a list of texts"),
-        ({"jobs": 0}, "jobs is at least 1"),
+        ({"labels": "ab"}, "a list of strings"),
+        ({"functions": "f"}, "a list of strings"),
+        ({"jobs": 0}, "jobs must be at least 1"),
         ({"where": "cycles >"}, "column"),
         ({"fail_if": "nonsense > 1"}, "nonsense"),
-        ({"mcpu": "skylake,znver4"}, "several cores are for code"),
+        ({"mcpu": "skylake,znver4"}, "several cores apply only to code"),
     ):
         with pytest.raises(ValueError, match=said):
             incc.compare(report, report, **arguments)  # type: ignore[arg-type]
     for sources in ((), (report,)):
         with pytest.raises(ValueError, match="two sources"):
             incc.compare(*sources)
-    with pytest.raises(ValueError, match="no report as JSON has it"):
+    with pytest.raises(ValueError, match="not a report that JSON can represent"):
         incc.compare(report, {"units": {1}})
     for source, said in (
         ({}, "not an incc report"),

@@ -349,7 +349,7 @@ def test_an_interruption_before_the_first_figure(monkeypatch: pytest.MonkeyPatch
 
 
 def test_nothing_has_no_sign() -> None:
-    from incc.measuring.pairs import Pair
+    from incc.measuring.forms.pairs import Pair
     from incc.views.bench import matrix
     from incc.views.bench_page import picture
     from incc.views.layout import Layout

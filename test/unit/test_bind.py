@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from bind_kernels import analysis, bound, inputs_of, kernel, outputs_of, ports_of
-from incc.models import bound as arrays
-from incc.models.bind import bind
+from incc.models.binding import bound as arrays
+from incc.models.binding.bind import bind
 from incc.models.loading import load
 
 

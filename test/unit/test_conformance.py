@@ -21,7 +21,7 @@ import mca_lit
 import mca_table
 from incc.driver.commands.mca import main
 from mca_cases import HERE, Case, corpus, lines_of, run_command, run_function
-from mca_masks import ASPECTS, Facts, differences, masked, messages
+from mca_masks import ASPECTS, Facts, diagnostics, differences, masked
 
 DATA = Path(__file__).parent / "data" / "mca"
 CASES = {case.name: case for case in corpus()}
@@ -118,7 +118,7 @@ def test_results_are_masked() -> None:
             continue
         found = run_command([program, "-dispatch=1", "-lqueue=3", "-squeue=2"], case)
         changed += found.stdout != run_command([program], case).stdout
-        assert [d for d in differences(facts, found.facts()) if d.aspect != "stderr"] == [], case.name
+        assert [d for d in differences(facts, found.facts()) if d.aspect != "diagnostics"] == [], case.name
     assert changed > 100
 
 
@@ -134,7 +134,7 @@ def test_what_was_alike_is_alike(group: str) -> None:
             continue
         found = run_function(main, ["--compat"], case).facts()
         counted, _ = mca_table.judged(case, recorded()[case.name], found, exceptions())
-        worse += [f"{case.name}: {d.aspect} {d.where}: {d.expected[:3]} {d.got[:3]}" for d in counted[:2]]
+        worse += [f"{case.name}: {d.aspect} {d.section}: {d.expected[:3]} {d.got[:3]}" for d in counted[:2]]
     assert worse == []
 
 
@@ -155,7 +155,7 @@ SAMPLE = (DATA / "sample.txt").read_text()
 def differing(changed: str, status: int = 0, stderr: str = "") -> set[tuple[str, str]]:
     assert (changed, status, stderr) != (SAMPLE, 0, "")
     found = differences(masked(0, SAMPLE, ""), masked(status, changed, stderr))
-    return {(each.aspect, each.where) for each in found}
+    return {(each.aspect, each.section) for each in found}
 
 
 def test_results_do_not_count() -> None:
@@ -254,13 +254,26 @@ def test_everything_else_counts(old: str, new: str, found: str) -> None:
     assert found in {aspect for aspect, _ in differing(SAMPLE.replace(old, new))}
 
 
-def test_messages_and_status_count() -> None:
+def test_places_and_kinds_of_diagnostics_and_the_status_count() -> None:
     assert differing(SAMPLE + " ", status=1) >= {("status", "")}
-    assert differing(SAMPLE, stderr="warning: something\n") == {("stderr", "")}
-    assert messages("llvm-mca-19: Unknown\n") == messages("/usr/bin/incc-mca: Unknown\n") == ["PROGRAM: Unknown"]
-    assert messages("incc-mca: note: a close model\nnote: the same\nerror: x\n") == ["error: x"]
-    assert messages("note: program counter updates are ignored.\n") != []
-    assert messages("a.s:1:2: note: here\n") == ["a.s:1:2: note: here"]
+    assert differing(SAMPLE, stderr="a.s:1:2: warning: something\n") == {("diagnostics", "")}
+    assert differing(SAMPLE, stderr="llvm-mca-19: Unknown\nnote: a close model\n") == set()
+    assert diagnostics(["a.s:1:2: error: x", "\tx", "\t^", "a.s:1:2: error: y", "C:\\a.s:3:4: note: here"]) == [
+        "a.s:1:2: error",
+        "C:\\a.s:3:4: note",
+    ]
+
+
+def test_a_mistake_in_a_macro_counts_where_the_macro_is_called() -> None:
+    said = [
+        "<instantiation>:1:1: error: x",
+        "bad",
+        "^",
+        "a.s:3:2: note: while in macro instantiation",
+        "        m",
+        "^",
+    ]
+    assert diagnostics(said) == ["a.s:3:2: error"]
 
 
 @given(st.data())

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from bind_kernels import kernel as decoded
 from bound_builder import BoundBuilder
 from incc.core import Bounds, analyze, bounds, bounds_and_simulation, simulate
-from incc.models import bound as m
-from incc.models.bind import bind
+from incc.models.binding import bound as m
+from incc.models.binding.bind import bind
 from incc.models.loading import load
 
 if TYPE_CHECKING:
-    from incc.models.bound import BoundKernel
+    from incc.models.binding.bound import BoundKernel
 
 
 def analysed(k: BoundKernel) -> Bounds:

@@ -13,7 +13,7 @@ from msgspec.structs import astuple
 
 from bound_builder import FORWARD_CYCLES, LOAD_LATENCY, BoundBuilder
 from incc.core import analyze
-from incc.models import bound as m
+from incc.models.binding import bound as m
 
 if TYPE_CHECKING:
     from incc.core import Analysis

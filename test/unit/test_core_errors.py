@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bound_builder import BoundBuilder
 from incc.core import analyze, bounds, simulate
-from incc.models.bound import VALUE_LOAD, VALUE_STORE, BoundKernel
+from incc.models.binding.bound import VALUE_LOAD, VALUE_STORE, BoundKernel
 from properties import examples
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from bind_kernels import bound
 from incc.core import _core, counters, simulate
-from incc.models import bound as b
+from incc.models.binding import bound as b
 from incc.models.loading import load
-from incc.models.parameters import PARAMETERS
+from incc.models.schema.parameters import PARAMETERS
 
 GENERATOR = runpy.run_path(str(Path(__file__).parents[2] / "core" / "generate.py"))
 

@@ -13,8 +13,8 @@ from msgspec.structs import astuple
 from bind_kernels import kernel as decoded
 from bound_builder import FORWARD_CYCLES, LOAD_LATENCY, BoundBuilder
 from incc.core import analyze, bounds, simulate
-from incc.models import bound as m
-from incc.models.bind import bind
+from incc.models.binding import bound as m
+from incc.models.binding.bind import bind
 from incc.models.loading import load
 
 if TYPE_CHECKING:

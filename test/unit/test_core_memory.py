@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bound_builder import FORWARD_CYCLES, BoundBuilder
 from incc.core import analyze, bounds
-from incc.models import bound as m
+from incc.models.binding import bound as m
 
 
 def memory_edges(b: BoundBuilder) -> list[tuple[int, int, int]]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from incc import core
 from incc.core import whatif
 from incc.frontends.x86.kernels import decode_bytes
-from incc.models.bind import bind
+from incc.models.binding.bind import bind
 from incc.models.loading import list_models, load
 from incc.models.model import MachineModel
 from properties import examples

@@ -17,8 +17,8 @@ from bind_kernels import apart
 from bind_kernels import kernel as decoded
 from bound_builder import BoundBuilder
 from incc.core import Simulation, analyze, simulate
-from incc.models import bound as m
-from incc.models.bind import bind
+from incc.models.binding import bound as m
+from incc.models.binding.bind import bind
 from incc.models.loading import load
 from properties import examples
 

@@ -6,8 +6,8 @@ import pytest
 
 from incc import core
 from incc.frontends.x86.kernels import decode_bytes
-from incc.models.bind import bind
-from incc.models.bound import BoundKernel
+from incc.models.binding.bind import bind
+from incc.models.binding.bound import BoundKernel
 from incc.models.loading import load
 
 # Blocks whose µops jostle for ports, so that nothing repeats itself soon, and loops of dividers whose schedulers are

@@ -8,7 +8,7 @@ from generated_kernels import some_body
 
 from bind_kernels import kernel as decoded
 from incc.core import analyze, bounds, simulate
-from incc.models.bind import bind
+from incc.models.binding.bind import bind
 from incc.models.loading import load
 
 

@@ -18,8 +18,8 @@ from incc.core import (
     StartedUop,
     simulate,
 )
-from incc.models import bound as m
-from incc.models.bind import bind
+from incc.models.binding import bound as m
+from incc.models.binding.bind import bind
 from incc.models.loading import load
 from properties import examples
 

@@ -15,8 +15,9 @@ from incc.driver.commands.model import main
 from incc.driver.pipeline import AnalysisError, Settings, analyze_unit, choose_model
 from incc.frontends.gcc_wrapper.compile import compile_units
 from incc.frontends.unit import Unit
-from incc.models import cpu_names, loading
+from incc.models import loading
 from incc.models import model as m
+from incc.models.processors import names as cpu_names
 
 LEVELS = "x86-64 x86-64-v2 x86-64-v3 x86-64-v4 i386 i486 i586 i686 generic intel"
 NO_CORES = frozenset(LEVELS.split())

@@ -375,10 +375,10 @@ def test_prune_keeps_baselines(path: Path, capsys: pytest.CaptureFixture[str]) -
     assert out[:4] == [
         "c0 would be removed",
         "c2 would be removed",
-        "c1 stays: it is a baseline",
+        "c1 is a baseline and stays",
         "2 commits with 2 units would be removed",
     ]
-    assert out[4:7] == ["c0 removed", "c2 removed", "c1 stays: it is a baseline"]
+    assert out[4:7] == ["c0 removed", "c2 removed", "c1 is a baseline and stays"]
     with open_reading(str(path)) as database:
         assert database.row("SELECT count(*) FROM kernels")[0] == 3
         assert (
@@ -418,12 +418,12 @@ def test_commits_are_what_git_calls_so(
     assert run("add", str(report)) == 0
     git(work, "tag", "v1")
     assert run("add", str(report), "--commit=v1") == 0
-    assert "1 unit there already" in capsys.readouterr().out
+    assert "1 unit already present" in capsys.readouterr().out
     (work / "file").write_text("2")
     assert run("add", str(report), "--commit=my-change") == 0
     assert capsys.readouterr().err == ""
     assert run("add", str(report)) == 0
-    assert f"files here are not as in {head[:10]}" in capsys.readouterr().err
+    assert f"the reports are added to {head[:10]}" in capsys.readouterr().err
     assert run("list", "--format=json") == 0
     found = {c["commit"]: (c["date"], c["branches"]) for c in json.loads(capsys.readouterr().out)}
     assert found == {head: ("2026-01-31T00:00:00Z", ["topic"]), "my-change": ("", [])}
@@ -493,24 +493,24 @@ def test_reports_behind_each_other_are_added_however_they_are_laid_out(
     for options in ({"ensure_ascii": False}, {"separators": (",", ":")}, {"indent": 7}):
         (tmp_path / "b.json").write_text(json.dumps(BASE, **options))
         assert run("add", f"--db={tmp_path / 'a.db'}", "--commit=c", str(tmp_path / "b.json")) == 0
-        assert "0 units with 0 kernels added; 1 unit there already" in capsys.readouterr().out
+        assert "0 units with 0 kernels added; 1 unit already present" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["add", "--commit=", "x"], "--commit: '' is no name"),
-        (["add", "--commit=a\nb", "x"], "is no name"),
-        (["add", "--commit=c", "--date=yesterday", "x"], "is no date"),
+        (["add", "--commit=", "x"], "--commit: '' is not a valid name"),
+        (["add", "--commit=a\nb", "x"], "is not a valid name"),
+        (["add", "--commit=c", "--date=yesterday", "x"], "is not a date"),
         (["add", "--commit=c", "none.json"], "none.json: No such file"),
         (["add", "--commit=c", "."], "no reports"),
-        (["add", "--commit=c", "a.db"], "the database is named as a report"),
-        (["baseline", "set", "a@b"], "no @"),
+        (["add", "--commit=c", "a.db"], "the database is also a report to add"),
+        (["baseline", "set", "a@b"], "must not contain @"),
         (["baseline", "set", "x", "--commit=none"], "nothing is called 'none' there: commit c1"),
         (["export", "csv", "--where=cycles >"], "--where: column 9"),
-        (["export", "csv", "--where=cycles > +5%"], "compares with a baseline"),
+        (["export", "csv", "--where=cycles > +5%"], "needs a baseline to compare with"),
         (["export", "csv", "-o", "a.db"], "-o would overwrite a.db"),
-        (["prune", "--before=x"], "is no date"),
+        (["prune", "--before=x"], "is not a date"),
         (["prune"], "prune needs --keep=N"),
         (["show", "none"], "nothing is called 'none'"),
         (["list", "--db=none.db"], "none.db: there is no such database; incc-db add makes one"),

@@ -15,7 +15,16 @@ from msgspec.structs import replace
 
 from incc.driver.cli.options import MCA, Given
 from incc.driver.commands import mca
-from incc.driver.deliver import Message, Request, Undelivered, deliver, file_name, source_lines, unmet, write_stream
+from incc.driver.deliver import (
+    Request,
+    Undelivered,
+    UnmetRequest,
+    deliver,
+    file_name,
+    source_lines,
+    unmet,
+    write_stream,
+)
 from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
 from incc.support import files
@@ -168,9 +177,9 @@ def test_what_was_asked_for_and_is_not_there(unit: dict[str, str], where: str) -
     found = report("-what-if=latency PADDB = 2", "-what-if=rob = 512", **unit)
     messages = unmet(found, given.settings(), given.request("text", ""), "--analyze-")
     assert messages == [
-        Message(where, "what-if 'latency PADDB': no kernel has such an instruction"),
-        Message(f"{where}:99", "--analyze-detail: no analysed instruction in this line"),
-        Message("other.h:3", "--analyze-detail: no analysed instruction in this line"),
+        UnmetRequest(where, "what-if 'latency PADDB': no kernel has such an instruction"),
+        UnmetRequest(f"{where}:99", "--analyze-detail: no analysed instruction in this line"),
+        UnmetRequest("other.h:3", "--analyze-detail: no analysed instruction in this line"),
     ]
 
 
@@ -218,11 +227,11 @@ def test_a_pipe_that_is_not_read_on_from(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(files, "PATIENCE", 0.1)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(OSError, match="a pipe that nobody reads"):
+    with pytest.raises(OSError, match="a pipe without a reader"):
         write_file(str(pipe), "text", wait=False)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        with pytest.raises(OSError, match="a pipe that nobody reads"):
+        with pytest.raises(OSError, match="a pipe without a reader"):
             write_file(str(pipe), "x" * (1 << 21), wait=False)
     finally:
         os.close(reader)

@@ -110,7 +110,7 @@ def test_code_is_read_for_each_core(calls: Calls) -> None:
 
 def test_a_report_alone_is_of_one_core(calls: Calls, capfd: pytest.CaptureFixture[str]) -> None:
     assert diff.main(["a.json", "--mcpu=skylake,znver4"]) == 2
-    assert capfd.readouterr().err == "incc-diff: error: a.json: there is nothing of several cores in it to compare\n"
+    assert capfd.readouterr().err == "incc-diff: error: a.json: only one core to compare; name a second input\n"
 
 
 def test_labels_tell_sides_apart(calls: Calls) -> None:
@@ -145,17 +145,17 @@ def test_assembly_is_only_wanted_where_it_is_shown(
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("", "nothing to compare: two inputs, or --run COMPILER… -- ARGS"),
-        ("a.json", "there must be two inputs to compare, or one and two cores (--mcpu=A,B)"),
-        ("a.s --mcpu=skylake,skylake", "there must be two inputs to compare, or one and two cores (--mcpu=A,B)"),
-        ("- -", "standard input can be read once"),
-        ("a.json b.json --flags=-O2", "--flags is for --run"),
-        ("--run gcc clang", "what --run is to compile stands behind --: incc-diff --run gcc clang -- -O3 foo.c"),
-        ("--run gcc clang --", "what --run is to compile stands behind --: incc-diff --run gcc clang -- -O3 foo.c"),
-        ("a.json --run gcc clang -- f.c", "--run takes its inputs from behind --, and a.json stands before"),
+        ("", "no inputs; name two, or use --run COMPILER… -- ARGS"),
+        ("a.json", "only one input; name another one, or two cores (--mcpu=A,B)"),
+        ("a.s --mcpu=skylake,skylake", "only one input; name another one, or two cores (--mcpu=A,B)"),
+        ("- -", "standard input can be read only once"),
+        ("a.json b.json --flags=-O2", "--flags requires --run"),
+        ("--run gcc clang", "--run needs a command after --, as in: incc-diff --run gcc clang -- -O3 foo.c"),
+        ("--run gcc clang --", "--run needs a command after --, as in: incc-diff --run gcc clang -- -O3 foo.c"),
+        ("a.json --run gcc clang -- f.c", "--run needs its sources after --, but 'a.json' is before it"),
         (
             "--run gcc gcc -- f.c",
-            "one compilation has nothing to be compared with: name more compilers, --flags or --mcpu",
+            "only one compilation to compare; name more compilers, --flags or cores (--mcpu=A,B)",
         ),
         ("a.json b.json --where cycles_b>", "--where: column 10: expected a value to compare with, found the end"),
         ("a.json b.json --fail-if=cycle>+5%", "--fail-if: column 1: there is no 'cycle'; did you mean cycles?"),
@@ -168,7 +168,7 @@ def test_assembly_is_only_wanted_where_it_is_shown(
         ("--baseline=p.db b.json --html=p.db", "--html would overwrite p.db"),
         ("a.json b.json -o x --junit=./x", "-o and --junit name the same file, ./x"),
         ("--run gcc clang -o f.c -- -O2 f.c", "-o would overwrite f.c"),
-        ("a.json b.json -o=", "-o: no file"),
+        ("a.json b.json -o=", "-o needs a file name"),
         ("a.json b.json --side-by-side=:4", "--side-by-side takes a function, or FUNCTION:LINE, not ':4'"),
     ],
 )
@@ -203,7 +203,7 @@ def test_a_working_directory_that_is_gone(
     monkeypatch.chdir(gone)
     gone.rmdir()
     assert diff.main(["a.json", "b.json", "-o", "x"]) == 2
-    assert "the working directory is gone" in capfd.readouterr().err
+    assert "the working directory does not exist any more" in capfd.readouterr().err
     assert diff.main(["/a.json", "/b.json"]) == 0
 
 
@@ -328,7 +328,7 @@ def test_status_of_what_could_not_be_compiled(calls: Calls, capfd: pytest.Captur
 PROGRAM = """
 import sys
 sys.path[:0] = {path!r}
-from incc.driver import files, diff
+from incc.driver.commands import diff
 from incc.comparison import build
 from incc.driver.sides import read
 from incc.comparison.side import Side

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from bind_kernels import kernel as decoded
 from incc.core import analyze, simulate
-from incc.models.bind import bind
-from incc.models.bound import BoundKernel
+from incc.models.binding.bind import bind
+from incc.models.binding.bound import BoundKernel
 from incc.models.loading import load
 
 ADD = "vaddsd %xmm1, %xmm0, %xmm0"

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.driver.pipeline import choose_model
-from incc.models import host, loading
+from incc.models import loading
+from incc.models.processors import host
 from properties import examples
 
 CORES = {core.name: core for core in host.cores()}

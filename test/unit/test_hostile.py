@@ -25,7 +25,7 @@ def run(module: str, *arguments: str, **streams: Any) -> subprocess.CompletedPro
     command = [
         sys.executable,
         "-c",
-        f"import sys; from incc.driver import {module} as m; sys.exit(getattr(m, 'command', m.main)())",
+        f"import sys; from incc.driver.commands import {module} as m; sys.exit(getattr(m, 'command', m.main)())",
     ]
     streams.setdefault("stdout", subprocess.PIPE)
     return subprocess.run(
@@ -178,7 +178,7 @@ def test_standard_output_that_is_closed(module: str, arguments: list[str]) -> No
     ("content", "reason"),
     [
         (b"\x7fELF junk", "the ELF file is cut off in its header"),
-        (b"\tnop\n\0\n", "not assembly: there are NUL bytes"),
+        (b"\tnop\n\0\n", "not assembly: it contains NUL bytes"),
     ],
 )
 def test_a_binary_is_no_assembly(

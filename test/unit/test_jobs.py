@@ -178,9 +178,8 @@ def test_mistakes_in_a_project_are_told_once(tmp_path: Path, reports: Path) -> N
     for _ in range(2):
         run_job(str(make_job(tmp_path / "job", reports, folder=str(tmp_path))))
     log = Path(f"{reports}.log").read_text()
-    assert (
-        log == f"incc: warning: {tmp_path}/incc.toml: [analyze] has no cors; it has cores, functions, files, exclude\n"
-    )
+    mistake = "[analyze] has no 'cors'; valid are cores, functions, files, exclude"
+    assert log == f"incc: warning: {tmp_path}/incc.toml: {mistake}\n"
     assert only_report(reports)
 
 
@@ -208,15 +207,15 @@ def test_names_of_any_bytes(tmp_path: Path, reports: Path) -> None:
 def test_an_analysis_that_fails_is_a_line_in_the_log(tmp_path: Path, reports: Path) -> None:
     log = Path(f"{reports}.log")
     cases: list[tuple[dict[str, Any], str]] = [
-        ({"text": b"\x7fELF\0\0"}, "not assembly: an ELF file"),
+        ({"text": b"\x7fELF\0\0"}, "not assembly but an ELF file"),
         ({"arguments": ["-m32", "-c", "src/sum.c"]}, "the code is for 32-bit x86, not for x86-64"),
         ({"unit": {"file": "gone.s"}}, "gone.s: No such file or directory"),
         ({"unit": {"way": "object", "file": "/nowhere.o"}, "digest": {}}, "No such file or directory"),
         ({"environment": {"INCC_MCPU": "z80"}}, "z80"),
         ({"environment": {"INCC_FORMAT": "xml"}}, "INCC_FORMAT is text or json, not 'xml'"),
         ({"unit": {"way": "object", "file": str(tmp_path / "new.o"), "output": "sum.o"}}, "was changed or removed"),
-        ({"version": 2}, "a job of version 2"),
-        ({"units": [{"source": "x.c"}]}, "no job: KeyError: 'way'"),
+        ({"version": 2}, "job of version 2"),
+        ({"units": [{"source": "x.c"}]}, "not a job: KeyError: 'way'"),
     ]
     for changes, problem in cases:
         monkey = {"INCC_LOG": str(log)}
@@ -309,7 +308,7 @@ def test_any_job_is_one_or_an_error(tmp_path_factory: Any, field: str, value: An
 def test_halves_of_characters_are_no_job(tmp_path: Path, field: str) -> None:
     made = json.loads((make_job(tmp_path / "job", "/nowhere") / "job.json").read_text())
     (tmp_path / "job" / "job.json").write_text(json.dumps({**made, field: "\ud800"}))
-    with pytest.raises(JobError, match="no job"):
+    with pytest.raises(JobError, match="not a job"):
         read_job(str(tmp_path / "job"))
 
 

@@ -15,8 +15,8 @@ from incc.core import known as known_results
 from incc.core.analysis import KernelResult, KernelSettings, analyze_kernel
 from incc.core.known import Known
 from incc.core.whatif import copy
-from incc.models.bind import bind
-from incc.models.bound import BoundKernel, Pipeline
+from incc.models.binding.bind import bind
+from incc.models.binding.bound import BoundKernel, Pipeline
 from incc.models.loading import load
 from properties import examples
 

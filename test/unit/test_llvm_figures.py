@@ -7,8 +7,8 @@ import shutil
 import pytest
 
 from incc.driver.commands.mca import main
-from incc.models.importers import llvm_figures as written
-from incc.models.llvm_figures import FILE, with_figures
+from incc.models.importers.llvm import figures as written
+from incc.models.importers.llvm.missing_forms import FILE, with_figures
 from incc.models.loading import load
 
 WIDE = "EVEX_VADDPS_ZMM_K1Z_ZMM_ZMMM512B32_ER/m"

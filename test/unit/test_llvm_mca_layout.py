@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from llvm_mca_output import parse_json, parse_text
-from llvm_mca_reports import STALLS, STATISTICS, Heading, Report, Views, as_report
+from llvm_mca_reports import STALLS, STATISTICS, Report, as_report
 from msgspec.structs import replace
 
 from incc.report import types as t
 from incc.views import llvm_mca
 from incc.views.llvm_mca.columns import width
+from incc.views.llvm_mca.json import document as document_of
+from incc.views.llvm_mca.requested import Heading, Views
 from properties import examples
 
 NOTHING = Views(summary=False, info=False, pressure=False)
@@ -780,7 +782,7 @@ def test_several_cores() -> None:
     documents = json.loads(rendered(report, Views(json=True, headings=headings, cpu="skylake,znver4")))
     assert [document["TargetInfo"]["CPUName"] for document in documents] == ["skylake", "znver4"]
     assert [document["CodeRegions"][0]["Name"] for document in documents] == ["here", "there"]
-    assert documents == llvm_mca.document(cast(t.Report, report), Views(headings=headings))
+    assert documents == document_of(cast(t.Report, report), Views(headings=headings))
     assert [document["Incc"]["units"] for document in documents] == [[unit] for unit in report["units"]]
 
 

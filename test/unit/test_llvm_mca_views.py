@@ -9,13 +9,14 @@ from typing import Any, cast
 
 import pytest
 from llvm_mca_output import parse_json, parse_text
-from llvm_mca_reports import STATISTICS, Heading, Report, Views, as_report
+from llvm_mca_reports import STATISTICS, Report, as_report
 from msgspec.structs import replace
 
 from incc.driver.pipeline import Settings, analyze_units
 from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.views import llvm_mca
+from incc.views.llvm_mca.requested import Heading, Views
 
 MCA = shutil.which("llvm-mca-19")
 needs_mca = pytest.mark.skipif(MCA is None, reason="no llvm-mca-19")

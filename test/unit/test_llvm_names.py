@@ -12,8 +12,9 @@ from msgspec.structs import astuple
 
 from incc.driver.pipeline import AnalysisError, Settings, analyze_unit, choose_model
 from incc.frontends.unit import Unit
-from incc.models import llvm_table, loading
-from incc.models.importers import llvm_units
+from incc.models import loading
+from incc.models.files import llvm_table
+from incc.models.importers.llvm import units as llvm_units
 from incc.models.llvm_names import from_header
 from incc.report.build import unit_report
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver.llvm_mca.messages import in_markers
 from incc.frontends.asm.llvm_regions import comments, places, regions, spans
 from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import llvm_mca_regions
+from mca_masks import diagnostics
 from properties import examples
 
 ADD, MUL, SUB = "addl %eax, %ebx", "imull %eax, %ebx", "subl %eax, %ebx"
@@ -48,27 +48,27 @@ CASES: list[tuple[str, list[tuple[str, tuple[int, ...]]], list[str]]] = [
     (
         f"# LLVM-MCA-BEGIN a\n{ADD}\n# LLVM-MCA-BEGIN b\n{MUL}\n# LLVM-MCA-END\n",
         [],
-        ["5:2: error: found an invalid region end directive", "5:2: note: unable to find an active anonymous region"],
+        ["5:2: error: a name is needed unless just one region is open", "5:2: note: open regions: 'a', 'b'"],
     ),
     (
         f"{ADD}\n\t# LLVM-MCA-END foo\n",
         [],
-        ["2:3: error: found an invalid region end directive", "2:3: note: unable to find an active region named foo"],
+        ["2:3: error: region 'foo' is not open", "2:3: note: open regions: none"],
     ),
     (
         f"# LLVM-MCA-BEGIN a\n{ADD}\n# LLVM-MCA-BEGIN a\n",
         [],
         [
-            "3:2: error: overlapping regions cannot have the same name",
-            "1:2: note: region a was previously defined here",
+            "3:2: error: region 'a' begins again before it ends; use different names",
+            "1:2: note: it began here",
         ],
     ),
     (
         f"# LLVM-MCA-BEGIN\n{ADD}\n   # LLVM-MCA-BEGIN\n",
         [],
         [
-            "3:5: error: found multiple overlapping anonymous regions",
-            "1:2: note: Previous anonymous region was defined here",
+            "3:5: error: a region without a name begins again before it ends; use different names",
+            "1:2: note: it began here",
         ],
     ),
 ]
@@ -80,8 +80,9 @@ each_case = pytest.mark.parametrize(("text", "expected", "said"), CASES, ids=ran
 def test_regions(text: str, expected: list[tuple[str, tuple[int, ...]]], said: list[str]) -> None:
     marked, messages = regions(text)
     if said:
-        told = "".join(each.text for each in in_markers(text, "f.s", messages)).splitlines()
-        assert [line.removeprefix("f.s:") for line in told if line.startswith("f.s:")] == said
+        placed = places(text, [message.at for message in messages])
+        found_messages = zip(messages, placed, strict=True)
+        assert [f"{line}:{column}: {m.kind}: {m.text}" for m, (line, column, _) in found_messages] == said
         return
     assert messages == []
     found = llvm_mca_regions(parse(text), text)
@@ -104,8 +105,8 @@ def test_llvm_mca_has_the_same(
     command = ["llvm-mca-19", "-mtriple=x86_64", "-mcpu=skylake", "-instruction-info=0", "-resource-pressure=0", "f.s"]
     found = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     if said:
-        told = "".join(each.text for each in in_markers(text, "f.s", regions(text)[1]))
-        assert (found.returncode, found.stderr) == (1, told)
+        assert found.returncode == 1
+        assert diagnostics(found.stderr.split("\n")) == diagnostics([f"f.s:{each}" for each in said])
         return
     counts = [int(line.split()[-1]) for line in found.stdout.splitlines() if line.startswith("Instructions: ")]
     assert counts == [100 * len(lines) for _, lines in expected]

@@ -26,8 +26,8 @@ from incc.frontends.x86.expressions import NotAnExpressionError, evaluate, expre
 from incc.frontends.x86.kernels import decode_regions
 from incc.frontends.x86.llvm_text import printed
 from incc.frontends.x86.statements import Names, split_operands
-from incc.models.importers import llvm_text as importer
-from incc.models.importers.llvm import print_x86
+from incc.models.importers.llvm import text as importer
+from incc.models.importers.llvm.importer import print_x86
 
 X86 = isa("x86")
 MC, MCA = shutil.which("llvm-mc-19"), shutil.which("llvm-mca-19")

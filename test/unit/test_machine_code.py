@@ -147,8 +147,8 @@ def test_more_code_than_can_be_analysed_is_refused(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(pipeline, "MOST_INSTRUCTIONS", 20)
     unit, settings = Unit(assembly="", assembly_file="h"), Settings(mcpu="skylake")
     assert analyze_bytes(unit, [("block", b"\x90" * 20)], settings).results
-    for count, said in ((21, "block: 21 instructions in one piece"), (101, "block: 101 bytes of code in one piece")):
+    for count, said in ((21, "block: too long: 21 instructions"), (101, "block: too long: 101 bytes of code")):
         with pytest.raises(AnalysisError, match=f"h: {said}, .* 20 instructions are analysed"):
             analyze_bytes(unit, [("block", b"\x90" * count)], settings)
-    with pytest.raises(AnalysisError, match=r"a\.s: line 1: 21 instructions"):
+    with pytest.raises(AnalysisError, match=r"a\.s: line 1: too long: 21 instructions"):
         analyze_units([Unit(assembly="nop\n" * 21, assembly_file="a.s")], replace(settings, regions="marked"))

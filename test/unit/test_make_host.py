@@ -17,14 +17,19 @@ from msgspec.structs import replace
 
 from incc.driver.commands import make_host
 from incc.driver.commands.model import main
-from incc.measuring import host, host_forms, pipeline, probe_front, probe_memory, probe_window
 from incc.measuring.assemble import assemble, loop
-from incc.measuring.choice import contradicted
-from incc.measuring.cores import features_of, target
-from incc.measuring.forms import Bench as FormBench
+from incc.measuring.forms.bench import Bench as FormBench
+from incc.measuring.forms.target import features_of, target
 from incc.measuring.harness import Failure, Loop, Measurement, Unavailable
-from incc.measuring.pipeline import Compared, changed_fusion, changed_parameters, compare
-from incc.measuring.probing import Bench, Finding, Machine, NotMeasured, flag, note, number, unknown
+from incc.measuring.host import forms as host_forms
+from incc.measuring.host import model as host
+from incc.measuring.host.choice import contradicted
+from incc.measuring.pipeline import comparison as pipeline
+from incc.measuring.pipeline import front_end as probe_front
+from incc.measuring.pipeline import memory as probe_memory
+from incc.measuring.pipeline import window as probe_window
+from incc.measuring.pipeline.comparison import Compared, changed_fusion, changed_parameters, compare
+from incc.measuring.pipeline.probing import Bench, Finding, Machine, NotMeasured, flag, note, number, unknown
 from incc.measuring.stand_in import Simulated
 from incc.models.check import check
 from incc.models.loading import load, search_places

@@ -11,9 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from incc.driver.commands import make_host
-from incc.measuring import forms_aarch64 as forms
-from incc.measuring import host, host_aarch64, host_forms
+from incc.measuring.forms import aarch64 as forms
 from incc.measuring.harness import Failure, Loop, Measurement
+from incc.measuring.host import aarch64 as host_aarch64
+from incc.measuring.host import forms as host_forms
+from incc.measuring.host import model as host
 from incc.models.check import check
 from incc.models.loading import load, search_places
 

@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from incc.measuring import cores, forms, operands, pairs, records
-from incc.measuring.beside import figures, rows
+from incc.measuring import records
+from incc.measuring.forms import bench as forms
+from incc.measuring.forms import operands, pairs
+from incc.measuring.forms import target as cores
+from incc.measuring.forms.predicted import figures, rows
 from incc.measuring.harness import Failure, Loop, Measurement
 from incc.measuring.stand_in import Simulated, simulated
-from incc.models.importers import measured
-from incc.models.importers.shapes import by_key
+from incc.models.forms.shapes import by_key
+from incc.models.importers.measured import importer as measured
 from incc.models.loading import load
 
 CORES = ("skylake", "znver4", "sapphirerapids", "nehalem", "goldmont")

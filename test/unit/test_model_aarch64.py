@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from incc.models.importers import llvm_aarch64, osaca_aarch64
 from incc.models.importers.common import ImportFailed
-from incc.models.importers.llvm_aarch64 import Ports, port_set, ports_of
-from incc.models.merge import note_disagreements
-from incc.models.model import parse_port_set
+from incc.models.importers.llvm import aarch64 as llvm_aarch64
+from incc.models.importers.llvm.aarch64 import Ports, ports_of
+from incc.models.importers.merge import note_disagreements
+from incc.models.importers.osaca import aarch64 as osaca_aarch64
+from incc.models.notation import parse_port_set, port_set_name
 
 PROCESSOR = {
     "cpu": "test",
@@ -64,10 +65,20 @@ def test_ports_are_named_after_units() -> None:
 
 
 @pytest.mark.parametrize(
-    "names", [("V0",), ("V0", "V1"), ("B0", "B1"), ("M", "S0", "S1"), ("EAGA", "EAGB"), ("FLA", "FLB"), ("D0", "D1")]
+    "names",
+    [
+        ("V0",),
+        ("V0", "V1"),
+        ("B0", "B1"),
+        ("M", "S0", "S1"),
+        ("EAGA", "EAGB"),
+        ("FLA", "FLB"),
+        ("D0", "D1"),
+        ("p0", "p1"),
+    ],
 )
 def test_port_sets_are_read_back(names: tuple[str, ...]) -> None:
-    assert parse_port_set(port_set(names), names) == ",".join(names)
+    assert parse_port_set(port_set_name(names), names) == ",".join(names)
 
 
 def test_accumulators_are_needed_late() -> None:

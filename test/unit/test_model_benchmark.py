@@ -7,8 +7,9 @@ import pathlib
 import pytest
 
 from incc.driver.commands.model import main
-from incc.models.importers import asmbench, benchmark, ibench
-from incc.models.importers.benchmark import Measured
+from incc.models.importers.benchmarks import asmbench, ibench
+from incc.models.importers.benchmarks import common as benchmark
+from incc.models.importers.benchmarks.common import Measured
 from incc.models.loading import load
 
 IBENCH = """\

@@ -11,13 +11,14 @@ from typing import Any
 import jsonschema
 import pytest
 
-from incc.models import compile as compiler
 from incc.models.check import check
+from incc.models.files import source
 from incc.models.loading import data_folder, list_models, load
 from incc.models.model import ModelError
+from incc.models.schema import describe
 from incc.models.throughput import of_form
 
-SCHEMA = json.loads((Path(compiler.__file__).with_name("model.schema.json")).read_text(encoding="utf-8"))
+SCHEMA = json.loads((Path(describe.__file__).with_name("model.schema.json")).read_text(encoding="utf-8"))
 FILES = sorted(Path(data_folder()).glob("*.toml"))
 
 
@@ -33,8 +34,8 @@ def _validator(definition: str) -> jsonschema.Draft202012Validator:
 
 def test_the_schema_knows_the_fields_that_the_loader_does() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    assert set(SCHEMA["$defs"]["form"]["properties"]) == set(compiler.FIELDS)
-    assert set(SCHEMA["properties"]) == compiler._TOP
+    assert set(SCHEMA["$defs"]["form"]["properties"]) == set(source.FIELDS)
+    assert set(SCHEMA["properties"]) == source.TOP_KEYS
 
 
 def test_schema(written: dict[str, dict[str, Any]]) -> None:

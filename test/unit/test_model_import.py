@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 
 from incc.driver.commands.model import main
-from incc.models.importers import derive, osaca, shapes, uops_info
+from incc.models.forms import shapes
+from incc.models.importers import derive
 from incc.models.importers.common import ImportFailed, reduced
-from incc.models.importers.llvm import indexed_variant
+from incc.models.importers.llvm.importer import indexed_variant
+from incc.models.importers.osaca import importer as osaca
+from incc.models.importers.uops_info import importer as uops_info
 
 REG, MEM, FLAGS = "reg", "mem", "flags"
 
@@ -374,7 +377,7 @@ def test_reduced() -> None:
 
 @pytest.mark.skipif(shutil.which("llvm-config-19") is None, reason="no llvm-config-19")
 def test_llvm() -> None:
-    from incc.models.importers import llvm
+    from incc.models.importers.llvm import importer as llvm
 
     keys = (
         "VEX_VADDPD_YMM_YMM_YMMM256/m",

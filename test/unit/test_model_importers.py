@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from incc.driver.commands.model import main
-from incc.models import importers, instruction_sets, merge
+from incc.models import importers
+from incc.models.forms import rules
+from incc.models.importers import merge
 from incc.models.importers.common import Imported, ImportFailed
 
 
@@ -22,20 +24,20 @@ def test_importers_have_what_the_protocol_says(source: str) -> None:
     for name in ("add_arguments", "import_forms"):
         promised = inspect.signature(getattr(importers.Importer, name)).parameters
         assert [p for p in promised if p != "self"] == list(inspect.signature(getattr(module, name)).parameters)
-    assert set(module.ISAS) <= set(instruction_sets.MODULES)
+    assert set(module.ISAS) <= set(rules.INSTRUCTION_SETS)
     if module.NEW_MODEL:
         assert tomllib.loads(module.NEW_MODEL.format(name="x"))["isa"] == module.ISAS[0]
     module.add_arguments(argparse.ArgumentParser())
 
 
-@pytest.mark.parametrize("isa", instruction_sets.MODULES)
+@pytest.mark.parametrize("isa", rules.INSTRUCTION_SETS)
 def test_rules_of_instruction_sets(isa: str) -> None:
-    rules = instruction_sets.rules_of(isa)
-    assert isinstance(rules.TITLE, str)
-    assert isinstance(rules.RESULTS_ARE_COMPUTED, bool)
+    own_rules = rules.rules_of(isa)
+    assert isinstance(own_rules.TITLE, str)
+    assert isinstance(own_rules.RESULTS_ARE_COMPUTED, bool)
     for name in ("findings", "needs_latency", "is_called", "dependences"):
-        promised = inspect.signature(getattr(instruction_sets.FormRules, name)).parameters
-        assert [p for p in promised if p != "self"] == list(inspect.signature(getattr(rules, name)).parameters)
+        promised = inspect.signature(getattr(rules.FormRules, name)).parameters
+        assert [p for p in promised if p != "self"] == list(inspect.signature(getattr(own_rules, name)).parameters)
 
 
 def test_importers_are_loaded_when_needed() -> None:

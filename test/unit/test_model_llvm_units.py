@@ -11,11 +11,12 @@ import pytest
 from msgspec.structs import replace
 
 from incc.driver.commands.model import main
-from incc.models.compile import Entry
-from incc.models.importers import llvm, llvm_units
-from incc.models.importers.common import ImportFailed
-from incc.models.importers.llvm_features import features_of
-from incc.models.importers.shapes import FEATURES, by_key, dataflow, encode, example, wanted
+from incc.models.files.source import Entry
+from incc.models.forms.shapes import FEATURES, by_key, dataflow, encode, example
+from incc.models.importers.common import ImportFailed, wanted
+from incc.models.importers.llvm import importer as llvm
+from incc.models.importers.llvm import units as llvm_units
+from incc.models.importers.llvm.features import features_of
 from incc.models.loading import load
 
 CORE = llvm_units.Core(

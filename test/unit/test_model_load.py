@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.models import compile as compiler
-from incc.models import loading
+from incc.models import loading, notation
 from incc.models import model as m
+from incc.models.files import compile as compiler
+from incc.models.files import source
 
 HEADER = """\
 format = 1
@@ -77,17 +78,17 @@ def cache_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_ports(text: str, expected: object) -> None:
-    assert m.parse_ports(text, ["0", "1", "2", "FP0", "FP1"]) == expected
+    assert notation.parse_ports(text, ["0", "1", "2", "FP0", "FP1"]) == expected
 
 
 @pytest.mark.parametrize("text", ["p01", "1*p9", "0*p0", "1*", "x*p0", "1*p0+", "1*01"])
 def test_malformed_ports(text: str) -> None:
     with pytest.raises(ValueError, match="port"):
-        m.parse_ports(text, ["0", "1", "2"])
+        notation.parse_ports(text, ["0", "1", "2"])
 
 
 def test_latency() -> None:
-    assert m.parse_latency("0,C<1,m:2 M<0:1") == (
+    assert notation.parse_latency("0,C<1,m:2 M<0:1") == (
         ("0", "1", 2),
         ("0", "m", 2),
         ("C", "1", 2),
@@ -99,7 +100,7 @@ def test_latency() -> None:
 @pytest.mark.parametrize("text", ["0<1", "0:1", "<1:2", "0<:2", "0<1:x", "0<1,:1", "0<1:-1"])
 def test_malformed_latency(text: str) -> None:
     with pytest.raises(ValueError, match="malformed latency"):
-        m.parse_latency(text)
+        notation.parse_latency(text)
 
 
 OPERANDS = st.sampled_from(["0", "1", "2", "k", "m", "a", "C", "SPAZO", "M", "rax", "rdx"])
@@ -107,15 +108,15 @@ OPERANDS = st.sampled_from(["0", "1", "2", "k", "m", "a", "C", "SPAZO", "M", "ra
 
 @given(st.dictionaries(st.tuples(OPERANDS, OPERANDS), st.integers(0, 99)))
 def test_latency_round_trip(pairs: dict[tuple[str, str], int]) -> None:
-    written = compiler.write_latency([(t, s, c) for (t, s), c in pairs.items()])
-    assert {(t, s): c for t, s, c in m.parse_latency(written)} == pairs
+    written = notation.write_latency([(t, s, c) for (t, s), c in pairs.items()])
+    assert {(t, s): c for t, s, c in notation.parse_latency(written)} == pairs
 
 
 @given(
     st.dictionaries(st.sets(st.sampled_from("012345"), min_size=1).map(lambda s: "".join(sorted(s))), st.integers(1, 9))
 )
 def test_ports_round_trip(usage: dict[str, int]) -> None:
-    parsed = m.parse_ports(compiler.write_ports(usage), list("012345"))
+    parsed = notation.parse_ports(notation.write_numbered_usage(usage), list("012345"))
     assert {p.replace(",", ""): n for p, n in parsed} == usage
 
 
@@ -124,8 +125,8 @@ def test_fields_round_trip(text: str, number: int, flag: bool) -> None:
     import tomllib
 
     fields = {"ports": "1*p0", "derived": text, "retire": number, "no_lsd": flag, "tp": number + 0.5}
-    forms: compiler.Forms = {"NOPD/r": {(): fields, ("rep", "x"): fields}}
-    data = tomllib.loads(compiler.write_forms(forms, {"a": ("je", "jne")}))
+    forms: source.Forms = {"NOPD/r": {(): fields, ("rep", "x"): fields}}
+    data = tomllib.loads(source.write_forms(forms, {"a": ("je", "jne")}))
     assert data["forms"] == {"NOPD/r": fields, "NOPD/r [rep, x]": fields}
     assert data["macro_fusion"] == {"a": "je jne"}
 
@@ -380,14 +381,14 @@ def test_fusion_of_skylake() -> None:
 def test_every_form_can_be_read(name: str) -> None:
     model = loading.load(name)
     for key in model.entry_keys():
-        form, conditions = m.split_key(key)
+        form, conditions = notation.split_key(key)
         assert model.lookup(form, frozenset(conditions)) is not None
 
 
 def test_latencies_name_what_the_decoder_reports() -> None:
     """Model and decoder must agree in forms' keys and in the names of operands, or latencies would not be found."""
     from incc.frontends.x86.decode import decode
-    from incc.models.importers.shapes import by_key, encode, example
+    from incc.models.forms.shapes import by_key, encode, example
 
     model = loading.load("cascadelake")
     checked = 0
@@ -422,11 +423,12 @@ def test_tables_compiled_ahead(tmp_path: Path) -> None:
     """What the build compiles is what a first run would; it is found where nothing can be written, and when it fits."""
     package = tmp_path / "incc"
     source = Path(loading.data_folder()).parent
-    (tmp_path / "source" / "models" / "data").mkdir(parents=True)
-    for file in (*source.glob("*.py"), *source.glob("data/skylake*.toml")):
-        shutil.copy(file, tmp_path / "source" / "models" / file.relative_to(source))
+    for file in (*source.rglob("*.py"), *source.glob("data/skylake*.toml")):
+        copy = tmp_path / "source" / "models" / file.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, copy)
     shutil.copytree(source.parent / "frontends", tmp_path / "source" / "frontends")
-    run = [sys.executable, str(source / "precompile.py"), str(tmp_path / "source"), str(tmp_path / "tables")]
+    run = [sys.executable, str(source / "files" / "precompile.py"), str(tmp_path / "source"), str(tmp_path / "tables")]
     subprocess.run(run, check=True, env={**os.environ, "INCC_MODEL_PATH": ""})
     package.mkdir()
     (package / "__init__.py").touch()
@@ -437,7 +439,7 @@ def test_tables_compiled_ahead(tmp_path: Path) -> None:
     (package / "models" / "data" / "__pycache__").write_text("")
     program = (
         "import sys; from incc.models.loading import load\n"
-        "m = load('skx'); print(len(list(m.forms())), 'incc.models.compile' in sys.modules)"
+        "m = load('skx'); print(len(list(m.forms())), 'incc.models.files.compile' in sys.modules)"
     )
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "XDG_CACHE_HOME": "/dev/null/none", "INCC_MODEL_PATH": ""}
 

@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
-from incc.models.importers import amd, measured, measured_amd, shapes
+from incc.models.forms import shapes
 from incc.models.importers.common import ImportFailed
+from incc.models.importers.measured import amd as measured_amd
+from incc.models.importers.measured import importer as measured
+from incc.models.importers.uops_info import amd
 from incc.models.loading import load
-from incc.models.model import parse_ports
+from incc.models.notation import parse_ports
 
 HEAD = {"core": "x", "load_latency": {"gpr": 4, "vector": 7, "zmm": 8}, "fusion": {"add cmp": "je jne"}}
 ADD = "ADD_R64_RM64/r"

@@ -14,9 +14,9 @@ from incc.core import bounds, simulate
 from incc.driver.commands.model import main
 from incc.driver.pipeline import Settings, analyze_units
 from incc.frontends.unit import Unit
-from incc.models.bind import bind
-from incc.models.importers.measured_intel import import_records
-from incc.models.importers.shapes import by_key
+from incc.models.binding.bind import bind
+from incc.models.forms.shapes import by_key
+from incc.models.importers.measured.intel import import_records
 from incc.models.loading import load
 
 PORTS = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "A", "B"]

@@ -12,12 +12,14 @@ import jsonschema
 import pytest
 
 from bind_kernels import kernel
-from incc.models import bound as b
-from incc.models import describe, loading, parameters
+from incc.models import loading
 from incc.models import model as m
-from incc.models.bind import bind
+from incc.models.binding import bound as b
+from incc.models.binding.bind import bind
 from incc.models.check import check
-from incc.models.parameters import BY_NAME, FUNCTIONS, PARAMETERS, REQUIRED
+from incc.models.schema import describe, parameters
+from incc.models.schema.fields import FUNCTIONS
+from incc.models.schema.parameters import BY_NAME, PARAMETERS, REQUIRED
 
 HEADER = """\
 format = 1
@@ -139,7 +141,7 @@ def test_mistakes_of_what_is_inherited_are_named_where_they_are(tmp_path: Path) 
 
 def in_tree(path: str) -> Path:
     """The file in the tree, also where the package is installed, which has no documents."""
-    return Path(__file__).resolve().parents[2] / Path(path).relative_to(Path(describe.FOLDER).parent)
+    return Path(__file__).resolve().parents[2] / Path(path).relative_to(Path(describe.MODELS).parent)
 
 
 def test_generated_parts_are_current() -> None:
@@ -322,7 +324,7 @@ def test_models_kept_are_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_what_is_kept_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    from incc.models import pieces, pipeline
+    from incc.models.binding import pieces, pipeline
 
     monkeypatch.setattr(pieces, "MOST_KEPT", 40)
     monkeypatch.setattr(pipeline, "_MOST_KEPT", 10)
@@ -344,7 +346,7 @@ def test_what_is_kept_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_binding_from_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """With caches so small that they are dropped all the time."""
     from incc import core
-    from incc.models import pieces, pipeline
+    from incc.models.binding import pieces, pipeline
 
     monkeypatch.setattr(pieces, "MOST_KEPT", 8)
     monkeypatch.setattr(pipeline, "_MOST_KEPT", 8)

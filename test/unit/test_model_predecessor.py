@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.models.importers.common import ImportFailed, differences
-from incc.models.importers.predecessor import Ports, count, import_model, inherit, write
+from incc.models.importers.predecessor import PortConversion, import_model, inherit
+from incc.models.notation import read_usage, write_usage
 
-SKYLAKE = Ports({"p237": "p78", "p4": "p49"}, "p23", "p237", "p4")
+SKYLAKE = PortConversion(renamed={"p237": "p78", "p4": "p49"}, load="p23", store_address="p237", store_data="p4")
 ADD_YMM = "VEX_VADDPD_YMM_YMM_YMMM256"
 
 
@@ -31,8 +32,8 @@ def test_ports_of_loads_and_stores() -> None:
 @given(st.dictionaries(st.sampled_from(["p0", "p01", "p0156", "p23", "p237", "p4", "p5"]), st.integers(1, 5)))
 def test_no_uop_is_lost(usage: dict[str, int]) -> None:
     text = "+".join(f"{n}*{p}" for p, n in usage.items())
-    assert count(SKYLAKE.convert(text)).total() == sum(usage.values())
-    assert count(write(count(text))) == count(text)
+    assert read_usage(SKYLAKE.convert(text)).total() == sum(usage.values())
+    assert read_usage(write_usage(read_usage(text))) == read_usage(text)
 
 
 def test_same_ports_under_a_condition_are_not_repeated() -> None:
@@ -112,7 +113,7 @@ def test_whole_model() -> None:
 
 
 def test_differences_laid_over_the_parent_give_the_forms() -> None:
-    from incc.models.compile import overlay
+    from incc.models.files.source import overlay
 
     parent = {
         "A/r": {(): {"ports": "1*p0", "retire": 1, "tp": 3}, ("imm0",): {"retire": 2, "divider": 4}, ("lock",): {}},

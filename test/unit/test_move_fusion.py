@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from bind_kernels import kernel as decoded
 from incc.core import analyze, simulate
-from incc.models.bind import bind
+from incc.models.binding.bind import bind
 from incc.models.loading import load
 
 MEASURED = {

@@ -14,7 +14,7 @@ from incc.driver.commands import mca
 from incc.driver.pipeline import Settings, analyze_units, choose_model, decode_unit, find_regions, read_assembly
 from incc.frontends.asm.regions import loop_paths
 from incc.frontends.unit import Unit
-from incc.models.bind import bind
+from incc.models.binding.bind import bind
 from incc.views.json import render as render_json
 from incc.views.layout import Layout
 from incc.views.text.ways import lines as render

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from bind_kernels import kernel as decoded
 from incc.core import analyze, simulate
-from incc.models.bind import bind
-from incc.models.bound import BoundKernel
+from incc.models.binding.bind import bind
+from incc.models.binding.bound import BoundKernel
 from incc.models.loading import load
 
 MUL = "vmulsd %xmm1, %xmm0, %xmm0"
@@ -109,7 +109,7 @@ def test_zeroed_registers_have_no_port() -> None:
     ],
 )
 def test_rules_are_checked(rules: dict[str, int], message: str) -> None:
-    from incc.models.parameters import PORT_DELAYS
+    from incc.models.schema.kinds import PORT_DELAYS
 
     problems = PORT_DELAYS.problems({"classes": {"simple": "PAND_*"}, "rules": rules})
     assert [text for _, text in problems if message in text]

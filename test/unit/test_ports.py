@@ -1,4 +1,4 @@
-"""Port sets by time alone (incc.measuring.ports), on cores that are made up and so known."""
+"""Port sets by time alone (incc.measuring.ports.study), on cores that are made up and so known."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from incc.measuring.experiments import Experiments, Noise
-from incc.measuring.port_sets import (
+from incc.measuring.ports.experiments import Experiments, Noise
+from incc.measuring.ports.sets import (
     Usage,
     aligned,
     cells,
@@ -28,7 +28,7 @@ from incc.measuring.port_sets import (
     usage_of,
     usages,
 )
-from incc.measuring.ports import Findings, Relative, study
+from incc.measuring.ports.study import Findings, Relative, study
 from properties import examples
 
 EXACT = Noise(0.001, 0.001, 0.0)

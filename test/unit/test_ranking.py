@@ -439,9 +439,9 @@ def test_of_one_kind_alone(capsys: pytest.CaptureFixture[str]) -> None:
     Path("parts").write_text("x.c:3 10%\n")
     write("a.json", unit(kernel()))
     assert main(["a.json", "--hot=counts", "--hot=parts"]) == 2
-    assert "counts has executions and parts samples, which do not add up" in capsys.readouterr().err
+    assert "counts has executions, but parts has samples" in capsys.readouterr().err
     assert main(["a.json", "--hot=parts", "--hot=parts"]) == 2
-    assert "give it alone" in capsys.readouterr().err
+    assert "name it alone" in capsys.readouterr().err
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -486,16 +486,16 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_on(capsys: pytest.Captur
         (["pipe"], "pipe: a named pipe, not a file that can be read"),
         (["bad.json"], "bad.json:1: "),
         (["bad\0.json"], "embedded null byte"),
-        ([], "no reports: name a folder"),
-        (["-", "--hot=-"], "standard input can be read once"),
+        ([], "no reports; name a folder"),
+        (["-", "--hot=-"], "standard input can be read only once"),
         (["good.json", "-o", "good.json"], "-o would overwrite good.json"),
         (["good.json", "--all", "-n", "3"], "--all and -n"),
         (["good.json", "--where", "cycles >"], "--where: column"),
         (["good.json", "--where", "heat > 3"], "--where: column 1: there is no 'heat'"),
-        (["good.json", "--fail-if", "cycles > +5%"], "incc-diff takes 'cycles > +5%'"),
-        (["good.json", "--hot-kind=gcov"], "--hot-kind is for --hot"),
+        (["good.json", "--fail-if", "cycles > +5%"], "'cycles > +5%' needs a baseline"),
+        (["good.json", "--hot-kind=gcov"], "--hot-kind requires --hot"),
         (["good.json", "--hot=none"], "none: no such file"),
-        (["good.json", "--prune", "--stale"], "it is one of them"),
+        (["good.json", "--prune", "--stale"], "cannot be combined"),
     ],
 )
 def test_mistakes(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

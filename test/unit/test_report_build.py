@@ -14,8 +14,8 @@ from incc.core import Analysis
 from incc.core.figures import summary
 from incc.core.roles import Role
 from incc.frontends.kernel import Arithmetic, Kernel, Refused
-from incc.models import bound as b
-from incc.models.bound import BoundKernel
+from incc.models.binding import bound as b
+from incc.models.binding.bound import BoundKernel
 from incc.report import wording
 from incc.report.hints.common import hint
 from incc.report.kernel import kernel_report

@@ -24,7 +24,7 @@ from incc.driver.commands import db
 from incc.driver.commands.mca import main
 from incc.driver.pipeline import Settings, analyze_unit
 from incc.frontends.unit import Unit
-from incc.frontends.x86 import llvm_messages
+from incc.frontends.x86 import llvm_reading
 from incc.support import files
 from properties import examples
 
@@ -74,7 +74,7 @@ def test_a_name_that_no_file_has(
     own = ["-mcpu=skylake"] if command == "mca" else []
     assert importlib.import_module(f"incc.driver.commands.{command}").main([*own, *words]) in (1, 2)
     said = capsys.readouterr().err
-    assert "there is a NUL in" in said
+    assert "name contains a NUL" in said
     assert sorted(path.name for path in folder.iterdir()) == ["a.s", "bad.s"]
 
 
@@ -180,7 +180,9 @@ def wait_for(done: Callable[[], bool]) -> None:
 @pytest.mark.parametrize("face", [[], ["--compat"]], ids=["incc-mca", "llvm-mca"])
 def test_input_without_an_end(face: list[str], capfd: pytest.CaptureFixture[str]) -> None:
     assert main([*face, "-mcpu=skylake", "/dev/zero"]) == 1
-    assert capfd.readouterr().err.endswith("error: /dev/zero: more than 256 MiB\n")
+    assert capfd.readouterr().err.endswith(
+        "/dev/zero: error: more than 256 MiB\n" if face else "error: /dev/zero: more than 256 MiB\n"
+    )
 
 
 def test_an_object_is_not_limited_by_its_size(
@@ -290,7 +292,7 @@ def test_what_llvm_cannot_tell_the_line_of_is_told(tmp_path: pathlib.Path, capfd
 @pytest.mark.parametrize(
     ("text", "over"),
     [
-        (".rept 1000000\naddl %eax, %ebx\n.endr\n", "4 MiB of what it has read"),
+        (".rept 1000000\naddl %eax, %ebx\n.endr\n", "4 MiB of output"),
         ('.include "/dev/zero"\n', "1024 MiB of memory"),
         ('.include "pipe"\n', "1 s"),
         (".rept 1000000000\nnop\n.endr\n", "1 s of the processor"),
@@ -308,19 +310,20 @@ def test_what_llvm_reads_has_an_end(
     os.mkfifo("pipe")
     (tmp_path / "a.s").write_text(text)
     if over.startswith("1 s"):
-        monkeypatch.setattr(llvm_messages, "_PATIENCE", 1 if over == "1 s" else 60)
-        monkeypatch.setattr(llvm_messages, "processor_seconds", lambda size: 1)
+        monkeypatch.setattr(llvm_reading, "_PATIENCE", 1 if over == "1 s" else 60)
+        monkeypatch.setattr(llvm_reading, "processor_seconds", lambda size: 1)
     assert main(["--compat", "-mcpu=skylake", "a.s"]) == 1
-    assert capfd.readouterr().err == f"error: a.s: LLVM's assembler was stopped: more than {over}\n"
+    assert capfd.readouterr().err == f"a.s: error: LLVM's assembler was stopped: more than {over}\n"
 
 
 def test_messages_have_one_limit_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each takes another run over the text."""
-    monkeypatch.setattr(llvm_messages, "processor_seconds", lambda size: 0.5)
+    monkeypatch.setattr(llvm_reading, "processor_seconds", lambda size: 0.5)
     begin = os.times()
-    found = llvm_messages.messages(".rept 100000\nnop\n.endr\n" + "frob\n" * 50)
+    reading = llvm_reading.read(".rept 100000\nnop\n.endr\n" + "frob\n" * 50)
     end = os.times()
-    assert 0 < len(found) < 50
+    assert reading is not None
+    assert 0 < len(reading.diagnostics) < 50
     assert end.children_user + end.children_system - begin.children_user - begin.children_system < 5
 
 
@@ -341,7 +344,8 @@ def test_other_commands_with_input_without_an_end(
     (tmp_path / "a.s").write_text(".L0:\naddl %eax, %ebx\njne .L0\n")
     assert main(["-mcpu=skylake", "--auto", "-json", str(tmp_path / "a.s"), "-o", str(tmp_path / "a.json")]) == 0
     code = (
-        f"import sys; from incc.driver import files, {module} as m; files.read_bytes.__defaults__ = (1 << 20,); "
+        f"import sys; from incc.driver.commands import {module} as m; from incc.support import files; "
+        "files.read_bytes.__defaults__ = (1 << 20,); "
         "files.read_all.__defaults__ = (1 << 20,); sys.exit(getattr(m, 'command', m.main)())"
     )
     with open("/dev/zero", "rb") as zero:

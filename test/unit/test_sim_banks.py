@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from bind_kernels import kernel as decoded
 from incc.core import simulate
-from incc.models.bind import bind
-from incc.models.bound import BoundKernel
+from incc.models.binding.bind import bind
+from incc.models.binding.bound import BoundKernel
 from incc.models.loading import load
 
 LOADS = {1: "movzbl {}(%rdi), %eax", 4: "movl {}(%rdi), %eax", 8: "movq {}(%rdi), %rax"}

@@ -10,8 +10,8 @@ from msgspec.structs import astuple, replace
 
 from bind_kernels import kernel as decoded
 from incc.core import analyze, simulate
-from incc.models.bind import bind
-from incc.models.bound import BoundKernel
+from incc.models.binding.bind import bind
+from incc.models.binding.bound import BoundKernel
 from incc.models.loading import list_models, load
 
 X86 = [m.name for m in list_models() if load(m.name).isa == "x86"]

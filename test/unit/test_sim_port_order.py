@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from bind_kernels import apart
 from bind_kernels import kernel as decoded
 from incc.core import Simulation, analyze, simulate, whatif
-from incc.models import bound as b
-from incc.models.bind import bind
+from incc.models.binding import bound as b
+from incc.models.binding.bind import bind
 from incc.models.loading import load
 
 CORES = ["sandybridge", "haswell", "skylake", "icelake-client", "sapphirerapids", "znver3", "znver4", "bonnell"]

@@ -22,14 +22,14 @@ from incc.core.whatif import Change, Scenario
 from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import innermost_loops
 from incc.frontends.x86.kernels import decode_regions
-from incc.models.bind import bind
+from incc.models.binding.bind import bind
 from incc.models.loading import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from incc.frontends.kernel import Instruction, Kernel
-    from incc.models.bound import BoundKernel
+    from incc.models.binding.bound import BoundKernel
 
 CORES = (
     *("core2", "sandybridge", "haswell", "skylake", "icelake-client", "alderlake"),

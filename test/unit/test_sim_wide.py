@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from bind_kernels import kernel as decoded
 from incc.core import bounds, simulate
 from incc.frontends.x86.kernels import decode_bytes
-from incc.models.bind import bind
-from incc.models.bound import BoundKernel
+from incc.models.binding.bind import bind
+from incc.models.binding.bound import BoundKernel
 from incc.models.loading import load
 
 BYTES = {"x": 16, "y": 32, "z": 64}

@@ -11,7 +11,7 @@ import pytest
 HEAVY = {
     *("argparse", "asyncio", "jinja2", "lief", "llvmlite", "multiprocessing", "networkx", "rich", "scipy", "sqlite3"),
     # Only needed where no compiled table of the model is kept, and for help.
-    *("incc.driver.cli.help", "incc.models.compile"),
+    *("incc.driver.cli.help", "incc.models.files.compile"),
 }
 
 PROGRAM = """

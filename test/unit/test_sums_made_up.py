@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from bind_kernels import kernel as decoded
 from incc.core import simulate
-from incc.models.bind import bind
-from incc.models.bound import BoundKernel
+from incc.models.binding.bind import bind
+from incc.models.binding.bound import BoundKernel
 from incc.models.loading import load
 
 SHIFTS = [f"shl $1, %r{n}" for n in range(9, 14)]

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from bind_kernels import kernel as decoded
 from incc.core import bounds, simulate
-from incc.models.bind import bind
+from incc.models.binding.bind import bind
 from incc.models.loading import load
 
 

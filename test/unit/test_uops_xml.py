@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from incc.models.importers import uops_info, uops_xml
 from incc.models.importers.common import ImportFailed
+from incc.models.importers.uops_info import importer as uops_info
+from incc.models.importers.uops_info import xml as uops_xml
 
 SAMPLE = os.path.join(os.path.dirname(__file__), "data", "uops_info", "sample.xml")
 ADD = """<instruction category="BINARY" eosz="3" iclass="ADD" iform="ADD_GPRv_GPRv_01" string="ADD_01 (R64, R64)">

@@ -33,7 +33,7 @@ ALLOWED = (
 PACKAGES = (
     "incc",
     "incc.driver",
-    "incc.compare",
+    "incc.comparison",
     "incc.history",
     "incc.ranking",
     "incc.report",

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import force_setattr
 
 from incc.frontends.kernel import LeftOut
 from incc.frontends.unit import Unit

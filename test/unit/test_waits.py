@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from incc import core
 from incc.core.waits import Waits, waits
 from incc.frontends.x86.kernels import decode_bytes
-from incc.models.bind import bind
+from incc.models.binding.bind import bind
 from incc.models.loading import load
 from properties import examples
 

@@ -17,7 +17,7 @@ from incc import core
 from incc.core import changes, whatif
 from incc.core.whatif import Scenario
 from incc.frontends.x86.kernels import decode_bytes
-from incc.models.bind import bind
+from incc.models.binding.bind import bind
 from incc.models.loading import load
 from properties import examples
 

@@ -11,9 +11,9 @@ from test_cold import kernel
 
 from incc.core.altered import alter
 from incc.core.analysis import KernelSettings
-from incc.models import pieces
-from incc.models.bind import bind
-from incc.models.bound import BoundKernel, Pipeline
+from incc.models.binding import pieces
+from incc.models.binding.bind import bind
+from incc.models.binding.bound import BoundKernel, Pipeline
 from incc.models.loading import load
 from incc.models.model import MachineModel
 from properties import examples
@@ -89,13 +89,13 @@ LOOP = "addq ${}, %r{}\nvaddpd %ymm{}, %ymm1, %ymm1\npushq %rax\njne .L4"
 
 def test_another_kernel_that_is_alike_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: list[BoundKernel] = []
-    keep = pieces.Whole.keep
+    keep = pieces.WholeKernel.keep
 
-    def counting(whole: pieces.Whole, bound: BoundKernel) -> None:
+    def counting(whole: pieces.WholeKernel, bound: BoundKernel) -> None:
         kept.append(bound)
         keep(whole, bound)
 
-    monkeypatch.setattr(pieces.Whole, "keep", counting)
+    monkeypatch.setattr(pieces.WholeKernel, "keep", counting)
     model = apart("skylake")
     first, _ = bind(kernel(LOOP.format(8, 9, 3)), model)
     second, _ = bind(kernel(LOOP.format(8, 10, 5)), model)

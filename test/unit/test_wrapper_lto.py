@@ -198,7 +198,7 @@ def test_shared_libraries_and_objects(place: Place, cc: str) -> None:
         assert lines(found) == set(LOOPS)
     else:
         assert found.units == []
-        assert "incc: note: both.o: nothing to analyse: it is to be linked again" in found.err
+        assert "incc: note: both.o: nothing to analyse: the next link generates its machine code" in found.err
 
 
 @needs_gcc
@@ -255,7 +255,7 @@ def test_stripped_programs_are_not_analysed(place: Place, cc: str) -> None:
     place.compile(cc)
     found = place.incc(cc, *FLAGS, "-flto", "-s", "main.o", "dot.o", "native.o", "-o", "program")
     assert found.units == []
-    assert found.err.startswith("incc: warning: not analysed: program: it has no symbols")
+    assert found.err.startswith("incc: warning: not analysed: program: without symbols")
     assert place.incc(cc, *FLAGS, "-flto", "main.o", "dot.o", "native.o", "-o", "/dev/null") == Linked([], "")
 
 
@@ -288,7 +288,7 @@ def test_what_is_refused_without_it(place: Place) -> None:
     found = place.incc(str(compiler), "-O2", "-flto", "-c", "dot.c", INCC_LTO="compile")
     assert found.units == []
     assert found.err.startswith("incc: note: dot.c: nothing to analyse: -flto writes GIMPLE")
-    assert found.err.endswith("; the compiler does not take the command with -fno-lto\n")
+    assert found.err.endswith("; the compiler rejects the command with -fno-lto\n")
 
 
 @pytest.mark.skipif(not shutil.which("clang-19"), reason="no clang-19")
@@ -407,7 +407,7 @@ def test_inputs_have_to_be_there_as_they_were(place: Place, build: Build, name: 
     log = build.work()
     assert len(log) == 1
     where = f"incc: warning: {place.folder}/program: not analysed: {name} was removed after the link"
-    assert log[0] == f"{where}: what else went into it can no more be told"
+    assert log[0] == f"{where}; its other inputs cannot be determined any more"
     place.compile("gcc")
     place.plain("gcc-ar", "rcs", "libmine.a", "native.o")
     build.run(*command)
@@ -446,8 +446,8 @@ def test_links_without_a_report_and_the_log(place: Place, build: Build) -> None:
     build.run("gcc", "-flto", "main.o", "dot.o", "native.o", "-o", "plain")
     assert sorted(build.work()) == [note, warning]
     where = f"incc: note: {place.folder}/both.o: nothing to analyse"
-    assert note == f"{where}: it is to be linked again, which makes machine code"
-    assert warning.startswith("incc: warning: program: it has no symbols")
+    assert note == f"{where}: the next link generates its machine code"
+    assert warning.startswith("incc: warning: program: without symbols")
     assert list(build.reports.glob("*.json")) == []
 
 
@@ -458,7 +458,7 @@ def test_a_link_is_analysed_at_once_where_nobody_takes_jobs(place: Place, build:
     assert build.jobs() == []
     assert lines(build.found()) == set(LOOPS)
     build.run("gcc", *FLAGS, "-flto", "-s", *FILES, INCC_DEFER="", INCC_STRICT="1", status=1)
-    assert "it has no symbols" in build.log.read_text()
+    assert "without symbols" in build.log.read_text()
 
 
 @needs_gcc
@@ -511,7 +511,7 @@ def test_a_project_says_what_of_a_link_is_wanted(place: Place, build: Build) -> 
     build.run(*command)
     assert build.work() == []
     assert list(build.reports.glob("*.json")) == []
-    assert "note: program: not analysed: left out by" in place.incc(*command[:1], *command[1:]).err
+    assert "note: program: not analysed: excluded by" in place.incc(*command[:1], *command[1:]).err
 
 
 @needs_gcc

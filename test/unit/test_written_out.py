@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from incc.driver.commands import mca
-from incc.frontends.x86 import llvm_messages
+from incc.frontends.x86 import llvm_reading
 from incc.frontends.x86.written_out import written_out
 
 pytest.importorskip("llvmlite")
@@ -61,7 +61,7 @@ def test_each_in_its_place() -> None:
     ],
 )
 def test_what_has_nothing_of_the_kind(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(llvm_messages, "expanded", None)
+    monkeypatch.setattr(llvm_reading, "expanded", None)
     assert written_out(text) == text
 
 
@@ -129,7 +129,7 @@ def test_code_of_32_bit_mode(tmp_path: pathlib.Path) -> None:
 def test_without_llvm(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(llvm_messages, "_ready", lambda: False)
+    monkeypatch.setattr(llvm_reading, "_is_available", lambda: False)
     (kernel,) = analysed("nop\n.rept 2\naddq %rax, %rbx\n.endr\nnop\n", tmp_path)
     assert len(kernel["instructions"]) == 2
     assert kernel["notes"] == ["contains a repeated block (line 2): it is not analysed"]

@@ -11,7 +11,7 @@ from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import innermost_loops
 from incc.frontends.x86 import decode, entry, kept
 from incc.frontends.x86.kernels import decode_bytes, decode_regions
-from incc.models import pieces
+from incc.models.binding import pieces
 
 BLOCKS = [bytes([0x48, 0x81, 0xC0, n, n, 0, 0, 0x48, 0xFF, 0xC1]) for n in range(200)]  # add $n, %rax; inc %rcx
 

@@ -10,8 +10,8 @@ import pytest
 
 from incc.driver.commands import model as command
 from incc.frontends.isa import TextForm, isa
-from incc.models import forms_x86
-from incc.models.importers.shapes import by_key
+from incc.models.forms import x86 as forms_x86
+from incc.models.forms.shapes import by_key
 from incc.models.loading import load
 
 

@@ -1,24 +1,25 @@
-"""What llvm-mca 19 prints, from incc's report: its views in its layout, to the character but for the numbers.
+"""llvm-mca 19's views of a report, identical to the character except for the numbers.
 
-Each view is a file of its own with a function `lines(unit, kernel, options)`, and `document(kernel)` where llvm-mca has
-it in JSON. Which numbers stand in the columns, and where they are other ones than llvm-mca's by definition, is in
-docs/llvm-mca.md. What views print are the report's numbers, counts also as shares of their totals.
+Each view is a module with `lines(kernel, views)`, and with `document(kernel)` if llvm-mca's JSON has it.
+docs/llvm-mca.md defines each column, and says where its definition is not llvm-mca's.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from incc.views.layout import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from incc.report import types as t
-    from incc.views.llvm_mca.asked import Options
+    from incc.views.llvm_mca.requested import Heading, Views
 
-    View = Callable[[t.Unit, t.Kernel, Options], Iterable[str]]
+    View = Callable[[t.Kernel, Views], Iterable[str]]
 
-__all__ = ["document", "render"]
+__all__ = ["render"]
 
 _ORDER = (
     ("summary", "summary"),
@@ -32,69 +33,64 @@ _ORDER = (
     ("timeline", "timeline"),
     ("waits", "timeline"),
 )
-"""The views in llvm-mca's order: the names of their files, and the options that ask for them."""
+"""The views in llvm-mca's order: the names of their modules, and the fields of `Views` that request them."""
 
 _TABLES = ("info", "pressure")
-"""The views of the instruction tables, for which nothing is simulated."""
+"""The views of `-instruction-tables`."""
+_WITHOUT_RUN = ("summary", *_TABLES)
+"""The views that need no run from a cold start. The others are left out where the report has none."""
 
 
-def render(report: t.Report, options: Options) -> str:
-    """All kernels of the report, as text or, if the options say so, as JSON; ends in a line break."""
-    if options.json:
+def render(report: t.Report, views: Views) -> str:
+    """Return all kernels of the report as text or, if `views` says so, as JSON, with a line break at the end."""
+    if views.json:
         from incc.views.llvm_mca.json import render as as_json
 
-        return as_json(report, options)
-    lines = _lines(report, options)
-    lines.append("")
-    text = "\n".join(lines)
-    # Most text is harmless as a whole: asking each line would be a tenth of the time.
-    return text if _harmless_but("\t\n", text) else "\n".join([_harmless(line) for line in lines])
+        return as_json(report, views)
+    text = "\n".join([*_lines(report, views), ""])
+    # Most text is printable: checking line by line would take a tenth of the time.
+    if _is_printable(text, "\t\n"):
+        return text
+    return "\n".join([line if _is_printable(line, "\t") else _escaped(line) for line in text.split("\n")])
 
 
-def document(report: t.Report, options: Options) -> Any:
-    """What is written as JSON: an object, or a list of such where the report has several units, that is cores."""
-    from incc.views.llvm_mca.json import document as made
-
-    return made(report, options)
-
-
-def _lines(report: t.Report, options: Options) -> list[str]:
-    from incc.views.llvm_mca.heading import lines as heading
-
-    views = [_view(name) for name, asked in _ORDER if getattr(options, asked) and _simulated(name, options)]
-    headings = iter(options.headings)
-    found: list[str] = []
+def _lines(report: t.Report, views: Views) -> Iterator[str]:
+    chosen = [
+        (name, _view(name))
+        for name, field in _ORDER
+        if getattr(views, field) and (name in _TABLES or not views.instruction_tables)
+    ]
+    headings = iter(views.headings)
     for unit in report.units:
         for kernel in unit.kernels:
-            above = next(headings, None)
-            if kernel.instructions:
-                found += heading(above)
-                for view in views:
-                    found += view(unit, kernel, options)
-    return found
+            heading = next(headings, None)
+            if not kernel.instructions:
+                continue
+            yield from _heading(heading)
+            for name, view in chosen:
+                if name in _WITHOUT_RUN or kernel.cold is not None:
+                    yield from view(kernel, views)
 
 
-def _simulated(name: str, options: Options) -> bool:
-    return not options.instruction_tables or name in _TABLES
+def _heading(heading: Heading | None) -> Iterator[str]:
+    if heading is not None and heading.number >= 0:
+        yield ""
+        yield f"[{heading.number}] Code Region" + (f" - {heading.name}" if heading.name else "")
+        yield ""
 
 
 def _view(name: str) -> View:
-    """Return the function of the view of this name. Only views that are printed are imported."""
+    """Return the function of a view. Only the modules of requested views are imported, because start-up time counts."""
     lines: View = importlib.import_module(f"incc.views.llvm_mca.{name}").lines
     return lines
 
 
-def _harmless(line: str) -> str:
-    """A line whose control characters are written out, but for the tabs of LLVM's printer: names of regions and symbols
-    may hold any."""
-    if _harmless_but("\t", line):
-        return line
-    from incc.views.layout import harmless
-
+def _escaped(line: str) -> str:
+    """Write out the control characters of a line, which names of regions and symbols may contain, except for tabs."""
     return "\t".join([harmless(part, False) for part in line.split("\t")])
 
 
-def _harmless_but(controls: str, text: str) -> bool:
+def _is_printable(text: str, controls: str) -> bool:
     for control in controls:
         text = text.replace(control, "")
     return text.isprintable()

@@ -1,46 +1,45 @@
-"""Bottleneck analysis: in how many cycles the pressure on the back end grew, what by, and the critical sequence."""
+"""Bottleneck analysis: cycles with increasing back-end pressure, their causes, and the critical sequence."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from incc.views.llvm_mca.columns import padded, rounded, share
-from incc.views.llvm_mca.resources import called
-from incc.views.llvm_mca.run import statistics
+from incc.views.llvm_mca.columns import padded, percent
+from incc.views.llvm_mca.resources import llvm_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from incc.report import types as t
-    from incc.views.llvm_mca.asked import Options
+    from incc.views.llvm_mca.requested import Views
 
 INSTRUCTION, DEPENDENCY = 14, 58
 _CARRIED = (" |", " |    < loop carried > ", " |")
 
 
-def lines(unit: t.Unit, kernel: t.Kernel, options: Options) -> Iterator[str]:
-    """Shares of all cycles, then the instructions with arrows along the sequence."""
-    run = statistics(kernel)
-    if run is None or run["pressure"] is None:
-        return
+def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
+    """Yield the causes with their shares of all cycles, then the instructions with arrows along the sequence."""
+    run: Any = kernel.cold
     pressure = run["pressure"]
+    if pressure is None:
+        return
     yield ""
     yield ""
-    # What piles up is no bottleneck as long as it holds up nothing: the front end is none of the back end's causes.
-    held_up = any(cycles for cause, cycles in run["stalls"].items() if cause != "front_end")
-    if not pressure["increase"] or not held_up:
+    # Pressure is a bottleneck only if the back end stalled dispatch.
+    stalled = any(cycles for cause, cycles in run["stalls"].items() if cause != "front_end")
+    if not pressure["increase"] or not stalled:
         yield "No resource or data dependency bottlenecks discovered."
         return
 
     def part(cycles: int) -> str:
-        return f"[ {rounded(share(cycles, run['cycles']), 2)}% ]"
+        return f"[ {percent(cycles, run['cycles'], 2)}% ]"
 
     registers, memory = pressure["registers"], pressure["memory"]
     yield f"Cycles with backend pressure increase {part(pressure['increase'])}"
     yield "Throughput Bottlenecks: "
     yield f"  Resource Pressure       {part(pressure['resources'])}"
     for each in pressure["by_resource"]:
-        yield f"  - {called(kernel, each['resource'])}  {part(each['cycles'])}"
+        yield f"  - {llvm_name(kernel, each['resource'])}  {part(each['cycles'])}"
     yield f"  Data Dependencies:      {part(pressure['data'])}"
     yield f"  - Register Dependencies {part(registers)}"
     yield f"  - Memory Dependencies   {part(memory)}"
@@ -54,7 +53,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, options: Options) -> Iterator[str]:
 
 
 def _instructions(sequence: Sequence[Any]) -> list[Any]:
-    """The steps from one instruction to another: those between the µops of one have no row."""
+    """Return the steps between different instructions; steps between the µops of one have no row."""
     steps: list[Any] = []
     for step in sequence:
         if not steps or any(step[key] != steps[-1][key] for key in ("instruction", "iteration_offset")):
@@ -63,11 +62,11 @@ def _instructions(sequence: Sequence[Any]) -> list[Any]:
 
 
 def _sequence(kernel: t.Kernel, steps: Sequence[Any]) -> Iterator[str]:
-    """The instructions in their order, those of the sequence with an arrow, those between with a line at the left.
+    """Yield the instructions in order: those of the sequence with an arrow, those between with a line at the left.
 
-    A step into another iteration has the mark `loop carried` before it. From then on llvm-mca shows the instructions of
-    the sequence alone, unless that is its first step; and so it is done here behind a step that goes back to an earlier
-    instruction of the same iteration, as one may that waits for a port.
+    `loop carried` precedes a step into another iteration. After it, unless it is the first step, llvm-mca shows only
+    instructions of the sequence. The same holds after a step back to an earlier instruction of the same iteration, as
+    one may wait for a port.
     """
     count = len(kernel.instructions)
 
@@ -75,7 +74,7 @@ def _sequence(kernel: t.Kernel, steps: Sequence[Any]) -> Iterator[str]:
         return padded(f"{lead}{instruction}.", INSTRUCTION) + kernel.instructions[instruction].text
 
     first, iteration = steps[0]["instruction"], steps[0]["iteration_offset"]
-    following = 0  # the instruction whose row is next, `count` when there are none any more
+    following = 0  # the next row between the steps; `count` once only the sequence is shown
     if steps[1]["iteration_offset"] == iteration:
         for instruction in range(first):
             yield row("        ", instruction)
@@ -108,15 +107,15 @@ def _dependency(kernel: t.Kernel, step: Any) -> str:
     name = step["via"]
     for index, resource in enumerate(kernel.resources):
         if resource.name == name:
-            name = called(kernel, index)
+            name = llvm_name(kernel, index)
             break
-    # A report that does not tell has those that are always there.
+    # llvm-mca counts iterations; the step of a simulated sequence did happen.
     return f"## RESOURCE interference:  {name} [ probability: {step.get('probability', 100)}% ]"
 
 
 def _register(kernel: t.Kernel, name: str) -> str:
-    """As LLVM's printer has it: all flags are one register, and the text around it says whether there is a mark."""
+    """Return LLVM's name of a register: all flags are one, and a % precedes it if the instructions have any."""
     if name.startswith("flag"):
         name = "eflags"
-    marked = any("%" in instruction.text for instruction in kernel.instructions)
-    return f"%{name}" if marked and not name.startswith("%") else name
+    in_att_syntax = any("%" in instruction.text for instruction in kernel.instructions)
+    return f"%{name}" if in_att_syntax and not name.startswith("%") else name

@@ -1,4 +1,4 @@
-"""How llvm-mca sets numbers and columns."""
+"""llvm-mca's layout of numbers and columns."""
 
 from __future__ import annotations
 
@@ -6,22 +6,33 @@ from math import floor
 
 
 def rounded(number: float, digits: int) -> str:
-    """With so many decimals, halves upwards: most of its numbers, where `%.2f` would go by the binary fraction."""
+    """Return a number with this many decimals. llvm-mca rounds halves up, `%.2f` by the binary fraction."""
     scale = 10**digits
     return f"{floor(number * scale + 0.5) / scale:.{digits}f}"
 
 
+def percent(part: float, whole: float, digits: int = 1) -> str:
+    """Return a part of the whole as a rounded percentage, without the sign; 0 of nothing."""
+    return rounded(share(part, whole), digits)
+
+
+def share(part: float, whole: float) -> float:
+    """Return a part of the whole in percent, 0 of nothing."""
+    return part / whole * 100 if whole else 0.0
+
+
 def padded(text: str, column: int) -> str:
-    """Blanks up to the column, counted from 0, and one at least: what is too long moves on the next cell, but not
-    those behind it."""
+    """Pad a text with blanks up to a column, counted from 0, with at least one blank."""
     if text.isascii() and "\t" not in text:
         return text.ljust(column) if len(text) < column else text + " "
     return text + " " * max(column - width(text), 1)
 
 
 def width(text: str) -> int:
-    """The columns that llvm-mca takes a text to have. A tab reaches to the next multiple of eight, as terminals have
-    it, but from one nowhere, as they have not: a row with `rep` and two tabs ends a little further to the right."""
+    """Return the number of columns that llvm-mca counts for a text.
+
+    A tab reaches to the next multiple of eight, but a tab at such a multiple counts nothing, unlike on a terminal.
+    """
     if text.isascii():
         if "\t" not in text:
             return len(text)
@@ -34,8 +45,3 @@ def width(text: str) -> int:
     for part in parts:
         columns += -columns % 8 + len(part)
     return columns
-
-
-def share(part: float, whole: float) -> float:
-    """A part of the whole in percent; of nothing, nothing."""
-    return part / whole * 100 if whole else 0.0

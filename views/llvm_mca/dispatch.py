@@ -1,17 +1,16 @@
-"""Dispatch statistics: why dispatch stopped, and how many µops it took in how many cycles."""
+"""The dispatch statistics: why dispatch stalled, and how many µops it took per cycle."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from incc.views.llvm_mca.columns import rounded, share
-from incc.views.llvm_mca.run import statistics
+from incc.views.llvm_mca.columns import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from incc.report import types as t
-    from incc.views.llvm_mca.asked import Options
+    from incc.views.llvm_mca.requested import Views
 
 _STALLS = (
     ("RAT", "Register unavailable", "registers"),
@@ -24,28 +23,25 @@ _STALLS = (
 )
 
 
-def lines(unit: t.Unit, kernel: t.Kernel, options: Options) -> Iterator[str]:
-    """Cycles of each cause, and the histogram."""
-    run = statistics(kernel)
-    if run is None:
-        return
+def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
+    """Yield the stalled cycles by cause, then the histogram."""
+    run: Any = kernel.cold
     cycles = run["cycles"]
     yield ""
     yield ""
     yield "Dynamic Dispatch Stall Cycles:"
     for short, name, cause in _STALLS:
         count = run["stalls"][cause]
-        part = f"  ({rounded(share(count, cycles), 1)}%)" if count else ""
-        yield f"{short:<7} - {name + ':':<42} {count}{part}"
+        yield f"{short:<7} - {name + ':':<42} {count}" + (f"  ({percent(count, cycles)}%)" if count else "")
     yield ""
     yield ""
     yield "Dispatch Logic - number of cycles where we saw N micro opcodes dispatched:"
     yield "[# dispatched], [# cycles]"
     for each in run["dispatched"]:
-        yield f" {each['count']},              {each['cycles']}  ({rounded(share(each['cycles'], cycles), 1)}%)"
+        yield f" {each['count']},              {each['cycles']}  ({percent(each['cycles'], cycles)}%)"
 
 
-def document(kernel: t.Kernel) -> dict[str, int] | None:
-    """The stalls for JSON, which has no histogram."""
-    run = statistics(kernel)
-    return None if run is None else {short: run["stalls"][cause] for short, _, cause in _STALLS}
+def document(kernel: t.Kernel) -> dict[str, int]:
+    """Return the stalls for JSON, which has no histogram."""
+    run: Any = kernel.cold
+    return {short: run["stalls"][cause] for short, _, cause in _STALLS}

@@ -1,8 +1,7 @@
-"""llvm-mca's JSON, and beside it incc's own report under `Incc`.
+"""llvm-mca's JSON, with incc's report under the additional key `Incc`.
 
-Keys, nesting and types are llvm-mca's, and so is how it is written: keys in alphabetical order, two blanks for each
-level, numbers with up to 17 digits and without a fraction where there is none. `Incc` is one line: the others are the
-lines of llvm-mca's own document, and writing it takes a quarter of the time.
+Keys, nesting, types and layout are llvm-mca's: keys in alphabetical order, two blanks for each level, numbers with up
+to 17 digits and without an empty fraction. `Incc` is one line, so the other lines are those of llvm-mca's document.
 """
 
 from __future__ import annotations
@@ -24,60 +23,61 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incc.report import types as t
-    from incc.views.llvm_mca.asked import Heading, Options
+    from incc.views.llvm_mca.requested import Heading, Views
 
 
-def document(report: t.Report, options: Options) -> Any:
-    """Of a report of several units a list: llvm-mca's JSON speaks of one core."""
-    made = []
-    headings = iter(options.headings)
+def document(report: t.Report, views: Views) -> Any:
+    """Return the document; for a report on several cores a list of documents, because llvm-mca's is about one core."""
+    documents = []
+    headings = iter(views.headings)
     for unit in report.units:
         kernels = [(kernel, next(headings, None)) for kernel in unit.kernels]
-        regions = [_region(kernel, heading, options) for kernel, heading in kernels if kernel.instructions]
-        cpu = options.cpu if options.cpu and len(report.units) == 1 else unit.model.name
-        made.append(
+        regions = [_region(kernel, heading, views) for kernel, heading in kernels if kernel.instructions]
+        cpu = views.cpu if views.cpu and len(report.units) == 1 else unit.model.name
+        documents.append(
             {
                 "CodeRegions": regions,
                 "Incc": msgspec.to_builtins(replace(report, units=[unit])),
                 "SimulationParameters": {
-                    **dict(getattr(options, "parameters", ())),
-                    "-march": options.march,
+                    **dict(views.parameters),
+                    "-march": views.march,
                     "-mcpu": cpu,
-                    "-mtriple": options.triple,
+                    "-mtriple": views.triple,
                 },
                 "TargetInfo": {"CPUName": cpu, "Resources": _names(unit)},
             }
         )
-    return made[0] if len(made) == 1 else made
+    return documents[0] if len(documents) == 1 else documents
 
 
-def render(report: t.Report, options: Options) -> str:
-    """The document as text, which ends in a line break."""
-    return _text(document(report, options), "") + "\n"
+def render(report: t.Report, views: Views) -> str:
+    """Return the document as text with a line break at the end."""
+    return _text(document(report, views), "") + "\n"
 
 
-def _region(kernel: t.Kernel, heading: Heading | None, options: Options) -> dict[str, Any]:
-    """The views that are wanted, as far as llvm-mca has them in JSON and there is something in the report."""
-    simulated = not options.instruction_tables
-    views = {
-        "DispatchStatistics": dispatch_document(kernel) if simulated and options.dispatch_stats else None,
-        "InstructionInfoView": info_document(kernel) if options.info else None,
-        "ResourcePressureView": pressure_document(kernel) if options.pressure else None,
-        "SummaryView": summary_document(kernel) if simulated and options.summary else None,
-        "TimelineView": timeline_document(kernel, options) if simulated and options.timeline else None,
+def _region(kernel: t.Kernel, heading: Heading | None, views: Views) -> dict[str, Any]:
+    """Return a region with those requested views that llvm-mca has in JSON and the report has figures for."""
+    simulated = not views.instruction_tables
+    run = simulated and kernel.cold is not None
+    documents = {
+        "DispatchStatistics": dispatch_document(kernel) if run and views.dispatch_stats else None,
+        "InstructionInfoView": info_document(kernel) if views.info else None,
+        "ResourcePressureView": pressure_document(kernel) if views.pressure else None,
+        "SummaryView": summary_document(kernel) if simulated and views.summary else None,
+        "TimelineView": timeline_document(kernel, views) if run and views.timeline else None,
     }
     return {
         "Instructions": [instruction.text for instruction in kernel.instructions],
         "Name": heading.name if heading is not None else "",
-        **{name: view for name, view in views.items() if view is not None},
+        **{name: each for name, each in documents.items() if each is not None},
     }
 
 
 def _names(unit: t.Unit) -> list[str]:
-    """The resources that ResourceIndex is about; no kernel, no resources.
+    """Return the resources that ResourceIndex refers to, none if there is no kernel.
 
-    llvm-mca writes the number of an instance as a character and not as digits, and whoever looks names up by those of
-    its documents finds them here."""
+    llvm-mca writes the number of an instance as the character of that code, not as digits.
+    """
     if not unit.kernels:
         return []
     return [r.name if r.member < 0 else f"{r.name}.{chr(r.member)}" for r in resources(unit.kernels[0])]

@@ -1,4 +1,4 @@
-"""Resource pressure: for how many cycles an iteration keeps each resource busy, in all and by instruction."""
+"""Resource pressure: for how many cycles per iteration each resource is busy, in total and by instruction."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from incc.report import types as t
-    from incc.views.llvm_mca.asked import Options
+    from incc.views.llvm_mca.requested import Views
 
 COLUMN = 7
 _NOTHING = " - "
 
 
-def lines(unit: t.Unit, kernel: t.Kernel, options: Options) -> Iterator[str]:
-    """The resources, a table of one row, and one with a row for each instruction."""
+def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
+    """Yield the resources, the totals, and a row for each instruction."""
     columns = resources(kernel)
     yield ""
     yield ""
@@ -31,17 +31,17 @@ def lines(unit: t.Unit, kernel: t.Kernel, options: Options) -> Iterator[str]:
     heads = _row([f"[{column.label}]" for column in columns])
     yield "Resource pressure per iteration:"
     yield heads
-    yield _row([_cell(column.cycles) for column in columns])
+    yield _row([_NOTHING if column.cycles < 0.005 else rounded(column.cycles, 2) for column in columns])
     yield ""
     yield "Resource pressure by instruction:"
     yield heads + "Instructions:"
     rows = zip(*[column.instructions for column in columns], strict=True) if columns else repeat(())
     for cycles, instruction in zip(rows, kernel.instructions, strict=False):
-        yield _row([_cell(each) if each else _NOTHING for each in cycles]) + instruction.text
+        yield _row([_NOTHING if each < 0.005 else rounded(each, 2) for each in cycles]) + instruction.text
 
 
 def document(kernel: t.Kernel) -> dict[str, Any]:
-    """What is not 0, for JSON: by instruction, and behind the last one what an iteration comes to."""
+    """Return what is not 0 for JSON: by instruction, and after the last instruction the totals."""
     columns = resources(kernel)
     count = len(kernel.instructions)
     usage = [[column.instructions[n] for column in columns] for n in range(count)]
@@ -57,7 +57,7 @@ def document(kernel: t.Kernel) -> dict[str, Any]:
 
 
 def _row(cells: Sequence[str]) -> str:
-    """Cells that are too wide have one blank behind them, and move none but the next one."""
+    """Join cells. One that is too wide is followed by one blank, and moves only its neighbour."""
     if max(map(len, cells), default=0) < COLUMN:
         return "".join([cell.ljust(COLUMN) for cell in cells])
     row, end = "", 0
@@ -66,7 +66,3 @@ def _row(cells: Sequence[str]) -> str:
         row += cell
         row = row.ljust(end) if len(row) < end else row + " "
     return row
-
-
-def _cell(cycles: float) -> str:
-    return _NOTHING if cycles < 0.005 else rounded(cycles, 2)

@@ -1,24 +1,21 @@
-"""Register file statistics: how many physical registers were taken, in all and of each file."""
+"""The register file statistics: how many physical registers were in use, in total and by file."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from incc.views.llvm_mca.columns import rounded, share
-from incc.views.llvm_mca.run import statistics
+from incc.views.llvm_mca.columns import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from incc.report import types as t
-    from incc.views.llvm_mca.asked import Options
+    from incc.views.llvm_mca.requested import Views
 
 
-def lines(unit: t.Unit, kernel: t.Kernel, options: Options) -> Iterator[str]:
-    """All files together, then each of known size."""
-    run = statistics(kernel)
-    if run is None:
-        return
+def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
+    """Yield the totals, then each file of limited size."""
+    run: Any = kernel.cold
     total, *files = run["registers"]
     yield ""
     yield ""
@@ -34,9 +31,10 @@ def lines(unit: t.Unit, kernel: t.Kernel, options: Options) -> Iterator[str]:
         yield f"   Total number of mappings created: {file['mappings']}"
         yield f"   Max number of mappings used:      {file['most']}"
         moves = file["moves"]
-        if moves["candidates"]:
-            candidates = moves["candidates"]
+        candidates = moves["candidates"]
+        if candidates:
+            eliminated, zero = moves["eliminated"], moves["zero"]
             yield f"   Number of optimizable moves:      {candidates}"
-            for name, key in (("Number of moves eliminated:", "eliminated"), ("Number of zero moves:", "zero")):
-                yield f"   {name:<33} {moves[key]}  ({rounded(share(moves[key], candidates), 1)}%)"
+            yield f"   Number of moves eliminated:       {eliminated}  ({percent(eliminated, candidates)}%)"
+            yield f"   Number of zero moves:             {zero}  ({percent(zero, candidates)}%)"
             yield f"   Max moves eliminated per cycle:   {moves['most']}"

@@ -1,5 +1,8 @@
-"""The resources whose use is shown: LLVM's of this core where the model knows how they go together with ours, else
-our own ports and units, numbered in the same way."""
+"""The resources of the pressure views.
+
+They are those of LLVM's scheduling model where incc's model says which of its ports and units they stand for, else
+incc's own ports and units, numbered in the same way.
+"""
 
 from __future__ import annotations
 
@@ -12,54 +15,56 @@ if TYPE_CHECKING:
 
 
 class Resource:
-    """One unit. `label`: its number, with that of the instance where the resource has several, 12.1. `member`: the
-    number of the instance, -1 for an only one. Cycles are those of an iteration, in all and of each instruction."""
+    """A column of the pressure view."""
 
     __slots__ = ("cycles", "instructions", "label", "member", "name")
 
     def __init__(self, label: str, name: str, member: int, cycles: float, instructions: Sequence[float]) -> None:
         self.label = label
+        """The resource's number, followed by that of the instance if it has several: 12.1."""
         self.name = name
         self.member = member
+        """The number of the instance, -1 if the resource has only one."""
         self.cycles = cycles
+        """Cycles per iteration."""
         self.instructions = instructions
+        """Cycles per iteration of each instruction."""
 
 
 def resources(kernel: t.Kernel) -> list[Resource]:
-    """In the order of their columns. Neighbours of the same name are the instances of one resource."""
-    report: Any = kernel
-    rows = report["llvm_resources"]
+    """Return the resources in the order of their columns. Neighbours of the same name are instances of one resource."""
+    rows: Any = kernel.llvm_resources
     if rows is None:
         rows = [
             {
-                "name": _word(resource.title),
+                "name": _without_blanks(resource.title),
                 "cycles": resource.load,
                 "instructions": [instruction.pressure[n] for instruction in kernel.instructions],
             }
             for n, resource in enumerate(kernel.resources)
         ]
-    found: list[Resource] = []
+    names = ["", *[row["name"] for row in rows], ""]
+    columns: list[Resource] = []
     number = member = -1
-    for place, row in enumerate(rows):
-        first = not place or rows[place - 1]["name"] != row["name"]
-        several = not first or (place + 1 < len(rows) and rows[place + 1]["name"] == row["name"])
-        number += first
-        member = (0 if first else member + 1) if several else -1
-        label = f"{number}.{member}" if several else f"{number}"
-        found.append(Resource(label, row["name"], member, row["cycles"], row["instructions"]))
-    return found
+    for row, previous, name, following in zip(rows, names, names[1:], names[2:], strict=False):
+        if name != previous:
+            number, member = number + 1, -1
+        if name in (previous, following):
+            member += 1
+        label = str(number) if member < 0 else f"{number}.{member}"
+        columns.append(Resource(label, name, member, row["cycles"], row["instructions"]))
+    return columns
 
 
-def called(kernel: t.Kernel, index: int) -> str:
-    """What llvm-mca calls one of our resources: where LLVM's rows say which `resource` of ours they are, by the first
-    that is this one."""
-    report: Any = kernel
-    for row in report["llvm_resources"] or ():
+def llvm_name(kernel: t.Kernel, index: int) -> str:
+    """Return LLVM's name of one of incc's resources, incc's own where LLVM has none."""
+    rows: Any = kernel.llvm_resources
+    for row in rows or ():
         if row["resource"] == index:
             return str(row["name"])
-    return _word(kernel.resources[index].title)
+    return _without_blanks(kernel.resources[index].title)
 
 
-def _word(title: str) -> str:
-    """A name without blanks, as LLVM's are: what reads a row may take it for several columns."""
+def _without_blanks(title: str) -> str:
+    """Return a title as one word: programs that read the rows would take it for several columns."""
     return title.replace(" ", "_")

@@ -1,37 +1,32 @@
-"""Retire statistics: how many instructions retired in how many cycles, and how full the reorder buffer was."""
+"""The retire statistics: how many instructions retired per cycle, and how full the reorder buffer was."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from incc.views.llvm_mca.columns import rounded, share
-from incc.views.llvm_mca.run import statistics
+from incc.views.llvm_mca.columns import percent, share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from incc.report import types as t
-    from incc.views.llvm_mca.asked import Options
+    from incc.views.llvm_mca.requested import Views
 
 
-def lines(unit: t.Unit, kernel: t.Kernel, options: Options) -> Iterator[str]:
-    """The histogram, and the buffer's use."""
-    run = statistics(kernel)
-    if run is None:
-        return
+def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
+    """Yield the histogram and the use of the buffer."""
+    run: Any = kernel.cold
     yield ""
     yield ""
     yield "Retire Control Unit - number of cycles where we saw N instructions retired:"
     yield "[# retired], [# cycles]"
     for each in run["retired"]:
-        # The one histogram whose second column stays in its place behind a count of two digits.
+        # Unlike in the other histograms, a count of two digits does not move the second column.
         count = f"{each['count']},"
         yield f" {count:<3}          {each['cycles']}  ({share(each['cycles'], run['cycles']):.1f}%)"
-    buffer = run["reorder_buffer"]
-    # Whole entries, and the share of those.
-    average = int(buffer["average"])
-    entries = buffer["entries"]
+    entries, most = run["reorder_buffer"]["entries"], run["reorder_buffer"]["most"]
+    average = int(run["reorder_buffer"]["average"])
     yield ""
     yield f"Total ROB Entries:                {entries}"
-    yield f"Max Used ROB Entries:             {buffer['most']}  ( {rounded(share(buffer['most'], entries), 1)}% )"
-    yield f"Average Used ROB Entries per cy:  {average}  ( {rounded(share(average, entries), 1)}% )"
+    yield f"Max Used ROB Entries:             {most}  ( {percent(most, entries)}% )"
+    yield f"Average Used ROB Entries per cy:  {average}  ( {percent(average, entries)}% )"

@@ -1,25 +1,22 @@
-"""Scheduler statistics: how many µops were issued in how many cycles, and how full the schedulers were."""
+"""The scheduler statistics: how many µops were issued per cycle, and how full the schedulers were."""
 
 from __future__ import annotations
 
 from math import floor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from incc.views.llvm_mca.columns import padded, share
-from incc.views.llvm_mca.run import statistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from incc.report import types as t
-    from incc.views.llvm_mca.asked import Options
+    from incc.views.llvm_mca.requested import Views
 
 
-def lines(unit: t.Unit, kernel: t.Kernel, options: Options) -> Iterator[str]:
-    """The histogram, and a row for each scheduler."""
-    run = statistics(kernel)
-    if run is None:
-        return
+def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
+    """Yield the histogram, then a row for each scheduler of limited size."""
+    run: Any = kernel.cold
     yield ""
     yield ""
     yield "Schedulers - number of cycles where we saw N micro opcodes issued:"
@@ -38,9 +35,9 @@ def lines(unit: t.Unit, kernel: t.Kernel, options: Options) -> Iterator[str]:
     yield ""
     yield " [1]            [2]        [3]        [4]"
     for scheduler in run["schedulers"]:
-        if not scheduler["entries"]:  # as many as there may be
+        if not scheduler["entries"]:
             continue
-        # To tenths first, then cut: 8.96 is 9.
+        # llvm-mca rounds to tenths before it cuts the fraction off: 8.96 becomes 9.
         average = floor(floor(scheduler["average"] * 10 + 0.5) / 10)
         row = padded(scheduler["name"], 17) + str(average)
         row = padded(row, 28) + str(scheduler["most"])

@@ -1,40 +1,43 @@
-"""The summary: what the run took in all."""
+"""The summary view: totals of the run."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from incc.views.llvm_mca.columns import rounded
-from incc.views.llvm_mca.run import counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from incc.report import types as t
-    from incc.views.llvm_mca.asked import Options
+    from incc.views.llvm_mca.requested import Views
 
 
-def lines(unit: t.Unit, kernel: t.Kernel, options: Options) -> Iterator[str]:
-    """Two groups of four."""
-    iterations, cycles, uops = counts(kernel)
-    instructions = iterations * len(kernel.instructions)
-    yield f"Iterations:        {iterations}"
-    yield f"Instructions:      {instructions}"
-    yield f"Total Cycles:      {cycles}"
-    yield f"Total uOps:        {uops}"
+def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
+    """Yield the totals and the rates."""
+    totals = document(kernel)
+    yield f"Iterations:        {totals['Iterations']}"
+    yield f"Instructions:      {totals['Instructions']}"
+    yield f"Total Cycles:      {totals['TotalCycles']}"
+    yield f"Total uOps:        {totals['TotaluOps']}"
     yield ""
-    yield f"Dispatch Width:    {kernel.dispatch_width}"
-    yield f"uOps Per Cycle:    {rounded(uops / cycles if cycles else 0, 2)}"
-    yield f"IPC:               {rounded(instructions / cycles if cycles else 0, 2)}"
-    yield f"Block RThroughput: {rounded(kernel.summary.block_rthroughput, 1)}"
+    yield f"Dispatch Width:    {totals['DispatchWidth']}"
+    yield f"uOps Per Cycle:    {rounded(totals['uOpsPerCycle'], 2)}"
+    yield f"IPC:               {rounded(totals['IPC'], 2)}"
+    yield f"Block RThroughput: {rounded(totals['BlockRThroughput'], 1)}"
 
 
 def document(kernel: t.Kernel) -> dict[str, float]:
-    """The same for JSON."""
-    iterations, cycles, uops = counts(kernel)
+    """Return the view for JSON: of the run from a cold start, without one of the prediction."""
+    summary, cold = kernel.summary, kernel.cold
+    iterations, cycles, uops = (
+        (summary.iterations, summary.cycles, summary.uops)
+        if cold is None
+        else (cold.iterations, cold.cycles, cold.uops)
+    )
     instructions = iterations * len(kernel.instructions)
     return {
-        "BlockRThroughput": kernel.summary.block_rthroughput,
+        "BlockRThroughput": summary.block_rthroughput,
         "DispatchWidth": kernel.dispatch_width,
         "IPC": instructions / cycles if cycles else 0,
         "Instructions": instructions,

@@ -1,23 +1,22 @@
-"""Average wait times, of the instructions that the timeline is about."""
+"""The average wait times of the instructions in the timeline."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from incc.views.llvm_mca.columns import padded, rounded
-from incc.views.llvm_mca.run import statistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from incc.report import types as t
-    from incc.views.llvm_mca.asked import Options
+    from incc.views.llvm_mca.requested import Views
 
 
-def lines(unit: t.Unit, kernel: t.Kernel, options: Options) -> Iterator[str]:
-    """A row for each instruction, and one for all where there are several."""
-    run = statistics(kernel)
-    if run is None or not run["waits"]:
+def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
+    """Yield a row for each instruction, and the totals if there are several."""
+    run: Any = kernel.cold
+    if not run["waits"]:
         return
     yield ""
     yield ""
@@ -31,16 +30,13 @@ def lines(unit: t.Unit, kernel: t.Kernel, options: Options) -> Iterator[str]:
     for n, (wait, instruction) in enumerate(zip(run["waits"], kernel.instructions, strict=True)):
         yield f"{_row(f'{n}.', wait)}   {instruction.text}"
     if len(kernel.instructions) != 1:
-        # llvm-mca has there how often each is executed.
+        # llvm-mca's total repeats the executions of a single instruction.
         total = {**run["waits_total"], "executions": run["waits"][0]["executions"]}
         yield f"{_row('', total)}   <total>"
 
 
 def _row(number: str, wait: Any) -> str:
-    cells = str(wait["executions"]), *[rounded(wait[key], 1) for key in ("queue", "ready", "writeback")]
-    if len(number) < 7 and len(cells[0]) < 6 and max(map(len, cells)) < 7:
-        return f"{number:<7}{cells[0]:<6}{cells[1]:<7}{cells[2]:<7}{cells[3]:<7}"
-    row = padded(number, 7) + cells[0]
-    for column, cell in zip((13, 20, 27), cells[1:], strict=True):
-        row = padded(row, column) + cell
+    row = padded(number, 7) + str(wait["executions"])
+    for column, key in ((13, "queue"), (20, "ready"), (27, "writeback")):
+        row = padded(row, column) + rounded(wait[key], 1)
     return padded(row, 34)

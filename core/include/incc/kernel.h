@@ -1,7 +1,7 @@
 //===- kernel.h - A kernel bound to a machine model -----------------------===//
 //
 // The core's only input: flat arrays that are independent of instruction set, text
-// and Python. models/bound.py is the same in Python.
+// and Python. models/binding/bound.py is the same in Python.
 //
 //===----------------------------------------------------------------------===//
 
@@ -76,7 +76,7 @@ struct Kernel {
 /// agree with each other.
 ///
 /// \throws std::invalid_argument naming the first array that does not, by its name in
-///         models/bound.py.
+///         models/binding/bound.py.
 void validate(const Kernel &K);
 
 /// Returns for each input, as in Kernel::InputId, if it is a register of an address. The others are

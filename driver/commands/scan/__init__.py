@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from incc.driver.commands.scan.analysis import Input
-    from incc.driver.pipeline import Choice
+    from incc.driver.pipeline import ChosenModel
     from incc.report.where import Condition
 
 CHUNK = 16
@@ -178,7 +178,7 @@ def _cores(mcpu: str, settings: Settings) -> list[Settings]:
     return cores_of(replace(settings, mcpu=mcpu))
 
 
-def _model(mcpu: str) -> Choice:
+def _model(mcpu: str) -> ChosenModel:
     """Return the model of a core. Raises AnalysisError, also for a core whose code cannot be decoded."""
     choice = choose_model(mcpu, "")
     if unreadable := isa(choice.model.isa).unreadable:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from incc.core.analysis import KernelResult
-    from incc.driver.pipeline import Choice
+    from incc.driver.pipeline import ChosenModel
     from incc.frontends.gcc_wrapper.compile_commands import Command
     from incc.measuring.harness import Failure
     from incc.measuring.kernels import KernelMeasurement, Measurer
@@ -39,7 +39,7 @@ class Scan(Struct, frozen=True, kw_only=True):
 
     cores: list[Settings]
     """The settings for each core. A project without named cores has one, for the core of each command."""
-    models: list[Choice]
+    models: list[ChosenModel]
     """The model of each core, unless each unit of a project has its own."""
     output: str = "table"
     """"table", "json" or "cycles"."""

@@ -1,0 +1,339 @@
+"""The analysis for `--compat`, which reports the mistakes that llvm-mca reports and stops where it stops."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from incc.driver.messages import tell_printable
+from incc.frontends.asm.llvm_regions import places, regions, spans
+from incc.views.llvm_mca.requested import Heading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from incc.driver.machine_code import Code
+    from incc.driver.pipeline import Settings
+    from incc.frontends.x86.llvm_reading import Reading
+    from incc.report import types as t
+
+_INTEL = ".intel_syntax noprefix; "
+_OTHER_RETURNS = ("uiret", "sysret")
+"""Returns that LLVM's instruction descriptions do not have as such."""
+
+
+class StopError(Exception):
+    """The end of a run whose mistakes have been reported."""
+
+
+class Input(msgspec.Struct, frozen=True, kw_only=True):
+    """What is analysed, and how llvm-mca's options have it read."""
+
+    name: str
+    settings: Settings
+    triple: str
+    narrow: bool
+    """The target has 32 bits."""
+    intel: bool
+    """The text begins in Intel's syntax."""
+    skips_statements: bool
+    """Go on without the statements that cannot be read."""
+    skips_instructions: bool
+    """Go on without the instructions that the model has no figures for."""
+    text: str
+    code: Code | None
+    """Machine code instead of `text`."""
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """A report with what llvm-mca prints around it."""
+
+    report: t.Report
+    headings: tuple[Heading, ...]
+    """One heading for each kernel that has been analysed."""
+    unsupported: bool
+    """The report ends before an instruction that the model has no figures for."""
+
+
+def say(text: str) -> None:
+    """Write a line to standard error, after what is on standard output."""
+    if sys.stdout is not None:
+        try:  # noqa: SIM105 -- contextlib would be another import at start-up
+            sys.stdout.flush()
+        except OSError:  # reported where the output is written
+            pass
+    tell_printable(f"{text}\n")
+
+
+def analyse(source: Input) -> Outcome:
+    """Analyse the input. Raises StopError after a mistake that is reported, DecodeError if LLVM was stopped."""
+    from incc.driver.pipeline import model_notes
+
+    text, report, numbered = _code_report(source) if source.code is not None else _text_report(source)
+    _check_instructions(source, report)
+    for note in (*model_notes(report), *_missing_runs(report, source.name)):
+        say(f"note: {note}")
+    unknown = _unknown_instructions(source, report, numbered)
+    if unknown and source.skips_instructions and source.code is None:
+        text = _without_lines(text, unknown)
+        report = _analysed(source, text)
+        _check_instructions(source, report)
+    headings = _headings(text, report) if source.code is None else _headings_of_code(report)
+    stops = bool(unknown) and not source.skips_instructions
+    if stops:
+        _keep_known(report)
+    _warn_of_branches(source, report, numbered)
+    return Outcome(report, headings, stops)
+
+
+def _analysed(source: Input, text: str) -> t.Report:
+    """Analyse a text, or the machine code. Raises StopError."""
+    from incc.driver.cores import cores_of
+    from incc.driver.pipeline import AnalysisError, analyze_for_cores
+    from incc.frontends.unit import Unit
+
+    settings = source.settings
+    try:
+        if source.code is not None:
+            marked = replace(settings, regions="loops" if settings.regions == "loops" else "marked")
+            return source.code.report(cores_of(marked))
+        # Both directives stand in the first line, so that lines keep their numbers.
+        text = ".code32; " * source.narrow + text
+        return analyze_for_cores([(Unit(assembly=text, assembly_file=source.name), cores_of(settings))])
+    except AnalysisError as error:
+        say(f"error: {error}")
+        raise StopError from None
+
+
+def _check_instructions(source: Input, report: t.Report) -> None:
+    if not any(kernel.instructions for unit in report.units for kernel in unit.kernels):
+        say(f"{source.name}: error: no instructions to analyse")
+        raise StopError
+
+
+# --- reading the input -----------------------------------------------------------------------------------------------
+
+
+def _code_report(source: Input) -> tuple[str, t.Report, bool]:
+    report = _analysed(source, "")
+    for left_out in [each for unit in report.units for each in unit.left_out]:
+        say(f"{source.name}: warning: not analysed: {left_out.reason}")
+    return "", report, False
+
+
+def _text_report(source: Input) -> tuple[str, t.Report, bool]:
+    """Return the text that was analysed, the report on it, and True if the text has the lines of the source.
+
+    Raises StopError, DecodeError.
+    """
+    from incc.frontends.x86 import assembler
+    from incc.frontends.x86.assembler import LimitError
+    from incc.frontends.x86.llvm_reading import read, unusual, with_plain_numbers
+    from incc.report.source.problems import Problem, shown
+
+    # Loops are found by their labels, which may be numbers: there `jmp 1b` is no jump to the address 1.
+    text = with_plain_numbers(source.text) if source.settings.regions == "llvm-mca" else source.text
+    if source.intel:
+        text = _INTEL + text
+    report = None
+    if not regions(text)[1] and not unusual(text, source.triple):
+        report = _analysed(source, text)
+        if not _refused(report) and not assembler.heard:
+            return text, report, True
+    reading: Reading | None = None
+    try:
+        reading = read(text, source.triple)
+    except LimitError:
+        if report is None or not _refused(report):
+            raise
+    _report_mistakes(source, reading)
+    numbered = True
+    if reading is not None:
+        wrong = [each.line for each in reading.diagnostics if each.kind == "error"]
+        if report is not None and not wrong and not _refused(report):  # LLVM only warns
+            return text, report, True
+        if not reading.text:
+            text = _without_lines(text, wrong)
+        elif report is not None and wrong and reading.remaining.count("\n") == text.count("\n"):
+            text = reading.remaining
+        else:  # what assemblers read differently, as LLVM writes it: in other lines
+            text, numbered = reading.text, False
+    report = _analysed(source, text)
+    if refused := _refused(report):  # LLVM is missing, or the assembler does not take what LLVM writes
+        lines = text.replace(assembler.ALONE, "").split("\n")
+        for each in refused:
+            say(
+                shown(
+                    Problem(file=source.name, line=each.line, kind="error", text=each.message, statement=each.text),
+                    lines,
+                )
+            )
+        _stop_at_statements(source, len(refused))
+    return text, report, numbered
+
+
+def _report_mistakes(source: Input, reading: Reading | None) -> None:
+    """Report what LLVM finds, and wrong markers of regions, in the order of the text. Raises StopError."""
+    from incc.report.source.problems import message
+
+    messages: list[tuple[tuple[int, int], str]] = []
+    lines = source.text.split("\n")
+    for each in reading.diagnostics if reading is not None else ():
+        before = len(_INTEL) if source.intel and each.line == 1 and not each.file else 0
+        column = each.column - before
+        line = each.source[before:]
+        if not each.file_line and each.line <= len(lines):
+            line = lines[each.line - 1]  # as it was before numbers were written otherwise
+        place = f"{each.file or source.name}:{each.file_line or each.line}"
+        messages.append(((each.line, column), message(place, column, each.kind, each.message, line.rstrip("\r"))))
+    problems = regions(source.text)[1]
+    found = places(source.text, [problem.at for problem in problems])
+    for problem, (number, column, line) in zip(problems, found, strict=True):
+        shown = message(f"{source.name}:{number}", column, problem.kind, problem.text, line)
+        if problem.kind == "note":  # it stays with its error
+            messages[-1] = messages[-1][0], f"{messages[-1][1]}\n{shown}"
+        else:
+            messages.append(((number, column), shown))
+    for _, shown in sorted(messages, key=lambda each: each[0]):
+        say(shown)
+    errors = sum(each.kind == "error" for each in reading.diagnostics) if reading is not None else 0
+    if errors:
+        _stop_at_statements(source, errors)
+    if problems:
+        raise StopError
+
+
+def _stop_at_statements(source: Input, count: int) -> None:
+    """End the run if statements that cannot be read are not to be skipped. Raises StopError."""
+    if not source.skips_statements:
+        say(
+            f"{source.name}: error: {count} statement{'s' * (count > 1)} cannot be read; to skip such statements, add "
+            "-skip-unsupported-instructions=parse-failure"
+        )
+        raise StopError
+
+
+def _refused(report: t.Report) -> list[t.RefusedStatement]:
+    """Return the statements that the assembler refused: those of one unit, as they are the same for every core."""
+    return [statement for unit in report.units[:1] for kernel in unit.kernels for statement in kernel.refused]
+
+
+def _without_lines(text: str, numbers: Iterable[int]) -> str:
+    """Return the text without the statements of these lines. Labels stay, and comments, which may be markers."""
+    lines = text.split("\n")
+    for number in numbers:
+        if 0 < number <= len(lines):
+            code, sign, comment = lines[number - 1].partition("#")
+            label = code.partition(":")[0] + ":" if ":" in code else ""
+            lines[number - 1] = f"{label} {sign}{comment}".strip()
+    return "\n".join(lines)
+
+
+# --- what llvm-mca says of instructions ------------------------------------------------------------------------------
+
+
+def _unknown_instructions(source: Input, report: t.Report, numbered: bool) -> list[int]:
+    """Report the instructions without figures, only the first one if it stops the run, and return their lines.
+
+    `numbered`: these are lines of the source.
+    """
+    lines: list[int] = []
+    for unit in report.units:
+        for kernel in unit.kernels:
+            for instruction in kernel.instructions:
+                line = instruction.line
+                if not instruction.unknown or line in lines:
+                    continue
+                place = f"{source.name}:{line}" if numbered else source.name
+                text = " ".join(instruction.text.split())
+                lines.append(line)
+                if not source.skips_instructions:
+                    say(
+                        f"{place}: error: {unit.model.name} has no figures for '{text}'; to skip such "
+                        "instructions, add -skip-unsupported-instructions=lack-sched"
+                    )
+                    return lines
+                say(f"{place}: warning: '{text}' is skipped: {unit.model.name} has no figures for it")
+    return lines
+
+
+def _keep_known(report: t.Report) -> None:
+    """Leave only the kernels before the first one with an instruction without figures."""
+    complete = True
+    for unit in report.units:
+        kept = []
+        for kernel in unit.kernels:
+            complete = complete and not any(instruction.unknown for instruction in kernel.instructions)
+            if complete:
+                kept.append(kernel)
+        unit.kernels = kept
+
+
+def _warn_of_branches(source: Input, report: t.Report, numbered: bool) -> None:
+    """Warn of the first call and the first return of each region, which are not followed."""
+    from incc.frontends.isa import isa
+
+    for unit in report.units:
+        for kernel in unit.kernels:
+            branch = isa(kernel.isa).branch
+            warned: set[str] = set()
+            for instruction in kernel.instructions:
+                text = instruction.text
+                if not any(sign in text for sign in ("call", "ret", "CALL", "RET")):
+                    continue
+                kind = branch(text.replace("\t", " ").strip())[0]
+                if kind not in ("call", "return") or kind in warned or text.lstrip().startswith(_OTHER_RETURNS):
+                    continue
+                warned.add(kind)
+                place = f"{source.name}:{instruction.line}" if numbered else source.name
+                if kind == "call":
+                    latency = source.settings.call_latency
+                    say(f"{place}: warning: the called function is not analysed; calls take {latency} cycles")
+                else:
+                    say(f"{place}: warning: the return is analysed as an instruction that does not jump")
+
+
+def _missing_runs(report: t.Report, name: str) -> list[str]:
+    """Return notes on kernels whose run from a cold start was given up."""
+    return [
+        f"{name}:{kernel.first_line}: {why}; the cycles are those of the steady state, and the run has no views"
+        for unit in report.units
+        for kernel in unit.kernels
+        for why in kernel.notes
+        if why.startswith("not simulated from a cold start")
+    ]
+
+
+# --- headings --------------------------------------------------------------------------------------------------------
+
+
+def _headings(text: str, report: t.Report) -> tuple[Heading, ...]:
+    """Return the headings of the kernels: those of the regions that hold them, if a marker begins or ends these."""
+    marked = regions(text)[0] if "LLVM-MCA-" in text else []
+    lines = spans(text, marked)
+    headings: list[Heading] = []
+    for unit in report.units:
+        left = iter(zip(marked, lines, strict=True))
+        for number, kernel in enumerate(unit.kernels):
+            heading = Heading(number, kernel.name) if kernel.kind == "loop" else Heading()
+            for region, (first, last) in left:
+                same_name = kernel.name == region.name or not region.name
+                if same_name and first <= kernel.first_line and kernel.last_line <= last:
+                    if region.begin >= 0 or region.end >= 0:
+                        heading = Heading(number, region.name)
+                    break
+            headings.append(heading)
+    return tuple(headings)
+
+
+def _headings_of_code(report: t.Report) -> tuple[Heading, ...]:
+    """Return the names of the kernels as headings; a single block of bytes has none."""
+    headings: list[Heading] = []
+    for unit in report.units:
+        alone = unit.way == "given" and len(unit.kernels) == 1
+        names = [kernel.name for kernel in unit.kernels]
+        headings += [Heading() if alone else Heading(number, name) for number, name in enumerate(names)]
+    return tuple(headings)

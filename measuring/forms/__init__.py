@@ -1,0 +1,1 @@
+"""Latency, throughput and port usage of instruction forms."""

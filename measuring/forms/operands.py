@@ -1,0 +1,219 @@
+"""Which form is meant: `vfmadd231pd ymm, ymm, ymm`, `imulq r, r`, `addl $i, %eax`, or a form's key.
+
+Operands are kinds (`i`, `r`, `r64`, `m`, `m128`, `ymm`, `k` …) or what they would be in assembly (`%rbx`, `[rsi]`,
+`$5`), of which the kind counts. In Intel's order, unless `%` or `$` say that it is AT&T's, or only the other one
+fits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+
+import msgspec
+
+from incc.measuring.forms.bench import Variant, measurable, variants, why_not
+from incc.measuring.forms.target import Target
+from incc.models.forms.rules import rules_of
+from incc.models.forms.shapes import Shape, by_key
+from incc.models.notation import split_key
+
+
+class Unreadable(Exception):
+    """No form is meant by that; the message says why, and what may have been meant."""
+
+
+class Named(msgspec.Struct, frozen=True):
+    """A form as the user named it, and in the notation of this module."""
+
+    given: str
+    title: str
+    variant: Variant
+
+
+_FIXED = ("al", "ax", "eax", "rax", "cl", "dx")
+_KINDS = (
+    (re.compile(r"i|imm|imd|\$.*|-?\d+|0x[0-9a-f]+"), r"I\d+|1"),
+    (re.compile(r"r|gpr|reg"), r"R(8|16|32|64)"),
+    (re.compile(r"m|mem|\[.*\]|.*\(.*\)|m(8|16|32|64|80|128|256|512)"), "M"),
+    (re.compile(r"k[0-7]?"), "K"),
+)
+_REGISTERS = {
+    name: kind
+    for kind, names in (
+        ("R64", "rbx rsp rbp rsi rdi rcx rdx"),
+        ("R32", "ebx esp ebp esi edi ecx edx"),
+        ("R16", "bx sp bp si di cx"),
+        ("R8", "bl spl bpl sil dil dl ah bh ch dh"),
+    )
+    for name in names.split()
+}
+
+
+def pattern(operand: str) -> str:
+    """What an operand as the user writes it may be in `Shape.operands`, as a regular expression; "" for nothing."""
+    text = operand.strip().lower().lstrip("%*")
+    text = re.sub(r"^(byte|word|dword|qword|[xyz]mmword)\s+ptr\s+", "", text)
+    if text in _FIXED:
+        sized = {"al": "R8", "cl": "R8", "ax": "R16", "dx": "R16", "eax": "R32", "rax": "R64"}[text]
+        return f"{text.upper()}|{sized}"
+    if text in _REGISTERS:
+        return _REGISTERS[text]
+    if m := re.fullmatch(r"r(8|9|1[0-5])([bwd]?)", text):
+        # r8 and r16 are kinds, r9 … r15 and whatever has a suffix are registers.
+        if m[1] == "8" and not m[2]:
+            return "R8"
+        return {"b": "R8", "w": "R16", "d": "R32", "": "R64"}[m[2]]
+    if m := re.fullmatch(r"[ri]?(?:mm)?(8|16|32|64)", text):
+        return ("I" if text.startswith("i") else "R") + m[1] + ("|1" if text == "i8" else "")
+    if m := re.fullmatch(r"([xyz])(mm\d*)?", text):
+        return m[1].upper() + "MM"
+    for kind, found in _KINDS:
+        if kind.fullmatch(text):
+            return found
+    return ""
+
+
+def _bits(operand: str) -> int:
+    """How wide memory is to be, 0 if any."""
+    text = operand.strip().lower()
+    if m := re.fullmatch(r"m(\d+)", text):
+        return int(m[1])
+    names = {"byte": 8, "word": 16, "dword": 32, "qword": 64, "xmmword": 128, "ymmword": 256, "zmmword": 512}
+    m = re.match(r"(\w+)\s+ptr\b", text)
+    return names.get(m[1], 0) if m else 0
+
+
+def _split(text: str) -> list[str]:
+    """Operands between commas that are in no parentheses."""
+    parts, depth = [""], 0
+    for c in text:
+        depth += (c in "([") - (c in ")]")
+        if c == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return [p.strip() for p in parts if p.strip()]
+
+
+# A store's form, whose memory operand may also be a register.
+_STORES = re.compile(r"^[A-Z]+_\w*?MOV[A-Z0-9]*_[XYZ]MMM\d+_|^V?MOV[A-Z0-9]*_[XYZ]MMM\d+_")
+_MASK = re.compile(r"\{\s*%?(k[1-7]?|z|1to\d+)\s*\}")
+
+
+def read(text: str, core: Target) -> Named:
+    """The form that is meant. Raises Unreadable."""
+    if "/" in text.partition(" ")[0]:
+        return _by_key(text, core)
+    conditions: set[str] = set()
+    for mark in _MASK.findall(text.lower()):
+        conditions.add("mask" if mark.startswith("k") else "zeroing" if mark == "z" else "bcast")
+    mnemonic, _, rest = _MASK.sub("", text.strip().lower()).partition(" ")
+    if not mnemonic:
+        raise Unreadable("no instruction")
+    is_called = rules_of("x86").is_called
+    called = [shape for key, shape in by_key().items() if is_called(key, mnemonic)]
+    if not called:
+        near = get_close_matches(mnemonic, rules_of("x86").mnemonics(), 3, 0.6)
+        raise Unreadable(f"{mnemonic!r} is no instruction" + (f"; did you mean {', '.join(near)}?" if near else ""))
+    operands = _split(rest)
+    patterns = [pattern(o) for o in operands]
+    if "" in patterns:
+        raise Unreadable(f"{operands[patterns.index('')]!r} is no operand: i, r64, m, xmm, ymm, zmm, k …")
+    turned = "%" in text or "$" in text
+    for reverse in (turned, not turned):
+        wanted = patterns[::-1] if reverse else patterns
+        bits = [_bits(o) for o in (operands[::-1] if reverse else operands)]
+        fitting = [s for s in called if _fits(s, wanted, bits)]
+        if fitting:
+            return _choose(text, fitting, conditions, core)
+    known = sorted({title(s) for s in called if not why_not(s, core)}, key=lambda t: (len(t), t))
+    listed = "; ".join(known[:6]) + (" …" if len(known) > 6 else "")
+    if not known:
+        raise Unreadable(f"{mnemonic} {why_not(called[0], core)}")
+    raise Unreadable(f"{mnemonic} has no such operands: there is {listed}")
+
+
+def _fits(shape: Shape, wanted: list[str], bits: list[int]) -> bool:
+    if len(shape.operands) != len(wanted):
+        return False
+    return all(
+        re.fullmatch(p, o) and (not b or o != "M" or b == shape.memory_bits)
+        for p, o, b in zip(wanted, shape.operands, bits, strict=True)
+    )
+
+
+def _choose(text: str, fitting: list[Shape], conditions: set[str], core: Target) -> Named:
+    """The form that an assembler takes, as far as several fit: without EVEX, if that is not asked for; with the
+    destination in the place of the modrm byte for general-purpose registers; the widest registers, short constants."""
+
+    def order(shape: Shape) -> tuple[object, ...]:
+        vector = any(o in ("XMM", "YMM", "ZMM", "K") for o in shape.operands)
+        sizes = [int(o[1:]) for o in shape.operands if re.fullmatch(r"R\d+", o)]
+        constants = [int(o[1:]) for o in shape.operands if re.fullmatch(r"I\d+", o)]
+        evex = shape.encoding == "EVEX"
+        return (
+            bool(why_not(shape, core)),
+            shape.mnemonic.lower() not in text.lower(),
+            bool(_STORES.search(shape.key)) and not shape.has_memory,
+            evex != bool(conditions),
+            -max(sizes, default=0),
+            constants,
+            not vector and not shape.key.partition("_")[2].startswith("RM"),
+            shape.key,
+        )
+
+    shape = min(fitting, key=order)
+    return _with(text, shape, conditions, core)
+
+
+def _with(text: str, shape: Shape, conditions: set[str], core: Target) -> Named:
+    if reason := why_not(shape, core):
+        raise Unreadable(f"{title(shape)} {reason}")
+    found = {frozenset(v.conditions): v for v in variants(shape)}
+    variant = found.get(frozenset(conditions))
+    if variant is None:
+        others = "; ".join(", ".join(sorted(c)) for c in found if c)
+        raise Unreadable(
+            f"{title(shape)} cannot be had with {', '.join(sorted(conditions)) or 'nothing'}"
+            + (f" (but with {others})" if others else "")
+        )
+    return Named(text, title(shape, variant.conditions), variant)
+
+
+def _by_key(text: str, core: Target) -> Named:
+    try:
+        key, conditions = split_key(text.strip())
+    except ValueError as e:
+        raise Unreadable(str(e)) from None
+    known = {k.lower(): s for k, s in by_key().items()}
+    shape = known.get(key.lower())
+    if shape is None:
+        near = get_close_matches(key.lower(), known, 3, 0.6)
+        raise Unreadable(
+            f"{key!r} is no form" + (f"; did you mean {', '.join(known[n].key for n in near)}?" if near else "")
+        )
+    return _with(text, shape, set(conditions), core)
+
+
+def matching(globs: Iterable[str], core: Target) -> list[Named]:
+    """All forms that can be measured and whose key, or whose mnemonic, fits one of the patterns, in all variants."""
+    wanted = [g.lower() for g in globs]
+    found = []
+    for shape in measurable(core):
+        names = (shape.key.lower(), shape.mnemonic.lower())
+        if not wanted or any(fnmatchcase(n, g) for n in names for g in wanted):
+            found += [Named(shape.key, title(shape, v.conditions), v) for v in variants(shape)]
+    return found
+
+
+def title(shape: Shape, conditions: Iterable[str] = ()) -> str:
+    """A form in this module's notation, Intel's order: "vaddpd ymm, ymm, m256"."""
+    operands = []
+    for o in shape.operands:
+        operands.append(f"m{shape.memory_bits}" if o == "M" and shape.memory_bits else o.lower())
+    marks = {"mask": " {k}", "zeroing": "{z}", "bcast": " {1toN}"}
+    text = f"{shape.mnemonic.lower()} {', '.join(operands)}".rstrip()
+    return text + "".join(marks.get(c, f" [{c}]") for c in conditions)

@@ -1,0 +1,80 @@
+"""What a model says of what is measured, in the same terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from incc.measuring.forms.bench import Bench, Variant, encode, loop_of
+from incc.measuring.forms.target import set_name
+from incc.measuring.stand_in import simulated
+from incc.models.model import MachineModel
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """A figure of a form: "throughput", "issue slots", "latency 1 → 0", "µops on p01"; in cycles, but for the two that
+    count. `model`: what the model says, None if nothing; `differs`: by more than a tenth, and more than can be told."""
+
+    figure: str
+    measured: float
+    spread: float
+    model: float | None
+
+    @property
+    def differs(self) -> bool:
+        if self.model is None:
+            return False
+        far = abs(self.measured - self.model)
+        return far > max(0.1 * self.model, 0.15, 2 * self.spread) or (
+            self.figure == "throughput" and far > max(0.1 * self.model, 0.03, 2 * self.spread)
+        )
+
+
+def figures(bench: Bench, v: Variant, model: MachineModel) -> dict[str, Any]:
+    """What a model says of a form: "tp" of the same loop, simulated; "slots", "ports", and latencies by "TO<FROM"."""
+    form = model.lookup(v.shape.key, frozenset(v.conditions))
+    if form is None:
+        return {}
+    found: dict[str, Any] = {
+        "slots": form.retire_slots,
+        "ports": "+".join(f"{n}*{set_name(ports)}" for ports, n in form.uops),
+    }
+    copies = 3 * bench.unroll
+    try:
+        code = encode(i for n in range(copies) for i in bench.copy(v, n))
+    except ValueError:
+        code = b""
+    cycles = simulated(loop_of(code).code, model) if code else None
+    if cycles is not None:
+        found["tp"] = round(cycles / copies, 3)
+    load = model.parameters["load_latency"]
+    vectors = [o.lower() for o in v.shape.operands if o in ("XMM", "YMM", "ZMM")]
+    loaded = load.get(vectors[0] if vectors else "gpr", load["gpr"])
+    for to, source, latency in form.latency:
+        found[f"{to}<{source}"] = latency + (loaded if source == "m" else 0)
+    return found
+
+
+def rows(record: dict[str, Any]) -> Iterator[Row]:
+    """The figures of a form's record, latencies that are alike together."""
+    model, spread = record.get("model", {}), record.get("spread", {})
+    if record.get("tp") is not None:
+        yield Row(figure="throughput", measured=record["tp"], spread=spread.get("tp", 0.0), model=model.get("tp"))
+    alike: dict[tuple[str, float, float | None], list[tuple[str, float]]] = {}
+    for to, source, cycles in record.get("latency", ()):
+        key = (to, round(cycles, 1), model.get(f"{to}<{source}"))
+        alike.setdefault(key, []).append((source, cycles))
+    for (to, _, said), found in alike.items():
+        sources = ", ".join(source for source, _ in found)
+        cycles = sum(c for _, c in found) / len(found)
+        width = max(spread.get(f"{to}<{source}", 0.0) for source, _ in found)
+        yield Row(figure=f"latency {sources} → {to}", measured=cycles, spread=width, model=said)
+    if "slots" in record:
+        yield Row(figure="issue slots", measured=record["slots"], spread=0.0, model=model.get("slots"))
+    for name, count in record.get("counted", {}).items():
+        if count >= 0.05:
+            yield Row(figure=f"µops on {name}, counted", measured=count, spread=0.0, model=None)
+    for name, count in record.get("seen", {}).items():
+        yield Row(figure=f"µops beside {name}", measured=count, spread=0.0, model=None)

@@ -1,0 +1,254 @@
+"""What measuring must know of the core that it runs on, from a model of it or of its nearest relative.
+
+Nothing here is told to this module about any core: how wide it is, which instructions there are and which of them keep
+a set of ports busy is read from the model and from what the processor says of itself, and tried before it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, cast
+
+import iced_x86 as iced
+import msgspec
+from iced_x86 import OpKind, Register, RegisterExt
+
+from incc.models.forms.shapes import FEATURES, Shape, by_key, dataflow, example, features, root_name
+from incc.models.processors.host import feature
+from incc.models.throughput import of_form
+
+if TYPE_CHECKING:
+    from incc.models.model import Form, MachineModel
+
+# What every x86-64 processor has, and features that no processor tells by a name of their own.
+_ALWAYS = frozenset(
+    ("X64", "CMOV", "SSE", "SSE2", "MULTIBYTENOP", "FPU", "CPUID", "INTEL8086", "INTEL8086_ONLY", "INTEL186")
+).union(("INTEL286", "INTEL386", "INTEL486"))
+_OTHER_NAMES = {"CMPXCHG16B": "cx16", "PCLMULQDQ": "pclmul", "LZCNT": "lzcnt", "AES": "aes", "SSE3": "sse3"}
+
+
+class Blocker(msgspec.Struct, frozen=True):
+    """A form whose copies, independent of each other, keep a set of ports busy.
+
+    `name`: the set as models write it (p015, ALU0123); `ports`: how many of its µops a cycle takes.
+    """
+
+    name: str
+    ports: int
+    shape: Shape
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """As `Dataflow.sources`."""
+        flow = dataflow(self.shape)
+        return () if flow is None else flow.sources
+
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """As `Dataflow.targets`."""
+        flow = dataflow(self.shape)
+        return () if flow is None else flow.targets
+
+
+class Target(msgspec.Struct, frozen=True, kw_only=True):
+    """The core that is measured.
+
+    `name`: of its model; `dispatch`: fused µops or macro-ops a cycle; `vector_load`: cycles from address to a loaded
+    vector; `features`: CPUID features by iced-x86's names; `fusion`: mnemonics of the instructions that macro-fuse
+    unless they have a memory operand, and the jumps; `blockers`: for each set of ports several, the best first.
+    """
+
+    name: str
+    dispatch: int
+    vector_load: int
+    features: frozenset[str]
+    fusion: dict[str, str]
+    blockers: tuple[tuple[Blocker, ...], ...]
+
+
+def target(model: MachineModel, there: frozenset[str]) -> Target:
+    """From a model. `there`: the processor's features, by iced-x86's names (`features_of_host`, `features_of`)."""
+    load = model.parameters["load_latency"]
+    return Target(
+        name=model.name,
+        dispatch=int(model.parameters["issue_width"]),
+        vector_load=int(load.get("xmm", load.get("vector", load["gpr"] + 2))),
+        features=there,
+        fusion={name.replace("_", " "): " ".join(jumps) for name, jumps in model.macro_fusion.items()},
+        blockers=tuple(_blockers(model, there)),
+    )
+
+
+def features_of_host(seen: frozenset[str]) -> frozenset[str]:
+    """iced-x86's names of features that `models.processors.host` saw."""
+    return frozenset(
+        name
+        for name in FEATURES.values()
+        if name in _ALWAYS or feature(name) in seen or _OTHER_NAMES.get(name, "?") in seen
+    )
+
+
+def features_of(model: MachineModel) -> frozenset[str]:
+    """iced-x86's names of the features that a model's forms need."""
+    forms = by_key()
+    return _ALWAYS.union(*(features(forms[f]) for f in model.forms() if f in forms))
+
+
+def set_name(ports: str) -> str:
+    """A set of ports ("FP0,FP1") as models write it ("FP01")."""
+    names = ports.split(",")
+    if all(len(n) == 1 for n in names):
+        return "p" + "".join(names)
+    prefix = names[0].rstrip("0123456789ABCDEF")
+    if prefix and all(n.startswith(prefix) and len(n) == len(prefix) + 1 for n in names):
+        return prefix + "".join(n[len(prefix) :] for n in names)
+    return f"p({'|'.join(names)})" if len(names) > 1 else names[0]
+
+
+# --- blockers --------------------------------------------------------------------------------------------------------
+
+ONE, ZERO, MEMORY = Register.R13, Register.R15, Register.R14
+"""Registers that hold that, and nobody writes."""
+_WRITTEN = {
+    "R32": (Register.ESI, Register.EDI, Register.EBX),
+    "R64": (Register.RSI, Register.RDI, Register.RBX),
+    "XMM": tuple(Register.XMM5 + n for n in range(6)),
+    "YMM": tuple(Register.YMM5 + n for n in range(6)),
+    "ZMM": tuple(Register.ZMM5 + n for n in range(6)),
+    "K": (Register.K6,),
+}
+# Of a form that reads what it writes, so many copies depend on nothing.
+_READ_AND_WRITTEN = (
+    *(Register.RSI, Register.RDI, Register.RBX, Register.R12, Register.R11, Register.R10),
+    *(Register.RAX, Register.RCX, Register.RDX),
+)
+_READ = {
+    "R8": Register.R15L,
+    "R16": Register.R15W,
+    "R32": Register.R15D,
+    "R64": Register.R15,
+    "XMM": Register.XMM12,
+    "YMM": Register.YMM12,
+    "ZMM": Register.ZMM12,
+    "K": Register.K7,
+}
+_CANDIDATES = 6
+"""Blockers of a set to be tried: how they behave beside others is not in the model."""
+
+
+def _blockers(model: MachineModel, there: frozenset[str]) -> Iterator[tuple[Blocker, ...]]:
+    """Of each set of ports that one µop of some form has to itself, or that limits a form of more µops."""
+    found: dict[str, list[tuple[tuple[object, ...], Blocker]]] = {}
+    for key in model.forms():
+        shape = by_key().get(key)
+        form = model.lookup(key, frozenset())
+        if shape is None or form is None or not _keeps_busy(shape, form, there):
+            continue
+        alone = len(form.uops) == 1
+        ports = min(form.uops, key=lambda u: u[0].count(","))[0]
+        if not alone and of_form(form.uops) != of_form([(ports, 1)]):
+            continue
+        width = ports.count(",") + 1
+        if not alone and any(u != ports and u.count(",") + 1 < 2 * width for u, _ in form.uops):
+            continue
+        blocker = Blocker(set_name(ports), width, shape)
+        found.setdefault(ports, []).append(((not alone, *_plainness(shape)), blocker))
+    for ports in sorted(found, key=lambda p: (-len(p.split(",")), p)):
+        ordered = sorted(found[ports], key=lambda b: (b[0], b[1].shape.key))
+        # Another mnemonic each: what is wrong with one is with its siblings.
+        others = {blocker.shape.mnemonic: blocker for _, blocker in reversed(ordered)}
+        yield tuple([b for _, b in ordered if others[b.shape.mnemonic] == b][:_CANDIDATES])
+
+
+def _keeps_busy(shape: Shape, form: Form, there: frozenset[str]) -> bool:
+    """Whether copies of the form with other results depend on nothing, and on nothing but ports."""
+    if not features(shape) <= there or (shape.encoding == "EVEX" and "ZMM" not in shape.operands):
+        return False
+    if not form.uops or any(n != 1 for _, n in form.uops) or form.divider or form.throughput:
+        return False
+    if form.retire_slots > len(form.uops) or form.attributes.get("complex_decoder") or form.attributes.get("uops_ms"):
+        return False
+    info = shape.info
+    if info.must_be_cpl0 or info.is_privileged or info.is_stack_instruction or info.is_non_temporal:
+        return False
+    if not shape.operands or shape.operands[0] not in _WRITTEN:
+        return False
+    # Bit scans keep what was there if nothing is found; the others are more than they seem.
+    if shape.mnemonic in ("BSF", "BSR", "LSL", "LAR", "RDPID", "SMSW", "SLDT", "STR"):
+        return False
+    if shape.has_memory and (shape.mnemonic != "MOV" or len(form.uops) > 1):
+        return False
+    # What the renamer may do alone: moves within a class.
+    moves = "MOV" in shape.mnemonic and not any(m in shape.mnemonic for m in ("CMOV", "MOVSX"))
+    if moves and not shape.has_memory and shape.operands[1][0] == shape.operands[0][0]:
+        return False
+    if any(o not in _READ and o[0] != "I" and o not in ("M", "1") for o in shape.operands[1:]):
+        return False
+    flow = dataflow(shape)
+    if flow is None or flow.stores:
+        return False
+    if "0" not in flow.targets:
+        # Comparisons: what they write nobody reads.
+        if shape.has_memory or not flow.targets or "1" not in flow.sources or shape.operands[0] not in ("R64", "R32"):
+            return False
+    elif "0" in flow.sources and (shape.operands != ("R64", "R64") or ("0", "0", 1) not in form.latency):
+        return False
+    flags = {"C", "SPAZO"}
+    if not {t for t in flow.targets if not t.isdigit()} <= flags:
+        return False
+    others = {s for s in flow.sources if not s.isdigit()} - {"m", "a"}
+    if not others <= flags or (others and flags & set(flow.targets)):
+        return False
+    return example(shape) is not None and blocking(Blocker("", 1, shape), 0) is not None
+
+
+def _plainness(shape: Shape) -> tuple[object, ...]:
+    """Orders blockers: what decoders, renamers and moves of results treat like most others comes first."""
+    order = ("R64", "R32", "XMM", "YMM", "ZMM", "K")
+    kinds = {"R" if o.startswith("R") else "K" if o == "K" else "V" for o in shape.operands if o[0] not in "I1"}
+    flow = dataflow(shape)
+    assert flow is not None
+    return (
+        2 * ("0" in flow.sources) - ("0" not in flow.targets),
+        shape.mnemonic == "LEA",
+        len(kinds),
+        shape.encoding == "LEGACY" and "XMM" in shape.operands,
+        bool({"C", "SPAZO"} & set(flow.sources)),
+        order.index(shape.operands[0]),
+        # Constants, which a renamer may take, and which are long.
+        shape.operands[-1][0] == "I" and len(shape.operands) == 2,
+        "I64" in shape.operands or shape.operand_size == 16,
+        len(shape.operands),
+    )
+
+
+def blocking(blocker: Blocker, number: int, taken: frozenset[str] = frozenset()) -> iced.Instruction:
+    """The number-th copy of a blocker. `taken`: root names of registers that it must not write."""
+    shape = blocker.shape
+    i = example(shape)
+    assert i is not None
+    for n, operand in enumerate(shape.operands):
+        if i.op_kind(n) != OpKind.REGISTER:
+            continue
+        if n == 0 and "0" in blocker.writes:
+            pool = _READ_AND_WRITTEN if "0" in blocker.reads else _WRITTEN[operand]
+            pool = tuple(r for r in pool if root_name(r) not in taken) if taken else pool
+            register = pool[number % len(pool)]
+        else:
+            register = _READ[operand]
+        i.set_op_register(n, cast("iced.Register_", register))
+    if shape.has_memory:
+        i.memory_base = MEMORY
+        # Some cores load from one bank of their cache once a cycle.
+        i.memory_displacement, i.memory_displ_size = 8 * (number % 8 + 1), 1
+    return i
+
+
+def full_register(register: int) -> int:
+    """The widest register that this one is a part of."""
+    return RegisterExt.full_register(cast("iced.Register_", register))
+
+
+def sets(blockers: Iterable[Iterable[Blocker]]) -> list[str]:
+    """The names of the sets that there may be blockers for."""
+    return [next(iter(b)).name for b in blockers]

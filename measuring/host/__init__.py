@@ -1,0 +1,1 @@
+"""Models of the host, made by measuring it (incc-model make host)."""

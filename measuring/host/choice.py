@@ -1,0 +1,108 @@
+"""What of a measured model is kept: as a last step, each change is tried on measured loops.
+
+A figure can be right and make predictions worse, where the pipeline's rules stand for more than they say: a store that
+is forwarded in 5 cycles behind arithmetic and in 7 without cannot be said with one number. Loops decide only about what
+they have: a change that concerns no loop stays, and so does one that makes no difference beyond what measuring leaves
+open. Nothing is fitted: a change is taken as it was measured, or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from incc.core.analysis import KernelSettings, analyze_kernel
+from incc.frontends.isa import isa
+
+if TYPE_CHECKING:
+    from incc.measuring.host.model import Case
+    from incc.models.model import MachineModel
+
+WORSE = 0.01
+"""How much larger the mean error of the loops that a change concerns has to be with it for the change to be left out:
+more than measuring them leaves open."""
+_CONCERNED = 0.001
+"""A prediction that differs by less is the same."""
+
+
+class Change(msgspec.Struct, frozen=True):
+    """A parameter or a form of the new model; one of the two is empty."""
+
+    parameter: str = ""
+    form: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.parameter or self.form
+
+
+class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
+    """A change that measured loops contradict: how many it concerns, and their mean error with it and without."""
+
+    change: Change
+    loops: int
+    with_it: float
+    without: float
+
+
+def contradicted(
+    cases: Sequence[Case],
+    cycles: Sequence[float],
+    before: MachineModel,
+    after: MachineModel,
+    parameters: Iterable[str],
+    forms: Iterable[str],
+) -> list[LeftOut]:
+    """Changes from one model to another without which measured loops are predicted better, the worst first, each tried
+    in the absence of those before it. `cycles`: as measured, of the same loops."""
+    code = isa(before.isa)
+    kernels = [code.decode_bytes(case.loop.code, text=False) for case in cases]
+    having = [{instruction.form for instruction in kernel.instructions} for kernel in kernels]
+    changes = [Change(parameter=p) for p in parameters]
+    changes += [Change(form=f) for f in forms if any(f in some for some in having)]
+
+    def predicted(number: int, model: MachineModel) -> float:
+        return float(analyze_kernel(kernels[number], model, KernelSettings(what_ifs=False)).cycles)
+
+    def error(number: int, predicted: float) -> float:
+        return abs(predicted - cycles[number]) / cycles[number]
+
+    left_out: list[LeftOut] = []
+    now = {n: predicted(n, after) for n in range(len(cases))}
+    while changes:
+        worst: tuple[float, LeftOut, Mapping[int, float]] | None = None
+        for change in changes:
+            model = _without([*(one.change for one in left_out), change], before, after)
+            concerned = [n for n, some in enumerate(having) if not change.form or change.form in some]
+            other = {n: predicted(n, model) for n in concerned}
+            other = {n: c for n, c in other.items() if abs(c - now[n]) > _CONCERNED * now[n]}
+            if not other:
+                continue
+            with_it = sum(error(n, now[n]) for n in other) / len(other)
+            without = sum(error(n, c) for n, c in other.items()) / len(other)
+            # What makes many loops worse goes before what does so with few.
+            total = len(other) * (with_it - without)
+            if with_it - without > WORSE and (worst is None or total > worst[0]):
+                worst = total, LeftOut(change=change, loops=len(other), with_it=with_it, without=without), other
+        if worst is None:
+            break
+        left_out.append(worst[1])
+        now.update(worst[2])
+        changes.remove(worst[1].change)
+    return left_out
+
+
+def _without(changes: Iterable[Change], before: MachineModel, after: MachineModel) -> MachineModel:
+    """The new model with some of the old one's figures."""
+    changes = list(changes)
+    parameters = {c.parameter: before.stated_parameters.get(c.parameter) for c in changes if c.parameter}
+    model = after.with_forms_of(before, [c.form for c in changes if c.form])
+    return model.with_parameters(
+        {p: v if v is not None else _plain(before.parameters[p]) for p, v in parameters.items()}
+    )
+
+
+def _plain(value: object) -> object:
+    return dict(value) if isinstance(value, Mapping) else value

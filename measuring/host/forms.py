@@ -1,0 +1,358 @@
+"""The forms of the core at hand beside those of its nearest relative: what has to be said of them anew.
+
+Each form is measured on the machine, and in the same way on the relative's simulation. Whatever the measuring itself
+adds, ways back between registers, rounding, the loop's own instructions, is in both; what is left is a difference of
+the cores. µops and their ports stay the relative's here; forms whose throughput contradicts them are for `host_ports`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from incc.measuring.forms.bench import Bench, NotMeasured, measurable, variants
+from incc.measuring.forms.target import set_name
+from incc.models.files.source import Entry, Forms
+from incc.models.notation import form_key, write_latency
+from incc.models.throughput import of_form
+
+if TYPE_CHECKING:
+    from incc.measuring.forms.bench import Machine, Variant
+    from incc.measuring.forms.target import Target
+    from incc.measuring.ports.study import FormPorts
+    from incc.models.forms.shapes import Shape
+    from incc.models.model import Form, MachineModel
+
+WANTED = ("latency", "tp")
+
+Key = tuple[str, tuple[str, ...]]
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """`records` of the machine by form and conditions; `failed`: why others have none."""
+
+    records: dict[Key, dict[str, Any]]
+    failed: dict[Key, str]
+
+
+def read(path: str) -> Measured:
+    """The figures of a file of JSON lines; a line that is not whole is left out, and measured again."""
+    found = Measured({}, {})
+    if not os.path.exists(path):
+        return found
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            try:
+                data = json.loads(line)
+                if "core" in data:
+                    continue
+                key = str(data["form"]), tuple(str(c) for c in data["conditions"])
+                if "not_measured" in data:
+                    found.failed[key] = str(data["not_measured"])
+                else:
+                    found.records[key] = {**data, "latency": list(data["latency"])}
+            except (ValueError, KeyError, TypeError):
+                continue
+    return found
+
+
+_MASKED = ("VMASKMOVPS", "VMASKMOVPD", "VPMASKMOVD", "VPMASKMOVQ")
+
+
+def _is_misleading(shape: Shape) -> bool:
+    """Whether what independent copies take is no figure of the form: those of x87 use its stack, which overflows, and
+    moves under a mask that is empty do not touch their memory, which is not mapped then: hundreds of cycles either way.
+    """
+    return shape.mnemonic in _MASKED or (shape.encoding == "LEGACY" and shape.mnemonic.startswith("F"))
+
+
+def wanted(target: Target, first: Iterable[str], only: bool) -> Iterator[Variant]:
+    """What is to be measured: forms named in `first`, then, unless `only` these, all others."""
+    shapes = {shape.key: shape for shape in measurable(target) if not _is_misleading(shape)}
+    names = [name for name in dict.fromkeys(first) if name in shapes]
+    rest = [] if only else [name for name in shapes if name not in set(names)]
+    # What compilers emit without being told about vectors of 512 bits.
+    rest.sort(key=lambda name: shapes[name].encoding not in ("LEGACY", "VEX"))
+    for name in names:
+        yield from variants(shapes[name])
+    # Without conditions first: most code has none, and time may end.
+    for name in rest:
+        yield from (v for v in variants(shapes[name]) if not v.conditions)
+    for name in rest:
+        yield from (v for v in variants(shapes[name]) if v.conditions)
+
+
+_TOGETHER = 12
+"""Forms whose loops are measured in one go: some fifty loops."""
+
+
+def measure(
+    bench: Bench,
+    todo: Iterable[Variant],
+    path: str,
+    known: Measured,
+    said: Callable[[Key], bool],
+    expected: Bench | None = None,
+) -> Iterator[tuple[Variant, dict[str, Any]]]:
+    """Each form's record, measured now or read from the file, to which every new one is added at once.
+
+    `said`: called with each form, measured or not; what it returns says whether to go on. `expected`: the relative's.
+    """
+
+    def is_known(v: Variant) -> bool:
+        key = key_of(v)
+        return key in known.records or key in known.failed
+
+    new = not os.path.exists(path) or not os.path.getsize(path)
+    with open(path, "a+b") as file:
+        if new:
+            file.write(json.dumps(bench.header()).encode() + b"\n")
+        else:
+            file.seek(-1, os.SEEK_END)
+            if file.read() != b"\n":
+                file.write(b"\n")
+        for some in _in_turn(todo, is_known):
+            bench.fetch([v for v in some if not is_known(v)], expected)
+            for v in some:
+                key = key_of(v)
+                if not is_known(v):
+                    line: dict[str, Any]
+                    try:
+                        line = known.records[key] = bench.record(v, WANTED)
+                    except NotMeasured as e:
+                        known.failed[key] = str(e)
+                        line = {"form": key[0], "conditions": list(key[1]), "not_measured": str(e)}
+                        if e.failure.kind in ("timeout", "harness", "killed"):
+                            continue
+                    file.write(json.dumps(line).encode() + b"\n")
+                    file.flush()
+                if not said(key):
+                    return
+                if key in known.records:
+                    yield v, known.records[key]
+
+
+def key_of(v: Variant) -> Key:
+    return v.shape.key, tuple(v.conditions)
+
+
+def _in_turn(todo: Iterable[Variant], is_known: Callable[[Variant], bool]) -> Iterator[list[Variant]]:
+    """The forms in their order, so that as many as are measured together are not known yet."""
+    some: list[Variant] = []
+    missing = 0
+    for v in todo:
+        some.append(v)
+        missing += not is_known(v)
+        if missing == _TOGETHER or len(some) == 4 * _TOGETHER:
+            yield some
+            some, missing = [], 0
+    if some:
+        yield some
+
+
+# --- differences ------------------------------------------------------------------------------------------------------
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """What has to be said of a form: `fields`, those that are different; `text`: how they came about."""
+
+    key: Key
+    fields: Entry
+    text: str
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """`same`: forms whose figures are the relative's; `different`; `unsteady`: those that differ, but not each time;
+    `faster`: with a better throughput than the relative's ports allow, which stays; `missing`: the relative has none;
+    `against`: that differ, though measured loops are predicted better without.
+    """
+
+    same: int
+    different: list[Difference]
+    unsteady: list[str]
+    faster: list[str]
+    missing: list[str]
+    against: tuple[str, ...] = ()
+
+
+_CYCLE = 0.6
+"""A latency that differs by less is the same: figures in models are whole."""
+_WHOLE = 0.3
+"""How far from whole cycles a difference may be that is believed."""
+
+
+def fields_that_differ(record: dict[str, Any], simulated: dict[str, Any], form: Form, memory: bool) -> Entry:
+    """What a model must say to have the figures of the machine instead of the relative's."""
+    fields: Entry = {}
+    here = {(t, s): float(c) for t, s, c in record["latency"]}
+    there = {(t, s): float(c) for t, s, c in simulated["latency"]}
+    pairs = {(t, s): c for t, s, c in form.latency}
+    changed = False
+    for pair, cycles in here.items():
+        if pair not in there or pair not in pairs:
+            continue
+        more = cycles - there[pair]
+        if abs(more) >= _CYCLE and abs(more - round(more)) <= _WHOLE:
+            pairs[pair] = max(0, pairs[pair] + round(more))
+            changed = True
+    if changed:
+        fields["latency"] = write_latency([(t, s, c) for (t, s), c in pairs.items()])
+    tp, expected = record.get("tp"), simulated.get("tp")
+    if tp and expected:
+        bound = float(of_form(form.uops)) * max(1, form.attributes.get("hold", 1))
+        # Accesses to memory hinder each other by where they are, which is no figure of their form.
+        slower = tp > max(1.12 * expected + 0.3, 1.25) if memory else tp > 1.12 * expected + 0.08
+        quicker = tp < 0.88 * expected - 0.08
+        if form.divider and (slower or quicker) and round(tp) >= 1 and round(tp) != form.divider:
+            fields["divider"] = round(tp)
+        elif slower and not form.divider:
+            fields["tp"] = round(max(tp, bound), 2)
+        elif quicker and form.throughput and tp < form.throughput:
+            fields["tp"] = round(tp, 2) if tp > 1.05 * bound else 0
+    return fields
+
+
+def is_faster(record: dict[str, Any], simulated: dict[str, Any], form: Form) -> bool:
+    tp, expected = record.get("tp"), simulated.get("tp")
+    return bool(tp and expected and tp < 0.88 * expected - 0.08 and not form.throughput and not form.divider)
+
+
+def compare(
+    measured: Iterable[tuple[Variant, dict[str, Any]]], bench: Bench, simulated: Bench, model: MachineModel, path: str
+) -> Result:
+    """The forms that differ. What differs is measured again, exactly, and believed if it differs in the same way; these
+    figures go into the same file, before those that they replace."""
+    result = Result(same=0, different=[], unsteady=[], faster=[], missing=[])
+    same = 0
+    for v, record in measured:
+        conditions = frozenset(v.conditions)
+        form = model.lookup(v.shape.key, conditions)
+        name = form_key(v.shape.key, v.conditions)
+        if form is None:
+            result.missing.append(name)
+            continue
+        try:
+            there = simulated.record(v, WANTED)
+        except (NotMeasured, ValueError):
+            result.missing.append(name)
+            continue
+        fields = fields_that_differ(record, there, form, v.shape.has_memory)
+        if is_faster(record, there, form):
+            result.faster.append(name)
+        if not fields:
+            same += 1
+            continue
+        if "before" not in record:
+            record = _repeated(bench, v, record, there, form)
+            with open(path, "a", encoding="utf-8") as file:
+                file.write(json.dumps(record) + "\n")
+        seen = [fields_that_differ(one, there, form, v.shape.has_memory) for one in (record, *record["before"]) if one]
+        if not seen[0]:
+            same += 1  # the rough figure was wrong
+            continue
+        others = {n: f for other in seen[1:] for n, f in other.items() if _repeats(n, f, seen[0].get(n))}
+        believed = {n: f for n, f in seen[0].items() if n in others}
+        if believed:
+            result.different.append(Difference(key_of(v), believed, _said(believed, form)))
+        if believed.keys() != seen[0].keys():
+            result.unsteady.append(name)
+    return replace(result, same=same)
+
+
+def _repeated(bench: Bench, v: Variant, record: dict[str, Any], there: dict[str, Any], form: Form) -> dict[str, Any]:
+    """A form's figures anew, exactly, with those before them: until two differ from the relative's in the same way, or
+    the last one does not any more."""
+    before: list[dict[str, Any]] = []
+    last = record
+    for _ in range(_AGAIN):
+        before.append(last)
+        try:
+            last = bench.record(v, WANTED)
+        except NotMeasured:
+            # What cannot be run any more is not believed.
+            return {**record, "before": []}
+        now, then = (fields_that_differ(one, there, form, v.shape.has_memory) for one in (last, before[-1]))
+        if not now or (now.keys() == then.keys() and all(_repeats(n, f, then[n]) for n, f in now.items())):
+            break
+    return {**last, "before": before}
+
+
+_AGAIN = 2
+"""How often what differs is measured again."""
+
+
+def with_ports(result: Result, found: Iterable[FormPorts], model: MachineModel) -> Result:
+    """With other µops for forms, and without the throughputs that these explain."""
+    differences = {d.key: d for d in result.different}
+    for one in found:
+        form = model.lookup(one.form, frozenset())
+        if form is None:
+            continue  # its latencies have nothing to be compared with
+        key: Key = one.form, ()
+        fields: Entry = {"ports": "+".join(f"{n}*{set_name(ports)}" for ports, n in one.uops)}
+        before = differences.get(key)
+        text = f"ports {'+'.join(f'{n}*{set_name(p)}' for p, n in form.uops) or 'none'}"
+        if before is not None:
+            bound = float(of_form(one.uops))
+            rest = {n: f for n, f in before.fields.items() if n != "tp" or not f or f > 1.12 * bound + 0.08}
+            fields = {**rest, **fields}
+            text = f"{before.text}, {text}"
+        elif form.throughput and one.throughput and one.throughput < 0.9 * form.throughput:
+            fields["tp"] = 0
+        differences[key] = Difference(key, fields, text)
+    faster = [
+        name for name in result.faster if (name, ()) not in differences or "ports" not in differences[name, ()].fields
+    ]
+    return replace(result, different=list(differences.values()), faster=faster)
+
+
+def contradicting(result: Result) -> list[str]:
+    """Forms of which the relative's ports do not explain the throughput, or that it does not have."""
+    slower = [d.key[0] for d in result.different if "tp" in d.fields and not d.key[1]]
+    return list(dict.fromkeys([*result.faster, *slower, *result.missing]))
+
+
+def _repeats(name: str, first: Any, second: Any) -> bool:
+    if name == "tp" and first and second:
+        return bool(abs(first - second) <= 0.05 * max(first, second))
+    return bool(first == second)
+
+
+def _said(fields: Entry, form: Form) -> str:
+    old = {
+        "latency": write_latency(list(form.latency)),
+        "tp": form.throughput or 0,
+        "divider": form.divider,
+    }
+    return ", ".join(f"{name} {old[name] or 'none'}" for name in fields)
+
+
+def entries(differences: Iterable[Difference], model: MachineModel) -> Forms:
+    """What a model file has to say. Conditions whose figures are those without conditions say nothing of their own."""
+    found: Forms = {}
+    for difference in differences:
+        form, conditions = difference.key
+        found.setdefault(form, {})[tuple(conditions)] = dict(difference.fields)
+    for form, by_conditions in found.items():
+        plain = by_conditions.get((), {})
+        for conditions in [c for c in by_conditions if c]:
+            own = by_conditions[conditions]
+            before = dict(model.entries(form)).get(conditions, {})
+            for name in [n for n, f in own.items() if plain.get(n) == f and n not in before]:
+                del own[name]
+            if not own:
+                del by_conditions[conditions]
+        if () in by_conditions:
+            by_conditions[()]["source"] = "measured"
+    return {form: by_conditions for form, by_conditions in found.items() if by_conditions}
+
+
+def benches(target: Target, machine: Machine, simulation: Machine) -> tuple[Bench, Bench]:
+    """For the machine, and for the relative's simulation."""
+    bench = Bench(target, machine)
+    return bench, Bench(target, simulation).with_plans_of(bench)

@@ -1,0 +1,362 @@
+"""A model of the processor at hand: its nearest relative's, and what was measured to be different.
+
+What is written inherits from the relative and says only what differs. Every figure has a comment of how it came about;
+behind them stand those that agree, those that could not be told, and what no parameter says.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from incc.core.analysis import KernelResult, analyze_kernel
+from incc.frontends.isa import isa
+from incc.measuring.harness import Failure, Loop, Measurement
+from incc.measuring.host.ports import of_relative, surely_different, uops_text
+from incc.measuring.pipeline.comparison import Compared, changed_fusion, changed_parameters
+from incc.models.files.source import Forms, write_forms
+from incc.models.model import MachineModel
+from incc.models.notation import form_key
+
+if TYPE_CHECKING:
+    from incc.measuring.host.forms import Result
+    from incc.measuring.pipeline.probing import Bench
+    from incc.measuring.ports.study import FormPorts
+
+MARK = "# Made by `incc-model make host`"
+"""What a file begins with that may be written anew."""
+
+
+def isa_here() -> str:
+    """The instruction set of this machine, "" for one of which there are no loops. Probes of the pipeline are in
+    "x86"; of "aarch64" there are forms."""
+    import platform
+
+    return {"x86_64": "x86", "AMD64": "x86", "aarch64": "aarch64", "arm64": "aarch64"}.get(platform.machine(), "")
+
+
+def has_forms_alone(model: MachineModel) -> bool:
+    """Whether a core of the model's instruction set has its forms measured, and neither its pipeline nor loops."""
+    return model.isa == "aarch64"
+
+
+def why_not_here() -> str:
+    """Why no model of this processor can be made, "" if one can."""
+    import platform
+
+    if isa_here():
+        return ""
+    return f"a model of the host can be made on x86-64 and AArch64: there are no forms of {platform.machine()}"
+
+
+# --- loops that are measured and predicted ----------------------------------------------------------------------------
+
+
+class Case(msgspec.Struct, frozen=True):
+    """A loop with a name."""
+
+    name: str
+    loop: Loop
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """A loop's cycles: `cycles` as measured, `before` and `after` as predicted with either model."""
+
+    name: str
+    cycles: float
+    before: float
+    after: float
+
+
+def cases(path: str = "") -> list[Case]:
+    """The loops of a file of JSON lines, or those that come with incc."""
+    path = path or os.path.join(os.path.dirname(os.path.abspath(__file__)), "loops.jsonl")
+    found = []
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            data = json.loads(line)
+            loop = Loop(
+                code=bytes.fromhex(data["code"]),
+                counter=data["counter"],
+                registers=tuple(data["registers"]),
+                content=data["content"],
+            )
+            found.append(Case(data["name"], loop))
+    return found
+
+
+def predict(loop: Loop, model: MachineModel) -> KernelResult:
+    """The analysis of a loop. Raises ValueError for bytes that are no instructions."""
+    return analyze_kernel(isa(model.isa).decode_bytes(loop.code, text=False), model)
+
+
+def forms_of(loops: Iterable[Case], model: MachineModel) -> list[str]:
+    """The forms of their instructions, the most frequent first."""
+    counts: dict[str, int] = {}
+    for case in loops:
+        for instruction in predict(case.loop, model).kernel.instructions:
+            counts[instruction.form] = counts.get(instruction.form, 0) + 1
+    return sorted(counts, key=lambda f: -counts[f])
+
+
+def compare_loops(
+    bench: Bench, loops: Sequence[Case], before: MachineModel, after: MachineModel
+) -> tuple[list[Outcome], list[tuple[str, str]]]:
+    """What both models say of the loops; and those of which there is no figure, with the reason."""
+    outcomes, left_out = [], []
+    for case, found in zip(loops, bench.measure([c.loop for c in loops]), strict=True):
+        if isinstance(found, Failure):
+            left_out.append((case.name, found.text))
+            continue
+        assert isinstance(found, Measurement)
+        if found.spread > 0.1 * found.cycles:
+            left_out.append((case.name, f"{found.cycles:.2f} cycles that do not repeat ({found.spread:.2f} apart)"))
+            continue
+        results = [predict(case.loop, model) for model in (before, after)]
+        if any(form is None for result in results for form in result.forms):
+            left_out.append((case.name, "an instruction is not in the model"))
+            continue
+        old, new = (float(r.cycles) for r in results)
+        outcomes.append(Outcome(name=case.name, cycles=found.cycles, before=old, after=new))
+    return outcomes, left_out
+
+
+def mean_error(outcomes: Sequence[Outcome], which: str) -> float:
+    """Mean absolute error of `before` or `after`, relative to what was measured."""
+    errors = [abs(getattr(o, which) - o.cycles) / o.cycles for o in outcomes]
+    return sum(errors) / len(errors) if errors else 0.0
+
+
+# --- the file ---------------------------------------------------------------------------------------------------------
+
+
+def may_write(path: str) -> str:
+    """Why a file may not be written, "" if it may: it is not there, or was written by this."""
+    if not os.path.exists(path):
+        folder = os.path.dirname(path) or "."
+        return "" if os.path.isdir(folder) else f"no such folder: {folder}"
+    try:
+        with open(path, encoding="utf-8") as f:
+            first = f.readline()
+    except (OSError, UnicodeDecodeError) as e:
+        return getattr(e, "strerror", None) or "not UTF-8 text"
+    return "" if first.startswith(MARK) else "is there already, and was not made by `incc-model make host`"
+
+
+def name_of(path: str) -> str:
+    """The model's name from its file's. Raises ValueError for one that a model cannot have."""
+    stem = os.path.basename(path)
+    stem = stem[:-5] if stem.endswith(".toml") else ""
+    if not re.fullmatch(r"[A-Za-z0-9][\w.+-]*", stem):
+        raise ValueError(
+            f"{path}: a model's file is called NAME.toml, its name made of letters, digits, `-`, `_` and `.`"
+        )
+    return stem
+
+
+class Written(msgspec.Struct, frozen=True, kw_only=True):
+    """What a model says anew: parameters, macro-fusion classes, forms (entries)."""
+
+    text: str
+    parameters: dict[str, Any]
+    fusion: dict[str, tuple[str, ...]]
+    forms: Forms
+
+
+def model_text(
+    name: str,
+    relative: MachineModel,
+    processor: str,
+    compared: Sequence[Compared],
+    forms: Forms,
+    result: Result | None,
+    ports: Sequence[FormPorts] = (),
+    note: str = "",
+) -> Written:
+    """The model file. `processor`: how the processor calls itself; `ports`: what was found of ports; `note`: something
+    to know about all figures."""
+    parameters = changed_parameters(list(compared), relative)
+    fusion, strange = changed_fusion(list(compared), relative)
+    lines = [
+        f"{MARK} on {processor or 'a processor without a name'}: the model of {relative.title}, and what was",
+        "# measured to be different. Figures come from time alone (docs/host.md).",
+        *([_comment(note[0].upper() + note[1:])] if note else []),
+        "format = 1",
+        f"name = {_string(name)}",
+        f"title = {_string(f'{processor or name}, measured')}",
+        f"isa = {_string(relative.isa)}",
+        f"inherits = {_string(relative.name)}",
+        'source = "measured"',
+        "",
+        "[sources]",
+        f"measured = {_string('measured by incc-model make host on ' + (processor or 'this machine'))}",
+        "",
+        *_findings(compared, strange),
+        *_forms_said(result),
+        *_ports_said(ports, relative),
+    ]
+    plain = {p: v for p, v in parameters.items() if not hasattr(v, "items")}
+    if plain:
+        lines.append("[parameters]")
+        for parameter, value in plain.items():
+            lines += _why(compared, parameter)
+            lines.append(f"{parameter} = {_value(value)}")
+        lines.append("")
+    for parameter, value in parameters.items():
+        if parameter in plain:
+            continue
+        lines += _why(compared, parameter)
+        lines.append(f"[parameters.{parameter}]")
+        lines += [f"{_key(k)} = {_value(v)}" for k, v in value.items()]
+        lines.append("")
+    head = "\n".join(lines).rstrip("\n") + "\n\n"
+    return Written(text=head + write_forms(forms, fusion), parameters=parameters, fusion=fusion, forms=forms)
+
+
+def _findings(compared: Sequence[Compared], strange: Sequence[str]) -> list[str]:
+    """Comments about what is as in the relative, what could not be told, and what no parameter says."""
+    lines = []
+    agree = [c for c in compared if c.verdict == "agrees" and not c.finding.name.startswith("macro_fusion.")]
+    pairs = [c for c in compared if c.verdict == "agrees" and c.finding.name.startswith("macro_fusion.")]
+    if agree or pairs:
+        lines.append("# As in the model that it inherits from, within what was measured:")
+        lines += [_comment(f"{c.finding.name} = {_shown(c.known)} (seen {_shown(c.finding.value)})") for c in agree]
+        if pairs:
+            lines.append(_comment(f"macro-fusion: {len(pairs)} pairs of instruction and jump"))
+        lines.append("")
+    for verdict, title in (
+        ("unsure", "# Differs, but does not repeat; the inherited figure stays:"),
+        ("against", "# Differs, but loops measured here are predicted worse so; the inherited figure stays:"),
+        ("unknown", "# Not measured; the inherited figure stays:"),
+        ("note", "# Measured, and no parameter says it:"),
+    ):
+        chosen = [c.finding for c in compared if c.verdict == verdict]
+        if verdict == "unknown":
+            # Of pairs that could not be told, how many: they are 144.
+            unclear = [f for f in chosen if f.name.startswith("macro_fusion.")]
+            chosen = [f for f in chosen if f not in unclear]
+            if unclear:
+                chosen.append(replace(unclear[0], name="macro_fusion", text=f"{len(unclear)} pairs: {unclear[0].text}"))
+        if chosen:
+            lines.append(title)
+            lines += [_comment(f"{f.name.removeprefix('note:')}: {_note(f.value)}{f.text}") for f in chosen]
+            lines.append("")
+    if strange:
+        lines += ["# Macro-fusion that the classes of the inherited model cannot say:", *map(_comment, strange), ""]
+    return lines
+
+
+def _forms_said(result: Result | None) -> list[str]:
+    if result is None:
+        return []
+    lines = [
+        f"# Forms measured: {result.same} as inherited, {len(result.different)} with other figures below, "
+        f"{len(result.unsteady)} that do not"
+        "\n# repeat, whose figures stay as inherited."
+    ]
+    for names, text in (
+        (result.unsteady, "do not repeat"),
+        (result.faster, "are faster than the inherited ports allow, which stay"),
+        (result.missing, "have no figures that could be compared"),
+    ):
+        if names:
+            more = f" and {len(names) - 12} more" if len(names) > 12 else ""
+            lines += [_comment(f"{len(names)} {text}: {', '.join(names[:12])}{more}")]
+    lines += [_comment(f"{text}; it stays as inherited") for text in result.against]
+    for difference in result.different:
+        lines.append(_comment(f"{form_key(*difference.key)}: seen twice; inherited {difference.text}"))
+    return [*lines, ""]
+
+
+def _ports_said(ports: Sequence[FormPorts], relative: MachineModel) -> list[str]:
+    """Which forms have other ports, how sure that is, and of which time does not tell."""
+    if not ports:
+        return []
+    lines = ["# Ports, by throughputs beside blocking instructions (docs/ports.md):"]
+    same = 0
+    for m in ports:
+        form = relative.lookup(m.form, frozenset())
+        if form is not None and m.uops and sorted(m.uops) == sorted(of_relative(form)):
+            same += 1
+        elif surely_different(m, form, relative.ports):
+            there = uops_text(of_relative(form)) if form is not None else "none"
+            kept = "" if form is not None else "; the form is not written, since its latencies are not known"
+            lines.append(
+                _comment(
+                    f"{m.form}: {uops_text(m.uops)}, inherited {there}: nothing "
+                    f"else explains the times in as few µops, twice{kept}"
+                )
+            )
+        else:
+            why = "; ".join(m.notes) or _UNSURE.get(m.how, "what waits for issue slots shows no ports")
+            lines.append(_comment(f"{m.form}: as inherited, not told by time: {why}"))
+    return [*lines, _comment(f"{same} forms: as inherited, and seen to be"), ""]
+
+
+_UNSURE = {
+    "relative": "the inherited ports explain the times, and others do",
+    "smallest": "the inherited ports do not explain the times, and several others do",
+    "contradiction": "nothing explains the times",
+    "unmeasured": "it could not be run",
+}
+
+
+def _why(compared: Sequence[Compared], parameter: str) -> list[str]:
+    lines = []
+    for each_compared in compared:
+        if each_compared.verdict == "differs" and (
+            each_compared.finding.name == parameter or each_compared.finding.name.startswith(f"{parameter}.")
+        ):
+            key = each_compared.finding.name[len(parameter) + 1 :]
+            lines.append(
+                _comment(
+                    f"{key + ': ' if key else ''}inherited {_shown(each_compared.known)}; {each_compared.finding.text}"
+                )
+            )
+    return lines
+
+
+def _comment(text: str) -> str:
+    import textwrap
+
+    text = " ".join(text.split())
+    return "\n".join(textwrap.wrap(text, 118, initial_indent="# ", subsequent_indent="#   ", break_long_words=False))
+
+
+def _note(value: Any) -> str:
+    return "" if value is None else f"{value}: " if isinstance(value, str) else f"{value} "
+
+
+def _shown(value: Any) -> str:
+    if hasattr(value, "items"):
+        return ", ".join(f"{k} {_shown(v)}" for k, v in value.items()) or "none"
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _value(value: Any) -> str:
+    return _string(value) if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _string(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[\w-]+", name) else _string(name)
+
+
+def processor_name(cpuinfo: str = "/proc/cpuinfo") -> str:
+    """How the processor calls itself, "" if the system does not say."""
+    try:
+        with open(cpuinfo, encoding="utf-8", errors="replace") as f:
+            text = f.read(16384)
+    except OSError:
+        return ""
+    found = re.search(r"^model name\s*:\s*(.+)$", text, re.M)
+    return " ".join(found[1].split()) if found else ""

@@ -1,0 +1,154 @@
+"""Port sets of forms on a machine, beside those of its nearest relative.
+
+`ports.study` asks for throughputs; here is what it needs besides the forms that somebody wants: forms of the relative
+that may be blockers, one or two for each set of ports and a form that takes no port, and machine code that is timed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from incc.measuring.harness import Loop, Measurement
+from incc.measuring.ports import loops as port_loops
+from incc.measuring.ports.study import Findings, FormPorts, Relative, Uops, study
+from incc.models.forms.shapes import by_key, features
+from incc.models.notation import split_key
+
+if TYPE_CHECKING:
+    from incc.measuring.forms.bench import Machine
+    from incc.measuring.forms.target import Target
+    from incc.measuring.ports.experiments import Copies
+    from incc.models.model import Form, MachineModel
+
+_BLOCKERS = 2
+"""Forms for each set of ports of the relative."""
+_STEADY = 0.02
+"""A figure with a larger spread is measured again."""
+_TRIES = 3
+_NO_PORT = ("NOP_RM64/r", "NOP_RM32/r", "NOPD", "NOP_RM16/r")
+_CONTENT = 0x3FF0000000000000
+_ADDRESS = 0x100000
+
+
+def why_not(key: str, there: frozenset[str], relative: MachineModel) -> str:
+    """Why the port set of a form cannot be told by time, "" if it may be. `there`: the processor's features."""
+    form, conditions = split_key(key)
+    if conditions:
+        return f"{key}: of forms with conditions no independent copies are made"
+    try:
+        shape = port_loops.checked(form)
+        port_loops.loop_of({form: 1}, counted=True)
+    except port_loops.NotIndependent as e:
+        return str(e)
+    if not features(shape) <= there:
+        return f"{key}: this processor does not have it"
+    if shape.encoding == "LEGACY" and "XMM" in shape.operands:
+        return f"{key}: legacy SSE keeps upper halves, which blockers use; the form with VEX tells more"
+    if "ZMM" in shape.operands and relative.parameters["wide_vectors"]:
+        return f"{key}: vectors of 512 bits close ports to others while they are in flight"
+    known = relative.lookup(form, frozenset())
+    if known is not None and (known.divider > 30 or known.attributes.get("uops_ms")):
+        return f"{key}: too slow for ports to be what it waits for"
+    return ""
+
+
+def blockers(core: Target, relative: MachineModel) -> list[str]:
+    """Forms for each set of ports that the relative has, and one without a port."""
+    found = [key for key in _NO_PORT if key in by_key() and not why_not(key, core.features, relative)][:1]
+    for some in core.blockers:
+        good = [b.shape.key for b in some if not why_not(b.shape.key, core.features, relative)]
+        found += good[:_BLOCKERS]
+    # A store's two µops no form has alone.
+    stores = (k for k in ("VEX_VMOVUPS_XMMM128_XMM/m", "MOV_RM64_R64/m") if relative.lookup(k, frozenset()))
+    found += [k for k in stores if not why_not(k, core.features, relative)][:1]
+    # What waits for nothing makes better blockers.
+    return sorted(dict.fromkeys(found), key=port_loops.waits)
+
+
+def oracle(machine: Machine, said: Callable[[], bool] = lambda: True) -> Callable[[Copies], float | None]:
+    """Throughputs of loops that a machine runs. `said` is called with each, and ends the study by saying no."""
+
+    def asked(copies: Copies) -> float | None:
+        if not said():
+            raise Ended
+        try:
+            code, times = port_loops.loop_of(copies, counted=True)
+        except port_loops.NotIndependent:
+            return None
+        loop = Loop(code=code, counter=port_loops.COUNTER, registers=(_ADDRESS,) * 16, content=_CONTENT)
+        best = None
+        for _ in range(_TRIES):
+            found = machine.measure(loop)
+            if not isinstance(found, Measurement):
+                break
+            best = found.cycles if best is None else min(best, found.cycles)
+            if found.spread <= _STEADY * found.cycles:
+                break
+        return None if best is None else best / times
+
+    return asked
+
+
+class Ended(Exception):
+    """There is no more time; what was measured is kept."""
+
+
+def port_cycles_of_a_slot(relative: MachineModel, known: Relative) -> int:
+    """The most port cycles for which an issue slot stands in a model: two for a load or store and what goes with it,
+    more where µops keep their port for two cycles."""
+    most = 2
+    for key, usage in known.usages.items():
+        form = relative.lookup(key, frozenset())
+        if form is not None and form.retire_slots:
+            most = max(most, -(-sum(n for _, n in usage) // form.retire_slots))
+    return min(4, most)
+
+
+def find(
+    forms: Iterable[str],
+    core: Target,
+    relative: MachineModel,
+    ask: Callable[[Copies], float | None],
+    path: str | None,
+    ports: int = 0,
+    issue_width: int = 0,
+) -> Findings:
+    """The port sets of forms, with blockers from the relative beside them, whose own sets are found as well.
+
+    `ports` and `issue_width`: of the core, 0 for as many as the relative has. Raises ValueError, OSError and Ended.
+    """
+    wanted = list(dict.fromkeys([*blockers(core, relative), *forms]))
+    known = Relative.of(relative, wanted)
+    return study(
+        wanted,
+        ask,
+        known,
+        ports=ports or len(relative.ports),
+        issue_width=issue_width or int(relative.parameters["issue_width"]),
+        fused=port_cycles_of_a_slot(relative, known),
+        path=path,
+    )
+
+
+def of_relative(form: Form) -> Uops:
+    """A form's µops as `FormPorts` has them."""
+    return tuple(sorted((ports, n * form.attributes.get("hold", 1)) for ports, n in form.uops))
+
+
+def uops_text(uops: Uops) -> str:
+    """µops as models write them: "2*p0,p1 + p5"."""
+    return " + ".join(f"{n}*{ports}" if n > 1 else ports for ports, n in uops) or "none"
+
+
+def surely_different(found: FormPorts, form: Form | None, ports: Sequence[str]) -> bool:
+    """Whether a model should have other µops than its relative: nothing else explains what was measured in as few, and
+    all ports have names in the relative."""
+    if found.how != "measured" or not found.uops:
+        return False
+    if any(p not in ports for names, _ in found.uops for p in names.split(",")):
+        return False
+    if form is None:
+        return True
+    # One that keeps its port for two cycles looks like two µops.
+    return not form.attributes.get("hold") and sorted(found.uops) != sorted(of_relative(form))

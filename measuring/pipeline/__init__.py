@@ -1,0 +1,1 @@
+"""Probes of a core's pipeline: widths, buffers, latencies of memory."""

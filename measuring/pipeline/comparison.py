@@ -1,0 +1,193 @@
+"""The pipeline of a core: all probes, and what they say beside what a model says.
+
+Each probe has a file of its kind (`window.py`, `front_end.py`, `memory.py`). What it finds is held
+against a model of the core, or of its nearest relative: figures that agree leave the model's, which may be exact where
+measuring is not; those that repeat, in a second pass as well, and differ go before them; where nothing could be told
+the model's stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from incc.measuring.pipeline import front_end as probe_front
+from incc.measuring.pipeline import memory as probe_memory
+from incc.measuring.pipeline import window as probe_window
+from incc.measuring.pipeline.probing import Bench, Finding, NotMeasured, unknown
+
+if TYPE_CHECKING:
+    from incc.models.model import MachineModel
+
+Probe = Callable[[Bench], list[Finding]]
+
+PROBES: tuple[Probe, ...] = (*probe_front.PROBES, *probe_memory.PROBES, *probe_window.PROBES)
+
+_SPREAD = 0.08
+"""Relative spread of the figures that a finding rests on from which on it does not repeat."""
+
+
+def probe(bench: Bench, probes: tuple[Probe, ...] = PROBES) -> Iterator[tuple[str, list[Finding]]]:
+    """Each probe's name and what it found, one after the other."""
+    tries = bench.tries
+    for one in probes:
+        bench.tries, bench.worst = tries, 0.0
+        try:
+            found = one(bench)
+        except NotMeasured as e:
+            found = [unknown(f"note:{one.__name__.replace('_', ' ')}", str(e))]
+        if bench.worst > _SPREAD:
+            found = [replace(f, repeats=False) for f in found]
+        yield one.__name__, found
+
+
+Verdict = Literal["agrees", "differs", "unsure", "against", "unknown", "note"]
+
+
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """A finding beside a model. `known`: what the model says, None where it says nothing of that; `probe`: which one
+    found it."""
+
+    finding: Finding
+    known: Any
+    verdict: Verdict
+    probe: str = ""
+
+
+def compare(findings: list[Finding], model: MachineModel, name: str = "") -> list[Compared]:
+    """What a probe found beside what a model says.
+
+    "unsure": it differs, but the figures do not repeat; "note": no parameter is about it. ("against" is said later, of
+    what differs and is contradicted by loops.)
+    """
+    compared = []
+    for finding in findings:
+        known = known_of(finding.name, model)
+        if finding.value is None:
+            verdict: Verdict = "unknown"
+        elif known is None:
+            verdict = "note"
+        elif finding.agrees(known):
+            verdict = "agrees"
+        else:
+            verdict = "differs" if finding.repeats else "unsure"
+        compared.append(Compared(finding=finding, known=known, verdict=verdict, probe=name))
+    return compared
+
+
+def confirmed(
+    bench: Bench, compared: list[Compared], model: MachineModel, probes: tuple[Probe, ...] = PROBES
+) -> list[Compared]:
+    """What differs, as far as it differs in the same way when it is measured once more. `bench`: one that knows nothing
+    of the first time; a probe of which nothing differs is not run again."""
+    names = {c.finding.name for c in compared if c.verdict == "differs"}
+    if not names:
+        return compared
+    again: dict[str, Compared] = {}
+    for one in probes:
+        if one.__name__ in {c.probe for c in compared if c.finding.name in names}:
+            for _, findings in probe(bench, (one,)):
+                again |= {c.finding.name: c for c in compare(findings, model, one.__name__)}
+    return [
+        replace(c, verdict="unsure") if c.finding.name in names and not _is_same(c, again.get(c.finding.name)) else c
+        for c in compared
+    ]
+
+
+def _is_same(first: Compared, second: Compared | None) -> bool:
+    if second is None or second.verdict != "differs" or second.finding.value is None:
+        return False
+    return first.finding.agrees(second.finding.value) or second.finding.agrees(first.finding.value)
+
+
+# --- what models say --------------------------------------------------------------------------------------------------
+
+_FUSING = {
+    name: f"{name.upper()}_RM64{'' if name in ('inc', 'dec') else '_R64'}/r"
+    for name in ["add", "sub", "cmp", "and", "test", "or", "xor", "inc", "dec"]
+}
+
+
+def known_of(name: str, model: MachineModel) -> Any:
+    """What a model says of a finding's name; None if it is no parameter of it."""
+    parameter, _, key = name.partition(".")
+    if parameter == "macro_fusion":
+        operation, _, jump = key.partition(".")
+        return jump in jumps_of(operation, model) if jump else None
+    value = model.parameters.get(parameter)
+    if parameter == "rs" and model.parameters.get("schedulers"):
+        return None  # what is seen is one of several
+    if value is None or not key:
+        # A table says yes to a question by what is in it.
+        return bool(value) if hasattr(value, "items") else value
+    return value.get(key) if hasattr(value, "get") else None
+
+
+def fusion_class(operation: str, model: MachineModel) -> str:
+    """The macro-fusion class of an instruction without memory operand, "" without one."""
+    form = model.lookup(_FUSING[operation], frozenset())
+    return "" if form is None else form.fusion
+
+
+def jumps_of(operation: str, model: MachineModel) -> tuple[str, ...]:
+    name = fusion_class(operation, model)
+    return model.macro_fusion.get(name, ()) if name else ()
+
+
+def changed_parameters(compared: list[Compared], model: MachineModel) -> dict[str, Any]:
+    """The parameters that a model has to have to say what was found, whole tables. Without macro-fusion."""
+    changes: dict[str, Any] = {}
+    for each_compared in compared:
+        parameter, _, key = each_compared.finding.name.partition(".")
+        if each_compared.verdict != "differs" or parameter == "macro_fusion":
+            continue
+        now = changes.get(parameter, model.parameters[parameter])
+        table = hasattr(now, "items")
+        if key:
+            changes[parameter] = {**now, key: each_compared.finding.value}
+        elif table and not each_compared.known:
+            # The parts are findings of their own, and say what they are beside this one.
+            changes[parameter] = {
+                c.finding.name.partition(".")[2]: c.finding.value
+                for c in compared
+                if c.finding.name.startswith(f"{parameter}.") and c.finding.value is not None
+            }
+        elif table:
+            changes[parameter] = {}
+        else:
+            changes[parameter] = each_compared.finding.value
+    return changes
+
+
+def changed_fusion(compared: list[Compared], model: MachineModel) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """Macro-fusion classes with other jumps than the model's; and what does not fit into its classes, in words."""
+    found: dict[str, dict[str, set[str]]] = {}
+    strange = []
+    for each_compared in compared:
+        parts = each_compared.finding.name.split(".")
+        if parts[0] != "macro_fusion" or each_compared.verdict != "differs" or len(parts) < 3:
+            continue
+        _, operation, jump = parts
+        name = fusion_class(operation, model)
+        if not name:
+            strange.append(f"{operation} fuses with {jump}")
+            continue
+        found.setdefault(name, {}).setdefault(operation, set()).add(jump)
+    changes = {}
+    asked: dict[str, set[str]] = {}
+    for c in compared:
+        parts = c.finding.name.split(".")
+        if parts[0] == "macro_fusion" and len(parts) == 3 and (name := fusion_class(parts[1], model)):
+            asked.setdefault(name, set()).add(parts[1])
+    for name, by_operation in found.items():
+        wrong = [by_operation.get(o, set()) for o in asked[name]]
+        if any(w != wrong[0] for w in wrong):
+            # One class is one set of jumps: what only some of its instructions do has no place there.
+            strange += [f"{o} differs from {name} with {' '.join(sorted(w))}" for o, w in by_operation.items()]
+            continue
+        jumps = set(model.macro_fusion[name]) ^ wrong[0]
+        changes[name] = tuple(sorted(jumps))
+    return changes, strange

@@ -1,0 +1,311 @@
+"""What goes through in a cycle: issue width, short loops, jumps, pairs that fuse; and what the renamer does alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incc.measuring.pipeline.probing import (
+    Bench,
+    Finding,
+    flag,
+    listed,
+    note,
+    number,
+    repeated,
+    unknown,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_NOP = "nopl 8(%rax)"  # four bytes: as many in a block of code as any µop cache holds
+_IDIOMS = "xorl %eax, %eax\nxorl %ebx, %ebx\nxorl %ecx, %ecx\nxorl %edx, %edx"
+_MOVES = "movq %rsi, %rax\nmovq %rdi, %rbx\nmovq %rbp, %rcx\nmovq %rsi, %rdx"
+
+
+def issue_width(bench: Bench) -> list[Finding]:
+    """From instructions that the renamer does alone: how many more a cycle more takes. The best of three kinds, since
+    moves need not be eliminated, and nops may be left out or put together before."""
+    widths = {}
+    for kind, text in (("nops", repeated(_NOP, 4)), ("zero idioms", _IDIOMS), ("moves", _MOVES)):
+        short, long = bench.cycles([repeated(text, 9), repeated(text, 21)])
+        widths[kind] = 48 / max(long - short, 0.01)
+    text = "; ".join(f"{kind}: {width:.2f} a cycle" for kind, width in widths.items())
+    # Nops that travel with others look like a wider renamer.
+    bench.seen["moves"] = widths["moves"] / max(widths["zero idioms"], 0.1)
+    bench.plain_nops = widths["nops"] <= 1.2 * max(widths["zero idioms"], widths["moves"])
+    best = max(width for kind, width in widths.items() if bench.plain_nops or kind != "nops")
+    if abs(best - round(best)) > 0.3 or not best:
+        return [unknown("issue_width", f"{text}: no whole number")]
+    return [number("issue_width", best, text)]
+
+
+def loop_lengths(bench: Bench) -> list[Finding]:
+    """Cycles of loops of n nops: what is lost at a loop's end, and what the front end gives."""
+    lengths = (5, 6, 8, 10, 12, 14, 16, 18, 20, 24, 30, 36, 48, 60, 96, 120)
+    cycles = bench.cycles([repeated("nop", n) for n in lengths])
+    text = ", ".join(f"{n}: {c:.2f}" for n, c in zip(lengths, cycles, strict=True))
+    return [note("front end", "cycles a trip of n nops of one byte and a fused jump", text)]
+
+
+def long_code(bench: Bench) -> list[Finding]:
+    """Code that no µop cache holds comes from the decoders: nops of four bytes, 24 KiB."""
+    if bench.quick:
+        return []
+    count = 6000
+    cycles = bench.one(repeated(_NOP, count))
+    return [note("decoders", round(count / cycles, 2), f"nops of four bytes a cycle, {count} in a loop: {cycles:.0f}")]
+
+
+def taken_jumps(bench: Bench) -> list[Finding]:
+    """Jumps to the start of the next line of code, which is what a predictor of jumps has to do with most of them."""
+    few, many = bench.cycles([repeated("jmp 1f\n.p2align 6\n1:", n) for n in (4, 12)])
+    each = (many - few) / 8
+    return [note("taken jumps", round(each, 2), f"cycles a jump: 4 and 12 in a row {listed([few, many])}")]
+
+
+# --- pairs that fuse --------------------------------------------------------------------------------------------------
+
+_CONDITIONS = ["a", "ae", "b", "be", "e", "g", "ge", "l", "le", "ne", "no", "np", "ns", "o", "p", "s"]
+_PAIRS = {
+    "add": "addq %rbx, %rax",
+    "sub": "subq %rbx, %rax",
+    "cmp": "cmpq %rbx, %rax",
+    "and": "andq %rbx, %rax",
+    "test": "testq %rbx, %rax",
+    "or": "orq %rbx, %rax",
+    "xor": "xorq %rbx, %rax",
+    "inc": "incq %rax",
+    "dec": "decq %rax",
+}
+_MASK = (1 << 64) - 1
+_SIGN = 1 << 63
+_VALUES = (0, 1, 2, 3, _SIGN, _SIGN - 1, _MASK)
+
+
+def _taken(operation: str, a: int, b: int, condition: str) -> bool:
+    """Whether a jump is taken behind an operation on a (rax) and b (rbx), by Intel's manual."""
+    carry = overflow = False
+    if operation in ("add", "inc"):
+        b = 1 if operation == "inc" else b
+        result = (a + b) & _MASK
+        carry = a + b > _MASK
+        overflow = bool(~(a ^ b) & (a ^ result) & _SIGN)
+    elif operation in ("sub", "cmp", "dec"):
+        b = 1 if operation == "dec" else b
+        result = (a - b) & _MASK
+        carry = a < b
+        overflow = bool((a ^ b) & (a ^ result) & _SIGN)
+    else:
+        result = {"and": a & b, "test": a & b, "or": a | b, "xor": a ^ b}[operation]
+    if operation in ("inc", "dec"):
+        carry = False  # as it was: the instructions before clear it
+    zero, sign, even = not result, bool(result & _SIGN), bin(result & 255).count("1") % 2 == 0
+    positive = {
+        "a": not carry and not zero,
+        "b": carry,
+        "e": zero,
+        "g": not zero and sign == overflow,
+        "l": sign != overflow,
+        "o": overflow,
+        "p": even,
+        "s": sign,
+    }
+    inverse = {"be": "a", "ae": "b", "ne": "e", "le": "g", "ge": "l", "no": "o", "np": "p", "ns": "s"}
+    return not positive[inverse[condition]] if condition in inverse else positive[condition]
+
+
+def _operands(operation: str, condition: str) -> Iterator[tuple[int, int]]:
+    """Operands with which the jump is not taken, then those with which it is."""
+    pairs = [(a, b) for a in _VALUES for b in _VALUES]
+    yield from sorted(pairs, key=lambda p: _taken(operation, p[0], p[1], condition))
+
+
+# Nops of 3 to 9 bytes, as the manuals of Intel and AMD recommend them.
+_NOPS = (
+    "0f 1f 00",
+    "0f 1f 40 00",
+    "0f 1f 44 00 00",
+    "66 0f 1f 44 00 00",
+    "0f 1f 80 00 00 00 00",
+    "0f 1f 84 00 00 00 00 00",
+    "66 0f 1f 84 00 00 00 00 00",
+)
+
+
+def _slot(bench: Bench, length: int) -> str:
+    """An instruction of so many bytes that takes a slot of the renamer and nothing else."""
+    if bench.plain_nops:
+        return ".byte " + ", ".join(f"0x{byte}" for byte in _NOPS[length - 3].split())
+    return ".byte " + "0x3e, " * (length - 2) + "0x31, 0xd2"  # xorl %edx, %edx
+
+
+def _group(bench: Bench, start: list[str], size: int, slots: int) -> str:
+    """Instructions of `size` bytes, then `slots` of the renamer's own work so that all fill whole blocks of 32 bytes:
+    on some cores code with a jump at the end of a block does not come from the µop cache."""
+    total = -(-(size + 4 * slots) // 32) * 32
+    lengths = [(total - size + n) // slots for n in range(slots)]
+    return "\n".join([*start, *[_slot(bench, length) for length in lengths]])
+
+
+def fusion(bench: Bench) -> list[Finding]:
+    """Which instructions fuse with which jumps: loops of four groups of a pair, a move that brings its operand back, an
+    instruction that clears the carry flag, and other work, beside those with one or two instructions for the pair. The
+    jumps lead to the next instruction; where it can be, they are not taken.
+    """
+    width = issue_width(bench)[0].value
+    if not isinstance(width, int):
+        return [unknown("macro_fusion", "the issue width is not known")]
+    head = ["xorl %ecx, %ecx", "movq %rsi, %rax"]
+    slots = 3 * width - 3
+    one, two = bench.cycles(
+        [
+            repeated(_group(bench, [*head, *pair], 10, slots), 4)
+            for pair in ([_slot(bench, 5)], [_slot(bench, 3), "xorl %ebp, %ebp"])
+        ]
+    )
+    if two - one < 0.3:
+        return [unknown("macro_fusion", f"four slots more make no difference: {one:.2f} and {two:.2f} cycles")]
+    findings = []
+    operations = [o for o in _PAIRS if not bench.quick or o in ("add", "cmp", "test", "dec")]
+    conditions = [c for c in _CONDITIONS if not bench.quick or c in ("a", "b", "e", "l", "s")]
+    for operation in operations:
+        for condition in conditions:
+            a, b = next(_operands(operation, condition))
+            body = repeated(_group(bench, [*head, _PAIRS[operation], f"j{condition} 1f\n1:"], 10, slots), 4)
+            registers = {"rsi": a, "rbx": b}
+            name = f"macro_fusion.{operation}.j{condition}"
+            text = f"four slots more take {two:.2f} cycles instead of {one:.2f}"
+            if bench.reaches(body, one + 0.4 * (two - one), registers=registers):
+                findings.append(flag(name, True, f"a pair is one slot; {text}"))
+            elif bench.reaches(body, two + 0.4 * (two - one), registers=registers):
+                findings.append(flag(name, False, f"a pair is two slots; {text}"))
+            else:
+                findings.append(unknown(name, f"neither one slot nor two; {text}"))
+    return findings
+
+
+# --- the renamer ------------------------------------------------------------------------------------------------------
+
+
+def _elimination(bench: Bench, name: str, there: str, back: str, link: str, links: int = 6) -> Finding:
+    """From chains of moves there and back: a slot each, and no time if they are eliminated."""
+    alone, chained = bench.cycles([repeated(link, 8), repeated(f"{link}\n{there}\n{back}", 8)])
+    each = (chained - alone) / 16
+    text = f"{each:.2f} cycles a move of a chain ({listed([alone, chained])})"
+    # With a few slots for eliminated moves, most of a chain's are eliminated, but not most of many in a row.
+    if each < 0.03 and bench.seen.get("moves", 0.0) > 0.97:
+        return Finding(name=name, value="unlimited", least=0, most=0, text=text)
+    if each > 0.85:
+        return Finding(name=name, value=0, least=0, most=0, text=text)
+    return unknown(name, f"{text}: some are eliminated")
+
+
+def move_elimination(bench: Bench) -> list[Finding]:
+    multiply = "imulq %rsi, %rax"
+    found = [_elimination(bench, "move_elim_gpr", "movq %rax, %rbx", "movq %rbx, %rax", multiply)]
+    if bench.runs("vpaddd %xmm1, %xmm0, %xmm0"):
+        vector = "vmulpd %xmm1, %xmm0, %xmm0"
+        moves = ("vmovaps %xmm0, %xmm2", "vmovaps %xmm2, %xmm0")
+    else:
+        vector, moves = "mulpd %xmm1, %xmm0", ("movaps %xmm0, %xmm2", "movaps %xmm2, %xmm0")
+    found.append(_elimination(bench, "move_elim_simd", *moves, vector))
+    cycles = bench.cycles([repeated(t, 8) for t in ("movq %rax, %rax", "movl %eax, %eax", "movzbl %al, %eax")])
+    found.append(
+        note(
+            "moves to itself",
+            "cycles of each in a chain",
+            ", ".join(f"{t} {c / 8:.2f}" for t, c in zip(("mov 64", "mov 32", "movzbl"), cycles, strict=True)),
+        )
+    )
+    return found
+
+
+def idioms(bench: Bench) -> list[Finding]:
+    """What has a result that does not depend on its operands when they are the same register."""
+    texts = {
+        "xor": "xorl %eax, %eax",
+        "sub": "subl %eax, %eax",
+        "sbb": "sbbl %eax, %eax",
+        "cmp eq": "pcmpeqd %xmm0, %xmm0",
+        "pxor": "pxor %xmm0, %xmm0",
+        "psub": "psubd %xmm0, %xmm0",
+        "xorps": "xorps %xmm0, %xmm0",
+    }
+    cycles = bench.cycles([repeated(text, 16) for text in texts.values()])
+    text = ", ".join(f"{name} {c / 16:.2f}" for name, c in zip(texts, cycles, strict=True))
+    return [note("idioms", "cycles of each in a row, with one register for all operands", text)]
+
+
+def constants(bench: Bench) -> list[Finding]:
+    """Additions of constants that the renamer does, and what has to wait for them."""
+    texts = {
+        "add $5": "addq $5, %rax",
+        "add $1023": "addq $1023, %rax",
+        "add $1024": "addq $1024, %rax",
+        "inc": "incq %rax",
+        "dec": "decq %rax",
+        "lea 5": "leaq 5(%rax), %rax",
+        "add $5, 32 bits": "addl $5, %eax",
+        "add register": "addq %rbx, %rax",
+    }
+    cycles = bench.cycles([repeated(text, 4) for text in texts.values()])
+    seen = dict(zip(texts, (c / 4 for c in cycles), strict=True))
+    text = ", ".join(f"{name} {c:.2f}" for name, c in seen.items())
+    found = [note("constants", "cycles of each in a chain of four", text)]
+    if seen["add $5"] > 0.9:
+        return found
+    users = {
+        "and": "andq %rsi, %rax",
+        "lea": "leaq (%rax,%rsi), %rax",
+        "imul": "imulq %rsi, %rax",
+        "adc": "adcq %rsi, %rax",
+        "shl": "shlq $1, %rax",
+        "rol": "rolq $1, %rax",
+        "bswap": "bswapq %rax",
+    }
+    alone = bench.cycles([repeated(text, 4) for text in users.values()])
+    behind = bench.cycles([repeated(f"addq $5, %rax\n{text}", 4) for text in users.values()])
+    text = ", ".join(f"{u} {(b - a) / 4:.2f}" for u, a, b in zip(users, alone, behind, strict=True))
+    found.append(note("constants cost", "cycles by which `add $5` before it makes a link of a chain longer", text))
+    return found
+
+
+# --- wrong predictions ------------------------------------------------------------------------------------------------
+
+
+def misprediction(bench: Bench) -> list[Finding]:
+    """From a branch on a bit that nobody can know to the first µop behind it, at every other branch.
+
+    A number goes through multiplications, one after the other, and each branch depends on a bit of it; with the same
+    bits masked out, all is the same but the branch can be predicted. A link takes as long as it takes to know the bit
+    and start anew, instead of the multiplication alone. What the time-stamp counter says last cannot be learnt.
+    """
+    registers = {"rsi": 0x9E3779B97F4A7C15, "rbx": 0x123456789ABCDEF1}
+    step = ["imulq %rsi, %rbx", "movq %rbx, %rax", "shrq $37, %rax", "testq %rax, %rdi", "jz 1f\n1:"]
+    counts = (8, 24)
+    bodies = ["\n".join(["rdtsc", "xorq %rax, %rbx", "imulq %rsi, %rbx", *step * n]) for n in counts]
+    wrong, right = (bench.cycles(bodies, {**registers, "rdi": mask}) for mask in (1, 0))
+    link, plain = ((c[1] - c[0]) / 16 for c in (wrong, right))
+    # Half of the branches are wrong; the bit is known a shift and a test after the multiplication.
+    penalty = 2 * (link - plain) - 2
+    text = (
+        f"8 and 24 branches on random bits {listed(wrong)} cycles a trip, predictable {listed(right)}, "
+        f"each behind a multiplication of {plain:.2f}"
+    )
+    if penalty < 4 or penalty > 60:
+        return [unknown("mispredict_penalty", text)]
+    return [number("mispredict_penalty", penalty, text, penalty - 3, penalty + 3)]
+
+
+PROBES = (
+    issue_width,
+    loop_lengths,
+    long_code,
+    taken_jumps,
+    move_elimination,
+    idioms,
+    constants,
+    misprediction,
+    fusion,
+)

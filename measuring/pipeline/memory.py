@@ -1,0 +1,317 @@
+"""Loads and stores: how many a cycle, how long they take, what crosses lines, and what goes from stores to loads."""
+
+from __future__ import annotations
+
+import math
+
+from incc.measuring.assemble import PAGES
+from incc.measuring.pipeline.probing import (
+    Bench,
+    Finding,
+    flag,
+    listed,
+    note,
+    number,
+    repeated,
+    unknown,
+)
+
+_WORDS = ["rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11"]
+_BYTES = {"gpr": 8, "xmm": 16, "ymm": 32, "zmm": 64}
+# The move that any processor with registers of a class has, to and from memory.
+_MOVE = {"gpr": "movq", "xmm": "movups", "ymm": "vmovups", "zmm": "vmovups"}
+_VECTOR_TO_WORD = {"xmm": "movq %xmm0, %rsi", "ymm": "vmovq %xmm0, %rsi", "zmm": "vmovq %xmm0, %rsi"}
+
+
+def _classes(bench: Bench) -> list[str]:
+    return [c for c in _BYTES if c in ("gpr", "xmm") or bench.runs(f"vmovups (%rsi), %{c}0")]
+
+
+def _register(kind: str, n: int) -> str:
+    return f"%{_WORDS[n % 8]}" if kind == "gpr" else f"%{kind}{n % 8}"
+
+
+def _load(kind: str, place: int, n: int) -> str:
+    return f"{_MOVE[kind]} {place}(%rsi), {_register(kind, n)}"
+
+
+def _store(kind: str, place: int, n: int) -> str:
+    return f"{_MOVE[kind]} {_register(kind, n)}, {place}(%rsi)"
+
+
+def _each(cycles: float, count: int) -> float:
+    return round(count / cycles, 2)
+
+
+def loads(bench: Bench) -> list[Finding]:
+    """Twelve loads one behind the other in memory, and twelve to different lines."""
+    found = []
+    for kind in _classes(bench):
+        size = _BYTES[kind]
+        near, far = bench.cycles(
+            ["\n".join(_load(kind, step * n, n) for n in range(12)) for step in (size, max(64, size))]
+        )
+        text = f"a cycle, one behind the other; {_each(far, 12)} in different lines ({listed([near, far])} for 12)"
+        found.append(note(f"loads {kind}", _each(near, 12), text))
+    return found
+
+
+def stores(bench: Bench) -> list[Finding]:
+    found = []
+    for kind in _classes(bench):
+        size = _BYTES[kind]
+        count = 12 if size < 64 else 6
+        near, far = bench.cycles(
+            ["\n".join(_store(kind, step * n, n) for n in range(count)) for step in (size, max(64, size))]
+        )
+        text = (
+            f"a cycle, one behind the other; {_each(far, count)} to different lines ({listed([near, far])} for {count})"
+        )
+        found.append(note(f"stores {kind}", _each(near, count), text))
+    return found
+
+
+def banks(bench: Bench) -> list[Finding]:
+    """As many loads as go in a cycle, of a byte each and each from another line: at the same place of their lines, and
+    with the last one further on, until they do not hinder each other any more. Then some of more bytes, for a note."""
+
+    def load(place: int, n: int) -> str:
+        return f"movzbl {place}(%rsi), %{('eax', 'ebx', 'ecx', 'edx', 'r8d', 'r9d', 'r10d', 'r11d')[n % 8]}"
+
+    near = bench.one("\n".join(load(n, n) for n in range(12)))
+    most = round(12 / near)
+    groups = ((0, 8, 16), (0, 0, 0), (0, 0, 8), (0, 64, 128), (0, 64, 8), (0, 16, 32), (0, 4, 64), (0, 4096, 8192))
+    cycles = bench.cycles(["\n".join(_load("gpr", p, n) for n, p in enumerate(group)) for group in groups])
+    seen = ", ".join(f"{'/'.join(map(str, g))}: {c:.2f}" for g, c in zip(groups, cycles, strict=True))
+    found = [note("banks", "cycles of three loads of eight bytes by their offsets", seen)]
+    if most < 2:
+        return [unknown("bank_bytes", f"{most} load a cycle"), *found]
+    steps = (0, 1, 2, 4, 8, 16, 32)
+    # Twice, so that what the loop itself needs is not in the way.
+    texts = [
+        "\n".join(load(64 * n + (step if n % most == most - 1 else 0), n) for n in range(2 * most)) for step in steps
+    ]
+    cycles = bench.cycles(texts)
+    text = f"{most} loads in different lines, the last further on by " + ", ".join(
+        f"{s}: {c / 2:.2f}" for s, c in zip(steps, cycles, strict=True)
+    )
+    if cycles[0] < 2.3:
+        return [number("bank_bytes", 0, f"{text} cycles"), *found]
+    apart = [s for s, c in zip(steps, cycles, strict=True) if c < 2.3]
+    if not apart:
+        return [unknown("bank_bytes", f"{text} cycles: hindered at any place"), *found]
+    loads = number("bank_loads", 2 * most / cycles[0], f"{text} cycles")
+    return [number("bank_bytes", min(apart), f"{text} cycles"), loads, *found]
+
+
+def store_commit(bench: Bench) -> list[Finding]:
+    """Which stores go to the cache together: two that follow each other, at offsets in one block or in two.
+
+    Told apart from the width of the store ports: only where two to the same place go in one cycle.
+    """
+    steps = (0, 8, 16, 32, 64)
+    texts = []
+    for step in steps:
+        # The pairs of a trip are 128 bytes apart: in different blocks, whatever their size.
+        texts.append("\n".join(_store("gpr", 128 * n + k * step, k) for n in range(6) for k in range(2)))
+    cycles = [c / 6 for c in bench.cycles(texts)]
+    text = "two stores at 0 and " + ", ".join(f"{s}: {c:.2f}" for s, c in zip(steps, cycles, strict=True)) + " cycles"
+    if cycles[1] > 1.5:
+        return [unknown("store_commit_bytes", f"{text}: one store a cycle at most")]
+    apart = [s for s, c in zip(steps, cycles, strict=True) if c > 1.5]
+    if not apart:
+        return [number("store_commit_bytes", 0, f"{text}: no limit is seen")]
+    return [number("store_commit_bytes", min(apart), text), *_together(bench, min(apart))]
+
+
+def _together(bench: Bench, block: int) -> list[Finding]:
+    """How many stores go at once: three to a block and one to another take a cycle more if two do."""
+    step = min(8, block // 4)
+    if step < 4:
+        return []
+    places = [step * k for k in range(3)]
+    cycles = bench.one("\n".join(f"movl %eax, {p}(%rsi)" for p in [*places, 2 * block]))
+    text = f"three stores to {block} bytes and one elsewhere: {cycles:.2f} cycles"
+    if cycles > 2.7:
+        return [number("store_commit_most", 2, text)]
+    return [number("store_commit_most", 0, f"{text}: no limit is seen")]
+
+
+# --- latencies --------------------------------------------------------------------------------------------------------
+
+
+def load_latency(bench: Bench) -> list[Finding]:
+    """From pointers that point to themselves; vectors come back by a move to a general-purpose register.
+
+    What that move takes by itself is known with the way back only: half of both is taken, and the other half is what
+    the figure is uncertain by.
+    """
+    simple, indexed = (
+        c / 8
+        for c in bench.cycles(
+            [repeated("movq (%rsi), %rsi", 8), repeated("movq (%rsi,%rbx), %rsi", 8)],
+            {"rbx": 0},
+            PAGES,
+        )
+    )
+    text = f"chain of loads: {simple:.2f} cycles each, {indexed:.2f} with an index"
+    found = [number("load_latency.gpr", indexed, text), flag("fast_pointer_chasing", indexed - simple > 0.5, text)]
+    for kind in _classes(bench)[1:]:
+        back = _VECTOR_TO_WORD[kind]
+        there = back.split()[0] + " %rsi, %xmm0"
+        both = bench.one(repeated(f"{there}\n{back}", 6), {"rbx": 0}, PAGES) / 6
+        chain = repeated(f"{_MOVE[kind]} (%rsi,%rbx), %{kind}0\n{back}", 6)
+        whole = bench.one(chain, {"rbx": 0}, PAGES) / 6
+        value = whole - both / 2
+        text = f"load and move to a general-purpose register {whole:.2f} cycles, move there and back {both:.2f}"
+        found.append(number(f"load_latency.{kind}", value, text, whole - both + 0.5, whole - 0.5))
+    return found
+
+
+def line_crossing(bench: Bench) -> list[Finding]:
+    """A load at the end of a line beside others, against as many loads within lines."""
+    inside, across = bench.cycles(["\n".join(_load("gpr", place + 64 * n, n) for n in range(6)) for place in (0, 60)])
+    # As many loads to different lines are what two accesses for each would be: banks hinder both alike.
+    twice = bench.one("\n".join(_load("gpr", 64 * n, n) for n in range(12)))
+    text = f"six loads: {inside:.2f} cycles in six lines, {across:.2f} across their ends; twelve in lines {twice:.2f}"
+    extra = (across - inside) / (twice - inside) if twice > inside else 0
+    if extra < 0.1:
+        return [unknown("line_crossing_cycles", f"{text}: no cost is seen")]
+    found = [number("line_crossing_cycles", extra, text, math.floor(extra + 0.1), math.ceil(extra - 0.1))]
+    offsets = (12, 28, 60)
+    cycles = bench.cycles(["\n".join(_load("gpr", p + 64 * n, n) for n in range(6)) for p in offsets])
+    text = "six loads across " + ", ".join(f"{p + 4}: {c:.2f}" for p, c in zip(offsets, cycles, strict=True))
+    slow = [p + 4 for p, c in zip(offsets, cycles, strict=True) if c > inside + 0.5 * (across - inside)]
+    if extra > 0.4 and slow:
+        found.append(number("line_bytes", min(slow), f"{text} cycles, {inside:.2f} aligned"))
+    return found
+
+
+# --- from stores to loads ---------------------------------------------------------------------------------------------
+
+
+def forwarding(bench: Bench) -> list[Finding]:
+    """Chains of a store and a load of the same place, by class; where the renamer does it, an index makes it wait."""
+    texts = {
+        "8 bytes": "movq %rax, (%rsi)\nmovq (%rsi), %rax",
+        "with an index": "movq %rax, (%rsi,%rcx)\nmovq (%rsi,%rcx), %rax",
+        "1 byte": "movb %al, (%rsi)\nmovzbl (%rsi), %eax",
+        "2 bytes": "movw %ax, (%rsi)\nmovzwl (%rsi), %eax",
+        "8 bytes, added": "movq %rax, (%rsi)\naddq (%rsi), %rax",
+        "addq %rax, (m)": "addq %rax, (%rsi)",
+        "addq $1, (m)": "addq $1, (%rsi)",
+        "shlq $1, (m)": "shlq $1, (%rsi)",
+        "addq %rax, (m) and load": "addq %rax, (%rsi)\nmovq (%rsi), %rax",
+        "push, pop": "pushq %rax\npopq %rax",
+    }
+    cycles = [c / 4 for c in bench.cycles([repeated(t, 4) for t in texts.values()], {"rcx": 0})]
+    seen = dict(zip(texts, cycles, strict=True))
+    text = "store and load of the same place, cycles in a chain: " + ", ".join(f"{n} {c:.2f}" for n, c in seen.items())
+    # Through memory it takes four cycles on any core; what the renamer hands on, the instruction's own at most.
+    slowest = max(seen[n] for n in ("8 bytes", "with an index", "2 bytes"))
+    found = []
+    if slowest < 3:
+        found.append(unknown("store_forward.gpr", f"{text}: all is renamed"))
+    else:
+        found.append(number("store_forward.gpr", slowest, text, slowest - 0.6, slowest + 0.6))
+    renamed = seen["8 bytes"] < 2 < slowest
+    found.append(flag("memory_renaming", renamed, text))
+    if renamed:
+        for key, name, most in (
+            ("indexed", "with an index", 2),
+            ("bytes", "1 byte", 2),
+            ("computing", "8 bytes, added", 3),
+            ("register_updates", "addq %rax, (m)", 3),
+        ):
+            found.append(flag(f"memory_renaming.{key}", seen[name] < most, f"{name}: {seen[name]:.2f} cycles"))
+    for kind in _classes(bench)[1:]:
+        name, register = _MOVE[kind], _register(kind, 0)
+        there = f"{name} {register}, (%rsi)\n{name} (%rsi), {register}"
+        link = "mulps %xmm1, %xmm0" if kind == "xmm" else f"vmulps %{kind}1, %{kind}0, %{kind}0"
+        alone, linked, bare = (c / 4 for c in bench.cycles([repeated(t, 4) for t in (link, f"{link}\n{there}", there)]))
+        # What loops hand on through memory they have computed. Without anything between, a store and a load take longer
+        # on some cores (Golden Cove: 7.3 cycles instead of 5).
+        each = linked - alone
+        text = (
+            f"multiplication, store and load of {_BYTES[kind]} bytes: {linked:.2f} cycles in a chain, "
+            f"{alone:.2f} of them multiplying; store and load alone {bare:.2f}"
+        )
+        found.append(number(f"store_forward.{kind}", each, text, each - 0.6, each + 0.6))
+    return found
+
+
+def blocked_forwarding(bench: Bench) -> list[Finding]:
+    """A load of eight bytes that needs what two stores of four wrote, and one of which a store wrote a half; of data
+    that such a load brought, and of others."""
+    registers = {"rcx": 0}
+    whole, narrow, halves, lower, upper, free, apart = (
+        c / n
+        for c, n in zip(
+            bench.cycles(
+                [
+                    repeated("movq %rax, (%rsi,%rcx)\nmovq (%rsi,%rcx), %rax", 4),
+                    repeated("movw %ax, (%rsi)\nmovzwl (%rsi), %eax", 4),
+                    "movl %eax, (%rsi)\nmovl %eax, 4(%rsi)\nmovq (%rsi), %rax",
+                    "movl %eax, (%rsi)\nmovq (%rsi), %rax",
+                    "movl %eax, 4(%rsi)\nmovq (%rsi), %rax",
+                    "movl %ebx, (%rsi)\nmovq (%rsi), %rax",
+                    "movl %ebx, (%rsi)\nmovl %ebx, 4(%rsi)\nmovq (%rsi), %rax",
+                ],
+                registers,
+            ),
+            (4, 4, 1, 1, 1, 1, 1),
+            strict=True,
+        )
+    )
+    whole = max(whole, narrow)  # the renamer hands on what it can
+    text = (
+        f"load of 8 bytes behind a store of 8: {whole:.2f} cycles in a chain; of two stores of 4: {halves:.2f}; of one "
+        f"to its lower half: {lower:.2f}, to its upper: {upper:.2f}; of data not from the load, one to its lower half: "
+        f"{free:.2f}, two: {apart:.2f}"
+    )
+    if whole < 3:
+        return [unknown("blocked_forward_cycles", f"{text}: all is renamed")]
+    if halves < whole + 1.5:
+        return [note("blocked forwarding", "none is seen", text)]
+    # Such loads wait for each other, whatever was stored. Where that takes less than a link of the chain does, which
+    # some cores have (Golden Cove: 16 and 19), one number says both no better than anything between.
+    short, long = (apart, halves) if whole + 1.5 <= apart <= halves else (halves, halves)
+    return [
+        number("blocked_forward_cycles", short - whole, text, short - whole - 2, long - whole + 1.5),
+        flag("merges_narrow_store", free < 0.5 * upper, text),
+    ]
+
+
+def ways(bench: Bench) -> list[Finding]:
+    """What it costs when a result goes to a unit of another kind: two links of a chain against each alone."""
+    links = {
+        "add": "vaddsd %xmm1, %xmm0, %xmm0",
+        "mul": "vmulsd %xmm1, %xmm0, %xmm0",
+        "fma": "vfmadd213sd %xmm2, %xmm1, %xmm0",
+        "and": "vandpd %xmm0, %xmm0, %xmm0",
+        "padd": "vpaddd %xmm2, %xmm0, %xmm0",
+        "shuffle": "vpermilpd $1, %xmm0, %xmm0",
+        "max": "vmaxsd %xmm1, %xmm0, %xmm0",
+        "blend": "vblendvpd %xmm1, %xmm0, %xmm0, %xmm0",
+    }
+    if not bench.runs(links["fma"]):
+        return []
+    start = "vxorps %xmm2, %xmm2, %xmm2\n"
+    alone = dict(
+        zip(links, (c / 8 for c in bench.cycles([start + repeated(t, 8) for t in links.values()])), strict=True)
+    )
+    names = list(links)
+    pairs = [(a, b) for n, a in enumerate(names) for b in names[n + 1 :] if not bench.quick or "add" in (a, b)]
+    cycles = bench.cycles([start + repeated(f"{links[a]}\n{links[b]}", 4) for a, b in pairs])
+    text = ", ".join(
+        f"{a} {b} {c / 4 - alone[a] - alone[b]:+.2f}"
+        for (a, b), c in zip(pairs, cycles, strict=True)
+        if abs(c / 4 - alone[a] - alone[b]) > 0.2
+    )
+    return [
+        note("links", "cycles of each in a chain", ", ".join(f"{n} {c:.2f}" for n, c in alone.items())),
+        note("ways", "cycles by which two links in turn take longer than by themselves", text or "none"),
+    ]
+
+
+PROBES = (loads, stores, banks, store_commit, load_latency, line_crossing, forwarding, blocked_forwarding, ways)

@@ -1,0 +1,173 @@
+"""How much is in flight: reorder buffer, scheduler, and the buffers of loads and stores.
+
+A trip is a chain of k dependent square roots, or multiplications, of l cycles each, which begins anew in every trip,
+and n fillers behind it. Nothing retires past a chain that is not done. As long as the chain of the next trip gets into
+the window while this one's is on its way, two overlap, and a trip takes half a chain or less. With so many fillers that
+it does not, a trip takes a whole chain. What fillers do says which window that is: nothing (reorder buffer), wait for
+the chain's end (scheduler), load, or store.
+
+Between the two, the first link of the next chain enters when the j-th link of this one leaves: with a window of R
+entries and k + n + x entries a trip, j = k + n + x - R, so that a trip takes l j cycles, one link more for each filler.
+So R is read off a line whose slope is known, and not off a corner. Loads and stores are held by their own buffers, in
+which the chain has no part: there a trip becomes a whole chain from one filler to the next.
+"""
+
+from __future__ import annotations
+
+import math
+
+from incc.measuring.pipeline.probing import Bench, Finding, NotMeasured, listed, number, repeated, unknown
+
+# Links of a chain, with AVX and without; where the unit for roots cannot work at two chains at once, multiplications.
+_CHAINS = (
+    (16, "vsqrtsd %xmm0, %xmm0, %xmm0", "sqrtsd %xmm0, %xmm0"),
+    (40, "vmulsd %xmm0, %xmm0, %xmm0", "mulsd %xmm0, %xmm0"),
+)
+_TRIES = 12
+"""The other thread of a core takes half of each window while it runs, which nothing else shows as much as this."""
+
+
+_PAUSES = 6
+
+
+class _Chain:
+    """A chain that begins anew in each trip: its text, links, and cycles of a link and of all."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        bench.tries = max(bench.tries, 4 if bench.quick else _TRIES)
+        self.vex = bench.runs("vmovapd %xmm1, %xmm0")
+        start = "vmovapd %xmm1, %xmm0" if self.vex else "movapd %xmm1, %xmm0"
+        for links, with_avx, without in _CHAINS:
+            link = with_avx if self.vex else without
+            # All links of one trip are needed by the next: the latency. Then anew in each trip: what the unit allows.
+            whole, alone = bench.cycles([repeated(link, links), f"{start}\n{repeated(link, links)}"])
+            self.links, self.link, self.cycles = links, whole / links, whole
+            self.text = f"{start}\n{repeated(link, links)}"
+            if alone < 0.6 * whole:
+                return
+        raise NotMeasured(f"two chains do not overlap: {alone:.1f} of {whole:.1f} cycles")
+
+    def trips(self, fillers: list[str]) -> list[float]:
+        return self.bench.cycles([f"{self.text}\n{f}" for f in fillers])
+
+
+def _text(filler: list[str], n: int) -> str:
+    return "\n".join(filler[k % len(filler)] for k in range(n))
+
+
+def _edge(chain: _Chain, filler: list[str], most: int) -> int:
+    """The largest number of fillers with which two chains overlap, tried up to `most`.
+
+    Halving finds where a trip gets longer at the time. If it was the other thread's half of the window that was at its
+    end, then two chains overlap with more fillers once that thread does nothing: so further on is tried again.
+    """
+
+    def overlap(n: int, pauses: int = 1) -> bool:
+        return chain.bench.reaches(f"{chain.text}\n{_text(filler, n)}", 0.78 * chain.cycles, pauses)
+
+    if overlap(most):
+        raise NotMeasured(f"no end up to {most} entries")
+    low, high = 2, most
+    if not overlap(low):
+        raise NotMeasured(f"not even {low} fillers are in flight beside a chain")
+    while True:
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if overlap(middle) else (low, middle)
+        further = [n for part in (1.9, 1.5, 1.2, 1.07) if low + 1 < (n := int(low * part) + 2) < most]
+        beyond = next((n for n in further if overlap(n, _PAUSES)), 0)
+        if not beyond:
+            return low
+        low, high = beyond, most
+
+
+def _line(chain: _Chain, filler: list[str], most: int, more: int) -> tuple[float, str]:
+    """The window's entries, and the figures. `filler`: in turn; `more`: entries of a trip beside links and fillers.
+
+    Raises NotMeasured if no line is seen."""
+    edge = _edge(chain, filler, most)
+    counts = [edge + d for d in range(-6, 4) if edge + d > 0]
+    cycles = chain.trips([_text(filler, n) for n in counts])
+    on_line = [(n, c) for n, c in zip(counts, cycles, strict=True) if 0.56 * chain.cycles < c < 0.97 * chain.cycles]
+    seen = ", ".join(f"{n}: {c:.1f}" for n, c in zip(counts, cycles, strict=True))
+    if len(on_line) < 2:
+        raise NotMeasured(f"no gradual end at {edge} fillers ({seen})")
+    sizes = sorted(chain.links + n + more - c / chain.link for n, c in on_line)
+    return sizes[len(sizes) // 2], f"{chain.links} links of {chain.link:.2f} cycles; a trip by fillers: {seen}"
+
+
+def _step(chain: _Chain, filler: list[str], most: int) -> tuple[int, str]:
+    """The largest number of fillers with which two chains overlap, and the figures."""
+    edge = _edge(chain, filler, most)
+    cycles = chain.trips([_text(filler, n) for n in (edge, edge + 1)])
+    return edge, f"a trip takes {listed(cycles)} cycles with {edge} fillers and with one more"
+
+
+def _range(size: float) -> tuple[float, float]:
+    """What a window of this size to be seen may have: where groups of entries are given out or freed together, the last
+    ones are never used; what waits before it, a group, looks like entries. Of 512 that Intel's manual says of Golden
+    Cove 493 to 500 are seen, of a scheduler of 97 entries 101 to 104."""
+    return round(size) - 7, round(size * 1.06) + 8
+
+
+def _buffer_range(size: int) -> tuple[float, float]:
+    return size - 1, round(size * 1.03) + 3
+
+
+def reorder_buffer(bench: Bench) -> list[Finding]:
+    """Entries of the reorder buffer, with fillers of which each has one and that wait for nothing. What other windows
+    hold up before looks smaller: the largest figure counts, without nops where they take no slots of their own."""
+    chain = _Chain(bench)
+    sizes, problems = [], []
+    for filler in (["nopl 8(%rax)"] if bench.plain_nops else [], ["xorl %eax, %eax", "xorl %ebx, %ebx"]):
+        if not filler:
+            continue
+        # Behind the fillers are the counter and its jump, one entry if they fuse, and before them the chain's start.
+        try:
+            sizes.append(_line(chain, filler, 900, 2))
+        except NotMeasured as e:
+            problems.append(str(e))
+    if not sizes:
+        return [unknown("rob", "; ".join(problems))]
+    size, text = max(sizes)
+    bench.seen["rob"] = size
+    return [number("rob", size, text, *_range(size))]
+
+
+def scheduler(bench: Bench) -> list[Finding]:
+    chain = _Chain(bench)
+    # What can go to many ports, so that the fillers are gone soon once they may start.
+    add = "vpor %xmm0, %xmm1, %xmm{}" if chain.vex else "por %xmm0, %xmm{}"
+    filler = [add.format(2 + n) for n in range(12)]
+    try:
+        size, text = _line(chain, filler, 400, 0)
+    except NotMeasured as e:
+        return [unknown("rs", str(e))]
+    return [number("rs", size, text, *_range(size))]
+
+
+def load_buffer(bench: Bench) -> list[Finding]:
+    chain = _Chain(bench)
+    registers = ["rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11"]
+    filler = [f"movq {8 * n}(%rsi), %{r}" for n, r in enumerate(registers)]
+    try:
+        size, text = _step(chain, filler, 400)
+    except NotMeasured as e:
+        return [unknown("load_buffer", str(e))]
+    if size > 0.9 * bench.seen.get("rob", math.inf):
+        return [unknown("load_buffer", f"{text}: the reorder buffer ends before; loads may leave when they are done")]
+    return [number("load_buffer", size, text, *_buffer_range(size))]
+
+
+def store_buffer(bench: Bench) -> list[Finding]:
+    chain = _Chain(bench)
+    filler = [f"movq %rax, {8 * n}(%rsi)" for n in range(8)]
+    try:
+        size, text = _step(chain, filler, 400)
+    except NotMeasured as e:
+        return [unknown("store_buffer", str(e))]
+    return [number("store_buffer", size, text, *_buffer_range(size))]
+
+
+PROBES = (reorder_buffer, scheduler, load_buffer, store_buffer)

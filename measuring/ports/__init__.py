@@ -1,0 +1,1 @@
+"""Port sets of instruction forms, inferred from throughputs."""

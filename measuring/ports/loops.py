@@ -1,0 +1,187 @@
+"""Machine code in which copies of x86 forms stand beside each other and none waits for another one's result.
+
+What is only read is never written. Forms that read what they write have registers of their own, in turn, so that what
+goes from one form to another, such as flags, never comes back. Loads and stores are far from each other. Forms that
+read what they write without saying so (`adc`, `mul`) are left out: copies of them would wait for each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from math import ceil, sqrt
+from typing import cast
+
+import iced_x86 as iced
+from iced_x86 import FlowControl, Register
+
+from incc.models.forms.shapes import Shape, by_key, dataflow, example
+
+BASE, COUNTER = "r14", 15
+"""The register that memory is addressed by, and the number of the one that counts trips; forms touch neither."""
+
+_READ = ("R13", "RBP")
+_WRITTEN = ("RAX", "RCX", "RDX", "RSI", "RDI", "RBX", "R8", "R9", "R10", "R11", "R12")
+_VECTORS = 12
+_MASKS = 4
+_MANY = {"gpr": len(_WRITTEN), "vector": _VECTORS, "mask": _MASKS}
+_SHORTEST = 24
+"""Instructions in a loop at least: fewer are repeated."""
+_SHORTEST_COUNTED = 96
+"""The same with what counts trips, which takes ports of its own: so it is a hundredth of what is measured."""
+
+
+class NotIndependent(ValueError):
+    """A form cannot be put beside itself without waiting for itself, or not at all; the message says why."""
+
+
+def _gpr(root: str, bits: str) -> int:
+    if root[1:].isdigit():
+        name = root + {"R64": "", "R32": "D", "R16": "W", "R8": "L"}[bits]
+    else:
+        name = {"R64": root, "R32": f"E{root[1:]}", "R16": root[1:], "R8": f"{root[1:].rstrip('X')}L"}[bits]
+    return cast(int, getattr(Register, name))
+
+
+def _register(operand: str, written: bool, number: int) -> int | None:
+    """The register that is written the number-th time, or the number-th of an instruction that is only read.
+
+    Two that are read are different: copies that subtract a register from itself would be done by the renamer.
+    """
+    if operand in ("R8", "R16", "R32", "R64"):
+        return _gpr((_WRITTEN if written else _READ)[number % len(_WRITTEN if written else _READ)], operand)
+    if operand in ("XMM", "YMM", "ZMM"):
+        return cast(int, getattr(Register, f"{operand}{number % _VECTORS if written else 15 - number % 4}"))
+    if operand == "K":
+        return cast(int, getattr(Register, f"K{4 + number % _MASKS if written else 1 + number % 3}"))
+    return None
+
+
+@cache
+def checked(form: str) -> Shape:
+    """The shape of a form of which independent copies can be made. Raises NotIndependent."""
+    shape = by_key().get(form)
+    if shape is None:
+        raise NotIndependent(f"{form}: no such form")
+    one = example(shape)
+    flow = dataflow(shape)
+    if one is None or flow is None or one.flow_control != FlowControl.NEXT:
+        raise NotIndependent(f"{form}: cannot be run in a loop")
+    info = shape.info
+    if info.must_be_cpl0 or info.is_privileged or info.is_stack_instruction or info.is_input_output:
+        raise NotIndependent(f"{form}: cannot be run in a loop")
+    for n, operand in enumerate(shape.operands):
+        if operand not in ("M", "1") and not operand.startswith("I") and _register(operand, False, 0) is None:
+            raise NotIndependent(f"{form}: operand {n} is not a register that can be chosen, memory or a constant")
+    both = sorted(s for s in flow.sources if s in flow.targets and not s.isdigit())
+    if both:
+        raise NotIndependent(f"{form}: reads and writes {both[0]}, so copies wait for each other")
+    implicit = sorted(
+        {r for r in (*flow.sources, *flow.targets) if not r.isdigit()} - {"C", "SPAZO", "m", "M", "k", "a"}
+    )
+    if implicit:
+        raise NotIndependent(f"{form}: uses {implicit[0]} implicitly")
+    return shape
+
+
+def _kind(operand: str) -> str:
+    return "mask" if operand == "K" else "gpr" if operand.startswith("R") else "vector"
+
+
+def waits(form: str) -> bool:
+    """Whether copies of a form read registers that they write, and so wait for some others of them."""
+    flow = dataflow(checked(form))
+    assert flow is not None
+    return any(t in flow.sources for t in flow.targets)
+
+
+def _weight(form: str, kind: str, copies: int) -> float:
+    """How much of the registers of a kind a form should have to write to.
+
+    A copy that reads what it writes waits for the last one on that register. Some that do not are made to wait as well
+    (`bsr`). There are many copies of what is fast, so it is neither the number of copies nor the same for all.
+    """
+    shape = checked(form)
+    flow = dataflow(shape)
+    assert flow is not None
+    written = [n for n, o in enumerate(shape.operands) if str(n) in flow.targets and _kind(o) == kind]
+    waits = sum(str(n) in flow.sources or shape.operands[n] in ("R8", "R16") for n in written)
+    return (len(written) + waits) * sqrt(copies)
+
+
+def _shares(copies: Mapping[str, int]) -> dict[tuple[str, str], tuple[int, int]]:
+    """By form and kind of register the first one that it writes, and how many."""
+    found = {}
+    for kind, many in _MANY.items():
+        weights = {form: _weight(form, kind, count) for form, count in copies.items()}
+        first, left, total = 0, many, sum(weights.values())
+        # The light ones first, so that each gets one at least.
+        for form, weight in sorted(weights.items(), key=lambda item: (item[1], item[0])):
+            if weight:
+                share = max(1, min(left, round(left * weight / total)))
+                found[form, kind] = first % many, share
+                first, left, total = first + share, max(1, left - share), total - weight
+    return found
+
+
+def copies_of(copies: Mapping[str, int]) -> list[iced.Instruction]:
+    """Instructions of a trip, the copies of each form spread evenly. Raises NotIndependent."""
+    order = sorted(
+        ((n + 0.5) / count, position, form)
+        for position, (form, count) in enumerate(copies.items())
+        for n in range(count)
+    )
+    shares = _shares(copies)
+    used: dict[object, int] = {}
+    code = []
+    for _, _, form in order:
+        shape = checked(form)
+        flow = dataflow(shape)
+        one = example(shape)
+        assert flow is not None
+        assert one is not None
+        read = 0
+        for n, operand in enumerate(shape.operands):
+            written = str(n) in flow.targets
+            number = read
+            if written:
+                part = form, _kind(operand)
+                first, share = shares[part]
+                number = first + used.get(part, 0) % share
+                used[part] = used.get(part, 0) + 1
+            register = _register(operand, written, number)
+            if register is not None:
+                read += not written
+                one.set_op_register(n, cast("iced.Register_", register))
+        if shape.has_memory:
+            access = "store" if flow.stores else "load"
+            one.memory_base = Register.R14
+            # Side by side: at the same place of different lines, loads would share a bank, and stores not be
+            # written together.
+            size = max(1, shape.memory_bits // 8)
+            one.memory_displacement = size * (used.get(access, 0) % 16) + (2048 if flow.stores else 0)
+            one.memory_displ_size = 8
+            used[access] = used.get(access, 0) + 1
+        code.append(one)
+    return code
+
+
+def loop_of(copies: Mapping[str, int], counted: bool) -> tuple[bytes, int]:
+    """(machine code, how often it repeats the copies in a trip). `counted`: with `dec` and `jne` at the end.
+
+    Raises NotIndependent, also for code that has no encoding.
+    """
+    times = max(1, ceil((_SHORTEST_COUNTED if counted else _SHORTEST) / max(1, sum(copies.values()))))
+    code = copies_of({form: n * times for form, n in copies.items()})
+    encoder = iced.Encoder(64)
+    try:
+        for one in code:
+            encoder.encode(one, 0)
+    except ValueError as e:
+        raise NotIndependent(f"{', '.join(copies)}: {e}") from None
+    text = encoder.take_buffer()
+    if counted:
+        text += bytes.fromhex("49ffcf")  # dec r15
+        back = -(len(text) + 6)
+        text += b"\x0f\x85" + back.to_bytes(4, "little", signed=True)
+    return text, times

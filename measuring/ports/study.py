@@ -1,0 +1,1011 @@
+"""Port sets of instruction forms by time alone, on a core that nothing but the number of ports is known of.
+
+A µop that can use few ports is in the way of others that want the same ones. So throughputs tell sets of ports: of
+forms alone (one µop on k ports: 1/k cycles), in pairs and triples (how many ports two or three sets have together), and
+beside *blockers*, copies of a form with one µop in such a number that they keep all of its k ports busy: m µops that
+can use no other ports then cost m/k cycles. What is found is the smallest mapping that explains all figures; where what
+a related core has explains them, it is taken first. docs/ports.md has the method, and what times cannot tell.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from math import ceil, floor
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from incc.measuring.ports.experiments import Experiments, Noise, Oracle
+from incc.measuring.ports.sets import (
+    TooMany,
+    Usage,
+    aligned,
+    cells,
+    confined,
+    cycles,
+    kind,
+    lowest,
+    renamed,
+    systems,
+    total,
+    usage_of,
+    usages,
+)
+from incc.models.notation import split_key
+
+if TYPE_CHECKING:
+    from incc.models.model import MachineModel
+
+Uops = tuple[tuple[str, int], ...]
+"""(ports joined by ",", how many), as models.model.Form has them."""
+
+How = Literal["measured", "relative", "smallest", "contradiction", "unmeasured"]
+
+
+class FormPorts(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found of a form.
+
+    `uops`: µops by set of ports, named as the relative's that correspond; empty for what takes no port or none that can
+    be told. µops that keep their port for two cycles count twice. `slots`: issue slots, None where they could not be
+    told. `throughput`: cycles alone. `unit`: what beside the ports the form keeps for `throughput` cycles, by the form
+    that was first found to keep it; "" without any.
+
+    `how` sure: "measured", nothing else explains the figures in as few µops; "relative", the relative's µops explain
+    them, and so do `others`; "smallest", nothing of the relative's does, and `others` are as small; "contradiction",
+    nothing does (`notes` say what); "unmeasured". `notes`: sentences.
+    """
+
+    form: str
+    uops: Uops
+    slots: int | None
+    throughput: float | None
+    unit: str
+    how: How
+    others: tuple[Uops, ...]
+    notes: tuple[str, ...]
+
+
+class PortSet(msgspec.Struct, frozen=True):
+    """A set of ports that one µop of some forms can use; the first of the forms is the blocker."""
+
+    ports: tuple[str, ...]
+    forms: tuple[str, ...]
+
+
+class Findings(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found of a core.
+
+    `sets`: those that blockers have. `alike`: ports that no set tells apart, whose names could be exchanged. `systems`:
+    how many systems of sets, up to renaming, explain the blockers' figures, the chosen one among them;
+    `systems_complete`: whether there are no more. `contradictions`: sentences. `experiments`: how many throughputs were
+    wanted.
+    """
+
+    mappings: list[FormPorts]
+    sets: tuple[PortSet, ...]
+    alike: tuple[tuple[str, ...], ...]
+    systems: int
+    systems_complete: bool
+    contradictions: tuple[str, ...]
+    experiments: int
+
+
+class Relative(msgspec.Struct, frozen=True, kw_only=True):
+    """What a related core says, which may be wrong for this one: its ports' names, the µops of forms, those that keep a
+    unit that is not pipelined, and all different usages of its forms, the most frequent first."""
+
+    ports: tuple[str, ...]
+    usages: Mapping[str, Usage]
+    slow: frozenset[str]
+    vocabulary: tuple[Usage, ...]
+
+    @classmethod
+    def of(cls, model: MachineModel, forms: Iterable[str]) -> Relative:
+        """That of a model, with the forms of these keys. Raises ModelError and ValueError."""
+        bit = {name: 1 << n for n, name in enumerate(model.ports)}
+        found: dict[str, Usage] = {}
+        slow = set()
+        seen: Counter[Usage] = Counter()
+        for key in dict.fromkeys([*model.forms(), *forms]):
+            name, conditions = split_key(key)
+            form = model.lookup(name, frozenset(conditions))
+            if form is None:
+                continue
+            hold = form.attributes.get("hold", 1)
+            usage = usage_of((sum(bit[p] for p in ports.split(",")), n * hold) for ports, n in form.uops)
+            found[key] = usage
+            seen[usage] += 1
+            if form.divider:
+                slow.add(key)
+        wanted = set(forms)
+        common = [u for u, _ in sorted(seen.items(), key=lambda item: (-item[1], item[0]))]
+        return cls(
+            ports=model.ports,
+            usages={key: usage for key, usage in found.items() if key in wanted},
+            slow=frozenset(slow & wanted),
+            vocabulary=tuple(common),
+        )
+
+
+def study(
+    forms: Sequence[str],
+    oracle: Oracle,
+    relative: MachineModel | Relative,
+    *,
+    ports: int,
+    issue_width: int,
+    fused: int = 2,
+    noise: Noise = Noise(),  # noqa: B008 -- it cannot be changed
+    path: str | None = None,
+) -> Findings:
+    """All that throughputs tell of the ports of a core.
+
+    `forms`: keys that the oracle knows, those first that make better blockers. `ports`: how many the core has;
+    `issue_width`: fused µops that it issues in a cycle; `fused`: the most port cycles for which one of these stands:
+    two for a load or store and what goes with it, more where µops keep their port for two cycles. With a `path`, what
+    was measured is kept there, and not measured again (`Experiments`). Raises ValueError for numbers that no core has,
+    and what `Experiments`, `Relative.of` and the oracle raise.
+    """
+    if ports < 1 or issue_width < 1:
+        raise ValueError(f"a core with {ports} ports that issues {issue_width} µops a cycle")
+    forms = list(dict.fromkeys(forms))
+    known = relative if isinstance(relative, Relative) else Relative.of(relative, forms)
+    return _Study(forms, Experiments(oracle, path), known, ports, issue_width, fused, noise).run()
+
+
+_REPRESENTATIVES = 2
+"""Forms that are alike in the relative and alone as fast as each other, of which pairs are measured."""
+_MOST_SETS = 28
+"""Sets among which all pairs are measured."""
+_SYSTEMS = 24
+"""Systems of sets that are told apart at a time."""
+_STEPS = 20_000
+_OTHERS = 8
+"""Other explanations of a form that are handed out."""
+_COMPARED = 40
+"""Explanations of a form that are told apart at a time."""
+_LONGEST = 40.0
+"""Cycles beyond which what a form leaves free cannot be told from noise."""
+
+
+class _Class:
+    """A set of ports that forms with one µop have in common: `forms`, the blocker first; its size; its bits."""
+
+    __slots__ = ("forms", "mask", "size")
+
+    def __init__(self, form: str, size: int) -> None:
+        self.forms = [form]
+        self.size = size
+        self.mask = 0
+
+    @property
+    def blocker(self) -> str:
+        return self.forms[0]
+
+
+class _Test(msgspec.Struct, frozen=True):
+    """What was seen of a form: the blockers beside so many copies of it, and the cycles."""
+
+    blockers: tuple[tuple[int, int], ...]  # class, copies
+    copies: int
+    cycles: float
+
+
+class _Study:
+    def __init__(
+        self,
+        forms: Sequence[str],
+        experiments: Experiments,
+        relative: Relative,
+        ports: int,
+        width: int,
+        fused: int,
+        noise: Noise,
+    ) -> None:
+        self.forms = forms
+        self.experiments = experiments
+        self.relative = relative
+        self.ports = ports
+        self.width = width
+        self.noise = noise
+        self.bits = max(ports, len(relative.ports))
+        self.fused = fused
+        self.known_sets = {mask for usage in relative.vocabulary for mask, _ in usage}
+        self.moved: dict[int, int] = {}
+        self.alone_there = {usage[0][0] for usage in relative.vocabulary if total(usage) == 1}
+        self.names = [*relative.ports, *(f"new{n}" for n in range(self.bits - len(relative.ports)))]
+        self.alone: dict[str, float] = {}
+        self.slots: dict[str, tuple[int, int]] = {}
+        self.filler = ""
+        self.classes: list[_Class] = []
+        self.rejected: dict[str, str] = {}
+        self.mixed: list[tuple[tuple[tuple[str, int], ...], float]] = []
+        self.other_systems: list[list[int]] = []
+        self.systems_complete = True
+        self.contradictions: list[str] = []
+
+    def run(self) -> Findings:
+        for form in self.forms:
+            alone = self.experiments.cycles({form: 1})
+            if alone is not None and alone > 0:
+                self.alone[form] = alone
+        self.filler = self._choose_filler()
+        candidates = self._candidates()
+        tried: set[str] = set()
+        mappings: dict[str, FormPorts] = {}
+        for _ in range(4):
+            tried.update(candidates)
+            for form in candidates:
+                self._classify(form)
+            self._settle()
+            mappings = {form: self._form(form) for form in self.forms}
+            candidates = self._promoted(mappings, tried)
+            if not candidates:
+                break
+        units = self._units(mappings)
+        found = [replace(mappings[form], unit=units.get(form, "")) for form in self.forms]
+        return Findings(
+            mappings=found,
+            sets=tuple(PortSet(self._names_of(c.mask), tuple(c.forms)) for c in self.classes),
+            alike=tuple(
+                self._names_of(cell)
+                for cell in cells([c.mask for c in self.classes], self.bits)
+                if cell.bit_count() > 1
+            ),
+            systems=1 + len(self.other_systems),
+            systems_complete=self.systems_complete,
+            contradictions=tuple(dict.fromkeys([*self.contradictions, *self.rejected.values()])),
+            experiments=self.experiments.used,
+        )
+
+    # --- alone -------------------------------------------------------------------------------------------------------
+
+    def _same(self, a: float, b: float) -> bool:
+        return abs(a - b) <= self.noise.of(min(a, b))
+
+    def _choose_filler(self) -> str:
+        """A form of which as many are done in a cycle as are issued, one without ports before one on many."""
+        found = []
+        for form, alone in self.alone.items():
+            if self._same(alone, 1 / self.width):
+                usage = self.relative.usages.get(form)
+                rank = 0 if usage == () else 1 if usage is not None and total(usage) == 1 else 2
+                found.append((rank, -max((m.bit_count() for m, _ in usage or ()), default=0), form))
+        return min(found)[2] if found else ""
+
+    def _slots(self, form: str) -> tuple[int, int]:
+        """The fewest and the most issue slots that a form takes: what it leaves for a form that takes nothing else."""
+        if form not in self.slots:
+            alone = self.alone[form]
+            least, most = 1, max(1, floor(self.width * (alone + self.noise.of(alone))))
+            if form == self.filler:
+                most = 1
+            for more in (2, 5, 9) if self.filler else ():
+                if least >= most or alone > 8:
+                    break
+                n = ceil(self.width * alone) + more
+                beside = self.experiments.cycles({self.filler: n, form: 1})
+                if beside is not None:
+                    margin = self.noise.of(beside)
+                    low = ceil((beside - margin) * self.width - n - 1e-6)
+                    high = floor((beside + margin) * self.width - n + 1e-6)
+                    if max(least, low) <= min(most, high):
+                        least, most = max(least, low), min(most, high)
+            self.slots[form] = (least, most)
+        return self.slots[form]
+
+    # --- the sets of blockers ----------------------------------------------------------------------------------------
+
+    def _size(self, form: str) -> int:
+        """On how many ports a form goes if it is one µop, 0 if that cannot be or not be seen.
+
+        As many ports as are issued to in a cycle are never busy for want of µops.
+        """
+        alone = self.alone.get(form)
+        if alone is None:
+            return 0
+        size = round(1 / alone)
+        return size if 1 <= size < self.width and size <= self.ports and self._same(alone, 1 / size) else 0
+
+    def _candidates(self) -> list[str]:
+        """Forms that may be blockers: of those that are alike in the relative and as fast as each other, a few."""
+        groups: dict[tuple[Usage | None, int], list[str]] = {}
+        for form in self.forms:
+            usage = self.relative.usages.get(form)
+            # What the relative lacks may be several µops: such forms come when it is known what else there is.
+            single = not self.relative.usages if usage is None else total(usage) == 1
+            single = single or (self._stands_in(usage) and self._slots(form) == (1, 1))
+            size = self._size(form)
+            if size and single and form not in self.relative.slow:
+                groups.setdefault((usage, size), []).append(form)
+        chosen = []
+        for (usage, _), members in groups.items():
+            of_one = [form for form in members if self._slots(form)[0] == 1]
+            chosen += of_one[: _REPRESENTATIVES if usage is not None else _MOST_SETS]
+        # The smallest sets tell most of the others.
+        return sorted(chosen, key=lambda f: (self._size(f), self.forms.index(f)))
+
+    def _stands_in(self, usage: Usage | None) -> bool:
+        """Whether µops are two that no form has without the other, as a store's: what limits both is one set."""
+        return usage is not None and total(usage) == 2 and not any(mask in self.alone_there for mask, _ in usage)
+
+    def _union(self, f: str, g: str) -> tuple[int, int] | None:
+        """The fewest and the most ports that two sets have together; None if they cannot both be single sets."""
+        a, b = self._size(f), self._size(g)
+        if f == g:
+            return a, a
+        measured = self.experiments.cycles({f: 2 * a, g: 2 * b})
+        if measured is None:
+            return max(a, b), min(a + b, self.ports)
+        measured /= 2
+        fits = []
+        for ports in range(max(a, b), min(a + b, self.ports) + 1):
+            expected = (a + b) / min(ports, self.width)
+            fits.append((abs(measured - expected), ports, self.noise.of(expected)))
+        close = [ports for distance, ports, margin in fits if distance <= margin]
+        if not close:
+            # Between two: ports are not always shared out as well as is possible.
+            distance, nearest, _ = min(fits)
+            expected = (a + b) / min(nearest, self.width)
+            if measured <= expected * (1 + 4 * self.noise.above):
+                close = [ports for d, ports, _ in fits if d <= distance + 1e-9]
+        return (min(close), max(close)) if close else None
+
+    def _classify(self, form: str) -> None:
+        """Put a form with others of its set, or into a class of its own."""
+        if any(form in c.forms for c in self.classes) or form in self.rejected:
+            return
+        size = self._size(form)
+        if not size:
+            return
+        together = [self._union(form, c.blocker) for c in self.classes]
+        alike = [
+            n
+            for n, (c, u) in enumerate(zip(self.classes, together, strict=True))
+            if c.size == size and u == (size,) * 2
+        ]
+        if None in together:
+            other = self.classes[together.index(None)].blocker
+            if self._stands_in(self.relative.usages.get(other)):
+                del self.classes[together.index(None)]
+                self.rejected[other] = f"{other} has more than one set that others want: see {form}"
+                self._classify(form)
+                return
+            self.rejected[form] = f"{form} is slower beside {other} than a single µop can be"
+            return
+        for n in alike:
+            less, more = [], []
+            for k, other_class in enumerate(self.classes):
+                mine, its = together[k], self._union(self.classes[n].blocker, other_class.blocker)
+                if mine is None or its is None or k == n:
+                    continue
+                less += [k] * (mine[1] < its[0])
+                more += [k] * (mine[0] > its[1])
+            if less:
+                # It conflicts with more than a set of its size does that it cannot be told from: more than one µop.
+                other = self.classes[less[0]].blocker
+                self.rejected[form] = f"{form} is no single µop: it is in the way of {other} as well"
+                return
+            if more:
+                old = self.classes.pop(n)
+                other = old.blocker
+                self.rejected[other] = f"{other} is no single µop: it is in the way of more than {form} is"
+                self._classify(form)
+                return
+        if alike:
+            self.classes[alike[0]].forms.append(form)
+        elif len(self.classes) < _MOST_SETS:
+            self.classes.append(_Class(form, size))
+
+    def _settle(self) -> None:
+        """Find the system of sets, and name its ports."""
+        self.classes.sort(key=lambda c: (c.size, self.forms.index(c.blocker)))
+        while self.classes:
+            found, complete = self._consistent(self.classes)
+            if found:
+                break
+            self._drop_one(complete)
+        else:
+            return
+        self.systems_complete = complete
+        others = [self._relatives(c) for c in self.classes]
+
+        def differences(masks: Sequence[int]) -> int:
+            return sum((a ^ b).bit_count() for a, b in zip(masks, others, strict=True) if b is not None)
+
+        named = []
+        for masks in found:
+            names = aligned(masks, others, self.ports, len(self.relative.ports))
+            named.append([renamed(m, names) for m in masks])
+
+        def new_conflicts(masks: Sequence[int]) -> int:
+            pairs = combinations(zip(masks, others, strict=True), 2)
+            return sum((a & b).bit_count() for (a, c), (b, d) in pairs if c and d and not c & d)
+
+        named.sort(key=lambda masks: (differences(masks), new_conflicts(masks), masks))
+        for c, mask in zip(self.classes, named[0], strict=True):
+            c.mask = mask
+        self.other_systems = named[1:]
+        moved: dict[int, Counter[int]] = {}
+        for c in self.classes:
+            for form in c.forms:
+                usage = self.relative.usages.get(form, ())
+                if total(usage) == 1 or self._stands_in(usage):
+                    there = min((mask for mask, _ in usage), key=lambda m: (m.bit_count(), m))
+                    moved.setdefault(there, Counter())[c.mask] += 1
+        self.moved = {there: max(here, key=lambda m: (here[m], m == there, -m)) for there, here in moved.items()}
+
+    def _relatives(self, c: _Class) -> int | None:
+        """The set of the relative that most forms of a class have there."""
+        seen: Counter[int] = Counter()
+        for form in c.forms:
+            usage = self.relative.usages.get(form, ())
+            if total(usage) == 1 or self._stands_in(usage):
+                seen[min((mask for mask, _ in usage), key=lambda m: (m.bit_count(), m))] += 1
+        return max(seen, key=lambda m: (seen[m], -m)) if seen else None
+
+    def _drop_one(self, complete: bool) -> None:
+        """Leave out the class without which there is a solution, of several the one with the fewest forms."""
+        order = sorted(
+            range(len(self.classes)),
+            key=lambda n: (len(self.classes[n].forms), (self._relatives(self.classes[n]) or 0).bit_count(), -n),
+        )
+        for n in order:
+            rest = [c for k, c in enumerate(self.classes) if k != n]
+            if not rest or self._consistent(rest, ask=False)[0]:
+                break
+        else:
+            n = order[0]
+        left_out = self.classes.pop(n)
+        why = "contradict each other" if complete else "have too many explanations"
+        for form in left_out.forms:
+            self.rejected[form] = f"{form} is left out as a blocker: the figures with it {why}"
+
+    def _consistent(self, classes: Sequence[_Class], ask: bool = True) -> tuple[list[tuple[int, ...]], bool]:
+        """Systems of sets that explain the figures of blockers, and whether they are all.
+
+        While several do, the mixture of two or three blockers is measured that tells most of them apart.
+        """
+        sizes = [c.size for c in classes]
+        shared = {}
+        for i, j in combinations(range(len(classes)), 2):
+            union = self._union(classes[i].blocker, classes[j].blocker)
+            if union is None:
+                return [], True
+            shared[i, j] = (max(0, sizes[i] + sizes[j] - union[1]), sizes[i] + sizes[j] - union[0])
+        at = {c.blocker: n for n, c in enumerate(classes)}
+        while True:
+            mixed = [
+                (tuple((at[f], n) for f, n in copies), measured)
+                for copies, measured in self.mixed
+                if all(f in at for f, _ in copies)
+            ]
+
+            def agrees(masks: Sequence[int], settled: frozenset[int], mixed: Sequence[_Mixed] = mixed) -> bool:
+                return all(
+                    self._near(self._mixture(masks, copies), measured)
+                    for copies, measured in mixed
+                    if all(n in settled for n, _ in copies)
+                )
+
+            found: dict[tuple[int, ...], tuple[int, ...]] = {}
+            complete = True
+            first = [self._relatives(c) for c in classes]
+            if self._possible(first, sizes, shared) and agrees([m or 0 for m in first], frozenset(range(len(first)))):
+                used = sorted({p for m in first if m for p in range(self.bits) if m >> p & 1})
+                if len(used) <= self.ports:
+                    narrow = tuple(sum(1 << used.index(p) for p in used if (m or 0) >> p & 1) for m in first)
+                    found[kind(narrow, self.ports)] = narrow
+            try:
+                for masks in systems(sizes, shared, self.ports, agrees, _STEPS):
+                    found.setdefault(kind(masks, self.ports), masks)
+                    if len(found) > _SYSTEMS:
+                        complete = False
+                        break
+            except TooMany:
+                complete = False
+            several = list(found.values())
+            if len(several) < 2 or not ask:
+                return several, complete
+            copies = self._telling(several, sizes, {c for c, _ in mixed})
+            if copies is None:
+                return several, complete
+            asked = tuple((classes[n].blocker, k) for n, k in copies)
+            measured = self.experiments.cycles(dict(asked))
+            self.mixed.append((asked, self._mixture(several[0], copies) if measured is None else measured))
+            if measured is None:
+                return several, False
+
+    def _possible(
+        self,
+        masks: Sequence[int | None],
+        sizes: Sequence[int],
+        shared: Mapping[tuple[int, int], tuple[int, int]],
+    ) -> bool:
+        if any(m is None or m.bit_count() != size for m, size in zip(masks, sizes, strict=True)):
+            return False
+        return all(
+            least <= ((masks[i] or 0) & (masks[j] or 0)).bit_count() <= most for (i, j), (least, most) in shared.items()
+        )
+
+    def _near(self, expected: float, measured: float) -> bool:
+        margin = 1.5 * self.noise.of(expected)
+        return -margin <= measured - expected <= margin + self.noise.above * expected
+
+    def _mixture(self, masks: Sequence[int], copies: Iterable[tuple[int, int]]) -> float:
+        copies = tuple(copies)
+        return max(cycles([(masks[n], k) for n, k in copies], self.bits), sum(k for _, k in copies) / self.width)
+
+    def _telling(
+        self, several: Sequence[Sequence[int]], sizes: Sequence[int], asked: set[tuple[tuple[int, int], ...]]
+    ) -> tuple[tuple[int, int], ...] | None:
+        """The mixture of three blockers that tells most of some systems apart, None if none does."""
+        best: tuple[int, int] = (1, 0)
+        chosen = None
+        for three in combinations(range(len(sizes)), 3):
+            copies = tuple((n, sizes[n]) for n in three)
+            if copies in asked:
+                continue
+            levels = self._levels(self._mixture(masks, copies) for masks in several)
+            rank = (levels, -sum(k for _, k in copies))
+            if rank > best and levels > 1:
+                best, chosen = rank, copies
+        return chosen
+
+    def _levels(self, expected: Iterable[float]) -> int:
+        """How many values can be told apart."""
+        count, last = 0, -1.0
+        for value in sorted(expected):
+            if value > last + 3 * self.noise.of(value) or last < 0:
+                count += 1
+                last = value
+        return count
+
+    # --- forms beside blockers ---------------------------------------------------------------------------------------
+
+    def _form(self, form: str) -> FormPorts:
+        if form not in self.alone:
+            return FormPorts(
+                form=form, uops=(), slots=None, throughput=None, unit="", how="unmeasured", others=(), notes=()
+            )
+        alone = self.alone[form]
+        for n, c in enumerate(self.classes):
+            if c.blocker == form and not self._stands_in(self.relative.usages.get(form, ())):
+                others = {masks[n] for masks in self.other_systems} - {c.mask}
+                how: How = "measured"
+                if others or not self.systems_complete:
+                    how = "relative" if self._relatives(c) == c.mask else "smallest"
+                chosen, rest = usage_of([(c.mask, 1)]), [usage_of([(m, 1)]) for m in sorted(others)]
+                return self._mapping(form, chosen, how, rest, ())
+        if alone > _LONGEST:
+            usage = self.relative.usages.get(form, ())
+            return self._mapping(form, usage, "relative", (), ("takes too long to tell its ports",))
+        return _Beside(self, form).mapping()
+
+    def _mapping(self, form: str, usage: Usage, how: How, others: Iterable[Usage], notes: Iterable[str]) -> FormPorts:
+        least, most = self._slots(form)
+        return FormPorts(
+            form=form,
+            uops=self._uops(usage),
+            slots=least if least == most else None,
+            throughput=self.alone[form],
+            unit="",
+            how=how,
+            others=tuple(self._uops(u) for u in others),
+            notes=tuple(notes),
+        )
+
+    def _names_of(self, mask: int) -> tuple[str, ...]:
+        return tuple(self.names[p] for p in range(self.bits) if mask >> p & 1)
+
+    def _uops(self, usage: Usage) -> Uops:
+        return tuple((",".join(self._names_of(mask)), n) for mask, n in usage)
+
+    def _mask(self, ports: str) -> int:
+        return sum(1 << self.names.index(name) for name in ports.split(","))
+
+    def _promoted(self, mappings: Mapping[str, FormPorts], tried: set[str]) -> list[str]:
+        """Forms whose set is none of those known: the first of each, to be blockers themselves."""
+        known = {c.mask for c in self.classes}
+        found: dict[object, str] = {}
+        for form, m in mappings.items():
+            if form in tried or not self._size(form) or self._slots(form)[0] != 1:
+                continue
+            if m.how == "contradiction":
+                continue
+            if sum(n for _, n in m.uops) == 1 and self._mask(m.uops[0][0]) not in known:
+                found.setdefault(m.uops, form)
+            elif not m.uops and self._size(form):
+                found.setdefault(("", self._size(form)), form)
+        return list(found.values())[:6]
+
+    def _units(self, mappings: Mapping[str, FormPorts]) -> dict[str, str]:
+        """By form, the first one that keeps the same unit: of two such forms both wait for each other."""
+        first: list[str] = []
+        found = {}
+        for form, m in mappings.items():
+            if m.how in ("unmeasured", "contradiction") or m.throughput is None:
+                continue
+            bound = cycles([(self._mask(p), n) for p, n in m.uops], self.bits)
+            front_end = self._slots(form)[1] / self.width
+            if m.throughput <= max(bound, front_end) + 2 * self.noise.of(m.throughput):
+                continue
+            for other in first:
+                copies = {form: 1, other: max(1, round(m.throughput / self.alone[other]))}
+                beside = self.experiments.cycles(copies)
+                separate = max(m.throughput, copies[other] * self.alone[other])
+                together = m.throughput + copies[other] * self.alone[other]
+                if beside is not None and abs(beside - together) < abs(beside - separate):
+                    found[form] = other
+                    break
+            else:
+                first.append(form)
+                found[form] = form
+        return found
+
+
+_Mixed = tuple[tuple[tuple[int, int], ...], float]
+
+
+class _Beside:
+    """One form beside blockers: how many of its µops are confined to each set, and what explains these counts."""
+
+    def __init__(self, study: _Study, form: str) -> None:
+        self.study = study
+        self.form = form
+        self.alone = study.alone[form]
+        self.slots = study._slots(form)
+        self.there = study.relative.usages.get(form)
+        # With the sets that forms of one µop have here that have the relative's sets there.
+        self.expected = self.there and usage_of((study.moved.get(mask, mask), n) for mask, n in self.there)
+        self.masks = [c.mask for c in study.classes]
+        slack = study.noise.of(self.alone)
+        self.least = [0] * len(self.masks)
+        uops = study.fused * self.slots[1]
+        self.most = [min(uops, floor(m.bit_count() * (self.alone + slack) + 1e-6)) for m in self.masks]
+        self.settled = [False] * len(self.masks)
+        self.tests: list[_Test] = []
+        self.notes: list[str] = []
+
+    def mapping(self) -> FormPorts:
+        study = self.study
+        self._imply()
+        if self.expected is not None:
+            for n in sorted(range(len(self.masks)), key=lambda n: (self.masks[n].bit_count(), n)):
+                if confined(self.expected, self.masks[n]):
+                    self._count(n)
+            self._screen()
+        for n in sorted(range(len(self.masks)), key=lambda n: (-self.masks[n].bit_count(), n)):
+            self._count(n)
+        if any(least > most for least, most in zip(self.least, self.most, strict=True)):
+            self.notes.append("counts of its µops on sets of ports contradict each other")
+            return self._contradiction()
+        for _ in range(6):
+            found, how, others = self._fit()
+            if found is None:
+                self.notes.append("no µops on the known ports take these times")
+                return self._contradiction()
+            chosen = found
+            if not others or not self._tell([chosen, *others[:_COMPARED]]):
+                break
+        if others:
+            self.notes.append(self._what_would_tell([chosen, *others[:_COMPARED]]))
+        if total(chosen) < self.slots[0] and how == "measured" and chosen:
+            how = "relative" if chosen == self.expected else "smallest"
+            self.notes.append(f"{total(chosen)} of {self.slots[0]} µops were seen on ports")
+        return study._mapping(self.form, chosen, how, others[:_OTHERS], self.notes)
+
+    def _contradiction(self) -> FormPorts:
+        m = self.study._mapping(self.form, self.expected or (), "contradiction", (), self.notes)
+        seen = [
+            f"{self.least[n]} to {self.most[n]} on {','.join(self.study._names_of(mask))}"
+            for n, mask in enumerate(self.masks)
+            if self.least[n] > 0
+        ]
+        return replace(m, uops=(), notes=(*m.notes, *(["seen: " + "; ".join(seen)] if seen else [])))
+
+    # --- counting ----------------------------------------------------------------------------------------------------
+
+    def _imply(self) -> None:
+        """What some counts say of others: a part has no more than the whole, and two parts not together."""
+        masks, least, most = self.masks, self.least, self.most
+        changed = True
+        while changed:
+            changed = False
+            for i, a in enumerate(masks):
+                for j, b in enumerate(masks):
+                    if i == j or a & ~b:
+                        continue
+                    if most[i] > most[j]:
+                        most[i], changed = most[j], True
+                    if least[j] < least[i]:
+                        least[j], changed = least[i], True
+                    for k, c in enumerate(masks):
+                        if c & ~b or a & c:
+                            continue
+                        if most[i] > most[j] - least[k]:
+                            most[i], changed = max(-1, most[j] - least[k]), most[i] != max(-1, most[j] - least[k])
+                        if least[j] < least[i] + least[k]:
+                            least[j], changed = least[i] + least[k], True
+                if least[i] > most[i]:
+                    return
+
+    def _beside(self, blockers: tuple[tuple[int, int], ...], copies: int) -> float | None:
+        """Measure copies of the form beside blockers."""
+        together = Counter({self.study.classes[n].blocker: k for n, k in blockers})
+        together[self.form] += copies
+        measured = self.study.experiments.cycles(together)
+        if measured is not None:
+            self.tests.append(_Test(blockers, copies, measured))
+        return measured
+
+    def _scale(self, ports: int, copies: int) -> int:
+        """For how many cycles a set has to be kept busy, so that nothing but it limits the loop.
+
+        Not the form alone, nor the front end, nor a larger set with what else the form has.
+        """
+        slots = self.slots[1]
+        uops = max(self.study.fused * slots, total(self.expected or ()))
+        front_end = slots / (self.study.width - ports) if ports < self.study.width else 0
+        return copies * max(1, ceil(max(self.alone, front_end, min((ports + 1) * self.alone, uops)) - 0.05))
+
+    def _count(self, n: int) -> None:
+        """Measure how many µops can use no other ports than a blocker's, unless that is known."""
+        if self.least[n] >= self.most[n] or self.settled[n]:
+            return
+        self.settled[n] = True
+        mask, study = self.masks[n], self.study
+        size = mask.bit_count()
+        for copies, more in ((2, 1), (2, 1.5), (4, 1)):
+            busy = ceil(more * self._scale(size, copies))
+            measured = self._beside(((n, size * busy),), copies)
+            if measured is None:
+                return
+            margin = study.noise.of(measured)
+            low = (size * (measured - margin) - size * busy) / copies
+            high = (size * (measured + margin) - size * busy) / copies
+            fewest, most = ceil(low - 1e-6), floor(high + 1e-6)
+            if fewest > most:
+                # Between two numbers: ports are not shared out as well as is possible, never better.
+                fewest = most = max(0, floor((low + high) / 2 + 0.25))
+            fewest, most = max(self.least[n], fewest), min(self.most[n], most)
+            if fewest > most and size >= study.width - 1:
+                # So many ports are hardly kept busy, and ports not shared out well are slower than anything else: on
+                # Golden Cove 22 µops for five ports take 5.4 cycles if two of them can only use one.
+                return
+            if fewest > most:
+                self.least[n], self.most[n] = max(self.least[n], fewest), min(self.most[n], most)
+                return
+            self.least[n], self.most[n] = fewest, most
+            if fewest == most:
+                break
+        self._imply()
+
+    def _screen(self) -> None:
+        """Look at several disjoint sets at once on which the relative has nothing."""
+        study = self.study
+        assert self.expected is not None
+        rest = [
+            n
+            for n in sorted(range(len(self.masks)), key=lambda n: (-self.masks[n].bit_count(), n))
+            if self.least[n] < self.most[n] and not confined(self.expected, self.masks[n]) and not self.settled[n]
+        ]
+        while rest:
+            group: list[int] = []
+            union = 0
+            for n in rest:
+                mask = self.masks[n]
+                both = union | mask
+                if not mask & union and both.bit_count() <= study.width - 2 and not confined(self.expected, both):
+                    group.append(n)
+                    union = both
+            if len(group) < 2:
+                return
+            rest = [n for n in rest if n not in group and self.masks[n] & ~union]
+            size = union.bit_count()
+            busy = self._scale(size, 2)
+            measured = self._beside(tuple((n, self.masks[n].bit_count() * busy) for n in group), 2)
+            if measured is None:
+                continue
+            margin = study.noise.of(measured)
+            if measured - margin <= busy and measured + margin < busy + 2 / size:
+                for n, mask in enumerate(self.masks):
+                    if not mask & ~union:
+                        self.most[n] = max(0, min(self.most[n], 0))
+                self._imply()
+
+    # --- explaining --------------------------------------------------------------------------------------------------
+
+    def _time(self, usage: Usage, test: _Test) -> float:
+        """The cycles that a test takes with these µops."""
+        uops = [(self.masks[n], k) for n, k in test.blockers] + [(mask, n * test.copies) for mask, n in usage]
+        slots = sum(k for _, k in test.blockers) + test.copies * self.slots[0]
+        return max(cycles(uops, self.study.bits), slots / self.study.width, test.copies * self._own(usage))
+
+    def _own(self, usage: Usage) -> float:
+        """Cycles of the form alone."""
+        return max(cycles(usage, self.study.bits), self.slots[0] / self.study.width)
+
+    def _mixtures_agree(self, usage: Usage) -> bool:
+        noise = self.study.noise
+        for test in self.tests:
+            if len(test.blockers) > 1:
+                expected = max(self._time(usage, test), test.copies * self.alone)
+                margin = 2 * noise.of(expected)
+                if not -margin <= test.cycles - expected <= margin + noise.above * expected:
+                    return False
+        return True
+
+    def _agrees(self, usage: Usage, slower: bool) -> bool:
+        """Whether µops explain everything; `slower`: something beside the ports may limit the form alone."""
+        if not all(
+            least <= confined(usage, mask) <= most
+            for mask, least, most in zip(self.masks, self.least, self.most, strict=True)
+        ):
+            return False
+        own, noise = self._own(usage), self.study.noise
+        if own > self.alone + 1.5 * noise.of(self.alone) or total(usage) > self.study.fused * self.slots[1]:
+            return False
+        return (slower or own >= self.alone - 1.5 * noise.of(self.alone)) and self._mixtures_agree(usage)
+
+    def _fit(self) -> tuple[Usage | None, How, list[Usage]]:
+        """The µops that explain what was seen, how sure that is, and others that do in as few or fewer.
+
+        In this order: the relative's µops; the smallest that blockers' sets explain; the relative's with something
+        beside the ports that makes the form slow alone; what other forms of the relative have; the smallest of
+        blockers' sets with something beside the ports; at last any sets.
+        """
+        relatives = [u for u in (self.expected, self.there) if u is not None]
+        ways: list[tuple[bool, bool, bool | None]] = [
+            (False, True, False),
+            (False, False, True),
+            (True, True, False),
+            (False, False, None),
+        ]
+        ways += [(True, False, True), (False, False, False), (True, False, False)]
+        if self.form in self.study.relative.slow:
+            ways.insert(0, ways.pop(2))
+        for slower, theirs, strict in ways:
+            own = [u for u in relatives if theirs and self._agrees(u, slower)]
+            if theirs and not own:
+                continue
+            smallest = self._search(total(own[0]) if own else self._most_uops(), slower)
+            candidates = own[:1] or list(smallest)
+            if not theirs and all(self._splits(u) or self._unseen(u) for u in smallest):
+                other_forms = [u for u in self.study.relative.vocabulary if self._agrees(u, slower)]
+                candidates = [*([] if strict is None else candidates), *other_forms]
+            if strict is None:
+                candidates = [u for u in candidates if not self._splits(u) and self._unseen(u) < len(u)]
+            if strict:
+                candidates = [u for u in candidates if not self._splits(u) and not self._unseen(u)]
+            if not candidates:
+                continue
+            chosen = min(candidates, key=lambda u: (self._splits(u), total(u), self._strange(u), self._distance(u), u))
+            others = sorted((u for u in smallest if u != chosen), key=lambda u: (self._strange(u), u))
+            known = not self._splits(chosen) and not self._unseen(chosen) and not slower
+            if known and all(total(u) == total(chosen) and self._strange(u) > 0 for u in others):
+                return chosen, "measured", others
+            return chosen, "relative" if own else "smallest", others
+        return None, "contradiction", []
+
+    def _unseen(self, usage: Usage) -> int:
+        """How many of the sets no blocker shares a port with."""
+        return sum(not any(mask & m for m in self.masks) for mask, _ in usage)
+
+    def _strange(self, usage: Usage) -> int:
+        """How many of the sets neither a blocker nor the relative has."""
+        return sum(mask not in self.masks and mask not in self.study.known_sets for mask, _ in usage)
+
+    def _splits(self, usage: Usage) -> int:
+        """How many of the sets are a part of a blocker's that no blocker has: what tells ports apart there is this form
+        alone, and µops that are known elsewhere may explain it as well."""
+        return sum(mask not in self.masks and any(not mask & ~m for m in self.masks) for mask, _ in usage)
+
+    def _distance(self, usage: Usage) -> tuple[int, int]:
+        """How many of the sets no blocker has, and how far they are from what the relative has."""
+        there = self.expected or ()
+        near = sum(n * min(((m ^ mask).bit_count() for m, _ in there), default=0) for mask, n in usage)
+        return sum(mask not in self.masks for mask, _ in usage), near
+
+    def _most_uops(self) -> int:
+        return min(8, max(self.study.fused * self.slots[1], max(self.least, default=0)))
+
+    def _search(self, most: int, slower: bool) -> list[Usage]:
+        noise = self.study.noise
+        limits = list(zip(self.masks, self.least, self.most, strict=True))
+        longest = self.alone + 1.5 * noise.of(self.alone)
+        try:
+            return usages(
+                self._pool(),
+                limits,
+                most,
+                lambda usage: self._agrees(usage, slower),
+                lambda usage: cycles(usage, self.study.bits) <= longest,
+                4000,
+            )
+        except TooMany:
+            return []
+
+    def _pool(self) -> list[int]:
+        """Sets that µops may have: known ones, unions of two, the relative's, and parts of what nothing tells apart."""
+        study = self.study
+        masks = dict.fromkeys(self.masks)
+        masks.update(dict.fromkeys(m for u in study.relative.vocabulary for m, _ in u))
+        if study.bits <= 6:
+            masks.update(dict.fromkeys(range(1, 1 << study.bits)))
+        else:
+            masks.update(dict.fromkeys(a | b for a, b in combinations(self.masks, 2)))
+            for cell in cells(self.masks, study.bits):
+                masks.update(dict.fromkeys(lowest(cell, n + 1) for n in range(cell.bit_count())))
+        # Of sets that no count tells apart, and as large as each other, one: the relative's if there is one.
+        found: dict[tuple[object, ...], int] = {}
+        for mask in masks:
+            within = tuple(n for n, m in enumerate(self.masks) if not mask & ~m)
+            if any(self.most[n] <= 0 for n in within):
+                continue
+            key = (within, tuple((mask & m).bit_count() for m in self.masks), mask.bit_count())
+            found.setdefault(key, mask)
+        return list(found.values())
+
+    def _tell(self, several: Sequence[Usage]) -> bool:
+        """Measure beside the blockers that tell explanations apart; False if there are none."""
+        study = self.study
+        best: tuple[int, int] = (1, 0)
+        chosen: tuple[list[tuple[int, int]], int] | None = None
+        asked = {test.blockers for test in self.tests}
+        for count in (1, 2, 3):
+            for group in combinations(range(len(self.masks)), count):
+                union = 0
+                for n in group:
+                    union |= self.masks[n]
+                size = union.bit_count()
+                if size >= study.width or (
+                    count > 1 and any(not self.masks[n] & ~self.masks[k] for n in group for k in group if n != k)
+                ):
+                    continue
+                busy = self._scale(size, 2)
+                # Less of what the form itself keeps busy: what it does besides shows where nothing else waits more.
+                plain = self._saturating(group, busy)
+                less = [(n, k - 2 * self.least[n]) for n, k in plain]
+                for blockers in (plain, less) if any(self.least[n] for n in group) else (plain,):
+                    if tuple(blockers) in asked or any(k < 1 for _, k in blockers):
+                        continue
+                    test = _Test(tuple(blockers), 2, 0.0)
+                    levels = study._levels(max(self._time(u, test), 2 * self.alone) for u in several)
+                    rank = (levels, -sum(n for _, n in blockers))
+                    if levels > 1 and rank > best:
+                        best, chosen = rank, (blockers, 2)
+            if chosen is not None:
+                break
+        if chosen is None:
+            return False
+        blockers, copies = chosen
+        return self._beside(tuple(blockers), copies) is not None
+
+    def _saturating(self, group: Sequence[int], busy: int) -> list[tuple[int, int]]:
+        """So many copies of blockers that all ports of their union are busy for some cycles: each port's work is shared
+        by the sets that it is in."""
+        shares = dict.fromkeys(group, 0.0)
+        for p in range(self.study.bits):
+            having = [n for n in group if self.masks[n] >> p & 1]
+            for n in having:
+                shares[n] += busy / len(having)
+        if len(group) == 2:
+            # Whole copies, however the ports are shared.
+            a, b = group
+            shares[a] = self.masks[a].bit_count() * busy
+            shares[b] = (self.masks[b] & ~self.masks[a]).bit_count() * busy
+        return [(n, max(1, round(k))) for n, k in shares.items()]
+
+    def _what_would_tell(self, several: Sequence[Usage]) -> str:
+        """Of which set a blocker would have to be that tells explanations apart."""
+        study = self.study
+        masks = {mask for u in several for mask, _ in u}
+        for mask in sorted(masks, key=lambda m: (m.bit_count(), m)):
+            if mask.bit_count() < study.width and len({confined(u, mask) for u in several}) > 1:
+                ports = ",".join(study._names_of(mask))
+                return f"a form with one µop that can use {ports} alone would tell"
+        return f"no mixture tells: more ports than the {study.width} µops that are issued in a cycle"

@@ -1,0 +1,1 @@
+"""Model files: reading, compiling to tables, checking and writing them."""

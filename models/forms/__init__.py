@@ -1,0 +1,1 @@
+"""Instruction forms: what a model must know of them for each instruction set."""

@@ -1,0 +1,1 @@
+"""Import of the output of ibench and asmbench."""

@@ -1,0 +1,251 @@
+"""From throughput and latency, measured form by form, to a model's figures; for the importers of ibench and asmbench.
+
+A benchmark knows no ports. Of a form that the model has, its latency is taken, and the throughput where the ports in
+the model do not give the same. Of another form, the throughput tells on how many ports it goes; the ports are taken
+from the model if it has only one set of so many for instructions on such registers, else the form is not imported.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from incc.models.files.source import Entry, Forms, first_setting
+from incc.models.forms.rules import rules_of
+from incc.models.importers.common import Imported, ImportFailed, add_features
+from incc.models.notation import parse_latency, parse_ports, write_latency
+from incc.models.throughput import of_form
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from incc.models.importers import Request
+
+TOLERANCE = 0.05
+"""How far a measurement may be from a whole number of cycles or of ports, as a part of it."""
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """One form's figures in cycles, None where not measured, and the line that they are on."""
+
+    name: str
+    line: int
+    throughput: float | None
+    latency: float | None
+
+
+def read_lines(path: str) -> Iterator[tuple[int, str]]:
+    """The lines of a file with their numbers. Raises ImportFailed."""
+    try:
+        with open(path, encoding="utf-8") as f:
+            yield from enumerate(f.read().split("\n"), 1)
+    except OSError as e:
+        raise ImportFailed(f"{path}: {e.strerror}") from None
+    except UnicodeDecodeError:
+        raise ImportFailed(f"{path}: not UTF-8 text") from None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of both importers; what is measured goes before what the model has."""
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    add_features(parser)
+    parser.set_defaults(prefer=True)
+
+
+def import_forms(
+    read: Callable[[str], Iterable[Measured | tuple[int, str]]], source: str, request: Request
+) -> Imported:
+    """The figures of all forms that the names in the files stand for, as `read` reads them."""
+    ports: list[str] = first_setting(request.chain, "ports", "names") or []
+    options = request.options
+    return import_files(read, options.files, source, request.isa, ports, request.kept, options.keep_going)
+
+
+def import_files(
+    read: Callable[[str], Iterable[Measured | tuple[int, str]]],
+    paths: Sequence[str],
+    source: str,
+    isa: str,
+    ports: Sequence[str],
+    forms: Forms,
+    keep_going: bool = False,
+) -> Imported:
+    """The figures of all forms that the names in some files stand for.
+
+    `ports` and `forms` are those of the model. Raises ImportFailed at the first line that cannot be read, or with
+    `keep_going` skips and lists it.
+    """
+    figures: dict[str, tuple[float | None, float | None]] = {}
+    unmatched: list[tuple[str, str]] = []
+    skipped: list[str] = []
+    for path in paths:
+        for found in read(path):
+            if not isinstance(found, Measured):
+                if not keep_going:
+                    raise ImportFailed(f"{path}:{found[0]}: {found[1]}")
+                skipped.append(f"{path}:{found[0]}: {found[1]}")
+                continue
+            before = figures.get(found.name, (None, None))
+            figures[found.name] = (
+                before[0] if found.throughput is None else found.throughput,
+                before[1] if found.latency is None else found.latency,
+            )
+    forms_named = _NAMED[isa](forms)
+    result: Forms = {}
+    for name, (throughput, latency) in figures.items():
+        keys = forms_named(name)
+        if not keys:
+            unmatched.append((name, "no such form"))
+            continue
+        if latency is not None and abs(latency - round(latency)) > max(1, round(latency)) * TOLERANCE:
+            unmatched.append((name, f"latency is no whole number of cycles: {latency:g}"))
+            latency = None
+        for key in keys:
+            entry = _entry(key, throughput, latency, isa, ports, forms)
+            if entry is None:
+                unmatched.append((name, "the throughput does not tell the ports"))
+                continue
+            entry["source"] = source
+            result[key] = {(): entry}
+    return Imported(forms=result, fusion={}, unmatched=unmatched, skipped=skipped, notes=[])
+
+
+def _entry(
+    key: str, throughput: float | None, latency: float | None, isa: str, ports: Sequence[str], forms: Forms
+) -> Entry | None:
+    known = forms.get(key, {}).get(())
+    if known is not None:
+        fields: Entry = {k: v for k, v in known.items() if k not in ("source", "derived", "tp")}
+    else:
+        usage = _only_ports(key, throughput, ports, forms)
+        if usage is None:
+            return None
+        fields = {"ports": usage, "retire": 1}
+    bound = max(float(of_form(parse_ports(fields.get("ports", ""), ports))), float(fields.get("divider", 0)))
+    if throughput and abs(bound - throughput) > 0.1 * throughput and throughput > bound:
+        fields["tp"] = round(throughput, 2)
+    if latency is not None:
+        pairs = list(parse_latency(fields.get("latency", ""))) or [(t, s, 0) for t, s in rules_of(isa).dependences(key)]
+        if pairs and max(c for _, _, c in pairs) != round(latency):
+            pairs = [(t, s, c if (t, s) == ("m", "a") else round(latency)) for t, s, c in pairs]
+        if pairs:
+            fields["latency"] = write_latency(pairs)
+    return fields
+
+
+def _only_ports(key: str, throughput: float | None, ports: Sequence[str], forms: Forms) -> str | None:
+    """The only set of as many ports as the throughput says that forms of one µop on such registers have."""
+    if not throughput:
+        return None
+    count = round(1 / throughput)
+    if count < 1 or abs(1 / throughput - count) > count * TOLERANCE:
+        return None
+    found = set()
+    for other, entries in forms.items():
+        usage = entries.get((), {}).get("ports", "")
+        if usage.startswith("1*") and "+" not in usage and _kind(other) == _kind(key):
+            uops = parse_ports(usage, ports)
+            if len(uops[0][0].split(",")) == count:
+                found.add(usage)
+    return found.pop() if len(found) == 1 else None
+
+
+def _kind(key: str) -> str:
+    """Whether a form works on vectors or on general-purpose registers, with memory or without."""
+    memory = "m" if key.endswith("/m") or "[" in key else "r"
+    shapes = key.partition("/")[2]
+    vector = bool(re.search(r"[XYZ]?MM", key)) if shapes in ("r", "m") else bool(re.match(r"[bhsdqvz]", shapes))
+    return ("vector" if vector else "general") + memory
+
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+_X86_KINDS = {
+    "r": r"R(8|16|32|64)",
+    "gpr": r"R(8|16|32|64)",
+    "x": "XMM",
+    "y": "YMM",
+    "z": "ZMM",
+    "mm": "MM",
+    "k": "K",
+    "i": r"I(8|16|32|64)",
+    "imd": r"I(8|16|32|64)",
+    "imm": r"I(8|16|32|64)",
+    "mem": "M",
+}
+
+
+def _x86_names() -> dict[str, list[tuple[str, tuple[str, ...], str]]]:
+    from incc.models.forms.shapes import shapes
+
+    names: dict[str, list[tuple[str, tuple[str, ...], str]]] = {}
+    for s in shapes():
+        names.setdefault(s.mnemonic.lower(), []).append((s.key, s.operands, s.encoding))
+    return names
+
+
+def _x86_forms(name: str, names: dict[str, list[tuple[str, tuple[str, ...], str]]]) -> list[str]:
+    """The forms that a name like `vaddpd-xmm_xmm_xmm` stands for: operands in Intel's order, else in AT&T's.
+
+    As an assembler does, the EVEX form is only taken if there is no other.
+    """
+    mnemonic, _, rest = name.lower().partition("-")
+    patterns = []
+    for token in rest.split("_") if rest else []:
+        if token in _X86_KINDS:
+            patterns.append(_X86_KINDS[token])
+        elif re.fullmatch(r"[ri](8|16|32|64)|[xyz]mm|k", token):
+            patterns.append(token.upper())
+        elif token.startswith("m"):
+            patterns.append("M")
+        else:
+            return []
+    for order in (patterns, patterns[::-1]):
+        matches = [
+            (key, encoding)
+            for key, operands, encoding in names.get(mnemonic, [])
+            if len(operands) == len(order) and all(re.fullmatch(p, o) for p, o in zip(order, operands, strict=True))
+        ]
+        if matches:
+            plain = [key for key, encoding in matches if encoding != "EVEX"]
+            return plain or [key for key, _ in matches]
+    return []
+
+
+def _aarch64_forms(name: str, forms: Forms) -> list[str]:
+    """The model's forms that a name like `fadd-vd_vd_vd` or `add-x_x_i` stands for."""
+    mnemonic, _, rest = name.lower().partition("-")
+    patterns = []
+    for token in rest.split("_") if rest else []:
+        if token in ("i", "imd", "imm"):
+            patterns.append("#")
+        elif re.fullmatch("[wxbhsdq]", token):
+            patterns.append(token)
+        elif m := re.fullmatch(r"([vz])(\d*)([bhsdq])", token):
+            lanes = m[2] or r"\d*"
+            patterns.append(rf"{m[1]}\.{lanes}{m[3]}")
+        elif token == "p":
+            patterns.append(r"p(/[zm])?")
+        else:
+            return []
+    return [
+        key
+        for key in forms
+        if key.partition("/")[0] == mnemonic and re.fullmatch(",".join(patterns), key.partition("/")[2])
+    ]
+
+
+def _named_x86(forms: Forms) -> Callable[[str], list[str]]:
+    names = _x86_names()
+    return lambda name: _x86_forms(name, names)
+
+
+def _named_aarch64(forms: Forms) -> Callable[[str], list[str]]:
+    return lambda name: _aarch64_forms(name, forms)
+
+
+_NAMED = {"x86": _named_x86, "aarch64": _named_aarch64}
+"""By instruction set: from a model's forms to what a name stands for."""

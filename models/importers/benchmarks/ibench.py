@@ -1,0 +1,72 @@
+"""Import of ibench's output: throughput and latency of instruction forms, a line each.
+
+`vaddpd-xmm_xmm_xmm-TP:    0.500 (clk cy)    [DEBUG - result: 1.000000]`; ending in -LT it is a latency. The figure may
+also stand on the line below, as in the appendix of Laukemann's thesis (2020).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from incc.models.importers.benchmarks import common as benchmark
+from incc.models.importers.benchmarks.common import Measured, read_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from incc.models.importers import Request
+    from incc.models.importers.common import Imported
+
+_HEAD = re.compile(r"\s*(?P<name>[\w.]+(?:-\w*)?)-(?P<what>TP|LT)\s*:\s*(?P<rest>.*)$")
+_FIGURE = re.compile(r"(?P<cycles>\d+(?:\.\d*)?)\s*\((?:clk|clock) cy(?:cles?)?\)(?:\s*\[DEBUG.*\])?\s*$")
+_OTHER = re.compile(r"\s*($|#|Using frequency|\[DEBUG)")
+
+
+ISAS = ("x86", "aarch64")
+NEW_MODEL = ""
+add_arguments = benchmark.add_arguments
+
+
+def import_forms(request: Request) -> Imported:
+    """The figures of all forms that the names in the files stand for."""
+    return benchmark.import_forms(read, "ibench", request)
+
+
+def read(path: str) -> Iterator[Measured | tuple[int, str]]:
+    """What was measured; (line, what is wrong) for a line that cannot be read. Raises ImportFailed."""
+    waiting: tuple[int, str, str] | None = None
+    for line, text in read_lines(path):
+        if waiting is not None:
+            figure = _FIGURE.match(text.strip())
+            number, name, what = waiting
+            waiting = None
+            if figure is None:
+                yield number, f"no cycles after {name}-{what}:"
+                continue
+            yield _measured(name, what, number, figure["cycles"])
+            continue
+        head = _HEAD.match(text)
+        if head is None:
+            if not _OTHER.match(text):
+                yield line, f"{text.strip()!r} is no measurement: NAME-TP: 0.500 (clk cy)"
+            continue
+        if not head["rest"].strip():
+            waiting = line, head["name"], head["what"]
+            continue
+        figure = _FIGURE.match(head["rest"])
+        if figure is None:
+            yield line, f"no cycles in {head['rest'].strip()!r}"
+            continue
+        yield _measured(head["name"], head["what"], line, figure["cycles"])
+    if waiting is not None:
+        yield waiting[0], f"no cycles after {waiting[1]}-{waiting[2]}:"
+
+
+def _measured(name: str, what: str, line: int, cycles: str) -> Measured:
+    value = float(cycles)
+    return (
+        Measured(name=name, line=line, throughput=value, latency=None)
+        if what == "TP"
+        else Measured(name=name, line=line, throughput=None, latency=value)
+    )

@@ -1,0 +1,1 @@
+"""Import of LLVM's scheduling models."""

@@ -1,0 +1,287 @@
+"""Import of LLVM's scheduling models of AArch64 cores: every instruction that the core has, found by enumeration.
+
+Instructions have 32 bits, so llvm_sched.cpp can find an example of each without a list; its text gives the form's key
+(frontends/aarch64/forms.py). How LLVM's figures become a form's is described in docs/models.md.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from incc.frontends.aarch64.forms import form_of, split_operands
+from incc.models.files.source import Entry, Forms
+from incc.models.importers.common import MALFORMED, Imported, ImportFailed, Malformed, reduced
+from incc.models.notation import port_set_name, write_latency
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+# Units that LLVM names otherwise than the vendor's guide (Cortex-A57 and -A72 Software Optimization Guides, pipelines:
+# division is on F0, shifts of vectors on F1, as on these units in AArch64SchedA57.td).
+_VENDOR_NAMES = {"A57UnitW": "F0", "A57UnitX": "F1"}
+
+# LLVM schedules the Apple M1 with the model of a core of 2013, Cyclone. What kind of unit an instruction needs is taken
+# from there, the units of that kind from Johnson's Firestorm pages. A unit counts for those that it is a part of, too.
+_CYCLONE = {
+    "CyUnitI": ("INT0", "INT1", "INT2", "INT3", "INT4", "INT5"),
+    "CyUnitIS": ("INT0", "INT1", "INT2", "INT3", "INT4", "INT5"),
+    "CyUnitB": ("INT0", "INT1"),
+    "CyUnitBR": ("INT0",),
+    "CyUnitIM": ("INT4", "INT5"),
+    "CyUnitID": ("INT4",),
+    "CyUnitIntDiv": ("INT4",),
+    "CyUnitLS": ("LS0", "LS2", "LS3"),
+    "CyUnitV": ("FP0", "FP1", "FP2", "FP3"),
+    "CyUnitVM": ("FP0", "FP1", "FP2", "FP3"),
+    "CyUnitVD": ("FP0", "FP1", "FP2", "FP3"),
+    "CyUnitVC": ("FP2", "FP3"),
+    "CyUnitFloatDiv": ("FP3",),
+}
+_CYCLONE_WHOLES = {
+    "CyUnitB": ("CyUnitI",),
+    "CyUnitBR": ("CyUnitB", "CyUnitI"),
+    "CyUnitIS": ("CyUnitI",),
+    "CyUnitIM": ("CyUnitI",),
+    "CyUnitID": ("CyUnitIM", "CyUnitI"),
+    "CyUnitVM": ("CyUnitV",),
+    "CyUnitVD": ("CyUnitV",),
+    "CyUnitVC": ("CyUnitVM", "CyUnitV"),
+    "CyUnitIntDiv": ("CyUnitID",),
+    "CyUnitFloatDiv": ("CyUnitVD",),
+}
+
+# Dispatch counts macro-operations there, each of up to two of LLVM's micro-operations (Neoverse N1, N2, V1 and V2
+# Software Optimization Guides, “Dispatch constraints”).
+_TWO_UOPS_A_MACRO_OP = ("neoverse-n1", "neoverse-n2", "neoverse-v1", "neoverse-v2")
+
+# Where LLVM counts two or three µops for any instruction, an addition too; the µops are those on ports.
+_UOPS_ON_PORTS = ("thunderx2t99",)
+
+# What no program's inner loop has and LLVM has no figures for, but a single nominal cycle.
+_SYSTEM = re.compile(
+    r"(mrs|msr|sysl?|at|dc|ic|tlbi|cfp|cpp|dvp|hlt|brk|svc|hvc|smc|eret\w*|drps|dcps\d|udf|dmb|dsb|isb|tsb|wf[ei]t?|sevl?|"
+    r"yield|esb|psb|ssbb|pssbb|clrex|sb|tcommit|tstart|tcancel|ttest|clrbhb|smst\w+)/"
+)
+
+Queries = tuple[str, frozenset[str], dict[str, Any], list[str]]
+
+
+class Ports(msgspec.Struct, frozen=True):
+    """The model's names of LLVM's units: each unit stands for one port or, with several alike, for several."""
+
+    of_unit: dict[str, tuple[str, ...]]
+
+    def names(self, members: Iterable[str]) -> tuple[str, ...]:
+        """The ports of a resource's units. Raises ValueError for a unit that is none."""
+        found: list[str] = []
+        for unit in members:
+            if unit not in self.of_unit:
+                raise ValueError(f"unknown unit {unit!r}")
+            found += self.of_unit[unit]
+        return tuple(sorted(found))
+
+
+def import_cpu(cpu: str, lines: Iterable[str], keep_going: bool = False) -> Imported:
+    """The figures of all forms from what `llvm_sched aarch64 CPU --enumerate` writes.
+
+    Raises ImportFailed at a malformed record, or with `keep_going` skips and lists it.
+    """
+    rows = iter(lines)
+    place = f"llvm_sched {cpu}:1"
+    try:
+        processor = json.loads(next(rows, ""))
+        ports = ports_of(processor["resources"])
+    except (ValueError, KeyError, TypeError) as e:
+        raise ImportFailed(f"{place}: malformed record: {e}") from None
+    slots = 2 if cpu in _TWO_UOPS_A_MACRO_OP else 1
+    best: dict[tuple[str, tuple[str, ...]], tuple[int, Entry]] = {}
+    unmatched: list[tuple[str, str]] = []
+    malformed = Malformed(keep_going)
+    several: set[str] = set()
+    for number, row in enumerate(rows, 2):
+        place = f"llvm_sched {cpu}:{number}"
+        try:
+            data = json.loads(row)
+            text = data["key"]
+            if "error" in data:
+                unmatched.append((text, data["error"]))
+                continue
+            key, traits = form_of(text)
+            if text.startswith("<") or (_SYSTEM.match(key) and not data["resources"]):
+                continue
+            if "CyUnitI" in ports.of_unit:
+                data["resources"] = _cyclone(data)
+            if cpu in _UOPS_ON_PORTS:
+                cycles = sum(r["cycles"] for r in data["resources"])
+                data["uops"] = cycles if cycles <= data["uops"] else len(data["resources"])
+            fields = entry(text, data, ports, slots)
+        except MALFORMED as e:
+            malformed.add(place, e)
+            continue
+        conditions = tuple(sorted(traits))
+        # The zero register, the stack pointer and a register used twice make other instructions of some (mov).
+        special = len(re.findall(r"\b(?:[wx]zr|w?sp)\b", text)) + bool(data.get("coincide"))
+        known = best.get((key, conditions))
+        if known is not None and known[0] == special and known[1] != fields:
+            several.add(key)
+        if known is None or special < known[0]:
+            best[key, conditions] = special, fields
+    full: dict[str, dict[tuple[str, ...], Entry]] = {}
+    for (key, conditions), (_, fields) in best.items():
+        full.setdefault(key, {})[conditions] = fields
+    result: Forms = {key: reduced(entries) for key, entries in full.items()}
+    notes = [f"{len(several)} forms stand for instructions with different figures, the first was taken"]
+    return Imported(
+        forms=result, fusion={}, unmatched=unmatched, skipped=malformed.skipped, notes=notes if several else []
+    )
+
+
+def ports_of(resources: Sequence[Mapping[str, Any]]) -> Ports:
+    """Names ports after LLVM's units, without what all begin with: `V0` of N1UnitV0, `S0` and `S1` of N1UnitS."""
+    if any(r["name"] in _CYCLONE for r in resources):
+        return Ports({**_CYCLONE, "store": ("LS0", "LS1")})
+    units = [r for r in resources if r["members"] == [r["name"]]]
+    of_unit: dict[str, tuple[str, ...]] = {}
+    for r in units:
+        name = _VENDOR_NAMES.get(r["name"]) or re.sub(r"^\w*?Unit|^THX2T99|^A64FXIP", "", r["name"])
+        count = int(r["units"])
+        if count == 1:
+            of_unit[r["name"]] = (name,)
+        else:
+            # Units that are alike: S with two is S0 and S1; L01 with two is L0 and L1.
+            digits = re.fullmatch(r"([A-Za-z]+?)(\d+)", name)
+            stem, numbers = (digits[1], digits[2]) if digits and len(digits[2]) == count else (name, "")
+            of_unit[r["name"]] = tuple(stem + (numbers[n] if numbers else str(n)) for n in range(count))
+    return Ports(of_unit)
+
+
+def _cyclone(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The resources without what they count for the units that they are a part of; stores in units that store."""
+    left = {r["name"]: int(r["cycles"]) for r in data["resources"]}
+    for name, cycles in list(left.items()):
+        for whole in _CYCLONE_WHOLES.get(name, ()):
+            if whole in left:
+                left[whole] = max(0, left[whole] - cycles)
+    result = []
+    for name, cycles in left.items():
+        unit = "store" if name == "CyUnitLS" and data["store"] and not data["load"] else name
+        result.append({"name": name, "members": [unit], "cycles": cycles})
+    return result
+
+
+def port_usage(usage: Mapping[tuple[str, ...], int]) -> str:
+    """Return the port usage in the model's notation: `1*V01+2*p(M0|S0)`."""
+    return "+".join(
+        f"{n}*{names[0] if len(names) == 1 else port_set_name(names)}" for names, n in sorted(usage.items()) if n
+    )
+
+
+# --- figures ---------------------------------------------------------------------------------------------------------
+
+
+def entry(text: str, data: Mapping[str, Any], ports: Ports, uops_a_slot: int = 1) -> Entry:
+    """A form's fields from what LLVM says about an example of it. Raises KeyError, ValueError or IndexError."""
+    usage: dict[tuple[str, ...], int] = {}
+    for resource in data["resources"]:
+        names = ports.names(resource["members"])
+        if len(names) == sum(len(p) for p in ports.of_unit.values()):
+            # TX2's and A64FX's resource of all ports only counts µops.
+            continue
+        usage[names] = usage.get(names, 0) + resource["cycles"]
+    uops = int(data["uops"])
+    cycles = sum(usage.values())
+    fields: Entry = {"ports": port_usage(usage), "retire": max(1, -(-uops // uops_a_slot))}
+    if len(usage) == 1 and 0 < uops < cycles and cycles % uops == 0:
+        # Not pipelined: divisions, square roots.
+        fields["ports"] = port_usage(dict.fromkeys(usage, uops))
+        fields["hold"] = cycles // uops
+    pairs = latencies(text, data)
+    if pairs:
+        fields["latency"] = write_latency(pairs)
+    return fields
+
+
+def latencies(text: str, data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
+    """The latency pairs: LLVM's latency of each result, less what an input may come later (its read-advance)."""
+    names = _operand_names(text)
+    operands, defs = data["operands"], int(data["defs"])
+    known = [int(c) for c in data["latencies"]]
+    longest = max(known, default=0)
+    advance = {(int(f["use"]), int(f["def"])): int(f["cycles"]) for f in data["forwarded"]}
+    targets = [(n, names.get(_root(r), "")) for n, r in enumerate(operands[:defs]) if r]
+    targets += [(defs + n, "flags") for n, r in enumerate(data["writes"]) if r == "NZCV"]
+    sources = [(n, names.get(_root(r), "")) for n, r in enumerate(operands[defs:]) if r]
+    sources += [(len(operands) - defs + n, "flags") for n, r in enumerate(data["reads"]) if r == "NZCV"]
+    flags_read = ["C"] if re.match(r"(adc|sbc|ngc)s?\b", text) else ["C", "SPAZO"]
+    pairs: dict[tuple[str, str], int] = {}
+
+    def add(to: str, source: str, cycles: int) -> None:
+        for t in ["C", "SPAZO"] if to == "flags" else [to]:
+            for s in flags_read if source == "flags" else [source]:
+                pairs[t, s] = max(0, cycles, pairs.get((t, s), 0))
+
+    # Some registers beside the usual ones (the first-fault register) count as memory for LLVM.
+    loads = bool(data["load"]) and ("a" in names.values() or text.startswith("ld"))
+    stores = bool(data["store"]) and "a" in names.values()
+    for n, to in targets:
+        if not to:
+            continue
+        latency = known[n] if n < len(known) else longest
+        if to == "a":
+            # The new address is the quickest of all results; not every model lists it first.
+            latency = min(known, default=0)
+        elif loads:
+            latency = longest
+        if loads and to != "a":
+            add("m", "a", latency)
+            add(to, "m", 0)
+        for use, source in sources:
+            if not source or (to == "a" and source != "a") or (source == "a" and loads and to != "a"):
+                continue
+            late = advance.get((use, min(n, len(known) - 1)), 0) if known else 0
+            merged = loads and source == to and source != "a"
+            add(to, source, 1 if merged else latency - late)
+    if stores:
+        for _, source in sources:
+            if source and source not in ("a", "flags"):
+                add("M", source, 0)
+        if loads:
+            # Atomic operations: the new value is computed when the old one is there.
+            add("M", "m", 1)
+    return [(to, source, cycles) for (to, source), cycles in pairs.items()]
+
+
+def _operand_names(text: str) -> dict[str, str]:
+    """Root of each register in the text to the operand's name in latencies: its number, or "a" in an address."""
+    _, _, rest = text.strip().replace("\t", " ").partition(" ")
+    names: dict[str, str] = {}
+    address = False
+    for n, operand in enumerate(split_operands(rest.lower())):
+        address = address or operand.startswith("[")
+        registers = re.findall(r"\b(?:[wxbhsdqvzp]\d+|[wx]zr|w?sp)\b", operand)
+        if "-" in operand and operand.startswith("{"):
+            stem, (first, last) = registers[0][0], (int(r[1:]) for r in registers)
+            registers = [f"{stem}{k % 32}" for k in range(first, last + 1)]
+        for register in registers:
+            names.setdefault(_root(register.upper()), "a" if address else str(n))
+    return names
+
+
+def _root(name: str) -> str:
+    """One name for all that overlap: `v3` of Q3, D3, Z3 and of the tuple D3_D4."""
+    first = name.partition("_")[0].upper()
+    if first in ("XZR", "WZR"):
+        return "xzr"
+    if first in ("SP", "WSP"):
+        return "sp"
+    if first in ("FP", "LR"):
+        return "x29" if first == "FP" else "x30"
+    stem, number = first[:1], re.search(r"\d+", first)
+    if not number:
+        return ""
+    kind = "x" if stem in "XW" else "p" if stem == "P" else "v" if stem in "BHSDQVZ" else ""
+    return kind + number[0] if kind else ""

@@ -1,0 +1,384 @@
+"""Import of LLVM's scheduling models, through a small program over its MC library (llvm_sched.cpp).
+
+Every form of the decoder is encoded as machine code and put to LLVM, so nothing depends on how LLVM names instructions.
+How its figures become a form's is described in docs/models.md.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from incc.models.files.source import Entry, Forms
+from incc.models.forms.shapes import FEATURES, FormDataflow, Shape, dataflow, encode, example
+from incc.models.importers.common import (
+    MALFORMED,
+    Imported,
+    ImportFailed,
+    Malformed,
+    add_features,
+    indexed_variant,
+    reduced,
+    wanted,
+)
+from incc.models.notation import write_latency, write_numbered_usage
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from incc.models.importers import Request
+    from incc.models.importers.llvm.units import Core
+
+# Cycles of the load that LLVM's Intel models add to the latency of an instruction with a memory source
+# (ReadAfterLd and ReadAfterVec*Ld in X86SchedSkylake*.td), by bits loaded or of the widest vector register.
+_LOAD_LATENCY = {0: 5, 128: 6, 256: 7, 512: 7}
+# From Golden Cove on, the models name ports as uops.info does: A the load port 11, B the arithmetic port 10.
+_PORT_NAMES = {10: "B", 11: "A"}
+_LOAD_PORTS, _STORE_PORTS = frozenset("23A"), frozenset("4789")
+_VECTORS = {"MM": 128, "XMM": 128, "YMM": 256, "ZMM": 512}
+
+
+ISAS = ("x86", "aarch64")
+NEW_MODEL = ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_features(parser)
+    parser.add_argument("-mcpu", "--mcpu", dest="cpu", required=True, metavar="NAME", help="LLVM's processor")
+    parser.add_argument("--llvm-config", default="llvm-config-19", metavar="PROGRAM")
+    parser.add_argument("--all", action="store_true", help="all forms that LLVM's processor has, by its features")
+    parser.add_argument(
+        "--kinds",
+        default="",
+        metavar="KIND=PORTS,…",
+        help="LLVM's model is another core's: µops by kind of unit (int, vector, branch) on these ports",
+    )
+    parser.add_argument(
+        "--resources", action="store_true", help="no forms: only LLVM's names of the core's resources (table llvm)"
+    )
+
+
+def import_forms(request: Request) -> Imported:
+    """Figures of the forms that the model may have, by the way for its instruction set."""
+    return {"x86": _x86, "aarch64": _aarch64}[request.isa](request)
+
+
+def _x86(request: Request) -> Imported:
+    from incc.models.importers.derive import with_pairs_of_twins
+
+    options = request.options
+    if not request.chain:
+        raise ImportFailed(f"{request.output}: no such model")
+    from incc.models.files.compile import read_header
+    from incc.models.importers.llvm import units as llvm_units
+
+    header, _ = read_header(request.chain)
+    processor = json.loads(run(options.cpu, [], options.llvm_config)[0])
+    if options.resources:
+        old = request.chain[0].data.get("llvm", {})
+        names = llvm_units.names_of(processor, old, header["ports"], header["resources"])
+        return Imported(
+            forms={},
+            fusion={},
+            unmatched=[],
+            skipped=[],
+            notes=[],
+            header=lambda text: llvm_units.with_names(text, names),
+        )
+    features = options.features
+    if options.all:
+        from incc.models.importers.llvm.features import features_of
+
+        has = features_of(processor["features"], FEATURES.values())
+        lacking = [s for s in wanted((), ",".join(sorted(has)), False) if s.key not in request.kept]
+        if not request.only_missing:
+            lacking = wanted((), ",".join(sorted(has)), False)
+    else:
+        lacking = wanted(request.kept, features, request.only_missing)
+    numbered = all(re.search(r"Port(\d+|Invalid)$|Divider", n) for r in processor["resources"] for n in r["members"])
+    if numbered and not options.kinds:
+        imported = import_cpu(options.cpu, lacking, options.llvm_config, options.keep_going)
+        functions = header["functions"]
+        if functions.get("load") == "2" and functions.get("store_address") == "3":
+            imported = replace(imported, forms=_one_load_port(imported.forms, functions))
+        return _landing_pads(with_pairs_of_twins(imported, request.kept), request.kept)
+    core = llvm_units.core_of(header, options.kinds, processor["features"])
+    imported = import_cpu(options.cpu, lacking, options.llvm_config, options.keep_going, core)
+    if core.fuses and not request.fusion:
+        imported = replace(imported, fusion=llvm_units.FUSION, replaces_fusion=True)
+    return _landing_pads(imported, request.kept)
+
+
+def _landing_pads(imported: Imported, kept: Forms) -> Imported:
+    """`endbr64` is a nop to every core that does not check jumps; LLVM's models have it as anything."""
+    nop = imported.forms.get("NOP_RM32/r") or kept.get("NOP_RM32/r")
+    forms: Forms = dict(imported.forms)
+    for form in ("ENDBR32/r", "ENDBR64/r"):
+        if nop and form in forms:
+            forms[form] = {(): {**nop[()], "derived": "as NOP_RM32/r"}}
+    return replace(imported, forms=forms)
+
+
+def _one_load_port(forms: Forms, functions: Mapping[str, str]) -> Forms:
+    from incc.models.forms.shapes import by_key
+    from incc.models.importers.llvm import units as llvm_units
+
+    made: Forms = {}
+    for form, entries in forms.items():
+        flow = dataflow(by_key()[form])
+        made[form] = {
+            c: llvm_units.with_one_load_port(f, flow, functions) if flow is not None and "ports" in f else f
+            for c, f in entries.items()
+            if c != ("indexed",)
+        }
+    return made
+
+
+def _aarch64(request: Request) -> Imported:
+    from incc.models.importers.llvm import aarch64 as llvm_aarch64
+
+    options = request.options
+    lines = enumerate_aarch64(options.cpu, options.llvm_config)
+    return llvm_aarch64.import_cpu(options.cpu, lines, options.keep_going)
+
+
+def import_cpu(
+    cpu: str,
+    forms: Iterable[Shape],
+    llvm_config: str = "llvm-config-19",
+    keep_going: bool = False,
+    core: Core | None = None,
+) -> Imported:
+    """LLVM's figures for the given forms on a processor, with mask, zeroing and broadcast where they make a difference.
+
+    `core`: whose ports its units are, where they are not Intel's numbered ones; there with idioms of one register, too.
+
+    Raises ImportFailed if LLVM's development files or its model of the processor are missing.
+    """
+    from incc.models.importers.llvm import units as llvm_units
+
+    asked = dict(queries(forms, core is not None))
+    lines = [f"{key} {code.hex()}" for key, (_, _, code) in asked.items()]
+    full: dict[str, dict[tuple[str, ...], Entry]] = {}
+    unmatched: list[tuple[str, str]] = []
+    malformed = Malformed(keep_going)
+    for number, line in enumerate(run(cpu, lines, llvm_config), 1):
+        place = f"llvm_sched {cpu}:{number}"
+        try:
+            data = json.loads(line)
+            if "key" not in data:
+                continue
+            if "error" in data:
+                unmatched.append((data["key"], data["error"]))
+                continue
+            if any(r["name"].endswith("PortInvalid") for r in data["resources"]):
+                unmatched.append((data["key"], "LLVM does not know its ports"))
+                continue
+            shape, conditions, _ = asked[data["key"]]
+            flow = dataflow(shape, "mask" in conditions)
+            if flow is not None:
+                found = full.setdefault(shape.key, {})
+                if core is None:
+                    found[conditions] = entry(shape, flow, data)
+                elif conditions == ("same_reg",):
+                    if data["breaks"]:
+                        found[conditions] = _idiom(found.get((), {}), data)
+                else:
+                    found[conditions] = llvm_units.entry(shape, flow, data, core)
+        except MALFORMED as e:
+            malformed.add(place, e)
+    if core is None:
+        full = {key: _indexed(key, entries) for key, entries in full.items()}
+    else:
+        _mirrored_idioms(full)
+    result: Forms = {key: reduced(entries) for key, entries in full.items() if () in entries}
+    return Imported(forms=result, fusion={}, unmatched=unmatched, skipped=malformed.skipped, notes=[])
+
+
+def _mirrored_idioms(full: dict[str, dict[tuple[str, ...], Entry]]) -> None:
+    """LLVM names idioms as assemblers write them: `xor r, r` in the encoding with the destination in modrm only."""
+    for key, entries in full.items():
+        mirrored = re.sub(r"^([A-Z]+)_R(\d+)_RM\2/r$", r"\1_RM\2_R\2/r", key)
+        twin = full.get(mirrored, {}).get(("same_reg",)) if mirrored != key else None
+        if twin is not None:
+            entries.setdefault(("same_reg",), dict(twin))
+
+
+def _idiom(base: Entry, data: dict[str, Any]) -> Entry:
+    """What is different with one register for all, where the result does not depend on it."""
+    idle = {} if data["resources"] else {"ports": ""}
+    return {**{k: v for k, v in base.items() if k != "derived"}, **idle, "breaks": True}
+
+
+def queries(forms: Iterable[Shape], idioms: bool = False) -> Iterator[tuple[str, tuple[Shape, tuple[str, ...], bytes]]]:
+    """What LLVM is asked about some forms: "FORM[CONDITIONS]", the form, the conditions, and an example's bytes. With
+    `idioms` also with one register for all, where that may make a difference."""
+    from incc.models.importers.llvm.units import idiom
+
+    for shape in forms:
+        variants: list[tuple[str, ...]] = [()]
+        if shape.encoding == "EVEX":
+            broadcast: list[tuple[str, ...]] = [("bcast",)] if shape.has_memory and shape.info.can_broadcast else []
+            masked: list[tuple[str, ...]] = [("mask",)] if shape.info.can_use_op_mask_register else []
+            zeroing: list[tuple[str, ...]] = [("mask", "zeroing")] if shape.info.can_use_zeroing_masking else []
+            variants += masked + zeroing + broadcast
+        for conditions in variants:
+            instruction = example(shape, "mask" in conditions, "zeroing" in conditions, "bcast" in conditions)
+            code = None if instruction is None else encode(instruction)
+            if code is not None:
+                yield f"{shape.key}[{','.join(conditions)}]", (shape, conditions, code)
+        if idioms and idiom(shape) and (instruction := example(shape)) is not None:
+            last = max(n for n, o in enumerate(shape.operands) if not o.startswith("I"))
+            instruction.set_op_register(last, instruction.op_register(last - 1))
+            if (code := encode(instruction)) is not None:
+                yield f"{shape.key}[same_reg]", (shape, ("same_reg",), code)
+
+
+def entry(shape: Shape, flow: FormDataflow, data: dict[str, Any]) -> Entry:
+    """A form's fields from what LLVM says about it. Raises KeyError or ValueError on data that makes no sense.
+
+    LLVM has one latency for each result, a load's included, and for some inputs how many cycles later they are needed.
+    """
+    ports: dict[str, int] = {}
+    divider = 0
+    for resource in data["resources"]:
+        names = [re.search(r"Port(\d+)$", m) for m in resource["members"]]
+        if all(names):
+            key = "".join(sorted(_PORT_NAMES.get(int(n[1]), str(int(n[1]))) for n in names if n))
+            ports[key] = ports.get(key, 0) + resource["cycles"]
+        elif "Divider" in resource["name"]:
+            divider = max(divider, resource["cycles"])
+        else:
+            raise ValueError(f"resource {resource['name']} is neither port nor divider")
+    fields: Entry = {"ports": write_numbered_usage(ports), "retire": fused_uops(shape, ports, flow)}
+    loads = sum(n for p, n in ports.items() if set(p) <= _LOAD_PORTS)
+    compute = sum(n for p, n in ports.items() if not set(p) <= _LOAD_PORTS | _STORE_PORTS)
+    width = max((_VECTORS.get(o, 0) for o in shape.operands), default=0)
+    load = _LOAD_LATENCY[width]
+    if data["read_advance"]:
+        load = max(a["cycles"] for a in data["read_advance"])
+    latency = data["latency"]
+    pairs = []
+    for to in flow.targets:
+        for source in flow.sources:
+            cycles = latency
+            if flow.loads and loads:
+                # Other inputs are needed when the load is done, the loaded value too.
+                cycles -= load
+            if flow.stores:
+                # One cycle is the store's.
+                cycles = cycles - 1 if compute else 0
+            elif not compute and source == "m":
+                cycles = 0
+            pairs.append((to, source, max(0, cycles)))
+    if pairs:
+        fields["latency"] = write_latency(pairs)
+    if divider:
+        fields["divider"] = divider
+    if fields["retire"] > 1:
+        fields["complex_decoder"] = True
+    if fields["retire"] > 4:
+        fields["uops_mite"], fields["uops_ms"] = 0, fields["retire"]
+    return fields
+
+
+def fused_uops(shape: Shape, ports: dict[str, int], flow: FormDataflow) -> int:
+    """Fused-domain µops from those on ports: a load travels with a computation, a store's address with its data.
+
+    LLVM does not tell the fused domain. Only true of instructions with an operand in memory, not of microcode.
+    """
+    total = sum(ports.values())
+    gathered = flow.loads and not flow.stores and any(o.startswith("VSIB") for o in shape.operands)
+    if gathered:
+        # As measured for the VEX gathers: all loads are one fused µop.
+        return total - sum(n for p, n in ports.items() if set(p) <= _LOAD_PORTS) + 1
+    if total > 4:
+        return total
+    loads = sum(n for p, n in ports.items() if set(p) <= _LOAD_PORTS and len(p) > 1)
+    compute = sum(n for p, n in ports.items() if not set(p) <= _LOAD_PORTS | _STORE_PORTS)
+    fused = min(loads, compute) if flow.loads else 0
+    if flow.stores and (ports.get("4") or ports.get("49")):
+        fused += 1
+    return max(1, total - fused)
+
+
+def _indexed(key: str, entries: dict[tuple[str, ...], Entry]) -> dict[tuple[str, ...], Entry]:
+    """Adds what an indexed address changes on Sandy Bridge to Skylake: see docs/models.md."""
+    if not key.endswith("/m"):
+        return entries
+    for conditions, fields in list(entries.items()):
+        indexed = indexed_variant(key, fields)
+        if indexed is not None:
+            entries[tuple(sorted((*conditions, "indexed")))] = indexed
+    return entries
+
+
+# --- running LLVM ----------------------------------------------------------------------------------------------------
+
+
+def enumerate_aarch64(cpu: str, llvm_config: str = "llvm-config-19") -> list[str]:
+    """What LLVM says about an example of every instruction of an AArch64 processor: JSON, one a line.
+
+    Raises ImportFailed if LLVM's development files or its model of the processor are missing.
+    """
+    return _start([_program(llvm_config), "aarch64", cpu, "--enumerate"], "")
+
+
+def print_x86(lines: list[str], llvm_config: str = "llvm-config-19", triple: str = "x86_64") -> list[str]:
+    """How LLVM writes each of some instructions, "KEY HEX", and what it says of them on any processor: JSON, one a
+    line.
+
+    Raises ImportFailed if LLVM's development files are missing.
+    """
+    return _start([_program(llvm_config), triple, "sapphirerapids", "--print"], "\n".join(lines) + "\n")
+
+
+def run(cpu: str, lines: list[str], llvm_config: str, triple: str = "x86_64") -> list[str]:
+    """What LLVM says of a processor, and of instructions on it, "KEY HEX": JSON, one a line.
+
+    Raises ImportFailed if LLVM's development files or its model of the processor are missing.
+    """
+    return _start([_program(llvm_config), triple, cpu], "\n".join(lines) + "\n")
+
+
+def _start(command: list[str], text: str) -> list[str]:
+    done = subprocess.run(command, input=text, capture_output=True, text=True)
+    if done.returncode:
+        raise ImportFailed(done.stderr.strip() or f"{command[0]} ended with status {done.returncode}")
+    return done.stdout.splitlines()
+
+
+def _program(llvm_config: str) -> str:
+    """Builds llvm_sched once for each LLVM. Raises ImportFailed."""
+    config = shutil.which(llvm_config)
+    if config is None:
+        raise ImportFailed(f"{llvm_config} not found: the import needs LLVM's development files (Debian: llvm-19-dev)")
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "llvm_sched.cpp")
+
+    def ask(*what: str) -> list[str]:
+        return subprocess.run([config, *what], capture_output=True, text=True, check=True).stdout.split()
+
+    version = ask("--version")[0]
+    stamp = f"{version}-{int(os.stat(source).st_mtime)}"
+    target = os.path.join(tempfile.gettempdir(), f"incc-llvm-sched-{os.getuid()}-{stamp}", "llvm_sched")
+    if os.path.isfile(target):
+        return target
+    os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
+    compiler = shutil.which(os.environ.get("CXX", "c++"))
+    if compiler is None:
+        raise ImportFailed("no C++ compiler: set CXX")
+    flags = [f for f in ask("--cxxflags") if not f.startswith("-std=")]
+    command = [compiler, "-std=c++20", "-O1", "-w", *flags, source, "-o", target + ".new"]
+    done = subprocess.run([*command, *ask("--ldflags"), *ask("--libs")], capture_output=True, text=True)
+    if done.returncode:
+        raise ImportFailed(f"cannot build llvm_sched.cpp against LLVM {version}:\n{done.stderr.strip()}")
+    os.replace(target + ".new", target)
+    return target

@@ -1,0 +1,257 @@
+"""What LLVM says of x86-64's forms that does not depend on the processor: how they are written and what they do.
+
+`python -m incc.models.importers.llvm.text` writes frontends/x86/llvm_forms.txt and llvm_flags.txt anew, from LLVM 19's
+development files (`--llvm-config`). Every form of the decoder is encoded and put to LLVM, which prints it; the operands
+that the decoder sees in the bytes are found again in that text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+import iced_x86 as iced
+import msgspec
+
+from incc.frontends.x86 import llvm_text
+from incc.frontends.x86.decode import decode, twin
+from incc.frontends.x86.iced import Narrow, bits_of
+from incc.models.forms.shapes import encode, example, shapes
+from incc.models.importers.llvm.importer import print_x86
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_FOLDER = os.path.join(os.path.dirname(os.path.abspath(llvm_text.__file__)))
+FORMS, FLAGS = (os.path.join(_FOLDER, f"llvm_{name}.txt") for name in ("forms", "flags"))
+# Sign extended or not, as a number of any width, it is written otherwise, and it names no condition.
+_BYTE, _WORD = -100, -12345
+_IMMEDIATES = {
+    iced.OpKind.IMMEDIATE8: _BYTE,
+    iced.OpKind.IMMEDIATE8_2ND: _BYTE + 1,
+    iced.OpKind.IMMEDIATE8TO16: _BYTE,
+    iced.OpKind.IMMEDIATE8TO32: _BYTE,
+    iced.OpKind.IMMEDIATE8TO64: _BYTE,
+    iced.OpKind.IMMEDIATE16: _WORD,
+    iced.OpKind.IMMEDIATE32: _WORD,
+    iced.OpKind.IMMEDIATE32TO64: _WORD,
+    iced.OpKind.IMMEDIATE64: _WORD,
+}
+
+
+# Forms of which `shapes.example` makes none: two immediates, addresses of 32 bits.
+_BY_HAND = "c834129c 66c834129c 660f78c49c9d f20f78e59c9d 67f2450f38f806 67f3450f38f806 6766450f38f806 d7"
+
+
+class Written(msgspec.Struct, frozen=True, kw_only=True):
+    """A form and variant by its key in the template file: an example's bytes, and LLVM's templates."""
+
+    key: str
+    form: str
+    code: bytes
+    att: str
+    intel: str
+    load: bool
+    store: bool
+    effects: bool
+
+
+def examples() -> Iterator[tuple[str, str, bytes]]:
+    """Key, form and bytes of an example of every form, with a broadcast and with {sae} where there is that."""
+    for shape in shapes():
+        variants = [""]
+        if shape.encoding == "EVEX":
+            rounding = shape.info.can_use_rounding_control or shape.info.can_suppress_all_exceptions
+            variants += ["*"] if shape.has_memory and shape.info.can_broadcast else []
+            variants += ["+"] if not shape.has_memory and rounding else []
+        for variant in variants:
+            instruction = example(shape, broadcast=variant == "*")
+            if instruction is None:
+                continue
+            if variant == "+":
+                if shape.info.can_use_rounding_control:
+                    instruction.rounding_control = iced.RoundingControl.ROUND_DOWN
+                else:
+                    instruction.suppress_all_exceptions = True
+            if instruction.is_vsib:
+                # LLVM has the factor of a short displacement wrong for some of these.
+                instruction.memory_displacement, instruction.memory_displ_size = 0, 0
+            code = encode(_with_immediates(instruction)) or encode(instruction)
+            if code is not None:
+                yield shape.key + variant, shape.key, code
+    for digits in _BY_HAND.split():
+        code = bytes.fromhex(digits)
+        key = llvm_text.template_key(iced.Decoder(64, code).decode())
+        yield key, key, code
+
+
+def narrow_examples() -> Iterator[tuple[str, str, bytes]]:
+    """The same of the forms of 32-bit mode that may be written otherwise there: not those of vectors' encodings, of
+    which LLVM's disassembler forgets a bit in this mode."""
+    for shape in shapes(32):
+        instruction = example(shape, bits=32) if shape.encoding == "LEGACY" else None
+        if instruction is None:
+            continue
+        code = encode(_with_immediates(instruction), 32) or encode(instruction, 32)
+        if code is not None:
+            yield shape.key, shape.key, Narrow(code)
+
+
+def masked_examples() -> Iterator[tuple[str, str, bytes]]:
+    """The same of forms that can have a mask, with one."""
+    for shape in shapes():
+        if shape.encoding == "EVEX" and shape.info.can_use_op_mask_register:
+            instruction = example(shape, True)
+            code = None if instruction is None else encode(instruction)
+            if code is not None:
+                yield shape.key, shape.key, code
+
+
+def _with_immediates(instruction: iced.Instruction) -> iced.Instruction:
+    changed = instruction.copy()
+    for n in range(changed.op_count):
+        value = _IMMEDIATES.get(changed.op_kind(n))
+        # Not the constant 1 of shifts, and not the registers in an immediate's bits.
+        if value is not None:
+            changed.set_immediate_i64(n, value)
+    return changed
+
+
+def template(native: Any, text: str, intel: bool) -> str:
+    """LLVM's text with `<n>` for the operands that are printed as the decoder sees them."""
+    mnemonic, tab, rest = text.partition("\t")
+    if mnemonic.startswith("{"):
+        more, tab, rest = rest.partition("\t")
+        mnemonic = f"{mnemonic}\t{more}"
+    found: list[tuple[int, int, str]] = []
+    names = ["K"] if native.has_op_mask and intel else []
+    names += ["R"] if native.rounding_control or native.suppress_all_exceptions else []
+    for n in range(native.op_count):
+        unsigned = "u" if native.op_kind(n) == iced.OpKind.IMMEDIATE8 else "U"
+        names += [f"{n}{how}" for how in ("", unsigned, "m", *llvm_text.PARTS)]
+    rendered = [(llvm_text.fill(native, f"<{name}>", intel), name) for name in names]
+    for value, name in sorted(rendered, key=lambda each: -len(each[0])):
+        if not value:
+            continue
+        for match in re.finditer(r"(?<![\w%$])" + re.escape(value) + r"(?![\w(])", rest):
+            start, end = match.span()
+            if all(end <= a or start >= b for a, b, _ in found) and not any(x[2][0] == name[0] for x in found):
+                found.append((start, end, name))
+                break
+    for start, end, name in sorted(found, reverse=True):
+        rest = f"{rest[:start]}<{name}>{rest[end:]}"
+    return mnemonic + tab + rest
+
+
+def read(llvm_config: str, asked: list[tuple[str, str, bytes]]) -> tuple[list[Written], list[tuple[str, bytes, str]]]:
+    """Forms (key, form, bytes) as LLVM writes them, and those that it does not know, with its reason."""
+    lines = [f"{key} {code.hex()}" for key, _, code in asked]
+    triple = "i686" if asked and bits_of(asked[0][2]) == 32 else "x86_64"
+    written, unknown = [], []
+    for (key, form, code), line in zip(asked, print_x86(lines, llvm_config, triple), strict=True):
+        data = json.loads(line)
+        if "error" in data:
+            unknown.append((key, code, data["error"]))
+            continue
+        native = iced.Decoder(bits_of(code), code).decode()
+        att, intel = (_plain(template(native, data[name], name == "intel")) for name in ("att", "intel"))
+        written.append(
+            Written(
+                key=key,
+                form=form,
+                code=code,
+                att=att,
+                intel=intel,
+                load=data["load"],
+                store=data["store"],
+                effects=data["effects"],
+            )
+        )
+    return written, unknown
+
+
+def _plain(text: str) -> str:
+    """Without what is no part of the template: prefixes, comments."""
+    return re.sub(r"\s*#.*", "", text).strip()
+
+
+def forms_file(written: list[Written], narrow: list[Written]) -> str:
+    """The templates that the rule for most forms does not give; behind "32:" those that are others in 32-bit mode."""
+    lines = [
+        "# Made by `python -m incc.models.importers.llvm.text`, not by hand: see llvm_text.py.",
+        "# FORM|AT&T|INTEL: how LLVM 19 prints forms; nothing where it does what is usual. ~ is a tab. 32: is what is",
+        "# otherwise in 32-bit mode.",
+    ]
+    for each in written:
+        native = iced.Decoder(64, each.code).decode()
+        usual = [llvm_text.usual(native, intel) for intel in (False, True)]
+        texts = ["" if text == rule else text for text, rule in zip((each.att, each.intel), usual, strict=True)]
+        if any(texts):
+            lines.append("|".join((each.key, *texts)).replace("\t", "~"))
+    known = {line.partition("|")[0]: line.replace("~", "\t").split("|")[1:] for line in lines}
+    for each in narrow:
+        native = iced.Decoder(32, each.code).decode()
+        wide = known.get(each.key, ["", ""])
+        rules = [wide[intel] or llvm_text.usual(native, intel) for intel in (False, True)]
+        texts = ["" if text == rule else text for text, rule in zip((each.att, each.intel), rules, strict=True)]
+        if any(texts):
+            lines.append("|".join((f"32:{each.key}", *texts)).replace("\t", "~"))
+    return "\n".join(lines) + "\n"
+
+
+def flags_file(written: list[Written], masked: list[Written], narrow: list[Written]) -> str:
+    """The forms of which LLVM says otherwise than the decoder, or that have effects which its model has not; those with
+    a mask, where it says something else of them than without."""
+    lines = [
+        "# Made by `python -m incc.models.importers.llvm.text`, not by hand: see llvm_flags.py.",
+        "# FORM FLAGS: LLVM 19's instruction descriptions where the decoder says otherwise. L: may load, S: may store,",
+        "# U: has effects that are not modelled, -: nothing of these. With {k}: only with a mask. 32: is what is",
+        "# otherwise in 32-bit mode.",
+    ]
+    flags: dict[str, str] = {}
+    for each in written:
+        if each.key == each.form and (each.effects or _flags(each) != _decoded(each.code)):
+            flags[each.form] = _flags(each)
+    for each in masked:
+        if _flags(each) != flags.get(each.form, _decoded(each.code)):
+            flags[f"{each.form}{{k}}"] = _flags(each)
+    for each in narrow:
+        name, _, kind = each.form.partition("/")
+        if _flags(each) != flags.get(f"{twin(name)}/{kind}", _decoded(each.code)):
+            flags[f"32:{each.form}"] = _flags(each)
+    return "\n".join([*lines, *[f"{key} {value}" for key, value in sorted(flags.items())]]) + "\n"
+
+
+def _flags(written: Written) -> str:
+    return "L" * written.load + "S" * written.store + "U" * written.effects or "-"
+
+
+def _decoded(code: bytes) -> str:
+    memory = decode(code).memory
+    return "L" * any(a.load for a in memory) + "S" * any(a.store for a in memory) or "-"
+
+
+def main() -> int:
+    """Write both files."""
+    parser = argparse.ArgumentParser(description="Take from LLVM how instructions are written.")
+    parser.add_argument("--llvm-config", default="llvm-config-19", metavar="PROGRAM")
+    parser.add_argument("--unknown", action="store_true", help="list the forms that LLVM does not know")
+    options = parser.parse_args()
+    written, unknown = read(options.llvm_config, list(examples()))
+    masked, _ = read(options.llvm_config, list(masked_examples()))
+    narrow, _ = read(options.llvm_config, list(narrow_examples()))
+    for path, text in ((FORMS, forms_file(written, narrow)), (FLAGS, flags_file(written, masked, narrow))):
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+    print(f"{len(written)} forms and variants, {len(unknown)} that LLVM does not know")
+    if options.unknown:
+        for key, code, why in unknown:
+            print(f"{key} {code.hex()}: {why}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

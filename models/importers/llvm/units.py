@@ -1,0 +1,338 @@
+"""LLVM's scheduling models on cores whose ports are no numbers: which units of ours LLVM's are, and forms by them.
+
+Three things that `llvm.py` does with what llvm_sched.cpp prints, beside Intel's numbered ports: writing LLVM's names
+into a model (`--resources`), forms on a core with these names, and forms on a core of which LLVM has another model,
+with µops by the kind of unit that they need (`--kinds`). docs/models.md says how figures become a form's.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from incc.models.files import llvm_table
+from incc.models.files.source import Entry
+from incc.models.importers.common import ImportFailed
+from incc.models.llvm_names import from_header
+from incc.models.notation import write_latency
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from incc.models.forms.shapes import FormDataflow, Shape
+
+_VECTORS = {"MM": 64, "XMM": 128, "YMM": 256, "ZMM": 512}
+_JUMPS = "ja jae jb jbe je jg jge jl jle jne jno jnp jns jo jp js"
+FUSION = {"cmp_test": tuple(_JUMPS.split())}
+"""What AMD's cores before Zen fuse: comparisons and tests with every conditional jump (LLVM's feature branchfusion)."""
+
+
+class Core(msgspec.Struct, frozen=True, kw_only=True):
+    """What of a model its forms depend on.
+
+    `units`: the names of our ports and other units for LLVM's of each of its resources; `functions`: port sets as in
+    `ports.functions`; `resources`: the units that are no ports. `load_latency`: of LLVM's plain loads, by class.
+    `memory_bits`: of one access, 0 without a limit. `fuses`: whether comparisons fuse with jumps. `kinds`: ports by
+    kind of unit, {} where `units` says them. `ports`: all of them.
+    """
+
+    units: Mapping[str, Sequence[str]]
+    functions: Mapping[str, str]
+    resources: Sequence[str]
+    load_latency: Mapping[str, int]
+    memory_bits: int
+    fuses: bool
+    kinds: Mapping[str, str]
+    ports: Sequence[str]
+
+
+def core_of(header: Mapping[str, Any], kinds: str, features: Iterable[str]) -> Core:
+    """The core that a model's header (models.files.compile.read_header) describes; `kinds` as in `--kinds`.
+
+    Raises ImportFailed for malformed kinds.
+    """
+    pairs = [k.split("=") for k in kinds.split(",") if k]
+    if not all(len(pair) == 2 and all(pair) for pair in pairs):
+        raise ImportFailed(f"malformed list of ports by kind {kinds!r}: it is written int=IN01,vector=VX01,branch=JP0")
+    names = from_header(header["llvm"])
+    units: dict[str, list[str]] = {}
+    for unit in names.units if names else ():
+        # With patterns, a port of ours stands for a part of what it does: it is LLVM's other unit that says so.
+        own = [of for of in unit.of.split(",") if of and (not unit.forms or of in header["resources"])]
+        units.setdefault(unit.name, []).extend(own)
+    parameters = header["parameters"]
+    return Core(
+        units=units,
+        functions=header["functions"],
+        resources=header["resources"],
+        load_latency=parameters["load_latency"],
+        memory_bits=parameters.get("memory_bits") or 0,
+        fuses="branchfusion" in set(features),
+        kinds=dict(pairs),
+        ports=header["ports"],
+    )
+
+
+def entry(shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: Core) -> Entry:
+    """A form's fields from what LLVM says about it, with memory accesses as the core's model writes them.
+
+    LLVM's units that do not stand for a port (functional units behind a pipe, queues) count where they are held longer
+    than the pipes. Raises KeyError or ValueError on data that makes no sense.
+    """
+    width = max((_VECTORS.get(o.removeprefix("VSIB_"), 0) for o in shape.operands), default=0)
+    x87 = shape.mnemonic.startswith("F") and not shape.mnemonic.startswith(("FXSAVE", "FXRSTOR"))
+    memory = _accesses(shape, flow, core, width or 80 * x87)
+    fused = max(1, int(data["uops"]))
+    fields: Entry = {}
+    held: dict[str, int] = {}
+    if core.kinds:
+        compute, hold, tp = _by_kind(shape, flow, data, core, bool(memory), width > 0 or x87), 0, 0.0
+    else:
+        compute, held, hold, tp = _by_units(data, core, bool(memory), fused)
+    ports = {**compute}
+    for term, n in memory.items():
+        ports[term] = ports.get(term, 0) + n
+    fields["ports"] = _written(ports)
+    fields["retire"] = fused
+    latency = int(data["latency"])
+    load = 0
+    if flow.loads and memory:
+        load = core.load_latency["xmm" if width else "gpr"]
+        if data["read_advance"]:
+            load = max(a["cycles"] for a in data["read_advance"])
+    pairs = []
+    for to in flow.targets:
+        for source in flow.sources:
+            cycles = latency - load
+            if flow.stores:
+                # One cycle is the store's.
+                cycles = cycles - 1 if compute else 0
+            elif not compute and source == "m":
+                cycles = 0
+            pairs.append((to, source, max(0, cycles)))
+    if pairs:
+        fields["latency"] = write_latency(pairs)
+    unit = max(held, key=lambda name: held[name], default="")
+    if unit:
+        fields["divider"] = held[unit]
+        if unit != core.resources[0]:
+            fields["unit"] = unit
+    if hold > 1:
+        fields["hold"] = hold
+    elif tp >= 2 and not unit:
+        fields["tp"] = round(tp, 2)
+    if core.fuses and shape.mnemonic in ("CMP", "TEST") and not _memory_and_immediate(shape):
+        fields["fusion"] = "cmp_test"
+    if fused > 2 and not core.kinds:
+        # AMD decodes what is more than two macro-ops from microcode.
+        fields["uops_mite"], fields["uops_ms"] = 0, fused
+    if core.kinds:
+        fields["derived"] = "ports by kind"
+    return fields
+
+
+def _memory_and_immediate(shape: Shape) -> bool:
+    return shape.has_memory and any(o.startswith("I") for o in shape.operands)
+
+
+def _accesses(shape: Shape, flow: FormDataflow, core: Core, width: int) -> dict[str, int]:
+    """µops for memory, by port set: one access, or as many as the operand is wider than one; of gathers and scatters
+    one for each element."""
+    explicit = any(o in ("M", "MOFFS", "STRING") or o.startswith("VSIB") for o in shape.operands)
+    if not explicit and not flow.loads and not flow.stores:
+        return {}
+    bits = shape.memory_bits or (width if explicit else 0)
+    n = max(1, -(-bits // core.memory_bits)) if core.memory_bits else 1
+    if index := re.search(r"VM(32|64)([XYZ])", shape.key):
+        indices = {"X": 128, "Y": 256, "Z": 512}[index[2]] // int(index[1])
+        n = min(indices, (width or 512) // (shape.memory_bits or 32))
+    functions = core.functions
+    load = functions["load_x87"] if "load_x87" in functions and width == 80 else functions["load"]
+    if "load_vector" in functions and width in _VECTORS.values():
+        load = functions["load_vector"]
+    found: dict[str, int] = {}
+    if flow.loads:
+        found[load] = n
+    if flow.stores:
+        for name in ("store_address", "store_data"):
+            found[functions[name]] = found.get(functions[name], 0) + n
+        if "store_vector" in functions and width in _VECTORS.values() and not flow.loads:
+            found[functions["store_vector"]] = n
+    return found
+
+
+def _by_units(
+    data: Mapping[str, Any], core: Core, memory: bool, fused: int
+) -> tuple[dict[str, int], dict[str, int], int, float]:
+    """µops that neither load nor store by port set; cycles of other units; how long each µop holds its port, and what
+    of the throughput neither says."""
+    for_memory: set[str] = set()
+    for name, of in core.functions.items():
+        if name.startswith(("load", "store")) and name != "store_vector":
+            for_memory |= set(of.split(","))
+    compute: dict[str, int] = {}
+    held: dict[str, int] = {}
+    for resource in data["resources"]:
+        ours = list(dict.fromkeys(u for member in resource["members"] for u in core.units.get(member, ())))
+        ports = [u for u in ours if u in core.ports]
+        if ports:
+            if memory and set(ports) <= for_memory:
+                continue
+            key = ",".join(sorted(ports, key=list(core.ports).index))
+            compute[key] = compute.get(key, 0) + resource["cycles"]
+        else:
+            # Where LLVM has several units that are one of ours, each takes its share. It counts on them for moves and
+            # loads, too, which do not hold them: only what is much longer than on the pipe is.
+            several = sum(len(core.units.get(member, ())) for member in resource["members"])
+            for unit in ours:
+                share = -(-resource["cycles"] // several)
+                if several == 1 or share > 2:
+                    held[unit] = max(held.get(unit, 0), share)
+    longest = max(compute.values(), default=0)
+    held = {unit: cycles for unit, cycles in held.items() if cycles > longest}
+    hold, tp = 0, 0.0
+    if longest > fused:
+        # More cycles than µops: a pipe that is held.
+        if len(compute) == 1 and not memory:
+            hold = -(-longest // fused)
+        else:
+            tp = max(cycles / len(term.split(",")) for term, cycles in compute.items())
+        compute = {term: min(cycles, fused) for term, cycles in compute.items()}
+    return compute, held, hold, tp
+
+
+def _by_kind(
+    shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: Core, memory: bool, vector: bool
+) -> dict[str, int]:
+    """µops that neither load nor store: as many as LLVM has, less those for memory, on units of the kind that operands
+    tell."""
+    used = int(data["uops"]) - (flow.loads + flow.stores if memory else 0)
+    if memory and used < 1 and shape.mnemonic.startswith(("MOV", "VMOV", "PUSH", "POP", "FLD", "FST")):
+        return {}
+    if shape.mnemonic.startswith(("J", "CALL", "RET", "LOOP")):
+        kind = "branch"
+    else:
+        kind = "vector" if vector else "int"
+    if kind not in core.kinds:
+        raise ValueError(f"no ports for the kind {kind!r}")
+    return {_names(core.kinds[kind]): max(1, used)}
+
+
+def with_one_load_port(fields: Entry, flow: FormDataflow, functions: Mapping[str, str]) -> Entry:
+    """Figures for Sandy Bridge's ports on a core before it: port 2 loads, port 3 has the addresses of stores."""
+    load, address = functions["load"], functions["store_address"]
+    terms = dict.fromkeys((t.partition("*")[2] for t in fields["ports"].split("+") if t), 0)
+    for term in fields["ports"].split("+") if fields["ports"] else ():
+        terms[term.partition("*")[2]] += int(term.partition("*")[0])
+    accesses = terms.pop("p23", 0)
+    if not accesses:
+        return fields
+    stores = int(flow.stores) if flow.loads else accesses * flow.stores
+    terms[f"p{address}"] = terms.get(f"p{address}", 0) + stores
+    terms[f"p{load}"] = terms.get(f"p{load}", 0) + accesses - stores
+    return {**fields, "ports": "+".join(f"{n}*{p}" for p, n in sorted(terms.items()) if n)}
+
+
+def _names(ports: str) -> str:
+    """ "IN0,IN1" of "IN01"; what is a list already stays."""
+    if "," in ports:
+        return ports
+    prefix = ports.rstrip("0123456789ABCDEF")
+    return ",".join((("" if prefix == "p" else prefix) + c) for c in ports[len(prefix) :]) or ports
+
+
+def _written(usage: Mapping[str, int]) -> str:
+    """Port usage as in model files, "1*AG01+2*p(ALU0|BR)"."""
+    terms = []
+    for ports, n in usage.items():
+        names = ports.split(",")
+        prefixes = {name.rstrip("0123456789ABCDEF") for name in names}
+        if len(names) == 1 and len(names[0]) > 1:
+            text = names[0]
+        elif len(prefixes) == 1 and all(len(name) == len(names[0]) for name in names):
+            (prefix,) = prefixes
+            text = (prefix or "p") + "".join(name[len(prefix) :] for name in names)
+        else:
+            text = f"p({'|'.join(names)})"
+        terms.append(f"{n}*{text}")
+    return "+".join(sorted(terms, key=lambda t: t.partition("*")[2]))
+
+
+# --- LLVM's names ----------------------------------------------------------------------------------------------------
+
+
+def names_of(
+    processor: Mapping[str, Any], old: Mapping[str, Any], ports: Sequence[str], resources: Sequence[str]
+) -> dict[str, Any]:
+    """The table `llvm` of a model with these ports and resources for a processor as llvm_sched prints it.
+
+    What `old` (the table that the file has, {} without one) says of a unit is kept; else names tell: LLVM's ports end
+    in our numbers, other units in our names.
+    """
+    kept: dict[tuple[str, int], Mapping[str, Any]] = {}
+    for said in old.get("units", ()):
+        kept[said["name"], sum(1 for name, _ in kept if name == said["name"])] = said
+    units = []
+    ours: dict[str, list[str]] = {}
+    for resource in processor["resources"]:
+        name = resource["name"]
+        if resource["members"] != [name] or not resource["units"]:
+            continue  # a group: llvm-mca shows its members only
+        for instance in range(resource["units"]):
+            known = kept.get((name, instance))
+            row: dict[str, Any] = {"name": name}
+            if known is None:
+                row["of"] = _guess(name, instance, resource["units"], ports, resources)
+            else:
+                row |= {key: known[key] for key in ("of", "forms") if key in known}
+            units.append(row)
+            ours.setdefault(name, []).extend([] if row.get("forms") else row.get("of", "").split(","))
+    extra = processor["extra"] or {}
+    queues = {extra.get("load_queue"): "load", extra.get("store_queue"): "store"}
+    schedulers = []
+    for resource in processor["resources"]:
+        if resource["buffer"] > 0:
+            of = {u for member in resource["members"] for u in ours.get(member, ())}
+            queue = queues.get(resource["name"], "")
+            waiting = "" if queue else ",".join(p for p in ports if p in of)
+            schedulers.append(
+                {"name": resource["name"], "entries": resource["buffer"], "ports": waiting, "queue": queue}
+            )
+    files = [
+        {
+            "name": file["name"],
+            "registers": file["registers"],
+            "kind": "integer" if "Int" in file["name"] else "vector",
+            "moves": file["moves"],
+        }
+        for file in extra.get("register_files", ())
+    ]
+    return {"cpu": processor["cpu"], "units": units, "schedulers": schedulers, "register_files": files}
+
+
+def _guess(name: str, instance: int, count: int, ports: Sequence[str], resources: Sequence[str]) -> str:
+    number = re.search(r"Port(\d+)$", name)
+    if number:
+        digits = number[1]
+        one = digits[instance] if count == len(digits) > 1 else f"{int(digits):X}"
+        one = {"A": "B", "B": "A"}.get(one, one)  # as uops.info: A the load port 11, B the arithmetic port 10
+        return one if one in ports else ""
+    if name.endswith("Divider") and "0DV" in resources:
+        return "0DV"
+    for own in (*ports, *resources):
+        if re.fullmatch(rf"[A-Z][a-z]*\d?{re.escape(own)}", name):
+            return own
+    return ""
+
+
+def with_names(header: str, names: Mapping[str, Any]) -> str:
+    """The part of a model file above its forms with LLVM's names at its end, in the place of those that it has."""
+    return header.partition(llvm_table.MARK)[0].rstrip("\n") + "\n\n" + llvm_table.write(names) + "\n"
+
+
+def idiom(shape: Shape) -> bool:
+    """Whether the form computes with two registers that could be one."""
+    registers = [o for o in shape.operands if o in ("R8", "R16", "R32", "R64", *_VECTORS)]
+    return shape.key.endswith("/r") and len(registers) in (2, 3) and len(set(registers)) == 1

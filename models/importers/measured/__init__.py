@@ -1,0 +1,1 @@
+"""Import of incc-bench's measurements."""

@@ -1,0 +1,453 @@
+"""Import of what incc-bench measured: JSON lines, one form under one set of conditions each.
+
+How port sets are read off what was seen beside blocking instructions is described in docs/models.md.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from incc.models.files.source import Entry, Forms, first_setting, merge_forms
+from incc.models.forms.shapes import Shape, by_key, dataflow
+from incc.models.importers.common import (
+    MALFORMED,
+    Imported,
+    ImportFailed,
+    Malformed,
+    add_features,
+    read_json_lines,
+    reduced,
+    wanted,
+)
+from incc.models.notation import parse_latency, write_latency
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+    from incc.models.importers import Request
+
+_VECTORS = ("XMM", "YMM", "ZMM")
+_DIVIDES = re.compile(r"V?(DIV|SQRT)[PS][SDH]$")
+_MULTIPLIES_WIDE = re.compile(r"(I?MUL_RM(32|64)|VEX_MULX_\w+)/m$")
+
+
+ISAS = ("x86",)
+NEW_MODEL = ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    add_features(parser)
+
+
+def import_forms(request: Request) -> Imported:
+    """All forms in the files; macro-fusion as measured, if the model says nothing of it.
+
+    Of a core whose ports are numbers, those that it has; they go before what the model has (intel.py). With
+    `--prefer`, only what differs from the model's forms.
+    """
+    if _has_numbered_ports(request.options.files):
+        return _import_over_model(request)
+    if request.options.prefer and request.kept:
+        return _import_over_forms(request)
+    imported = import_files(request.options.files, request.options.keep_going)
+    return replace(imported, replaces_fusion=not request.fusion)
+
+
+def _import_over_forms(request: Request) -> Imported:
+    """What differs from the forms that a model of AMD's cores has (amd.py)."""
+    from incc.models.importers.measured.amd import lay_over
+
+    read = _read(request.options.files, request.options.keep_going, partly=True)
+    default = first_setting(request.chain, "source") or ""
+
+    def vectors(key: str) -> bool:
+        return any(o in _VECTORS for o in by_key()[key].operands)
+
+    forms = lay_over(read.records, request.kept, read.load, _width, _idiom, vectors, default)
+    return Imported(forms=forms, fusion={}, unmatched=read.unmatched, skipped=read.skipped, notes=[])
+
+
+def _has_numbered_ports(paths: list[str]) -> bool:
+    """Whether a header names blockers of numbered ports ("p015"), as Intel's cores have them, or none at all."""
+    for path in paths:
+        for _, data in read_json_lines(path, Malformed(keep_going=False)):
+            blockers = data.get("blockers")
+            return blockers is not None and all(re.match(r"p\d", str(name)) for name in blockers)
+    return False
+
+
+def _import_over_model(request: Request) -> Imported:
+    from incc.models.importers.measured.intel import import_records
+
+    options, chain = request.options, request.chain
+    read = _read(options.files, options.keep_going, partly=True)
+    if not chain:
+        raise ImportFailed(f"{request.output}: what was measured is laid over a model, which must be there first")
+    ports = first_setting(chain, "ports", "names") or ()
+    default = first_setting(chain, "source") or ""
+    inherited = merge_forms(chain[1:])
+    has = {s.key for s in wanted(request.kept, options.features, only_missing=False)}
+    imported = import_records(read.records, request.kept, inherited, has, default, ports)
+    return replace(imported, unmatched=[*read.unmatched, *imported.unmatched], skipped=read.skipped)
+
+
+class _Read(msgspec.Struct, frozen=True, kw_only=True):
+    """What is in files of measurements: records by form and conditions, cycles of loads by class, macro-fusion."""
+
+    records: dict[str, dict[tuple[str, ...], dict[str, Any]]]
+    load: dict[str, int]
+    fusion: dict[str, tuple[str, ...]]
+    unmatched: list[tuple[str, str]]
+    skipped: list[str]
+
+
+def _read(paths: list[str], keep_going: bool, partly: bool = False) -> _Read:
+    """Raises ImportFailed at the first malformed record, which `keep_going` skips and lists.
+
+    `partly`: records may lack issue slots and throughput, where runs did not agree on them.
+    """
+    records: dict[str, dict[tuple[str, ...], dict[str, Any]]] = {}
+    unmatched: list[tuple[str, str]] = []
+    malformed = Malformed(keep_going)
+    load = {"gpr": 4, "vector": 7, "zmm": 8}
+    fusion: dict[str, tuple[str, ...]] = {}
+    for path in paths:
+        for place, data in read_json_lines(path, malformed):
+            if {"failure", "pair", "kernel"} & data.keys():  # what else incc-bench writes
+                continue
+            try:
+                if "core" in data:
+                    load = {k: int(data["load_latency"][k]) for k in load}
+                    fusion = {str(k): tuple(str(v).split()) for k, v in data.get("fusion", {}).items()}
+                    continue
+                key, conditions = str(data["form"]), tuple(sorted(str(c) for c in data["conditions"]))
+                if partly:
+                    data = {"slots": 0, "tp": None, **data}
+                _check(data)
+            except MALFORMED as e:
+                malformed.add(place, e)
+                continue
+            if key not in by_key():
+                unmatched.append((key, "no such form in the decoder"))
+            else:
+                records.setdefault(key, {})[conditions] = data
+    return _Read(records=records, load=load, fusion=fusion, unmatched=unmatched, skipped=malformed.skipped)
+
+
+def import_files(paths: list[str], keep_going: bool = False) -> Imported:
+    """All forms in the files. Raises ImportFailed at the first malformed record, which `keep_going` skips and lists."""
+    each_read = _read(paths, keep_going)
+    forms: Forms = {}
+    for key in sorted(each_read.records, key=lambda k: (k.endswith("/m"), k)):
+        shape = by_key()[key]
+        twin = each_read.records.get(key[:-1] + "r", {}) if key.endswith("/m") else {}
+        entries = {
+            c: entry(shape, c, data, twin, each_read.load)
+            for c, data in each_read.records[key].items()
+            if c != ("same_reg",)
+        }
+        if () not in entries:
+            each_read.unmatched.append((key, "only measured under conditions"))
+            continue
+        forms[key] = reduced(entries)
+        for mnemonics in each_read.fusion:
+            if shape.mnemonic.lower() in mnemonics.split() and not shape.has_memory:
+                forms[key][()]["fusion"] = mnemonics.replace(" ", "_")
+        same = each_read.records[key].get(("same_reg",))
+        if same is not None and (idiom := _idiom(same, entries[()])):
+            forms[key]["same_reg",] = idiom
+            if ("mask",) in entries:
+                # Merging reads the destination, whatever the sources are.
+                masked = {name: entries["mask",].get(name, "") for name in ("ports", "latency")}
+                forms[key]["mask", "same_reg"] = {**masked, "breaks": False}
+    complete(forms)
+    return Imported(
+        forms=forms,
+        fusion={m.replace(" ", "_"): jumps for m, jumps in each_read.fusion.items()},
+        unmatched=each_read.unmatched,
+        skipped=each_read.skipped,
+        notes=[],
+    )
+
+
+def _check(data: dict[str, Any]) -> None:
+    """Raises KeyError, TypeError, ValueError or AttributeError on a record that makes no sense."""
+    float(data["slots"])
+    for name, count in data["seen"].items():
+        if float(count) < 0:
+            raise ValueError(f"{count} µops seen on {name}")
+    for to, source, cycles in data["latency"]:
+        if not isinstance(to, str) or not isinstance(source, str) or float(cycles) < 0:
+            raise ValueError(f"latency from {source!r} to {to!r} of {cycles!r}")
+    if data["tp"] is not None:
+        float(data["tp"])
+
+
+def complete(forms: Forms) -> None:
+    """Give forms the computation that was not seen when they were measured, though they take cycles from an operand to
+    the result: that of the form with a register in place of memory, or with memory in place of a register; and under
+    conditions, that without them. Multiplications with two results and an index come from microcode (docs/models.md).
+    """
+    found = {
+        key: "+".join(_computing(twin))
+        for key, entries in forms.items()
+        if _takes_cycles(entries[()]) and not _computing(entries[()])
+        for twin in [forms.get(key[:-1] + ("r" if key.endswith("m") else "m"), {}).get((), {})]
+        # What exchanges with memory locks it, and is another thing between registers.
+        if _computing(twin) and (key.endswith("m") or "M" not in twin["latency"])
+    }
+    for key, compute in found.items():
+        fields = forms[key][()]
+        fields["ports"] = "+".join(p for p in (fields["ports"], compute) if p)
+    for entries in forms.values():
+        if not _takes_cycles(entries[()]) or not _computing(entries[()]):
+            continue
+        for conditions, fields in list(entries.items()):
+            if "ports" not in fields or "same_reg" in conditions or not conditions or _computing(fields):
+                continue
+            del fields["ports"]
+            if not fields:
+                del entries[conditions]
+    for key, entries in forms.items():
+        if _MULTIPLIES_WIDE.match(key):
+            entries.setdefault(("indexed",), {})["uops_ms"] = entries[()]["retire"]
+
+
+def _takes_cycles(fields: Entry) -> bool:
+    """Whether it is more than a move, a load or a store."""
+    return any(cycles > 0 and source != "a" for _, source, cycles in parse_latency(fields.get("latency", "")))
+
+
+def _computing(fields: Entry) -> list[str]:
+    """The µops that neither load nor store, as written in `ports`."""
+    return [p for p in fields.get("ports", "").split("+") if p.partition("*")[2][:2] in ("AL", "FP", "BR")]
+
+
+def entry(
+    shape: Shape,
+    conditions: tuple[str, ...],
+    data: Mapping[str, Any],
+    twin: Mapping[tuple[str, ...], Mapping[str, Any]],
+    load: Mapping[str, int],
+) -> Entry:
+    """A form's fields. `twin`: what was measured of its register form, by conditions; `load`: cycles, by class."""
+    flow = dataflow(shape, "mask" in conditions)
+    assert flow is not None
+    # A nop travels with the instruction before it.
+    slots = max(0 if shape.mnemonic == "NOP" else 1, min(round(data["slots"]), _most(data, 6)))
+    if shape.mnemonic in ("DIV", "IDIV"):
+        # Beside an instruction that waits for it; both results are a macro-op each (uops.info, Zen 3).
+        slots = 3 if shape.has_memory else 2
+    compute, hold = _compute_of(shape, conditions, data, twin, slots)
+    memory = _memory(shape, conditions, flow.loads, flow.stores)
+    wide = shape.memory_bits == 512 and "bcast" not in conditions
+    if hold > 1 and memory and not wide:
+        compute, hold = {p: n * hold for p, n in compute.items()}, 1
+    elif wide and not compute and not flow.stores:
+        hold = 2
+    elif wide and hold == 1:
+        memory = [(p, n if p == "FP5" else 2 * n) for p, n in memory]
+    usage: dict[str, int] = {}
+    for name, count in (*compute.items(), *memory):
+        usage[name] = usage.get(name, 0) + count
+    fields: Entry = {"ports": "+".join(f"{n}*{p}" for p, n in sorted(usage.items())), "retire": slots}
+    if hold > 1:
+        fields["hold"] = hold
+    pairs = _latency(shape, conditions, data, twin, load, flow.stores)
+    if pairs:
+        fields["latency"] = write_latency(pairs)
+    throughput = data["tp"]
+    bound = max(slots / 6, *(n * hold / _width(p) for p, n in usage.items())) if usage else slots / 6
+    if shape.mnemonic in ("DIV", "IDIV") and throughput:
+        fields["divider"], fields["unit"] = round(throughput), "IDV"
+    elif _DIVIDES.match(shape.mnemonic) and throughput:
+        fields["divider"], fields["unit"] = round(throughput), "FDV"
+    elif throughput and throughput > 1.5 * bound + 0.5 and throughput > 1.2 * _chained(pairs):
+        fields["tp"] = round(throughput * 2) / 2
+    return fields
+
+
+def _width(ports: str) -> int:
+    return {"ALU0123": 4, "FP0123": 4, "AG012": 3, "FP123": 3}.get(ports, len(re.findall(r"\d", ports)))
+
+
+def _chained(pairs: list[tuple[str, str, int]]) -> int:
+    """The longest latency from an operand to itself: copies in a row may wait for each other."""
+    return max((c for t, s, c in pairs if t == s or not (t.isdigit() and s.isdigit())), default=0)
+
+
+def _compute_of(
+    shape: Shape,
+    conditions: tuple[str, ...],
+    data: Mapping[str, Any],
+    twin: Mapping[tuple[str, ...], Mapping[str, Any]],
+    slots: int,
+) -> tuple[dict[str, int], int]:
+    """As _compute; with a memory operand, that of the register form unless that has a way between registers in it."""
+    if shape.mnemonic in ("DIV", "IDIV"):
+        # What was seen is that others wait while it runs; one µop divides, the other delivers the second result.
+        return {"ALU0123": 2}, 1
+    if _is_plain_store(shape, conditions):
+        return {}, 1
+    other = twin.get(conditions) or (twin.get(()) if conditions == ("bcast",) else None)
+    if other is not None and round(other["slots"] - data["slots"]) < 1:
+        register = by_key()[shape.key[:-1] + "r"]
+        found = _compute(register, conditions, other, max(1, min(round(other["slots"]), _most(other, 6))))
+        moves = any(p.startswith("ALU") for p in found[0]) and any(p.startswith("FP") for p in found[0])
+        computes = any(round(data["seen"].get(p, 0)) for p in ("ALU0123", "FP0123"))
+        if not moves and (found[0] or not data["seen"]):
+            # Some loads extend or broadcast on the way.
+            return found if computes else ({}, 1)
+    return _compute(shape, conditions, data, slots)
+
+
+def _is_plain_store(shape: Shape, conditions: tuple[str, ...]) -> bool:
+    name = r"V?(MOV([DQ]|AP[SD]|UP[SD]|S[SD]|[LH]P[SD]|DQ[AU](8|16|32|64)?|BE)?|MOV)$"
+    plain = re.match(name, shape.mnemonic) and shape.mnemonic != "MOVBE"
+    return shape.operands[:1] == ("M",) and not conditions and bool(plain)
+
+
+def _compute(
+    shape: Shape, conditions: tuple[str, ...], data: Mapping[str, Any], slots: int
+) -> tuple[dict[str, int], int]:
+    """(µops by port set, cycles for which each holds its port) of what is not a load or a store."""
+    seen = {name: min(int(count + 0.4), _most(data, _width(name))) for name, count in data["seen"].items()}
+    vector = any(o in (*_VECTORS, "K") for o in shape.operands) or "zmm" in str(shape.operands)
+    general = any(o.startswith("R") and o[1:].isdigit() for o in shape.operands)
+    to_general = vector and ((general and shape.operands[0].startswith("R")) or not _writes_vector(shape))
+    found: dict[str, int] = {}
+    if vector:
+        # Where results leave by one pipe only, the throughput tells nothing of the others.
+        found = _vector_ports(shape, seen, 0.0 if to_general else float(data["tp"] or 0))
+    fp = sum(found.values())
+    hold = 1
+    if "ZMM" in shape.operands and found and all(n % 2 == 0 for n in found.values()) and slots <= fp // 2:
+        found = {p: n // 2 for p, n in found.items()}
+        fp //= 2
+        hold = 2
+    if to_general and "FP5" in seen:
+        found["FP5"] = 1
+        fp += 1
+        if shape.operands[0].startswith("R"):
+            # Beside rotates a slot or two of theirs is taken; what was seen beside other blockers comes from waiting.
+            found["ALU12"] = 1
+    elif to_general and fp < slots:
+        # The way to general-purpose registers and flags that stores do not take.
+        found["FP4"] = 1
+        fp += 1
+    if general or not vector:
+        most = slots if vector and not to_general else slots - fp
+        found.update(_integer_ports(seen, most))
+    return found, hold
+
+
+def _most(data: Mapping[str, Any], width: int) -> int:
+    """µops that so many ports can have taken at the measured throughput."""
+    return 1_000_000 if not data["tp"] else int(data["tp"] * width + 0.3)
+
+
+def _writes_vector(shape: Shape) -> bool:
+    flow = dataflow(shape)
+    return flow is not None and any(t.isdigit() or t.startswith("zmm") for t in flow.targets)
+
+
+def _vector_ports(shape: Shape, seen: Mapping[str, int], throughput: float) -> dict[str, int]:
+    """µops by set of the pipes FP0 to FP3, from how many were seen beside the blockers of each set.
+
+    Those seen on a set can go nowhere else: n(FP12) counts the ones on FP1, FP2 and FP12. The fewest that can go to all
+    four are assumed that explain the counts.
+    """
+    total = seen.get("FP0123", 0)
+    n01, n23, n12 = (min(total, seen.get(s, 0)) for s in ("FP01", "FP23", "FP12"))
+    single = max(0, min(n01 + n23 + n12 - total, n12))
+    one = min(single, n01)
+    two = min(single - one, n23)
+    found = {"FP1": one, "FP2": two, "FP01": n01 - one, "FP23": n23 - two, "FP12": n12 - one - two}
+    found["FP0123"] = max(0, total - sum(found.values()))
+    found = {p: n for p, n in found.items() if n}
+    if len(found) == 1 and throughput:
+        (ports, count), bound = next(iter(found.items())), 0.0
+        bound = count / _width(ports)
+        narrower = {"FP01": ("FP0", 2), "FP23": ("FP3", 2), "FP0123": ("FP123", 4 / 3)}.get(ports)
+        if narrower and abs(throughput - bound * narrower[1]) < 0.1 * throughput and not _DIVIDES.match(shape.mnemonic):
+            return {narrower[0]: count}
+    return found
+
+
+def _integer_ports(seen: Mapping[str, int], most: int) -> dict[str, int]:
+    """µops by set of arithmetic units, the most restricted first; at most one for each macro-op."""
+    found: dict[str, int] = {}
+    for ports, within in (("ALU1", ()), ("ALU03", ()), ("ALU12", ("ALU1",)), ("ALU0123", ("ALU1", "ALU03", "ALU12"))):
+        count = max(0, min(most, seen.get(ports, 0) - sum(found.get(p, 0) for p in within)))
+        if count:
+            found[ports] = count
+            most -= count
+    return found
+
+
+def _memory(shape: Shape, conditions: tuple[str, ...], loads: bool, stores: bool) -> list[tuple[str, int]]:
+    """Accesses: loads of up to 64 bits three a cycle, wider ones two; stores two a cycle, one of them of a vector."""
+    if not shape.has_memory or shape.mnemonic == "LEA":
+        return []
+    vector = any(o in _VECTORS for o in shape.operands)
+    found: list[tuple[str, int]] = []
+    if loads:
+        found.append(("AG01" if vector else "AG012", 1))
+    if stores:
+        found += [("AG012", 1), ("ST01", 1)]
+        if any(o in _VECTORS for o in shape.operands[1:]):
+            found.append(("FP5", 1))
+    return found
+
+
+def _latency(
+    shape: Shape,
+    conditions: tuple[str, ...],
+    data: Mapping[str, Any],
+    twin: Mapping[tuple[str, ...], Mapping[str, Any]],
+    load: Mapping[str, int],
+    stores: bool,
+) -> list[tuple[str, str, int]]:
+    """Latencies by operand. Stored data are ready when the register form's result is."""
+    other = twin.get(conditions) or (twin.get(()) if conditions == ("bcast",) else None)
+    memory = next((str(n) for n, o in enumerate(shape.operands) if o == "M"), "")
+    if stores:
+        flow = dataflow(shape, "mask" in conditions)
+        assert flow is not None
+        if other is None or not flow.loads:
+            return [("M", s, 0) for s in flow.sources if s not in ("m", "a")] if not flow.loads else []
+        names = {memory: ("M", "m")}
+        return _pairs(
+            (names.get(t, (t, t))[0], names.get(s, (s, s))[1], c)
+            for t, s, c in other["latency"]
+            if t in (*flow.targets, memory)
+        )
+    base = load["vector"] if any(o in _VECTORS for o in shape.operands) else load["gpr"]
+    if shape.memory_bits == 512 and "bcast" not in conditions:
+        base = load["zmm"]
+    found = {(t, s): max(0, c - base) if s == "m" else c for t, s, c in data["latency"]}
+    for t, s, c in other["latency"] if other is not None and "m" not in {s for _, s in found} else ():
+        found.setdefault((t, "m" if s == memory else s), c)
+    return _pairs((t, s, c) for (t, s), c in found.items())
+
+
+def _pairs(latency: Any) -> list[tuple[str, str, int]]:
+    """Whole cycles. Half a cycle is what moves cost that the renamer does; a flag so early is one left undefined."""
+    return [(t, s, round(c)) for t, s, c in latency if c > 0.6 or t not in ("C", "SPAZO")]
+
+
+def _idiom(same: Mapping[str, Any], base: Entry) -> Entry:
+    """What holds with one register for all sources: nothing, or that the result does not depend on it."""
+    if not same["latency"] or any(c > 0.6 and s not in ("C", "SPAZO") for _, s, c in same["latency"]):
+        return {}
+    if not base.get("ports"):
+        return {}
+    if same["seen"]:
+        return {"breaks": True}
+    return {"ports": "", "latency": "", "breaks": True}

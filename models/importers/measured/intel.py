@@ -1,0 +1,478 @@
+"""What was measured on a core of Intel's by time alone, laid over what its model has: latencies, ports, throughput.
+
+Ports are numbers here, and a model is there already: uops.info's measurements with counters, or figures of relatives.
+How the file is read, which of two sources is believed, and what is told of contradictions stands in docs/models.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from incc.models.files.source import Entry, Forms
+from incc.models.forms.shapes import Shape, by_key, dataflow
+from incc.models.importers.common import Imported, differences, reduced
+from incc.models.notation import parse_latency, parse_port_set, read_usage, write_latency, write_usage
+from incc.models.throughput import of_form
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    Conditions = tuple[str, ...]
+    Records = Mapping[str, Mapping[Conditions, Mapping[str, Any]]]
+
+SOURCE = "measured"
+
+_VECTOR_SETS = ("p0", "p1", "p5", "p01", "p15", "p015")
+_WIDTHS = ("XMM", "YMM", "ZMM")
+# Their cycles depend on the values: uops.info's are the least there are. Square roots were measured of values as they
+# come (4 cycles of 1.0, 6 of most others); divisions of both kinds take as long in either source.
+_BY_VALUE = re.compile(r"(DIV|IDIV)$|V?DIV[PS][SD]$")
+_DIVIDES = re.compile(r"V?(DIV|SQRT)[PS][SDH]$")
+# Loads of vectors that compute start, seen from the way back to a general-purpose register, so many cycles after the
+# address: a cycle more than plain loads of 128 bits.
+_COMPUTING_LOAD = 8
+_SURE = 0.75
+"""By how much a chain must differ from whole cycles that another source has, to be believed instead."""
+
+_RENAMED = 0.185
+"""Cycles that only what takes no port stays below, of six slots a cycle and five ports for arithmetic."""
+
+
+def import_records(
+    records: Records, kept: Forms, inherited: Forms, wanted: set[str], default: str, ports: Sequence[str]
+) -> Imported:
+    """The forms of `wanted` that were measured: in full, or what differs from the `inherited` ones.
+
+    `kept`: what the model has, with what it inherits; `default`: where its figures come from that do not say so;
+    `ports`: the core's.
+    """
+    reader = _Reader(records, kept, default, ports)
+    made: Forms = {}
+    for key in sorted(records, key=lambda k: (_width(k), k.endswith("/m"), k)):
+        if key in wanted and () in records[key] and (found := reader.form(key)) is not None:
+            made[key] = found
+    # Sources come with the difference, as a field of its own.
+    told = {k: {c: {n: v for n, v in f.items() if n != "source"} for c, f in e.items()} for k, e in made.items()}
+    result: Forms = {}
+    for key, entries in made.items():
+        if key in inherited:
+            changed = differences({key: told[key]}, {key: inherited[key]}, inherited[key][()].get("source", default))
+            if key not in changed:
+                continue
+            entries = changed[key]
+            if (new := made[key][()].get("source", default)) != inherited[key][()].get("source", default):
+                entries = {(): {}, **entries}
+                entries[()] = {**entries[()], "source": new}
+        result[key] = entries
+    return Imported(forms=result, fusion={}, unmatched=reader.unmatched, skipped=[], notes=reader.notes, prefers=True)
+
+
+def _width(key: str) -> int:
+    """The widest vector register that a form's name has: -1 for none, 2 for 512 bits."""
+    return max((n for n, name in enumerate(_WIDTHS) if name in key), default=-1)
+
+
+class _Reader:
+    """Makes forms of records; narrow vectors go before wide ones, and registers before memory."""
+
+    def __init__(self, records: Records, kept: Forms, default: str, ports: Sequence[str]) -> None:
+        self.records = records
+        self.kept = kept
+        self.default = default
+        self.ports = ports
+        self.made: dict[str, dict[Conditions, Entry]] = {}
+        self.unmatched: list[tuple[str, str]] = []
+        self.notes: list[str] = []
+
+    def form(self, key: str) -> dict[Conditions, Entry] | None:
+        """All entries of a form; None if nothing is known of its ports, or if nothing new was measured of it."""
+        shape = by_key()[key]
+        known = {c: dict(f) for c, f in (self.kept.get(key) or self._relative(shape)).items()}
+        if () not in known:
+            self.unmatched.append((key, "no relative has its ports"))
+            return None
+        base = known[()]
+        origin = base.get("source", self.default)
+        # uops.info's forms, by counters, and other encodings of the same.
+        counted = key in self.kept and origin == "uops.info" and not (base.get("derived") and shape.encoding == "EVEX")
+        measured = {c: d for c, d in self.records[key].items() if "same_reg" not in c}
+        full: dict[Conditions, Entry] = {c: _laid_over(known, c) for c in {*known, *measured}}
+        changed: set[bool] = set()  # beside wide vectors, and otherwise
+        for conditions in sorted(measured, key=len):
+            if any(c.startswith("agen:") for c in conditions):
+                # Of some addresses uops.info's chain ran through another register; the rest is what the renamer does.
+                if (way := _address_latency(measured[conditions], full[conditions])) is not None:
+                    full[conditions] = {**full[conditions], "latency": way}
+                    changed.add(False)
+                continue
+            data, entry = measured[conditions], dict(full[conditions])
+            before = dict(entry)
+            latency = self._latency(shape, conditions, data, entry, counted)
+            if latency is not None:
+                entry["latency"] = latency
+            if "wide" in conditions:
+                self._beside_wide(data, entry)
+            elif not counted:
+                self._ports(shape, conditions, data, entry, origin)
+            if not conditions:
+                self._throughput(shape, data, entry, counted)
+            for name in ("derived", "source"):
+                entry.pop(name, None)
+            if any(entry.get(n) != before.get(n) for n in {*entry, *before} - {"derived", "source"}):
+                changed.add("wide" in conditions)
+            full[conditions] = entry
+            if not conditions:
+                _hand_down(known, full, before, entry)
+        if ("mask", "same_reg") in full:
+            # Merging reads the destination, whatever the sources are.
+            full["mask", "same_reg"] = {**full["mask",], "breaks": False}
+        if counted and not changed:
+            self.made[key] = {c: _laid_over(known, c) for c in known}
+            return None
+        self.made[key] = full
+        made = reduced(full)
+        made[()] = {**made[()], "source": origin if counted and changed == {True} else SOURCE}
+        return made
+
+    # --- ports --------------------------------------------------------------------------------------------------------
+
+    def _relative(self, shape: Shape) -> Mapping[Conditions, Entry]:
+        """What to start from with a form that is not in the model: another name of it, or no µops yet."""
+        if "_R64M16" in shape.key:
+            return self.made.get(shape.key.replace("_R64M16", "_R32M16"), {})
+        twin = shape.key[:-1] + "r"
+        known = (shape.has_memory and twin in self.made) or self._sibling(shape) in self.made
+        return {(): {"ports": "", "retire": 1}} if known or self._sets(shape, self.records[shape.key][()]) else {}
+
+    def _ports(self, shape: Shape, conditions: Conditions, data: Mapping[str, Any], entry: Entry, origin: str) -> None:
+        """Puts the µops that were seen into an entry, where those that it has contradict them.
+
+        `origin`: where the entry's own are from; those of uops.info's are not replaced by the register form's.
+        """
+        flow = dataflow(shape, "mask" in conditions)
+        if flow is None or _BY_VALUE.match(shape.mnemonic) or not (data["seen"] or data.get("tp")):
+            return
+        memory, computing = _split(entry.get("ports", ""))
+        if shape.has_memory and not flow.stores and origin != "uops.info":
+            twin = self._twin(shape, conditions)
+            if twin is not None:
+                computing = _split(twin.get("ports", ""))[1]
+        if _vectors(shape) or "K" in shape.operands:
+            found = self._computing(shape, data, computing)
+        else:
+            found = _general(data, computing)
+        if found is None:
+            return
+        if flow.loads and shape.has_memory and not flow.stores:
+            memory = Counter({"p23" if shape.memory_bits == 512 and "bcast" not in conditions else "p23A": 1})
+        if "mask" in conditions and flow.loads and not found:
+            found = Counter({"p05" if _width(shape.key) == 2 else "p015": 1})  # a masked load blends
+        before = computing.total()
+        was = entry.get("ports", "")
+        entry["ports"] = write_usage(memory + found)
+        if entry["ports"] == was:
+            return
+        total = found.total()
+        if not shape.has_memory or shape.key not in self.kept:
+            entry["retire"] = max(1, total)
+        elif total != before:
+            entry["retire"] = max(1, entry.get("retire", 1) + total - before)
+        for name in ("complex_decoder", "simple_decoders"):
+            entry.pop(name, None)
+        if entry["retire"] > 1:
+            entry["complex_decoder"] = True
+            if entry["retire"] < 4:
+                entry["simple_decoders"] = 6 - entry["retire"]
+
+    def _beside_wide(self, data: Mapping[str, Any], entry: Entry) -> None:
+        """What goes to ports 1 and 5 alone: while wide vectors close port 1, to 5 only, or to 0 as well."""
+        usage = read_usage(entry.get("ports", ""))
+        if data.get("tp") and usage.get("p15") == 1 and data["tp"] < _SURE:
+            del usage["p15"]
+            entry["ports"] = write_usage(usage + Counter({"p05": 1}))
+
+    def _twin(self, shape: Shape, conditions: Conditions) -> Entry | None:
+        """What was made of the form with a register in place of memory."""
+        entries = self.made.get(shape.key[:-1] + "r")
+        if entries is None:
+            return None
+        return _laid_over(entries, tuple(c for c in conditions if c != "bcast"))
+
+    def _sibling(self, shape: Shape) -> str:
+        """The same operation on vectors half or a quarter as wide, "" if it was not measured."""
+        for wide, narrow in (("ZMM", "YMM"), ("ZMM", "XMM"), ("YMM", "XMM")):
+            if wide not in shape.key:
+                continue
+            name = shape.key.replace("XMM", "xmm").replace(wide, narrow).replace("xmm", "XMM")
+            for bits in ((512, 256), (256, 128)) if wide == "ZMM" else ((256, 128),):
+                name = name.replace(f"MMM{bits[0]}", f"MMM{bits[1]}") if narrow in name else name
+            name = name.replace("XMMM256", "XMMM128")
+            for candidate in (name, re.sub(r"_(ER|SAE)(?=/)", "", name)):
+                if candidate in self.records and candidate != shape.key:
+                    return candidate
+        return ""
+
+    def _computing(self, shape: Shape, data: Mapping[str, Any], known: Counter[str]) -> Counter[str] | None:
+        """The µops that neither load nor store; None where what is known must do."""
+        if sum(known.values()) > 6 or _DIVIDES.match(shape.mnemonic):
+            return None  # from microcode, or busy for long: what was seen comes from waiting
+        if _width(shape.key) == 2 or shape.memory_bits == 512:
+            return self._wide(shape, data, known)
+        if "YMM" in shape.key:
+            return self._half_wide(shape, data, known)
+        return self._sets(shape, data, known)
+
+    def _half_wide(self, shape: Shape, data: Mapping[str, Any], known: Counter[str]) -> Counter[str] | None:
+        """Of 256 bits, beside blockers of 128: counts are too small as often as not, so the narrower form's µops."""
+        if shape.has_memory and known:
+            # A load broadcasts, or widens, by itself what takes port 5 between registers.
+            alone = Counter({p: n for p, n in known.items() if p != "p5"})
+            return alone if data.get("tp") and data["tp"] < 0.7 * self.bound(known) else known
+        name = self._sibling(shape)
+        if name in self.made and not shape.has_memory:
+            theirs = _split(self.made[name][()].get("ports", ""))[1]
+            seen = _counts(data)
+            fits = all(seen.get(p, 0) <= theirs.get(p, 0) for p in ("p0", "p5"))
+            if fits and (theirs.total() == known.total() or self._nearer(theirs, known, data)):
+                return theirs
+        return known or self._sets(shape, data)
+
+    def _sets(self, shape: Shape, data: Mapping[str, Any], known: Counter[str] | None = None) -> Counter[str] | None:
+        """µops by port set from the counts on each set, of which larger sets contain the smaller ones'.
+
+        What the runs disagree on (`unsure`) is taken to be as `known`, and without that there is no answer.
+        """
+        seen = _counts(data)
+        for name in _VECTOR_SETS:
+            if name in data.get("unsure", ()):
+                if known is None:
+                    return None
+                seen[name] = sum(n for p, n in known.items() if set(p) <= set(name))
+        found = {p: seen.get(p, 0) for p in ("p0", "p1", "p5")}
+        found["p01"] = seen.get("p01", 0) - found["p0"] - found["p1"]
+        found["p15"] = seen.get("p15", 0) - found["p1"] - found["p5"]
+        found["p015"] = seen.get("p015", 0) - sum(found.values())
+        if any(n < 0 for n in found.values()):
+            return known
+        return Counter({p: n for p, n in found.items() if n})
+
+    def _wide(self, shape: Shape, data: Mapping[str, Any], known: Counter[str]) -> Counter[str]:
+        """Of 512 bits: p0 and p5 tell what can go nowhere else; the number of µops is the narrower form's."""
+        name = self._sibling(shape)
+        candidates = [known]
+        total = sum(known.values())
+        if name and name in self.made and not shape.has_memory:
+            total = sum(_split(self.made[name][()].get("ports", ""))[1].values())
+        seen = _counts(data, 0.55)
+        if not {"p0", "p5"} & set(data.get("unsure", ())):
+            zero, five = seen.get("p0", 0), seen.get("p5", 0)
+            candidates += [
+                Counter({p: c for p, c in (("p0", zero), ("p5", five), ("p05", n - zero - five)) if c})
+                for n in (total, sum(known.values()), zero + five)
+                if n >= zero + five
+            ]
+        best = candidates[0]
+        for candidate in candidates[1:]:
+            if self._nearer(candidate, best, data):
+                best = candidate
+        return best
+
+    def _nearer(self, one: Counter[str], other: Counter[str], data: Mapping[str, Any]) -> bool:
+        """Whether the throughput of these µops is clearly nearer to what was measured than that of the others."""
+        if not data.get("tp"):
+            return False
+        # 512 bits change the clock within a sample, most often so that too few cycles are counted.
+        errors = [max(t := self.bound(p) / data["tp"], 1 / t) if p else 9.0 for p in (one, other)]
+        return bool(errors[0] < 1.4 <= errors[1] or errors[0] * 1.3 < errors[1])
+
+    def bound(self, ports: Mapping[str, int]) -> float:
+        """The throughput that µops allow on their ports."""
+        usage = [(parse_port_set(p, self.ports), n) for p, n in ports.items()]
+        return float(of_form(usage)) if usage else 0.0
+
+    def _throughput(self, shape: Shape, data: Mapping[str, Any], entry: Entry, counted: bool) -> None:
+        """Notes a throughput that neither ports nor a chain explain; the divider's cycles."""
+        cycles = data.get("tp")
+        if not cycles or (counted and _BY_VALUE.match(shape.mnemonic)):
+            return
+        if _DIVIDES.match(shape.mnemonic):
+            if not counted or abs(cycles - entry.get("divider", 0)) > _SURE:
+                entry["divider"] = round(cycles)
+            return
+        if "I16" in shape.operands:
+            return  # its prefix stalls the predecoder
+        bound = max(self.bound(read_usage(entry.get("ports", ""))), entry.get("retire", 1) / 6)
+        pairs = parse_latency(entry.get("latency", ""))
+        chained = max((c for t, s, c in pairs if t == s or not (t.isdigit() and s.isdigit())), default=0)
+        if counted and not data["latency"] and not shape.has_memory and cycles < _RENAMED < bound:
+            entry["ports"] = ""  # A constant: as many a cycle as are renamed, not as there are ports.
+            return
+        low = 0.6 if _width(shape.key) == 2 else 0.85
+        if bound and cycles < low * bound - 0.05:
+            self.notes.append(f"{shape.key}: {cycles} cycles measured, {bound:.2f} by its ports {entry['ports']}")
+        loads = 0.5 if shape.has_memory else 0.0  # all from one address: two a cycle
+        entry.pop("tp", None)
+        if cycles > 1.3 * max(bound, loads) + 0.3 and cycles > 1.15 * chained:
+            entry["tp"] = round(cycles * 2) / 2
+
+    # --- latency ------------------------------------------------------------------------------------------------------
+
+    def _latency(
+        self, shape: Shape, conditions: Conditions, data: Mapping[str, Any], entry: Entry, counted: bool
+    ) -> str | None:
+        """The pairs of an entry with what was measured; None to keep what it has.
+
+        Of forms of uops.info's, the pairs that it has (`counted`): the others are of flags that are left undefined.
+        """
+        flow = dataflow(shape, "mask" in conditions)
+        if flow is None or flow.stores or not data["latency"]:
+            return None
+        pairs = {(t, s): c for t, s, c in parse_latency(entry.get("latency", ""))}
+        unmasked = {(t, s) for t, s, _ in self.records[shape.key][()]["latency"]}
+        for to, source, cycles in data["latency"]:
+            pair = (to, source)
+            if to not in flow.targets:
+                continue
+            if "zeroing" in conditions and to == source and pair not in unmasked:
+                pairs.pop(pair, None)  # nothing is merged: what was measured is what copies share
+                continue
+            known = pairs.get(pair)
+            if counted and pairs and known is None:
+                continue
+            if source == "m":
+                found = self._from_memory(shape, conditions, float(cycles), known)
+            else:
+                found = self._cycles(shape, conditions, pair, float(cycles), known)
+            if found is not None:
+                pairs[pair] = found
+        pairs = self._as_register(shape, conditions, pairs)
+        return write_latency([(t, s, c) for (t, s), c in pairs.items()])
+
+    def _as_register(
+        self, shape: Shape, conditions: Conditions, pairs: dict[tuple[str, str], int]
+    ) -> dict[tuple[str, str], int]:
+        """What took as long from memory as from a register in its place still does, if that was measured anew."""
+        register = shape.key[:-1] + "r"
+        twin = self._twin(shape, conditions)
+        operand = next((str(n) for n, o in enumerate(shape.operands) if o == "M"), "")
+        if twin is None or register not in self.kept or not shape.has_memory:
+            return pairs
+        if self.kept[register][()].get("source", self.default) not in ("uops.info", SOURCE):
+            return pairs  # two sources for the two forms
+        registers = tuple(c for c in conditions if c != "bcast")
+        old = {(t, s): c for t, s, c in parse_latency(_laid_over(self.kept[register], registers).get("latency", ""))}
+        new = {(t, s): c for t, s, c in parse_latency(twin.get("latency", ""))}
+        return {
+            (t, s): new.get((t, operand), c) if s == "m" and old.get((t, operand)) == c else c
+            for (t, s), c in pairs.items()
+        }
+
+    def _cycles(
+        self, shape: Shape, conditions: Conditions, pair: tuple[str, str], cycles: float, known: int | None
+    ) -> int | None:
+        """Whole cycles of a chain; None to keep what is known."""
+        if cycles < 0.6:
+            return None  # done by the renamer, or folded into what follows
+        if known is not None and (_BY_VALUE.match(shape.mnemonic) or "I16" in shape.operands):
+            return None
+        whole = round(cycles)
+        if _width(shape.key) == 2 and not 0.96 <= cycles / max(1, whole) <= 1.0:
+            # The clock changed, by up to a tenth; more is the mean of two ports, of which one takes longer.
+            narrow = self._narrow_cycles(shape, conditions, pair)
+            if narrow is not None and 0.9 <= cycles / narrow <= 1.1:
+                return narrow
+        if known is not None and abs(cycles - known) < _SURE:
+            return None
+        return whole
+
+    def _narrow_cycles(self, shape: Shape, conditions: Conditions, pair: tuple[str, str]) -> int | None:
+        name = self._sibling(shape)
+        if not name:
+            return None
+        for to, source, cycles in self.records[name].get(conditions, {}).get("latency", ()):
+            if (to, source) == pair and cycles >= 0.6:
+                return round(float(cycles))
+        return None
+
+    def _from_memory(self, shape: Shape, conditions: Conditions, cycles: float, known: int | None) -> int | None:
+        """What is left after the load: as long as from a register in its place, where that was measured."""
+        twin = self._twin(shape, conditions)
+        if known is not None and self.kept.get(shape.key, {}).get((), {}).get("source", self.default) == "uops.info":
+            return None
+        operand = next((str(n) for n, o in enumerate(shape.operands) if o == "M"), "")
+        if twin is not None:
+            for to, source, found in parse_latency(twin.get("latency", "")):
+                if to == "0" and source == operand:
+                    return int(found)
+        if not _vectors(shape):
+            return max(0, round(cycles - 5))
+        left = cycles - _COMPUTING_LOAD
+        return 0 if left < 0.5 else round(left)
+
+
+# --- what a form is ---------------------------------------------------------------------------------------------------
+
+
+def _laid_over(entries: Mapping[Conditions, Entry], conditions: Conditions) -> Entry:
+    """All fields of a form under conditions: entries with fewer of them first."""
+    found: Entry = {}
+    for c in sorted(entries, key=lambda c: (len(c), c)):
+        if set(c) <= set(conditions):
+            found.update(entries[c])
+    if conditions:
+        found.pop("source", None)
+        found.pop("derived", None)
+    return found
+
+
+def _hand_down(known: Mapping[Conditions, Entry], full: dict[Conditions, Entry], before: Entry, after: Entry) -> None:
+    """What became of the entry without conditions holds with conditions as well that did not say otherwise."""
+    for conditions, entry in full.items():
+        if not conditions:
+            continue
+        said = {name for c in known if c and set(c) <= set(conditions) for name in known[c]}
+        for name in {*before, *after} - said - {"source", "derived"}:
+            if entry.get(name) != after.get(name):
+                if name in after:
+                    entry[name] = after[name]
+                else:
+                    entry.pop(name, None)
+
+
+def _vectors(shape: Shape) -> bool:
+    return any(o in _WIDTHS for o in shape.operands)
+
+
+def _split(text: str) -> tuple[Counter[str], Counter[str]]:
+    """(µops that load or store, those that compute) of port usage."""
+    usage = read_usage(text)
+    memory = Counter({p: n for p, n in usage.items() if not set(p[1:]) & set("0156B")})
+    return memory, usage - memory
+
+
+def _general(data: Mapping[str, Any], known: Counter[str]) -> Counter[str] | None:
+    """One µop on integers by the only set of ports on which it was seen; None where what is known must do.
+
+    On all five ports together counts are too uncertain: what was seen on none of the smaller sets goes to any.
+    """
+    if sum(known.values()) != 1 or {"p1", "p06", "p15B"} & set(data.get("unsure", ())):
+        return None
+    seen = _counts(data)
+    return Counter({next((p for p in ("p1", "p06", "p15B") if seen.get(p)), "p0156B"): 1})
+
+
+def _address_latency(data: Mapping[str, Any], entry: Entry) -> str | None:
+    """The pairs of a `lea` with the time from its address, where that was measured and is another."""
+    pairs = {(t, s): c for t, s, c in parse_latency(entry.get("latency", ""))}
+    for to, source, cycles in data["latency"]:
+        if source == "a" and abs(cycles - pairs.get((to, source), cycles)) >= _SURE:
+            pairs[to, source] = round(cycles)
+            return write_latency([(t, s, c) for (t, s), c in pairs.items()])
+    return None
+
+
+def _counts(data: Mapping[str, Any], least: float = 0.6) -> Counter[str]:
+    """Whole µops on each set of ports; what was seen beside blockers is rather too much than too little."""
+    return Counter({name: int(cycles + 1 - least) for name, cycles in data["seen"].items()})

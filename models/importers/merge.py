@@ -1,0 +1,175 @@
+"""From what an importer gives to a model file: which figures are taken, what is kept of the file, what is noted.
+
+Everything above the line `# --- written by incc-model import` is written by hand and kept.
+"""
+
+from __future__ import annotations
+
+import os
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from incc.models.files.source import GENERATED, Entry, fusion_classes, merge_forms, read_chain, write_forms
+from incc.models.forms.rules import rules_of
+from incc.models.importers import Request, importer
+from incc.models.importers.common import ImportFailed
+from incc.models.loading import find_model, search_places
+from incc.models.notation import parse_latency
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from incc.models.files.source import Also, Forms
+    from incc.models.importers.common import Imported
+
+
+class Merged(msgspec.Struct, frozen=True):
+    """What was written: `imported` after restricting it to the forms asked for; `added`: forms that were taken."""
+
+    imported: Imported
+    added: int
+
+
+def import_into(
+    output: str, source: str, options: argparse.Namespace, forms: str = "*", search_path: Sequence[str] = ()
+) -> Merged:
+    """Imports a source into a model file; `options` as `Request` has them, `forms` a pattern for forms' keys.
+
+    Raises ImportFailed and ModelError; the file is as it was then.
+    """
+    module = importer(source)
+    header = _header(output, module.NEW_MODEL)
+    chain = read_chain(output, search_places(search_path), find_model) if os.path.exists(output) else []
+    keeps = bool(options.fill or options.prefer or options.compare or getattr(options, "resources", False))
+    own: Forms = chain[0].forms if chain and keeps else {}
+    also: Also = chain[0].also if chain and keeps else {}
+    fusion = fusion_classes(chain[:1]) if keeps else {}
+    kept = merge_forms(chain if keeps else chain[1:]) if chain else {}
+    isa = next((s.name.isa for s in chain if s.name.isa), module.ISAS[0])
+    if isa not in module.ISAS:
+        raise ImportFailed(f"{output}: {source} has nothing for {rules_of(isa).TITLE}")
+    imported = module.import_forms(
+        Request(
+            options=options,
+            output=output,
+            chain=chain,
+            isa=isa,
+            own=own,
+            kept=kept,
+            fusion=fusion,
+            search_path=search_path,
+        )
+    )
+    if imported.replaces_fusion:
+        fusion = imported.fusion
+    if forms != "*":
+        imported = replace(imported, forms={f: e for f, e in imported.forms.items() if fnmatchcase(f, forms)})
+    if imported.header is not None:
+        header = imported.header(header)
+    default = chain[0].data.get("source", "") if chain else source
+    prefers = options.prefer if imported.prefers is None else imported.prefers
+    if imported.prefers is None and (options.prefer or options.compare):
+        note_disagreements(also, kept, imported.forms, source, default, options.prefer)
+    merged = {form: dict(entries) for form, entries in own.items()}
+    added = 0
+    for form, entries in imported.forms.items():
+        if options.compare or (form in kept and not prefers):
+            continue
+        added += 1
+        merged[form] = {c: dict(f) for c, f in entries.items()}
+        if () in merged[form]:
+            base = merged[form][()]
+            origin = base.pop("source", source)
+            if origin != default:
+                base["source"] = origin
+    if imported.finish is not None:
+        added += imported.finish(merged)
+    try:
+        replace_file(output, header + write_forms(merged, fusion, also))
+    except OSError as e:
+        raise ImportFailed(f"{output}: {e.strerror}") from None
+    return Merged(imported, added)
+
+
+# --- disagreements ----------------------------------------------------------------------------------------------------
+
+
+def note_disagreements(
+    also: Also, kept: Forms, imported: Forms, source: str, default: str, replaced: bool = False
+) -> None:
+    """Notes in `also`, under the name of the source that is not used, where a model's figures and a source's disagree.
+
+    The figures in use are the model's (`kept`), or with `replaced` the source's. Compared are the µops by port and the
+    longest latency of the forms without conditions; what the source does not say is no disagreement.
+    """
+    for name in [source] if not replaced else list(also):
+        for form in imported:
+            also.get(name, {}).pop(form, None)
+    for form, entries in imported.items():
+        old, new = kept.get(form, {}).get(()), entries.get(())
+        if old is None or new is None:
+            continue
+        loser, winner = (old, new) if replaced else (new, old)
+        name = (old.get("source") or default) if replaced else source
+        if replaced and name == source:
+            continue
+        fields: Entry = {}
+        if "ports" in loser and _ports(loser) != _ports(winner):
+            fields["ports"] = loser["ports"]
+        longest = _longest(loser)
+        if longest is not None and longest != _longest(winner):
+            fields["latency"] = longest
+        if fields:
+            also.setdefault(name, {})[form] = fields
+    for name in [n for n, forms in also.items() if not forms]:
+        del also[name]
+
+
+def _ports(fields: Entry) -> list[str]:
+    return sorted(fields.get("ports", "").split("+"))
+
+
+def _longest(fields: Entry) -> int | None:
+    """The longest latency; None where there is none, or for memory operands, where sources count differently."""
+    pairs = parse_latency(fields.get("latency", ""))
+    if any("m" in (t, s) or "M" in (t, s) for t, s, _ in pairs):
+        return None
+    return max((c for _, _, c in pairs), default=None)
+
+
+# --- the file ---------------------------------------------------------------------------------------------------------
+
+
+def _header(path: str, new_model: str) -> str:
+    """The part of a model file that is written by hand: up to the imported part, or to its forms."""
+    if not os.path.exists(path):
+        if not new_model:
+            raise ImportFailed(f"{path}: no such file: the model's header must be written first (docs/models.md)")
+        return new_model.format(name=os.path.splitext(os.path.basename(path))[0])
+    try:
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+    except (OSError, UnicodeDecodeError) as e:
+        raise ImportFailed(f"{path}: {getattr(e, 'strerror', None) or 'not UTF-8 text'}") from None
+    cut = len(text)
+    for start in (GENERATED.split(";")[0], "[forms]", "[macro_fusion]"):
+        at = 0 if text.startswith(start) else text.find("\n" + start) + 1
+        if at or text.startswith(start):
+            cut = min(cut, at)
+    return text[:cut].rstrip("\n") + "\n\n"
+
+
+def replace_file(path: str, text: str) -> None:
+    """Writes a model; who reads it meanwhile sees the old one or the new one. Raises OSError, the file as it was."""
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "w", encoding="utf-8") as f:
+            f.write(text)
+        os.replace(temporary, path)
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)

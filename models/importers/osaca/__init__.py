@@ -1,0 +1,1 @@
+"""Import of OSACA's machine files."""

@@ -1,0 +1,235 @@
+"""Import of OSACA's machine files (YAML) of AArch64 cores: ports and latency.
+
+OSACA names registers by prefix and arrangement, either of which may be a wildcard, and ports by number; every form of
+the model that an entry covers gets its figures. What is taken, and what not, is described in docs/models.md.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from incc.frontends.aarch64.forms import split_operands
+from incc.models.files.source import Entry, Forms
+from incc.models.importers.common import MALFORMED, Imported, ImportFailed, Malformed
+from incc.models.importers.llvm.aarch64 import port_usage
+from incc.models.importers.osaca.file import read_forms
+from incc.models.notation import parse_latency, write_latency
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# OSACA's ports in the order of their numbers, by the names that LLVM and the vendors' guides give them (after the
+# figure of the pipes in each machine file). Units that are not pipelined are called DV, or a port's number and DV.
+_PORTS = {
+    "thunderx2t99": "P0 P1 P2 P4 P5 P3",
+    "neoverse-n1": "B S0 S1 M V0 V1 L0 L1",
+    "neoverse-v2": "B0 B1 S0 S1 S2 S3 M0 M1 V0 V1 V2 V3 L0 L1 L2 D0 D1",
+    "a64fx": "FLA PR FLB EXA EXB EAGA EAGB BR",
+    "apple-m1": "FP0 FP1 FP2 FP3 LS0 LS1 LS2 LS3 INT0 INT1 INT2 INT3 INT4 INT5",
+    "tsv110": "ALU AB0 AB1 MDU FSU1 FSU2 Ld0St Ld1",
+}
+
+
+def import_files(paths: Sequence[str], core: str, forms: Forms, keep_going: bool = False) -> Imported:
+    """OSACA's figures of the given forms of a core. Raises ImportFailed at the first malformed entry, or skips it."""
+    if core not in _PORTS:
+        raise ImportFailed(
+            f"it is not known how OSACA numbers the ports of {core} (known: {', '.join(sorted(_PORTS))})"
+        )
+    by_name: dict[str, list[tuple[str, list[str]]]] = {}
+    for form in forms:
+        mnemonic, _, shapes = form.partition("/")
+        if "[z." not in shapes and "{" not in shapes:
+            by_name.setdefault(mnemonic, []).append((form, _split(shapes)))
+    empty: Entry = {}
+    result: Forms = {}
+    unmatched: list[tuple[str, str]] = []
+    malformed = Malformed(keep_going)
+    numbered = {str(n): port for n, port in enumerate(_PORTS[core].split())}
+    for path in paths:
+        write_back, load_latency = _head(path)
+        for line, data, _ in read_forms(path):
+            place = f"{path}:{line}"
+            try:
+                names = data["name"] if isinstance(data["name"], list) else [data["name"]]
+                operands = [_pattern(o) or "" for o in data["operands"]]
+                if data["port_pressure"] is None or data["latency"] is None or "" in operands:
+                    continue
+                used, latency = _usage(data["port_pressure"], numbered), _cycles(data["latency"])
+            except MALFORMED as e:
+                malformed.add(place, e, "malformed instruction form: ")
+                continue
+            for name in names:
+                mnemonic = _mnemonic(str(name))
+                matches = [form for form, shapes in by_name.get(mnemonic, []) if _covers(operands, shapes)]
+                if not matches:
+                    unmatched.append((f"{name} {', '.join(o for o in operands if o)}", "no such form in the model"))
+                for form in matches:
+                    # The first entry counts, as in OSACA.
+                    known = forms[form].get((), empty)
+                    cycles = max(latency, load_latency.get(_register_kind(form), 0) if latency else 0)
+                    result.setdefault(form, {(): _fields(known, used, latency, cycles, write_back, core != "apple-m1")})
+        for form, entries in forms.items():
+            if form not in result and (loads := _load(form, entries.get((), empty), forms, load_latency)):
+                result[form] = {(): loads}
+    return Imported(forms=result, fusion={}, unmatched=unmatched, skipped=malformed.skipped, notes=[])
+
+
+def _mnemonic(name: str) -> str:
+    name = name.lower()
+    return "b.cond" if re.fullmatch(r"b\.?(eq|ne|cs|hs|cc|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)", name) else name
+
+
+def _split(shapes: str) -> list[str]:
+    """The operands of a form; what a post-index adds is a part of the address."""
+    address = shapes.find("[x")
+    if address < 0:
+        return split_operands(shapes)
+    return [*split_operands(shapes[:address].rstrip(",")), shapes[address:]]
+
+
+def _address(operand: dict[str, Any]) -> str | None:
+    if operand.get("base") not in ("x", "*"):
+        return None
+    if operand.get("post_indexed"):
+        return r"\[x\],[#x]"
+    if operand.get("pre_indexed"):
+        return r"\[x,#\]!"
+    with_index = r",[xw](,[a-z]+#?)?"
+    index = operand.get("index")
+    return rf"\[x({with_index})\]" if index == "x" else rf"\[x(,#{'|' + with_index if index else ''})?\]"
+
+
+def _pattern(operand: dict[str, Any]) -> str | None:
+    """The shapes that an operand stands for, as a regular expression; None for other kinds of operands."""
+    kind = operand["class"]
+    if kind == "immediate":
+        return "#"
+    if kind == "identifier":
+        return "label"
+    if kind == "condition":
+        return "cond"
+    if kind == "prfop":
+        return "prfop"
+    if kind == "memory":
+        return _address(operand)
+    if kind != "register":
+        return None
+    prefix, shape = operand["prefix"], operand.get("shape")
+    if not isinstance(prefix, str):
+        raise ValueError(f"register without prefix: {operand}")
+    if shape == "*" or (shape is None and prefix in ("z", "v")):
+        lanes = r"(\.\d*[bhsdq])?"
+    elif shape:
+        lanes = rf"\.\d*{re.escape(str(shape))}"
+    else:
+        lanes = ""
+    if prefix == "*":
+        return rf"[wxbhsdq]|[vz]{lanes}" if lanes else "[wxbhsdq]"
+    if prefix == "p":
+        return rf"p({lanes}|/[zm])?"
+    # q is also what OSACA calls a vector register as a whole.
+    return re.escape(prefix) + lanes
+
+
+def _covers(patterns: list[str], shapes: list[str]) -> bool:
+    return len(patterns) == len(shapes) and all(
+        re.fullmatch(p, s) is not None for p, s in zip(patterns, shapes, strict=True)
+    )
+
+
+def _usage(pressure: Any, names: dict[str, str]) -> Entry:
+    """The fields about µops and divider. Raises KeyError for a port that is not known, ValueError for nonsense."""
+    usage: dict[tuple[str, ...], int] = {}
+    divider = 0
+    if isinstance(pressure, dict):
+        # Alternatives, written out one by one: the same µops on one or the other port.
+        ways = list(pressure.values())
+        if any(len(way) != 1 or way[0][0] != ways[0][0][0] for way in ways):
+            raise ValueError(f"port pressure {pressure!r}")
+        pressure = [[ways[0][0][0], [n for way in ways for n in way[0][1]]]]
+    if not isinstance(pressure, list):
+        raise ValueError(f"port pressure {pressure!r}")
+    for cycles, where in pressure:
+        numbers = [n for w in where for n in ([w] if w in names or "D" in w else w)]
+        if all(n.endswith("D") for n in numbers):
+            # Data paths beside the ports, which are as busy as these.
+            continue
+        if all(n.endswith("DV") for n in numbers):
+            divider = max(divider, round(cycles / len(numbers)))
+            continue
+        ports = tuple(sorted(names[n] for n in numbers))
+        usage[ports] = usage.get(ports, 0) + max(1, round(cycles))
+    fields: Entry = {"ports": port_usage(usage), "retire": max(1, sum(usage.values()))}
+    if divider:
+        fields["divider"] = divider
+    return fields
+
+
+def _cycles(latency: Any) -> int:
+    if not isinstance(latency, (int, float)) or latency < 0:
+        raise ValueError(f"latency {latency!r}")
+    return round(latency)
+
+
+def _head(path: str) -> tuple[int | None, dict[str, int]]:
+    """Cycles from an address register to its new value where it is written back, and of loads by kind of register."""
+    try:
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+    except (OSError, UnicodeDecodeError) as e:
+        raise ImportFailed(f"{path}:1: {getattr(e, 'strerror', None) or e}") from None
+    found = re.search(r"^p_index_latency: *(\d+)", text, re.M)
+    loads = re.search(r"^load_latency: *\{(.*)\}", text, re.M)
+    table = {k: round(float(c)) for k, c in re.findall(r"(\w): *([\d.]+)", loads[1])} if loads else {}
+    return int(found[1]) if found else None, table
+
+
+def _register_kind(form: str) -> str:
+    """The letter of the first operand's registers."""
+    return form.partition("/")[2].lstrip("{")[:1]
+
+
+def _load(form: str, known: Entry, forms: Forms, table: dict[str, int]) -> Entry | None:
+    """A load with the latency from the table; one that takes longer than the plain load in the model still does."""
+    mnemonic, kind = form.partition("/")[0], _register_kind(form)
+    pairs = parse_latency(known.get("latency", ""))
+    latency = next((c for t, s, c in pairs if (t, s) == ("m", "a")), None)
+    plain = "ld1d/{z.d*1},p/z,[x,#,vl]" if kind == "z" else f"ldr/{'q' if kind == 'v' else kind},[x,#]"
+    usual = parse_latency(forms.get(plain, {}).get((), {}).get("latency", ""))
+    base = next((c for t, s, c in usual if (t, s) == ("m", "a")), None)
+    if not mnemonic.startswith("ld") or kind not in table or latency is None or base is None:
+        return None
+    cycles = table[kind] + max(0, latency - base)
+    if cycles == latency:
+        return None
+    return {
+        **known,
+        "latency": write_latency([(t, s, cycles if t == "m" else c) for t, s, c in pairs]),
+        "source": "osaca",
+    }
+
+
+def _fields(known: Entry, used: Entry, latency: int, load_latency: int, write_back: int | None, own: bool) -> Entry:
+    """The known entry with these µops; the latency goes to all pairs, unless the longest of the known is the same.
+
+    A load's latency is `load_latency`, from the address; a store's is not used. Where the destination is an input too,
+    it was measured from there: the other inputs are needed no later than that, and no later than in the model (if that
+    is the core's `own`).
+    """
+    fields: Entry = {"source": "osaca", **used}
+    pairs = parse_latency(known.get("latency", ""))
+    if ("m", "a") in [(t, s) for t, s, _ in pairs]:
+        pairs = tuple((t, s, load_latency if (t, s) == ("m", "a") and latency else c) for t, s, c in pairs)
+    elif any(t == "M" for t, _, _ in pairs):
+        pass
+    elif ("0", "0") in [(t, s) for t, s, _ in pairs]:
+        pairs = tuple((t, s, max(c, latency) if own and s != "0" else latency) for t, s, c in pairs)
+    elif pairs and max(c for _, _, c in pairs) != latency:
+        pairs = tuple((t, s, latency) for t, s, _ in pairs)
+    if write_back is not None:
+        pairs = tuple((t, s, write_back if t == "a" else c) for t, s, c in pairs)
+    if pairs:
+        fields["latency"] = write_latency(pairs)
+    return fields

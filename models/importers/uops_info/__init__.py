@@ -1,0 +1,1 @@
+"""Import of uops.info's measurements."""

@@ -1,0 +1,342 @@
+"""Completes uops.info's figures of AMD's cores, which name ports of floating-point µops only.
+
+The rules are in docs/models.md.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from iced_x86 import FlowControl
+from msgspec.structs import replace
+
+from incc.models.files.compile import compile_model
+from incc.models.files.source import DEFAULTS, Entry, Forms, merge_forms, read_chain
+from incc.models.forms.shapes import Shape, by_key, dataflow, example
+from incc.models.importers.common import Imported, ImportFailed, reduced
+from incc.models.importers.uops_info import importer as uops_info
+from incc.models.loading import find_model, search_places
+from incc.models.notation import parse_latency, parse_ports, write_latency
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Mapping, Sequence
+
+    from incc.models.importers import Request
+
+Entries = dict[tuple[str, ...], Entry]
+
+# What the sets of arithmetic units of the core that was measured stand for on another one: ports.functions.
+_ROLES = {"ALU1": "multiply", "ALU12": "shift", "ALU03": "select", "ALU0123": "integer"}
+# Published latencies between general-purpose and vector registers are those of the way there and back, less one cycle
+# (`movd` both ways: 5, of 6). Those of `movd`, so shared out that a vector is loaded in the 7 cycles of AMD's guides:
+_TO_VECTOR, _TO_GENERAL = 4, 2
+_FUNCTIONS = (
+    *("load", "load_vector", "store_address", "store_data", "store_vector"),
+    *("branch_taken", "branch_not_taken", "integer", "multiply", "shift", "select"),
+)
+_FIELDS_FROM_COUNTERS = ("uops_mite", "uops_ms", "simple_decoders", "complex_decoder", "no_lsd")
+_VECTORS = {"MM": 64, "XMM": 128, "YMM": 256, "ZMM": 512}
+
+
+ISAS = ("x86",)
+NEW_MODEL = ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="*", metavar="FILE")
+    parser.add_argument("--like", default="znver4", metavar="MODEL", help="the model with the integer units")
+
+
+def import_forms(request: Request) -> Imported:
+    """The forms in the files, completed; macro-fusion as in the other model, if the model says nothing of it."""
+    options = request.options
+    imported = import_files(options.files, request.output, options.like, request.search_path, options.keep_going)
+    return replace(imported, replaces_fusion=not request.fusion)
+
+
+def import_files(
+    files: list[str], output: str, like: str, search_path: Sequence[str], keep_going: bool = False
+) -> Imported:
+    """uops.info's figures of a core of AMD, completed; `output`: the model file, whose ports they are for.
+
+    Without files, the forms are those of `like` on the core's ports. Raises ImportFailed and ModelError.
+    """
+    places = search_places(search_path)
+    header = compile_model(output, places, find_model)[1]
+    reference = merge_forms(read_chain(find_model(like, places), places, find_model))
+    missing = sorted(set(_FUNCTIONS) - set(header["functions"]))
+    if missing:
+        raise ImportFailed(f"{output}: ports.functions.{missing[0]} is missing, which says what AMD's integer units do")
+    if not files:
+        return Imported(
+            forms=successor(reference, header, like), fusion=classes(like, places), unmatched=[], skipped=[], notes=[]
+        )
+    imported = uops_info.import_files(files, keep_going)
+    bits = header["parameters"]["memory_bits"] or 256
+    forms = complete(imported.forms, header["functions"], header["ports"], bits, lambda key: reference.get(key, {}))
+    for key, entries in forms.items():
+        entries[()]["source"] = "uops.info"
+        if fusion := reference.get(key, {}).get((), {}).get("fusion"):
+            entries[()]["fusion"] = fusion
+    return replace(imported, forms=forms, fusion=classes(like, places))
+
+
+def classes(like: str, places: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The macro-fusion classes of a model."""
+    own = read_chain(find_model(like, places), places, find_model)[0].data
+    return {name: tuple(jumps.split()) for name, jumps in own.get("macro_fusion", {}).items()}
+
+
+def successor(reference: Forms, header: Mapping[str, Any], like: str) -> Forms:
+    """The forms of the measured core on another one's ports: more units of each kind, and pipes of 512 bits.
+
+    With pipes as wide (`memory_bits`), what held a pipe for two cycles is one µop, and an access one access.
+    """
+    sets = {name: _write(found.split(","), header["ports"]) for name, found in header["functions"].items()}
+    renamed = {old: sets[role] for old, role in _ROLES.items()}
+    renamed |= {"AG012": sets["load"], "AG01": sets["load_vector"], "ST01": sets["store_data"]}
+    renamed |= {"BR": sets["branch_taken"], "p(ALU0|BR)": sets["branch_not_taken"]}
+    whole = header["parameters"]["memory_bits"] or 256 >= 512
+    result: Forms = {}
+    for key, entries in reference.items():
+        shape = by_key().get(key)
+        wide = whole and shape is not None and (shape.memory_bits == 512 or "ZMM" in shape.operands)
+        result[key] = {}
+        for conditions, fields in sorted(entries.items(), key=lambda e: (len(e[0]), e[0])):
+            done = {k: v for k, v in fields.items() if not (wide and k == "hold")}
+            if "ports" in done:
+                usage: dict[str, int] = {}
+                terms = _terms(done["ports"])
+                halve = (
+                    wide and not _merged(entries, conditions).get("hold") and any(n % 2 == 0 for n in terms.values())
+                )
+                for name, count in terms.items():
+                    here = renamed.get(name, name)
+                    usage[here] = usage.get(here, 0) + ((count + 1) // 2 if halve else count)
+                done["ports"] = "+".join(f"{n}*{p}" for p, n in sorted(usage.items()))
+            if not conditions:
+                done["derived"] = f"as on {like}"
+            below = _merged(result[key], conditions)
+            if not conditions or any(below.get(k, DEFAULTS[k]) != v for k, v in done.items()):
+                result[key][conditions] = done
+    return result
+
+
+def complete(
+    forms: Forms,
+    functions: Mapping[str, str],
+    ports: Sequence[str],
+    vector_bits: int,
+    like: Callable[[str], Mapping[tuple[str, ...], Entry]],
+) -> Forms:
+    """The forms with µops on all ports.
+
+    `functions` and `ports` are the core's; beside what every model has: `integer`, `multiply`, `shift`, `select` (the
+    units that conditional moves and sets go to), `load_vector`, `store_vector`, `branch_not_taken`. `vector_bits`: the
+    width of one access to memory. `like`: the entries of a form on a core of which the integer units were measured.
+    """
+    sets = {name: _write(found.split(","), ports) for name, found in functions.items()}
+    result: Forms = {}
+    for key, entries in forms.items():
+        shape = by_key().get(key)
+        if shape is None or () not in entries:
+            continue
+        reference = like(key)
+        done: Entries = {}
+        for conditions in entries:
+            fields = _merged(entries, conditions)
+            measured = _merged(reference, conditions) if reference else {}
+            done[conditions] = _entry(shape, conditions, fields, measured, sets, ports, vector_bits)
+        result[key] = reduced(done)
+    return result
+
+
+def _merged(entries: Mapping[tuple[str, ...], Entry], conditions: tuple[str, ...]) -> Entry:
+    fields: Entry = {}
+    for c in sorted(entries, key=lambda c: (len(c), c)):
+        if set(c) <= set(conditions):
+            fields.update(entries[c])
+    return fields
+
+
+def _entry(
+    shape: Shape,
+    conditions: tuple[str, ...],
+    fields: Entry,
+    measured: Entry,
+    sets: Mapping[str, str],
+    ports: Sequence[str],
+    vector_bits: int,
+) -> Entry:
+    slots = max(1, fields.get("retire", 1))
+    own = _terms(fields.get("ports", "")) or _pipes(measured, slots, ports, sets["store_vector"])
+    vector = sum(own.values())
+    memory = _memory(shape, conditions, sets, vector_bits)
+    usage = {p: n for p, n in own.items() if p != "FP45"}
+    if own.get("FP45"):
+        # Counted is that a pipe for stores and transfers was used; loads and stores have their ports below.
+        name = sets["store_vector"] if not _compares(shape) else sets.get("compare", sets["store_vector"])
+        usage[name] = usage.get(name, 0) + own["FP45"]
+    stored = sum(n for p, n in memory.items() if p == sets["store_vector"])
+    if stored and own and usage.get(sets["store_vector"]):
+        memory.pop(sets["store_vector"])
+    waits = max((c for _, _, c in parse_latency(fields.get("latency", ""))), default=0)
+    integer = _integer(shape, slots - vector, measured, sets, memory, waits)
+    if (fields.get("breaks") or _eliminated(shape, fields, measured)) and not measured.get("ports"):
+        usage, integer, memory = {}, {}, {}
+    for part in (integer, memory):
+        for p, n in part.items():
+            usage[p] = usage.get(p, 0) + n
+    done = {k: v for k, v in fields.items() if k not in _FIELDS_FROM_COUNTERS}
+    done["latency"] = _latency(shape, fields.get("latency", ""), measured)
+    done["ports"] = "+".join(f"{n}*{p}" for p, n in sorted(usage.items()) if n)
+    done["retire"] = slots
+    if not done["latency"]:
+        del done["latency"]
+    if shape.mnemonic in ("DIV", "IDIV"):
+        done["unit"] = "IDV"
+    elif measured.get("unit") == "FDV":
+        done["unit"] = "FDV"
+        done["divider"] = measured["divider"] * max(1, slots // max(1, measured.get("retire", 1)))
+    return done
+
+
+def _latency(shape: Shape, latency: str, measured: Entry) -> str:
+    """Latencies without the way back between classes of registers, and those to memory as on the measured core."""
+    stored = {s: c for t, s, c in parse_latency(measured.get("latency", "")) if t == "M"}
+    pairs = []
+    for to, source, cycles in parse_latency(latency):
+        ends = _class(shape, source), _class(shape, to)
+        if ends == ("general", "vector"):
+            cycles = max(0, cycles + 1 - _TO_GENERAL)
+        elif ends == ("vector", "general"):
+            cycles = max(0, cycles + 1 - _TO_VECTOR)
+        elif to == "M" and source in stored:
+            cycles = stored[source]
+        pairs.append((to, source, cycles))
+    return write_latency(pairs)
+
+
+def _class(shape: Shape, name: str) -> str:
+    """ "general" or "vector" for a register or flag by its name in latencies, "" for memory and masks."""
+    if name.isdigit():
+        operand = shape.operands[int(name)]
+        return "vector" if operand in _VECTORS else "general" if operand.startswith("R") else ""
+    if name in ("m", "M", "a", "k"):
+        return ""
+    return "vector" if name.startswith("zmm") else "general"
+
+
+def _eliminated(shape: Shape, fields: Entry, measured: Entry) -> bool:
+    """Moves between registers that take no time, as they do on the core that was measured."""
+    latency = [t.rpartition(":")[2] for t in fields.get("latency", "").split()]
+    return (
+        not shape.has_memory
+        and bool(measured)
+        and not measured.get("ports")
+        and not fields.get("ports")
+        and all(c == "0" for c in latency)
+    )
+
+
+def _pipes(measured: Entry, slots: int, ports: Sequence[str], leaving: str) -> dict[str, int]:
+    """Floating-point µops where none are published: as on the core that is like it, twice for twice the macro-ops.
+
+    `leaving`: the pipe through which results leave the unit on cores without a fifth and sixth. Empty where the core
+    lacks another one of the pipes.
+    """
+    times = max(1, slots // max(1, measured.get("retire", 1)))
+    found: dict[str, int] = {}
+    for name, count in _terms(measured.get("ports", "")).items():
+        if name.startswith("FP"):
+            here = leaving if name in ("FP4", "FP5") and name not in ports else name
+            found[here] = found.get(here, 0) + count * times
+    try:
+        parse_ports("+".join(f"1*{p}" for p in found), ports)
+    except ValueError:
+        return {}
+    return found
+
+
+def _terms(ports: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for term in ports.split("+") if ports else ():
+        count, _, name = term.partition("*")
+        found[name] = found.get(name, 0) + int(count)
+    return found
+
+
+def _write(names: Sequence[str], ports: Sequence[str]) -> str:
+    """The notation of a set of ports: "ALU12", or "p(ALU0|BR)"."""
+    if len(names) == 1:
+        return names[0]
+    prefixes = {n[:-1] for n in names}
+    short = prefixes.pop() + "".join(sorted(n[-1] for n in names))
+    if not prefixes and all(n[-1].isdigit() for n in names) and short not in ports:
+        return short
+    return f"p({'|'.join(names)})"
+
+
+def _compares(shape: Shape) -> bool:
+    """Results that go to flags."""
+    flow = dataflow(shape)
+    return flow is not None and bool({"C", "SPAZO"} & set(flow.targets))
+
+
+def _integer(
+    shape: Shape, most: int, measured: Entry, sets: Mapping[str, str], memory: Mapping[str, int], waits: int
+) -> dict[str, int]:
+    """µops of the integer units: as on the core that was measured, else one for each macro-op that is nothing else.
+
+    `waits`: the longest latency.
+    """
+    instruction = example(shape)
+    kind = None if instruction is None else instruction.flow_control
+    if kind in (FlowControl.CONDITIONAL_BRANCH, FlowControl.UNCONDITIONAL_BRANCH):
+        return {sets["branch_not_taken"]: 1, **({sets["integer"]: most - 1} if most > 1 else {})}
+    if kind in (FlowControl.CALL, FlowControl.RETURN, FlowControl.INDIRECT_BRANCH, FlowControl.INDIRECT_CALL):
+        return {sets["branch_taken"]: 1}
+    if "NOP" in shape.mnemonic or shape.mnemonic.startswith("PREFETCH") or shape.mnemonic == "VZEROUPPER":
+        return {}
+    known = {p: n for p, n in _terms(measured.get("ports", "")).items() if p in _ROLES}
+    vector = any(p.startswith("FP") for p in _terms(measured.get("ports", "")))
+    if known or vector or (measured and waits == 0):
+        found: dict[str, int] = {}
+        for ports, count in known.items():
+            role = sets[_ROLES[ports]]
+            found[role] = found.get(role, 0) + min(count, max(most, 1))
+        return found
+    rest = most - (1 if memory and most == 1 and waits == 0 else 0)
+    return {sets["integer"]: rest} if rest > 0 else {}
+
+
+def _memory(shape: Shape, conditions: tuple[str, ...], sets: Mapping[str, str], vector_bits: int) -> dict[str, int]:
+    """Accesses to memory, explicit and implicit."""
+    flow = dataflow(shape, "mask" in conditions)
+    if flow is None or shape.mnemonic == "LEA" or "NOP" in shape.mnemonic:
+        return {}
+    width = max((_VECTORS.get(o, 0) for o in shape.operands), default=0)
+    parts = max(1, (shape.memory_bits if "bcast" not in conditions else 0) // vector_bits)
+    if any(o.startswith("VSIB") for o in shape.operands):
+        parts = elements(shape)
+    found: dict[str, int] = {}
+    if flow.loads or shape.mnemonic.startswith("PREFETCH"):
+        found[sets["load_vector" if width > 64 else "load"]] = parts
+    if flow.stores:
+        for name in ("store_address", "store_data", *(("store_vector",) if width else ())):
+            if name in sets:
+                found[sets[name]] = found.get(sets[name], 0) + parts
+    return found
+
+
+def elements(shape: Shape) -> int:
+    """Accesses of a gather or scatter: as many as there are both data and indices in the registers."""
+    index = next(
+        int({"XMM": 128, "YMM": 256, "ZMM": 512}[o.removeprefix("VSIB_")]) for o in shape.operands if "VSIB" in o
+    )
+    data = max((_VECTORS.get(o, 0) for o in shape.operands), default=128)
+    indices = re.search(r"(?:GATHER|SCATTER)P?([DQ])", shape.mnemonic)
+    index_bits = 64 if indices and indices[1] == "Q" else 32
+    return max(1, min(index // index_bits, data // max(shape.memory_bits, 32)))

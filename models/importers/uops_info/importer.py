@@ -1,0 +1,734 @@
+"""Import of uops.info's measurements: its instructions.xml, or JSON lines, one instruction variant each.
+
+Variants are matched to decoder forms by their operands and opcodes, never by disassembled text. How published latencies
+become latencies between operands is described in docs/models.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import iced_x86 as iced
+import msgspec
+from iced_x86 import OpAccess
+from msgspec.structs import replace
+
+from incc.models.files.source import Entry, Forms, fusion_classes
+from incc.models.forms.shapes import Shape, example, root_name, shapes
+from incc.models.importers.common import (
+    MALFORMED,
+    Imported,
+    ImportFailed,
+    Malformed,
+    add_renamed_ports,
+    differences,
+    read_json_lines,
+    reduced,
+    renamed_ports,
+)
+from incc.models.importers.uops_info import xml as uops_xml
+from incc.models.model import MOST_SLOTS
+from incc.models.notation import write_latency, write_numbered_usage
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+    from incc.models.importers import Request
+
+_CONDITION_CODES = {"NB": "AE", "NBE": "A", "NL": "GE", "NLE": "G", "NZ": "NE", "Z": "E"}
+_MNEMONICS = {
+    "CALL_NEAR": "CALL",
+    "RET_NEAR": "RET",
+    "RET_FAR": "RETF",
+    "XLAT": "XLATB",
+    "PREFETCH_EXCLUSIVE": "PREFETCH",
+    "MOV_CR": "MOV",
+    "MOV_DR": "MOV",
+    "PEXTRW_SSE4": "PEXTRW",
+    "CMPSD_XMM": "CMPSD",
+    "MOVSD_XMM": "MOVSD",
+    "PUSHF": "PUSHF",
+}
+_OPERANDS = {"R8l": "R8", "R8h": "R8", "Rel8": "REL8", "Rel32": "REL32", "0": "I8"}
+_STRING_INSTRUCTIONS = re.compile(r"(MOVS|CMPS|SCAS|LODS|STOS|INS|OUTS)[BWDQ]$")
+_VECTORS = ("MM", "XMM", "YMM")
+_DECODED = 4  # µops that the decoders make; more come from microcode
+# Reading back more than was just stored, as done to measure narrow vector stores, cannot be forwarded and takes about
+# 9 cycles longer in the data for Skylake (movd [mem], mm against movq): figures above this tell nothing of a store.
+_FORWARDING_FAILED = 8
+# In the order in which XED lists a form's implicit registers, where two have the same access.
+_REGISTER_ORDER = ("rax", "rdx", "rbx", "rcx", "rsi", "rdi", "rbp", "rsp", "zmm0")
+_RDX_FIRST = ("XGETBV", "CMPXCHG8B", "CMPXCHG16B")
+
+Latency = tuple[str, str, int]
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """One line: its place for messages, the mnemonic without what was added to it, operands, and conditions."""
+
+    place: str
+    data: dict[str, Any]
+    mnemonic: str
+    operands: tuple[str, ...]
+    memory_bits: int
+    opcode: int | None
+    word: bool
+    conditions: tuple[str, ...]
+
+    @property
+    def form(self) -> str:
+        return str(self.data["form"])
+
+
+class _Unmatched(Exception):
+    """The record is of something that the decoder has no form for."""
+
+
+ISAS = ("x86",)
+NEW_MODEL = """\
+format = 1
+name = "{name}"
+aliases = []
+title = "{name}"
+isa = "x86"
+source = "uops.info"
+
+[sources]
+"uops.info" = "uops.info"
+
+[ports]
+names = ["0", "1", "2", "3", "4", "5", "6", "7"]
+resources = []
+
+[ports.functions]
+
+[parameters]
+
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    parser.add_argument("--arch", metavar="NAME", help="the core, as uops.info calls it (SKL); for XML files")
+    add_renamed_ports(parser)
+
+
+def import_forms(request: Request) -> Imported:
+    """All forms of the core; without the model's own, only what differs from what it inherits."""
+    from incc.models.importers import derive
+
+    options = request.options
+    renamed = renamed_ports(options.rename_ports)
+    imported = replace(import_files(options.files, options.keep_going, options.arch, renamed), replaces_fusion=True)
+    if request.keeps:
+        return imported
+    # Measured on this core: stands before what is inherited, however that came about.
+    chain = request.chain
+    derive.add_idioms(imported.forms, lambda key: imported.forms.get(key, {}))
+    source = chain[0].data.get("source", "") if chain else "uops.info"
+    inherited = fusion_classes(chain[1:])
+    return replace(
+        imported,
+        forms=differences(imported.forms, request.kept, source),
+        fusion={k: v for k, v in imported.fusion.items() if v != inherited.get(k)},
+        prefers=True,
+    )
+
+
+def import_files(
+    paths: list[str], keep_going: bool = False, arch: str = "", renamed: Mapping[str, str] | None = None
+) -> Imported:
+    """All forms of one core, from one or more files. Raises ImportFailed at the first malformed record.
+
+    `arch` is uops.info's name of the core, needed for XML files, which have many; JSON lines are about one. With
+    `keep_going` malformed records are skipped and listed instead. `renamed`: port sets by their names in the source,
+    where these are kinds of µop rather than ports (Lion Cove's "ALU").
+    """
+    records: list[Record] = []
+    unmatched: list[tuple[str, str]] = []
+    malformed = Malformed(keep_going)
+    for path in paths:
+        if path.removesuffix(".gz").endswith(".xml"):
+            if not arch:
+                raise ImportFailed(f"{path}: has measurements of many cores: name one (--arch SKL)")
+            found = uops_xml.read(path, arch, keep_going, malformed.skipped)
+        else:
+            found = read_json_lines(path, malformed)
+        for place, data in found:
+            if "arch" in data and "form" not in data:
+                continue
+            try:
+                records.append(_record(place, data))
+            except _Unmatched as e:
+                unmatched.append((str(data.get("form")), str(e)))
+            except MALFORMED as e:
+                name = f" {data['form']}" if isinstance(data.get("form"), str) else ""
+                malformed.add(place, e, f"malformed record{name}: ")
+    return _convert(records, unmatched, malformed, renamed or {})
+
+
+def _record(place: str, data: dict[str, Any]) -> Record:
+    """Takes a line apart. Raises ValueError, KeyError or TypeError if it is malformed, _Unmatched if of no use."""
+    for key, kind in (("ports", dict), ("latency", list), ("operands", list), ("variants", dict), ("attrs", dict)):
+        if not isinstance(data[key], kind):
+            raise ValueError(f"{key!r} is not a{' list' if kind is list else 'n object'}")
+    for key in ("uops", "retire_slots"):
+        if not isinstance(data[key], int) or data[key] < 0:
+            raise ValueError(f"{key!r} is not a number of µops")
+    for ports in (data["ports"], *(v.get("ports", {}) for v in data["variants"].values())):
+        for names, count in ports.items():
+            if not re.fullmatch("[0-9A-Za-z_]+", names) or not isinstance(count, int) or count < 1:
+                raise ValueError(f"port usage {names!r}: {count!r}")
+    for entry in data["latency"]:
+        if not all(isinstance(entry[k], str) for k in ("from", "to")):
+            raise ValueError("a latency's 'from' and 'to' are not names of operands")
+        for key in ("cycles", "addr", "addr_index", "mem", "same_reg"):
+            if key in entry and not isinstance(entry[key], int):
+                raise ValueError(f"a latency's {key!r} is not a number of cycles")
+    match = re.fullmatch(r"(\w+)(?: \((.*)\))?", data["form"])
+    if not match:
+        raise ValueError(f"form {data['form']!r} is not MNEMONIC (OPERANDS)")
+    name, operands = match[1], tuple(match[2].split(", ")) if match[2] else ()
+    attrs = data["attrs"]
+    conditions = set()
+    if "agen" in attrs:
+        if not name.startswith("LEA_"):
+            raise _Unmatched("MPX")
+        conditions.add(f"agen:{attrs['agen']}")
+        name, operands = "LEA", (*operands, "AGEN")
+    elif name.startswith("LEA_"):
+        conditions.add(f"agen:{name[4:]}")
+        name, operands = "LEA", (*operands, "AGEN")
+    for suffix, condition in (("_LOCK", "lock"), ("_REPE", "rep"), ("_REPNE", "repne"), ("_R4", "rm4-7"), ("_R0", "")):
+        if name.endswith(suffix):
+            name = name.removesuffix(suffix)
+            conditions |= {condition} - {""}
+    opcode = None
+    if coded := re.fullmatch(r"(.+)_(?:0F)?([0-9A-F]{2})", name):
+        name, opcode = coded[1], int(coded[2], 16)
+    word = name.endswith("_W")
+    name = name.removesuffix("_W")
+    if name.endswith("_REX64") or name.startswith("BND"):
+        raise _Unmatched("MPX or redundant prefix")
+    if "0" in operands:
+        conditions.add("imm0")
+    conditions |= {f"high8_{n}" for n, o in enumerate(operands) if o == "R8h"}
+    for prefix in ("J", "SET", "CMOV"):
+        if name.startswith(prefix) and name[len(prefix) :] in _CONDITION_CODES:
+            name = prefix + _CONDITION_CODES[name[len(prefix) :]]
+    # Where a form may stand for a string instruction or one on xmm, the latter is marked.
+    vector = name in ("CMPSD_XMM", "MOVSD_XMM")
+    name = _MNEMONICS.get(name, name)
+    if _STRING_INSTRUCTIONS.match(name) and not vector:
+        operands = ("STRING",)
+    bits = [int(o[1:]) for o in operands if re.fullmatch(r"M\d+", o)]
+    tokens = tuple(_operand(o) for o in operands)
+    return Record(
+        place=place,
+        data=data,
+        mnemonic=name,
+        operands=tokens,
+        memory_bits=bits[0] if bits else 0,
+        opcode=opcode,
+        word=word,
+        conditions=tuple(sorted(conditions)),
+    )
+
+
+def _operand(text: str) -> str:
+    if re.fullmatch(r"M\d+", text) or text == "AGEN":
+        return "M"
+    return "MOFFS" if text.startswith("Moffs") else _OPERANDS.get(text, text)
+
+
+# --- matching --------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _shapes_by_signature() -> dict[tuple[str, tuple[str, ...]], list[Shape]]:
+    """Forms by mnemonic and explicit operands as uops.info lists them."""
+    index = defaultdict(list)
+    for s in shapes():
+        if s.encoding == "EVEX":
+            continue
+        operands = tuple(o for o in s.operands if o != "STRING")
+        if _STRING_INSTRUCTIONS.match(s.mnemonic) and "STRING" in s.operands:
+            operands = ("STRING",)
+        index[s.mnemonic, operands].append(s)
+    return index
+
+
+def match(record: Record) -> list[Shape]:
+    """The decoder's forms that a record is about; more than one where several codes do the same."""
+    found = _shapes_by_signature().get((record.mnemonic, record.operands), [])
+    if record.opcode is not None:
+        found = [s for s in found if s.opcode & 0xFF == record.opcode]
+    elif record.form.startswith("PEXTRW_SSE4"):
+        found = [s for s in found if s.opcode == 0x15]
+    size = {"1": 16, "2": 32, "3": 64}.get(str(record.data["attrs"].get("eosz", "")))
+    if record.word:
+        size = 16
+    if size and len(found) > 1:
+        found = [s for s in found if s.operand_size in (0, size)] or found
+    elif len(found) > 1 and not record.operands and record.mnemonic != "NOP":
+        # leave, ret, enter …: the form that has 64 bits without a prefix.
+        found = [s for s in found if s.operand_size in (0, 64)] or found
+    if record.memory_bits and len({s.memory_bits for s in found}) > 1:
+        found = [s for s in found if s.memory_bits == record.memory_bits]
+    return found
+
+
+# --- figures ---------------------------------------------------------------------------------------------------------
+
+
+class Plain(msgspec.Struct, frozen=True, kw_only=True):
+    """Published figures of plain moves, in cycles: what measuring through memory adds to an instruction's own latency.
+
+    `load`: address to register by kind of register; `store`: register to stored data by kind of register and by
+    bits of memory; `modify`: address to stored data by bits, of an instruction that adds one cycle to load and
+    store, less that cycle; `modify_memory`: stored data to stored data by the same, 0 where it is not published.
+    `renamed`: the renamer passes what was just stored on to a load from the same address (Golden Cove, Gracemont
+    and later), so that measuring through memory shows none of it.
+    """
+
+    load: dict[str, int]
+    store: dict[str, int]
+    modify: dict[int, int]
+    modify_memory: dict[int, int]
+    renamed: bool
+
+
+def _plain_moves(records: list[Record]) -> Plain:
+    """Reads them off the data. Where a core lacks one (ymm before AVX), the next smaller is taken."""
+    published: dict[str, list[dict[str, Any]]] = {r.form: r.data["latency"] for r in records}
+
+    def figure(form: str, key: str, default: int) -> int:
+        for entry in published.get(form, ()):
+            if key in entry:
+                return int(entry[key])
+        return default
+
+    gpr = figure("MOV (R64, M64)", "addr", 5)
+    xmm = figure("MOVAPS (XMM, M128)", "addr", gpr + 1)
+    ymm = figure("VMOVAPS (YMM, M256)", "addr", xmm)
+    load = {"gpr": gpr, "XMM": xmm, "YMM": ymm, "MM": figure("MOVQ (MM, M64)", "addr", xmm)}
+
+    def stored(form: str, default: int) -> int:
+        for entry in published.get(form, ()):
+            if str(entry.get("from", "")).startswith("REG"):
+                return int(entry["cycles"])
+        return default
+
+    store = {str(n): stored(f"MOV (M{n}, R{n if n > 8 else '8l'})", 0) for n in (8, 16, 32, 64)}
+    store["XMM"] = stored("MOVAPS (M128, XMM)", 0)
+    store["YMM"] = stored("VMOVAPS (M256, YMM)", store["XMM"])
+    store["MM"] = stored("MOVQ (M64, MM)", store["XMM"])
+    through = gpr + store["64"] + figure("MOV (R64, M64)", "mem", 0)
+    modify = {n: figure(f"INC (M{n})", "addr", through + 1) - 1 for n in (8, 16, 32, 64)}
+    memory = {n: figure(f"INC (M{n})", "mem", 1) - 1 for n in (8, 16, 32, 64)}
+    return Plain(
+        load=load, store=store, modify=modify, modify_memory=memory, renamed=figure("MOV (M64, R64)", "addr", 1) == 0
+    )
+
+
+def _operand_names(record: Record, shape: Shape) -> dict[str, tuple[list[str], list[str], str]]:
+    """uops.info's operand names to (names as a source, names as a target, kind) in a form's latency.
+
+    `kind` is an operand of Shape.operands, "flags", "gpr" for an implicit register, or "". Registers that no
+    instruction names (rip, MXCSR, the time-stamp counter) get no name.
+    """
+    names: dict[str, tuple[list[str], list[str], str]] = {}
+    explicit = 0 if record.operands == ("STRING",) else len(record.operands)
+    fixed = {_root(o.lower()): str(n) for n, o in enumerate(shape.operands) if o.lower() in _FIXED_ROOTS}
+    implicit = _implicit_registers(shape)
+    stores_only = 0
+    for n, operand in enumerate(record.data["operands"]):
+        name, kind, access = operand["name"], operand["type"], operand["access"]
+        if kind == "flags":
+            read = _flag_groups(operand.get("flags_read", ""))
+            written = _flag_groups(operand.get("flags_written", ""))
+            names[name] = (read or written, written, "flags")
+        elif kind in ("mem", "agen"):
+            if kind == "agen":
+                names[name] = (["a"], [], "M")
+            else:
+                names[name] = (["m"] if "r" in access else [], ["M"] if "w" in access else [], "M")
+                stores_only += 1
+        elif n < explicit:
+            names[name] = ([str(n)], [str(n)], shape.operands[n])
+        elif kind == "reg":
+            root = _take(implicit, access)
+            if root is not None:
+                known = fixed.get(root, root)
+                names[name] = ([known], [known], "XMM" if root.startswith("zmm") else "gpr")
+    return names
+
+
+_FIXED_ROOTS = {"al": "rax", "ax": "rax", "eax": "rax", "rax": "rax", "cl": "rcx", "dx": "rdx"}
+
+
+def _root(name: str) -> str:
+    return _FIXED_ROOTS.get(name, name)
+
+
+def _flag_groups(letters: str) -> list[str]:
+    return [group for group in ("C", "SPAZO") if any(f in letters for f in group)]
+
+
+@cache
+def _used_registers(shape: Shape) -> tuple[tuple[str, str], ...]:
+    instruction = example(shape)
+    if instruction is None:
+        return ()
+    access = {
+        OpAccess.READ: "r",
+        OpAccess.COND_READ: "r",
+        OpAccess.WRITE: "w",
+        OpAccess.COND_WRITE: "w",
+        OpAccess.READ_WRITE: "rw",
+        OpAccess.READ_COND_WRITE: "rw",
+    }
+    merged: dict[str, set[str]] = {}
+    for used in iced.InstructionInfoFactory().info(instruction).used_registers():
+        root = root_name(used.register)
+        if root in _REGISTER_ORDER and used.access in access:
+            merged.setdefault(root, set()).update(access[used.access])
+    order = list(_REGISTER_ORDER)
+    if shape.mnemonic in _RDX_FIRST:
+        order = ["rdx", "rax", "rcx", *order]
+    return tuple((r, "".join(sorted(merged[r]))) for r in sorted(merged, key=order.index))
+
+
+def _implicit_registers(shape: Shape) -> list[tuple[str, str]]:
+    """Implicit registers of a form and their access, in XED's order."""
+    return list(_used_registers(shape))
+
+
+def _take(registers: list[tuple[str, str]], access: str) -> str | None:
+    """Takes the first register with that access off the list, else the first that at least has it."""
+    wanted = set(access.replace("c", "")) & {"r", "w"}
+    for exactly in (True, False):
+        for n, (root, has) in enumerate(registers):
+            if set(has) == wanted or (not exactly and set(has) >= wanted):
+                del registers[n]
+                return root
+    return None
+
+
+def _latencies(
+    record: Record, shape: Shape, plain: Plain, same_reg: bool
+) -> tuple[list[Latency], set[tuple[str, str]]]:
+    """Latencies between operands, and the pairs (to, from) for which only a lower bound is published."""
+    names = _operand_names(record, shape)
+    access = {o["name"]: o["access"] for o in record.data["operands"]}
+    found: list[Latency] = []
+    bounds: set[tuple[str, str]] = set()
+    for entry in record.data["latency"]:
+        if entry["from"] not in names or entry["to"] not in names:
+            continue
+        sources, _, source_kind = names[entry["from"]]
+        _, targets, target_kind = names[entry["to"]]
+        if plain.renamed and source_kind == "M" and access[entry["from"]] == "rw" and not _has_vector(record):
+            bounds |= {(t, s) for t in targets for s in sources}
+            continue
+        if target_kind == "M":
+            if source_kind == "M":
+                if access[entry["to"]] != "rw" or "addr" not in entry:
+                    continue
+                through = plain.modify_memory.get(record.memory_bits, 0)
+                if through and "mem" in entry:
+                    cycles = int(entry["mem"]) - through
+                else:
+                    published = max(entry["addr"], entry.get("addr_index", 0))
+                    cycles = published - plain.modify.get(record.memory_bits, plain.modify[64])
+            else:
+                kind = source_kind if source_kind in plain.store else str(record.memory_bits)
+                cycles = int(entry["cycles"]) - plain.store.get(kind, plain.store["64"])
+                if "MOVNT" in record.mnemonic:
+                    # Published is the way to memory and back; the data can be stored as soon as with a plain store.
+                    cycles = 0
+                elif source_kind in _VECTORS and record.memory_bits < 64 and cycles > _FORWARDING_FAILED:
+                    continue
+        elif source_kind == "M":
+            if "addr" not in entry and record.operands[-1:] != ("M",):
+                bounds |= {(t, s) for t in targets for s in sources}
+                continue
+            if "addr" not in entry:
+                if "mem" in entry or shape.mnemonic != "LEA":
+                    bounds |= {(t, s) for t in targets for s in sources}
+                    continue
+                cycles = int(entry["cycles"])
+            elif sources == ["a"]:
+                cycles = max(entry["addr"], entry.get("addr_index", 0))
+            else:
+                wide = record.memory_bits >= 256 and target_kind == "XMM"
+                base = plain.load.get("YMM" if wide else target_kind, plain.load["gpr"])
+                published = entry["addr"]
+                if shape.operands[-1].startswith("VSIB") or any(o.startswith("VSIB") for o in shape.operands):
+                    published = max(published, entry.get("addr_index", 0))
+                cycles = published - base
+        else:
+            cycles = int(entry["same_reg" if same_reg and "same_reg" in entry else "cycles"])
+        found += [(t, s, max(0, cycles)) for t in targets for s in sources]
+    return found, bounds
+
+
+def _kinds(record: Record, uops: int) -> dict[str, int]:
+    """µops by the kind of unit that they need, on cores of which no counter tells ports (Intel's Atom line).
+
+    The µops counted there are whole: one may load, compute and store. "load", "store_address" and "store_data" are what
+    the memory operands need, in halves if a 256-bit one counts twice; "branch", "vector" or "int" the rest.
+    """
+    access = "".join(o["access"] for o in record.data["operands"] if o["type"] == "mem")
+    halves = 2 if record.memory_bits == 256 and uops >= 2 else 1
+    moves = record.mnemonic.startswith(("MOV", "VMOV", "LDDQU", "VLDDQU", "POP", "PUSH"))
+    kinds = Counter({"load": halves * ("r" in access)})
+    kinds.update(dict.fromkeys(("store_address", "store_data"), halves * ("w" in access)))
+    if record.mnemonic.startswith(("J", "CALL", "RET", "LOOP")):
+        kind = "branch"
+    else:
+        kind = "vector" if any(o in _VECTORS or o.startswith("VSIB") for o in record.operands) else "int"
+    if not (access and moves and uops <= halves):
+        kinds[kind] += uops
+    return {k: n for k, n in kinds.items() if n} if uops else {}
+
+
+def _count_fused_uops(records: list[Record]) -> None:
+    """Sets `retire_slots` on cores that have no counter of them, where one is published for every instruction.
+
+    If a plain store counts as one µop, what was counted are macro-operations as they retire (AMD, Intel's Atom line).
+    Else (Core 2) a load is taken to travel with a computation and the two µops of a store as one (Intel's optimization
+    manual on micro-fusion), but for sequences from microcode.
+    """
+    figures = [(r, f) for r in records for f in (r.data, *r.data["variants"].values()) if "uops" in f]
+    if any(f.get("retire_slots", 1) != 1 for _, f in figures):
+        return
+    fused = any(r.form == "MOV (M64, R64)" and r.data["uops"] == 1 for r in records)
+    if not fused and not any(r.form == "MOV (M64, R64)" and sum(r.data["ports"].values()) == 2 for r in records):
+        return
+    for record, f in figures:
+        uops = int(f["uops"])
+        access = "".join(o["access"] for o in record.data["operands"] if o["type"] == "mem")
+        loads, stores = int("r" in access), int("w" in access)
+        if not fused and uops <= _DECODED:
+            uops -= (loads if uops > loads + 2 * stores else 0) + stores
+        f["retire_slots"] = max(1, uops)
+
+
+def _has_vector(record: Record) -> bool:
+    return any(o.endswith("MM") for o in record.operands)
+
+
+def _entry(record: Record, shape: Shape, figures: dict[str, Any], latency: list[Latency]) -> Entry:
+    fields: Entry = {"ports": write_numbered_usage(figures["ports"]), "retire": figures["retire_slots"]}
+    if latency:
+        fields["latency"] = write_latency(latency)
+    if figures.get("div_cycles"):
+        fields["divider"] = figures["div_cycles"]
+    if figures.get("tp"):
+        fields["tp"] = figures["tp"]
+    if figures.get("uops_mite", figures["retire_slots"]) != figures["retire_slots"]:
+        fields["uops_mite"] = figures["uops_mite"]
+    if figures.get("uops_ms"):
+        fields["uops_ms"] = figures["uops_ms"]
+    if figures.get("complex_decoder"):
+        fields["complex_decoder"] = True
+        if figures.get("simple_decoders"):
+            fields["simple_decoders"] = figures["simple_decoders"]
+    return fields
+
+
+def _implausible(record: Record, figures: dict[str, Any]) -> str:
+    """Why figures cannot be right, or are no use, "" if they can.
+
+    Micro-fusion joins at most two µops (a gather's loads are one fused µop). Microcode is measured with some noise,
+    which hardly matters among that many µops.
+    """
+    if figures["retire_slots"] > MOST_SLOTS:
+        return f"{figures['retire_slots']} µops, which depend on what the caches hold"
+    if record.data.get("whole_uops"):
+        return ""
+    uops = sum(figures["ports"].values())
+    limit = 5 if figures.get("uops_ms", 0) >= 4 else 2
+    if uops > limit * max(1, figures["retire_slots"]) and not any(o.startswith("VSIB") for o in record.operands):
+        return f"{uops} µops on ports, but only {figures['retire_slots']} fused ones"
+    return ""
+
+
+def _convert(
+    records: list[Record],
+    unmatched: list[tuple[str, str]],
+    malformed: Malformed,
+    renamed: Mapping[str, str],
+) -> Imported:
+    plain = _plain_moves(records)
+    _count_fused_uops(records)
+    by_kind = bool(records) and not any(r.data["ports"] for r in records) and bool(renamed)
+    if by_kind:
+        for record in records:
+            record.data["whole_uops"] = True
+            record.data["ports"] = _kinds(record, record.data["uops"])
+            for f in record.data["variants"].values():
+                if "uops" in f:
+                    f["ports"] = _kinds(record, f["uops"])
+    for figures in (f for r in records for f in (r.data, *r.data["variants"].values()) if "ports" in f):
+        ports: Counter[str] = Counter()
+        for names, n in figures["ports"].items():
+            ports[renamed.get(names, names)] += n
+        figures["ports"] = dict(ports)
+    lsd_known = any(r.data.get("can_be_used_by_lsd") for r in records)
+    classes = _fusion_classes(records)
+    full: dict[str, dict[tuple[str, ...], Entry]] = {}
+    bounds: dict[tuple[str, tuple[str, ...]], set[tuple[str, str]]] = {}
+    notes: list[str] = []
+    for record in records:
+        found = match(record)
+        if not found:
+            unmatched.append((record.form, "no such form in the decoder"))
+            continue
+        if why := _implausible(record, record.data):
+            unmatched.append((record.form, f"implausible: {why}"))
+            continue
+        for shape in found:
+            entries = full.setdefault(shape.key, {})
+            if record.conditions in entries:
+                notes.append(f"{record.place}: {record.form} is there twice for {shape.key}; the first one is used")
+                continue
+            try:
+                _add(record, shape, plain, classes, lsd_known, entries, bounds)
+                if by_kind and entries[record.conditions]["ports"]:
+                    entries[record.conditions]["derived"] = "ports by kind"
+            except MALFORMED as e:
+                malformed.add(record.place, e, f"malformed record {record.form}: ")
+                break
+    _fill_bounds(full, bounds)
+    forms: Forms = {key: reduced(_default_agen(entries)) for key, entries in full.items() if entries}
+    return Imported(
+        forms=forms,
+        fusion={name: jumps for jumps, name in classes.items()},
+        unmatched=unmatched,
+        skipped=malformed.skipped,
+        notes=notes,
+    )
+
+
+def _default_agen(entries: dict[tuple[str, ...], Entry]) -> dict[tuple[str, ...], Entry]:
+    """lea has figures for each make of address only; the commonest stands for all that are not listed."""
+    if () not in entries and ("agen:B_D8",) in entries:
+        entries[()] = entries[("agen:B_D8",)]
+    return entries
+
+
+def _add(
+    record: Record,
+    shape: Shape,
+    plain: Plain,
+    classes: dict[tuple[str, ...], str],
+    lsd_known: bool,
+    entries: dict[tuple[str, ...], Entry],
+    bounds: dict[tuple[str, tuple[str, ...]], set[tuple[str, str]]],
+) -> None:
+    data = record.data
+    latency, open_pairs = _latencies(record, shape, plain, same_reg=False)
+    if not data["uops"] and not any(cycles for _, _, cycles in latency):
+        latency = []  # done by the renamer
+    common: Entry = {}
+    if data.get("lcp_stall"):
+        common["lcp_stall"] = True
+    if lsd_known and not data.get("can_be_used_by_lsd"):
+        common["no_lsd"] = True
+    jumps = _jumps(record)
+    if jumps:
+        common["fusion"] = classes[jumps]
+    entries[record.conditions] = {**_entry(record, shape, data, latency), **common}
+    if open_pairs:
+        bounds[shape.key, record.conditions] = open_pairs
+    for condition, figures in data["variants"].items():
+        if condition not in ("indexed", "same_reg"):
+            raise ValueError(f"unknown variant {condition!r}")
+        if not figures.keys() >= {"ports", "uops", "retire_slots"} or _implausible(record, figures):
+            continue
+        conditions = tuple(sorted({*record.conditions, condition}))
+        if figures["uops"] == data["uops"] == sum(data["ports"].values()) > sum(figures["ports"].values()):
+            # Not all ports of the variant were found; an address changes none of the others.
+            figures = {**figures, "ports": data["ports"]}
+        own = latency
+        fields: Entry = {}
+        if condition == "same_reg":
+            eliminated = not figures["uops"]
+            if eliminated and data["uops"] and record.mnemonic != "XCHG":
+                own, fields = [], {"breaks": True}
+            else:
+                own = _latencies(record, shape, plain, same_reg=True)[0] if figures["uops"] else []
+        entries[conditions] = {**_entry(record, shape, figures, own), **common, **fields}
+        if open_pairs:
+            bounds[shape.key, conditions] = open_pairs
+    published = data["latency"]
+    if data["uops"] and published and all(e.get("same_reg") == 0 for e in published):
+        # Executes, but need not wait: what it makes of one register twice is known (all ones, or zero before zero
+        # idioms were left to the renamer).
+        conditions = tuple(sorted({*record.conditions, "same_reg"}))
+        entries.setdefault(conditions, {**entries[record.conditions], "breaks": True})
+
+
+def _jumps(record: Record) -> tuple[str, ...]:
+    """The jumps that a record's instruction fuses with, as the decoder calls them."""
+    names = set()
+    for jump in record.data.get("macro_fusible_with", ()):
+        name = str(jump).split()[0]
+        if not name.startswith("J"):
+            raise ValueError(f"macro_fusible_with names {jump!r}")
+        names.add("j" + _CONDITION_CODES.get(name[1:], name[1:]).lower())
+    return tuple(sorted(names))
+
+
+def _fusion_classes(records: list[Record]) -> dict[tuple[str, ...], str]:
+    """A name for each set of jumps: after the first instruction in alphabetical order that fuses with them."""
+    members = defaultdict(set)
+    for record in records:
+        if jumps := _jumps(record):
+            members[jumps].add(record.mnemonic.lower())
+    return {jumps: "_".join(sorted(names)) for jumps, names in members.items()}
+
+
+def _fill_bounds(
+    full: dict[str, dict[tuple[str, ...], Entry]], bounds: dict[tuple[str, tuple[str, ...]], set[tuple[str, str]]]
+) -> None:
+    """Gives the register form's latency to pairs from memory of which only a lower bound is published, or nothing."""
+    from incc.models.notation import parse_latency
+
+    for (key, conditions), pairs in bounds.items():
+        entry = full[key][conditions]
+        twin = full.get(key[:-1] + "r", {}).get(()) if key.endswith("/m") else None
+        known = {(t, s): c for t, s, c in parse_latency(entry.get("latency", ""))}
+        of_twin = parse_latency(twin.get("latency", "")) if twin else ()
+        memory = _memory_operand(key)
+        for to, source in sorted(pairs):
+            if (to, source) in known:
+                continue
+            register = memory if to == "M" else to
+            figures = [c for t, s, c in of_twin if t == register and s == memory] or [
+                c for (t, s), c in known.items() if t == to and s != "m"
+            ]
+            if figures:
+                # What the renamer does to a register without delay (an increment on Golden Cove) still takes a cycle.
+                known[to, source] = max(1, *figures)
+        if known:
+            entry["latency"] = write_latency([(t, s, c) for (t, s), c in known.items()])
+
+
+@cache
+def _memory_operands() -> dict[str, str]:
+    return {
+        s.key: str(next(n for n, o in enumerate(s.operands) if o == "M" or o.startswith("VSIB")))
+        for s in shapes()
+        if any(o == "M" or o.startswith("VSIB") for o in s.operands)
+    }
+
+
+def _memory_operand(key: str) -> str:
+    return _memory_operands().get(key, "")

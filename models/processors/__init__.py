@@ -1,0 +1,1 @@
+"""Names of processors, and recognition of the host's core."""

@@ -1,0 +1,1 @@
+"""The keys and values that a model file may contain."""

@@ -1,0 +1,135 @@
+"""Writes the generated parts of the schema and the documentation: `python -m incc.models.schema.describe [--check]`.
+
+The parts are parameters, functions of ports and fields of forms in `model.schema.json`, the tables in `docs/models.md`
+between `<!-- NAME: written by incc.models.schema.describe -->` and `<!-- end of NAME -->`, and the checksum of these
+tables in `models/loading.py`, which invalidates caches that were compiled with other tables. With `--check`, nothing is
+written, and the exit status is 1 if a file is out of date.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import zlib
+from typing import TYPE_CHECKING, Any
+
+from incc.models.schema.fields import FIELDS, FUNCTIONS
+from incc.models.schema.parameters import PARAMETERS, REQUIRED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FOLDER = os.path.dirname(os.path.realpath(__file__))
+MODELS = os.path.dirname(FOLDER)
+SCHEMA = os.path.join(FOLDER, "model.schema.json")
+DOCUMENT = os.path.join(os.path.dirname(MODELS), "docs", "models.md")
+CODE = os.path.join(MODELS, "loading.py")
+_COLUMNS = 120
+
+
+def schema(old: str) -> str:
+    """Return the text of the schema with its generated parts."""
+    data = json.loads(old)
+    data["properties"]["ports"]["properties"]["functions"] = {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {name: {"$ref": "#/$defs/portSet"} for name in FUNCTIONS},
+    }
+    data["properties"]["parameters"] = {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {p.name: p.kind.schema for p in PARAMETERS},
+    }
+    data["$defs"]["form"] = {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {f.name: f.schema for f in FIELDS},
+    }
+    return _layout(data, 0) + "\n"
+
+
+def _layout(value: Any, indent: int, before: int = 0) -> str:
+    """Return JSON that keeps what fits on a line on one line; `before` is the number of columns in front of it."""
+    flat = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, dict | list) or indent + before + len(flat) < _COLUMNS:
+        return flat
+    inner = " " * (indent + 2)
+    if isinstance(value, list):
+        parts = [inner + _layout(v, indent + 2) for v in value]
+    else:
+        parts = [f"{inner}{json.dumps(k)}: {_layout(v, indent + 2, len(k) + 5)}" for k, v in value.items()]
+    opening, closing = "[]" if isinstance(value, list) else "{}"
+    return opening + "\n" + ",\n".join(parts) + "\n" + " " * indent + closing
+
+
+def code(old: str) -> str:
+    """Return the text of models/loading.py with the checksum of the tables.
+
+    It covers names, kinds and defaults of parameters, and names of functions and fields.
+    """
+    tables = [(p.name, p.kind.text, repr(p.default)) for p in PARAMETERS], list(FUNCTIONS), [f.name for f in FIELDS]
+    start = "TABLE_CHECKSUM = 0x"
+    before, mark, rest = old.partition(start)
+    if not mark:
+        raise ValueError("the code has no place for the checksum")
+    return f"{before}{start}{zlib.crc32(repr(tables).encode()):08X}{rest[8:]}"
+
+
+def document(old: str) -> str:
+    """Return the text of the documentation with its tables. Raises ValueError if the markers of a table are missing."""
+    parameters = [["parameter", "value", "unit", "default", "read by", "meaning"]]
+    parameters += [[f"`{p.name}`", p.kind.text, p.unit, _default(p.default), p.read_by, p.text] for p in PARAMETERS]
+    functions = [["function", "operations on these ports"], *[[f"`{name}`", text] for name, text in FUNCTIONS.items()]]
+    fields = [["field", "meaning"], *[[f"`{f.name}`", f.text] for f in FIELDS]]
+    for name, rows in (("fields", fields), ("functions", functions), ("parameters", parameters)):
+        start, end = f"<!-- {name}: written by incc.models.schema.describe -->\n", f"<!-- end of {name} -->\n"
+        before, opened, rest = old.partition(start)
+        _, closed, after = rest.partition(end)
+        if not opened or not closed:
+            raise ValueError(f"the documentation has no place for {name}")
+        old = before + start + _table(rows) + end + after
+    return old
+
+
+def _default(value: Any) -> str:
+    if value is REQUIRED:
+        return "required"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value) if value or value == 0 else "none"
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    lines.insert(1, "|" + " --- |" * len(rows[0]))
+    return "\n".join(lines) + "\n"
+
+
+WRITTEN = ((SCHEMA, schema), (DOCUMENT, document), (CODE, code))
+"""The files, and the functions that make their new text from the old one."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the files, or with `--check` compare them. Returns 1 if a file is or was out of date."""
+    if any(a != "--check" for a in arguments):
+        print("usage: python -m incc.models.schema.describe [--check]", file=sys.stderr)
+        return 2
+    different = 0
+    for path, make in WRITTEN:
+        with open(path, encoding="utf-8") as f:
+            old = f.read()
+        new = make(old)
+        if new == old:
+            continue
+        if arguments:
+            different = 1
+            print(f"{os.path.relpath(path)}: out of date; run make describe", file=sys.stderr)
+        else:
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(new)
+    return different
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
