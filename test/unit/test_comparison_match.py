@@ -17,9 +17,11 @@ from incc.comparison.build import compare
 from incc.comparison.match import Matching, match
 from incc.comparison.match_assign import assign
 from incc.comparison.match_features import Features, path_likeness
-from incc.comparison.side import Entry, Side, in_memory
+from incc.comparison.side import Entry, Side, entries_of, in_memory
 from incc.frontends.isa import FormWork, isa
+from incc.report import types as t
 from properties import examples
+from struct_fixtures import filled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +83,8 @@ def entry(loop: Loop) -> Entry:
     }
     unit: Any = {"source": loop.unit, "assembly_file": f"{loop.unit}.s", "model": {"name": "znver4"}}
     instructions: Any = [{"form": form, "text": form, "source": place} for form in forms]
-    return Entry(unit, kernel, lambda: instructions)
+    unit["kernels"] = [{**kernel, "instructions": instructions}]
+    return entries_of(filled(t.Unit, unit))[0]
 
 
 def matching(a: Sequence[Loop], b: Sequence[Loop]) -> Matching:
