@@ -34,15 +34,15 @@ def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
         return
 
     def part(cycles: int) -> str:
-        return f"[ {percent(cycles, run['cycles'], 2)}% ]"
+        return f"[ {percent(cycles, run.cycles, 2)}% ]"
 
     registers, memory = pressure.registers, pressure.memory
-    yield f"Cycles with backend pressure increase {part(pressure['increase'])}"
+    yield f"Cycles with backend pressure increase {part(pressure.increase)}"
     yield "Throughput Bottlenecks: "
-    yield f"  Resource Pressure       {part(pressure['resources'])}"
+    yield f"  Resource Pressure       {part(pressure.resources)}"
     for each in pressure.by_resource:
-        yield f"  - {llvm_name(kernel, each['resource'])}  {part(each['cycles'])}"
-    yield f"  Data Dependencies:      {part(pressure['data'])}"
+        yield f"  - {llvm_name(kernel, each.resource)}  {part(each.cycles)}"
+    yield f"  Data Dependencies:      {part(pressure.data)}"
     yield f"  - Register Dependencies {part(registers)}"
     yield f"  - Memory Dependencies   {part(memory)}"
     steps = _instructions(pressure.sequence)
@@ -105,7 +105,7 @@ def _dependency(kernel: t.Kernel, step: Any) -> str:
     if step.kind == "memory":
         return "## MEMORY dependency."
     if step.kind == "register":
-        return f"## REGISTER dependency:  {_register(kernel, step['via'])}"
+        return f"## REGISTER dependency:  {_register(kernel, step.via)}"
     name = step.via
     for index, resource in enumerate(kernel.resources):
         if resource.name == name:

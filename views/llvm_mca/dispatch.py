@@ -38,7 +38,7 @@ def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
     yield "Dispatch Logic - number of cycles where we saw N micro opcodes dispatched:"
     yield "[# dispatched], [# cycles]"
     for each in run.dispatched:
-        yield f" {each['count']},              {each['cycles']}  ({percent(each['cycles'], cycles)}%)"
+        yield f" {each.count},              {each.cycles}  ({percent(each.cycles, cycles)}%)"
 
 
 def document(kernel: t.Kernel) -> dict[str, int]:

@@ -22,7 +22,7 @@ def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
     yield "Schedulers - number of cycles where we saw N micro opcodes issued:"
     yield "[# issued], [# cycles]"
     for each in run.issued:
-        yield f" {each['count']},          {each['cycles']}  ({share(each['cycles'], run['cycles']):.1f}%)"
+        yield f" {each.count},          {each.cycles}  ({share(each.cycles, run.cycles):.1f}%)"
     yield ""
     yield "Scheduler's queue usage:"
     if not any(scheduler.most for scheduler in run.schedulers):

@@ -71,7 +71,7 @@ def _shown(kernel: t.Kernel, views: Views) -> tuple[Sequence[Any], bool, int]:
 def _row(event: Any, before: str, after: str, texts: Sequence[str]) -> str:
     number: int = event.instruction
     dispatched, executed, retired = event.dispatched, event.executed, event.retired
-    row: str = f"[{event['iteration']},{number}]".ljust(INDEX - 1) + " " + before[:dispatched] + "D"
+    row: str = f"[{event.iteration},{number}]".ljust(INDEX - 1) + " " + before[:dispatched] + "D"
     if executed > dispatched:  # else the renamer executed it
         issued = event.issued
         row += "=" * (issued - dispatched - 1)
