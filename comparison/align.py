@@ -12,7 +12,7 @@ All that is known of an instruction is what its report says: no instruction set 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -259,21 +259,24 @@ def _rows(
     partner: dict[int, tuple[int, How]] = {i: (j, how) for i, j, how in pairs}
     partner.update({i: (j, "moved") for i, j in moved})
     gone = {j for _, j in moved}
-    rows: list[Any] = []
+    rows: list[c.Aligned] = []
     at = 0  # how many of b are done
     for n in range(len(a)):
         i = (start_a + n) % len(a)
-        j, how = partner.get(i, (None, "removed"))
+        j: int | None = None
+        how: How | Literal["removed"] = "removed"
+        if i in partner:
+            j, how = partner[i]
         if j is not None and how != "moved":
             until = (j - start_b) % len(b)
             for k in range(at, until):
                 other = (start_b + k) % len(b)
                 if other not in gone:
-                    rows.append({"a": None, "b": other, "change": "added"})
+                    rows.append(c.Aligned(a=None, b=other, change="added"))
             at = until + 1
-        rows.append({"a": i, "b": j, "change": how})
+        rows.append(c.Aligned(a=i, b=j, change=how))
     for k in range(at, len(b)):
         other = (start_b + k) % len(b)
         if other not in gone:
-            rows.append({"a": None, "b": other, "change": "added"})
+            rows.append(c.Aligned(a=None, b=other, change="added"))
     return rows

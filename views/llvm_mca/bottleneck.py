@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import asdict
+
 from incc.views.llvm_mca.columns import padded, percent
 from incc.views.llvm_mca.resources import llvm_name
 
@@ -20,30 +22,30 @@ _CARRIED = (" |", " |    < loop carried > ", " |")
 def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
     """Yield the causes with their shares of all cycles, then the instructions with arrows along the sequence."""
     run: Any = kernel.cold
-    pressure = run["pressure"]
+    pressure = run.pressure
     if pressure is None:
         return
     yield ""
     yield ""
     # Pressure is a bottleneck only if the back end stalled dispatch.
-    stalled = any(cycles for cause, cycles in run["stalls"].items() if cause != "front_end")
-    if not pressure["increase"] or not stalled:
+    stalled = any(cycles for cause, cycles in asdict(run.stalls).items() if cause != "front_end")
+    if not pressure.increase or not stalled:
         yield "No resource or data dependency bottlenecks discovered."
         return
 
     def part(cycles: int) -> str:
-        return f"[ {percent(cycles, run['cycles'], 2)}% ]"
+        return f"[ {percent(cycles, run.cycles, 2)}% ]"
 
-    registers, memory = pressure["registers"], pressure["memory"]
-    yield f"Cycles with backend pressure increase {part(pressure['increase'])}"
+    registers, memory = pressure.registers, pressure.memory
+    yield f"Cycles with backend pressure increase {part(pressure.increase)}"
     yield "Throughput Bottlenecks: "
-    yield f"  Resource Pressure       {part(pressure['resources'])}"
-    for each in pressure["by_resource"]:
-        yield f"  - {llvm_name(kernel, each['resource'])}  {part(each['cycles'])}"
-    yield f"  Data Dependencies:      {part(pressure['data'])}"
+    yield f"  Resource Pressure       {part(pressure.resources)}"
+    for each in pressure.by_resource:
+        yield f"  - {llvm_name(kernel, each.resource)}  {part(each.cycles)}"
+    yield f"  Data Dependencies:      {part(pressure.data)}"
     yield f"  - Register Dependencies {part(registers)}"
     yield f"  - Memory Dependencies   {part(memory)}"
-    steps = _instructions(pressure["sequence"])
+    steps = _instructions(pressure.sequence)
     if len(steps) > 1:
         yield ""
         yield "Critical sequence based on the simulation:"
@@ -73,17 +75,17 @@ def _sequence(kernel: t.Kernel, steps: Sequence[Any]) -> Iterator[str]:
     def row(lead: str, instruction: int) -> str:
         return padded(f"{lead}{instruction}.", INSTRUCTION) + kernel.instructions[instruction].text
 
-    first, iteration = steps[0]["instruction"], steps[0]["iteration_offset"]
+    first, iteration = steps[0].instruction, steps[0].iteration_offset
     following = 0  # the next row between the steps; `count` once only the sequence is shown
-    if steps[1]["iteration_offset"] == iteration:
+    if steps[1].iteration_offset == iteration:
         for instruction in range(first):
             yield row("        ", instruction)
         following = first + 1
     yield row(" +----< ", first)
     for n, step in enumerate(steps[1:]):
-        target = step["instruction"]
-        carried = step["iteration_offset"] != iteration
-        iteration = step["iteration_offset"]
+        target = step.instruction
+        carried = step.iteration_offset != iteration
+        iteration = step.iteration_offset
         if carried and not n:
             yield from _CARRIED
             carried = False
@@ -100,11 +102,11 @@ def _sequence(kernel: t.Kernel, steps: Sequence[Any]) -> Iterator[str]:
 
 
 def _dependency(kernel: t.Kernel, step: Any) -> str:
-    if step["kind"] == "memory":
+    if step.kind == "memory":
         return "## MEMORY dependency."
-    if step["kind"] == "register":
-        return f"## REGISTER dependency:  {_register(kernel, step['via'])}"
-    name = step["via"]
+    if step.kind == "register":
+        return f"## REGISTER dependency:  {_register(kernel, step.via)}"
+    name = step.via
     for index, resource in enumerate(kernel.resources):
         if resource.name == name:
             name = llvm_name(kernel, index)

@@ -26,22 +26,22 @@ _STALLS = (
 def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
     """Yield the stalled cycles by cause, then the histogram."""
     run: Any = kernel.cold
-    cycles = run["cycles"]
+    cycles = run.cycles
     yield ""
     yield ""
     yield "Dynamic Dispatch Stall Cycles:"
     for short, name, cause in _STALLS:
-        count = run["stalls"][cause]
+        count = getattr(run.stalls, cause)
         yield f"{short:<7} - {name + ':':<42} {count}" + (f"  ({percent(count, cycles)}%)" if count else "")
     yield ""
     yield ""
     yield "Dispatch Logic - number of cycles where we saw N micro opcodes dispatched:"
     yield "[# dispatched], [# cycles]"
-    for each in run["dispatched"]:
-        yield f" {each['count']},              {each['cycles']}  ({percent(each['cycles'], cycles)}%)"
+    for each in run.dispatched:
+        yield f" {each.count},              {each.cycles}  ({percent(each.cycles, cycles)}%)"
 
 
 def document(kernel: t.Kernel) -> dict[str, int]:
     """Return the stalls for JSON, which has no histogram."""
     run: Any = kernel.cold
-    return {short: run["stalls"][cause] for short, _, cause in _STALLS}
+    return {short: getattr(run.stalls, cause) for short, _, cause in _STALLS}

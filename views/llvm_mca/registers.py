@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
     """Yield the totals, then each file of limited size."""
     run: Any = kernel.cold
-    total, *files = run["registers"]
+    total, *files = run.registers
     yield ""
     yield ""
     yield "Register File statistics:"
-    yield f"Total number of mappings created:    {total['mappings']}"
-    yield f"Max number of mappings used:         {total['most']}"
+    yield f"Total number of mappings created:    {total.mappings}"
+    yield f"Max number of mappings used:         {total.most}"
     for number, file in enumerate(files, 1):
-        if not file["entries"]:
+        if not file.entries:
             continue
         yield ""
-        yield f"*  Register File #{number} -- {file['name']}:"
-        yield f"   Number of physical registers:     {file['entries']}"
-        yield f"   Total number of mappings created: {file['mappings']}"
-        yield f"   Max number of mappings used:      {file['most']}"
-        moves = file["moves"]
-        candidates = moves["candidates"]
+        yield f"*  Register File #{number} -- {file.name}:"
+        yield f"   Number of physical registers:     {file.entries}"
+        yield f"   Total number of mappings created: {file.mappings}"
+        yield f"   Max number of mappings used:      {file.most}"
+        moves = file.moves
+        candidates = moves.candidates
         if candidates:
-            eliminated, zero = moves["eliminated"], moves["zero"]
+            eliminated, zero = moves.eliminated, moves.zero
             yield f"   Number of optimizable moves:      {candidates}"
             yield f"   Number of moves eliminated:       {eliminated}  ({percent(eliminated, candidates)}%)"
             yield f"   Number of zero moves:             {zero}  ({percent(zero, candidates)}%)"
-            yield f"   Max moves eliminated per cycle:   {moves['most']}"
+            yield f"   Max moves eliminated per cycle:   {moves.most}"

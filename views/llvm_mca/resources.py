@@ -43,7 +43,7 @@ def resources(kernel: t.Kernel) -> list[Resource]:
             }
             for n, resource in enumerate(kernel.resources)
         ]
-    names = ["", *[row["name"] for row in rows], ""]
+    names = ["", *[row.name for row in rows], ""]
     columns: list[Resource] = []
     number = member = -1
     for row, previous, name, following in zip(rows, names, names[1:], names[2:], strict=False):
@@ -52,7 +52,7 @@ def resources(kernel: t.Kernel) -> list[Resource]:
         if name in (previous, following):
             member += 1
         label = str(number) if member < 0 else f"{number}.{member}"
-        columns.append(Resource(label, name, member, row["cycles"], row["instructions"]))
+        columns.append(Resource(label, name, member, row.cycles, row.instructions))
     return columns
 
 
@@ -60,8 +60,8 @@ def llvm_name(kernel: t.Kernel, index: int) -> str:
     """Return LLVM's name of one of incc's resources, incc's own where LLVM has none."""
     rows: Any = kernel.llvm_resources
     for row in rows or ():
-        if row["resource"] == index:
-            return str(row["name"])
+        if row.resource == index:
+            return str(row.name)
     return _without_blanks(kernel.resources[index].title)
 
 

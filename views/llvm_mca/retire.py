@@ -20,12 +20,12 @@ def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
     yield ""
     yield "Retire Control Unit - number of cycles where we saw N instructions retired:"
     yield "[# retired], [# cycles]"
-    for each in run["retired"]:
+    for each in run.retired:
         # Unlike in the other histograms, a count of two digits does not move the second column.
-        count = f"{each['count']},"
-        yield f" {count:<3}          {each['cycles']}  ({share(each['cycles'], run['cycles']):.1f}%)"
-    entries, most = run["reorder_buffer"]["entries"], run["reorder_buffer"]["most"]
-    average = int(run["reorder_buffer"]["average"])
+        count = f"{each.count},"
+        yield f" {count:<3}          {each.cycles}  ({share(each.cycles, run.cycles):.1f}%)"
+    entries, most = run.reorder_buffer.entries, run.reorder_buffer.most
+    average = int(run.reorder_buffer.average)
     yield ""
     yield f"Total ROB Entries:                {entries}"
     yield f"Max Used ROB Entries:             {most}  ( {percent(most, entries)}% )"

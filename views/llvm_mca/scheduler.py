@@ -21,11 +21,11 @@ def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
     yield ""
     yield "Schedulers - number of cycles where we saw N micro opcodes issued:"
     yield "[# issued], [# cycles]"
-    for each in run["issued"]:
-        yield f" {each['count']},          {each['cycles']}  ({share(each['cycles'], run['cycles']):.1f}%)"
+    for each in run.issued:
+        yield f" {each.count},          {each.cycles}  ({share(each.cycles, run.cycles):.1f}%)"
     yield ""
     yield "Scheduler's queue usage:"
-    if not any(scheduler["most"] for scheduler in run["schedulers"]):
+    if not any(scheduler.most for scheduler in run.schedulers):
         yield "No scheduler resources used."
         return
     yield "[1] Resource name."
@@ -34,11 +34,11 @@ def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
     yield "[4] Total number of buffer entries."
     yield ""
     yield " [1]            [2]        [3]        [4]"
-    for scheduler in run["schedulers"]:
-        if not scheduler["entries"]:
+    for scheduler in run.schedulers:
+        if not scheduler.entries:
             continue
         # llvm-mca rounds to tenths before it cuts the fraction off: 8.96 becomes 9.
-        average = floor(floor(scheduler["average"] * 10 + 0.5) / 10)
-        row = padded(scheduler["name"], 17) + str(average)
-        row = padded(row, 28) + str(scheduler["most"])
-        yield padded(row, 39) + str(scheduler["entries"])
+        average = floor(floor(scheduler.average * 10 + 0.5) / 10)
+        row = padded(scheduler.name, 17) + str(average)
+        row = padded(row, 28) + str(scheduler.most)
+        yield padded(row, 39) + str(scheduler.entries)

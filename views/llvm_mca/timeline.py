@@ -52,16 +52,16 @@ def _shown(kernel: t.Kernel, views: Views) -> tuple[Sequence[Any], bool, int]:
     """Return the events to show, whether these are all requested ones, and the last cycle that has a column."""
     run: Any = kernel.cold
     limit = views.timeline_cycles
-    if not (run["events"] or limit):
+    if not (run.events or limit):
         return [], True, 0
-    iterations = min(views.timeline_iterations or 10, run["iterations"])
-    events = [event for event in run["events"] if event["iteration"] < iterations]
+    iterations = min(views.timeline_iterations or 10, run.iterations)
+    events = [event for event in run.events if event.iteration < iterations]
     if not limit:
-        limit = max(event["retired"] for event in events) + 1
+        limit = max(event.retired for event in events) + 1
     # Instructions retire in order: the first one beyond the limit ends the view.
-    shown = [event for event in events if event["retired"] < limit]
+    shown = [event for event in events if event.retired < limit]
     if len(shown) == iterations * len(kernel.instructions):
-        return shown, True, max([event["retired"] for event in shown], default=0)
+        return shown, True, max([event.retired for event in shown], default=0)
     if len(shown) == len(events):
         return shown, False, limit - 1
     # What the instructions beyond the limit do before it has columns, too.
@@ -69,11 +69,11 @@ def _shown(kernel: t.Kernel, views: Views) -> tuple[Sequence[Any], bool, int]:
 
 
 def _row(event: Any, before: str, after: str, texts: Sequence[str]) -> str:
-    number: int = event["instruction"]
-    dispatched, executed, retired = event["dispatched"], event["executed"], event["retired"]
-    row: str = f"[{event['iteration']},{number}]".ljust(INDEX - 1) + " " + before[:dispatched] + "D"
+    number: int = event.instruction
+    dispatched, executed, retired = event.dispatched, event.executed, event.retired
+    row: str = f"[{event.iteration},{number}]".ljust(INDEX - 1) + " " + before[:dispatched] + "D"
     if executed > dispatched:  # else the renamer executed it
-        issued = event["issued"]
+        issued = event.issued
         row += "=" * (issued - dispatched - 1)
         if issued != executed:
             row += "e" * (executed - (issued if issued > dispatched else dispatched + 1))

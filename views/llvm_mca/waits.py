@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from incc.views.llvm_mca.columns import padded, rounded
 
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
     """Yield a row for each instruction, and the totals if there are several."""
     run: Any = kernel.cold
-    if not run["waits"]:
+    if not run.waits:
         return
     yield ""
     yield ""
@@ -27,16 +29,16 @@ def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
     yield "[3]: Average time elapsed from WB until retire stage"
     yield ""
     yield "      [0]    [1]    [2]    [3]"
-    for n, (wait, instruction) in enumerate(zip(run["waits"], kernel.instructions, strict=True)):
+    for n, (wait, instruction) in enumerate(zip(run.waits, kernel.instructions, strict=True)):
         yield f"{_row(f'{n}.', wait)}   {instruction.text}"
     if len(kernel.instructions) != 1:
         # llvm-mca's total repeats the executions of a single instruction.
-        total = {**run["waits_total"], "executions": run["waits"][0]["executions"]}
+        total = replace(run.waits_total, executions=run.waits[0].executions)
         yield f"{_row('', total)}   <total>"
 
 
 def _row(number: str, wait: Any) -> str:
-    row = padded(number, 7) + str(wait["executions"])
+    row = padded(number, 7) + str(wait.executions)
     for column, key in ((13, "queue"), (20, "ready"), (27, "writeback")):
         row = padded(row, column) + rounded(wait[key], 1)
     return padded(row, 34)
