@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from incc.frontends.objects.archive import MAGIC, THIN_MAGIC
-from incc.report.found import KernelPlace
+from incc.report.unit_result import KernelPlace
 from incc.support.errors import AnalysisError
 
 if TYPE_CHECKING:

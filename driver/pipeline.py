@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from incc.models.loading import Cpu
     from incc.models.model import MachineModel
     from incc.report import types as t
-    from incc.report.found import KernelPlace, UnitResult
     from incc.report.source.selection import Selection
+    from incc.report.unit_result import KernelPlace, UnitResult
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -503,7 +503,7 @@ def kernel_places(
     parsed: Assembly, selection: Selection, kernels: Sequence[Kernel], text: str = ""
 ) -> list[KernelPlace]:
     """Return the places of kernels in the user's source. `text` is the assembly, for the columns."""
-    from incc.report.found import KernelPlace
+    from incc.report.unit_result import KernelPlace
 
     lines = {s.line: s.location for s in parsed.statements if s.location is not None} if kernels else {}
     columns: dict[int, tuple[int, int]] = {}
@@ -635,7 +635,7 @@ def analyze_kernels(
         AnalysisError: The settings do not apply to the core or the kernels.
     """
     from incc.core.analysis import analyze_kernel
-    from incc.report.found import UnitResult
+    from incc.report.unit_result import UnitResult
 
     for kernel in kernels:
         if len(kernel.instructions) > MOST_INSTRUCTIONS:

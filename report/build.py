@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from incc.report import types as t
-from incc.report.found import KernelPlace as KernelPlace
-from incc.report.found import UnitResult as UnitResult
 from incc.report.hints.advice import read_build
 from incc.report.kernel import kernel_report, location
 from incc.report.overview import overview
 from incc.report.roles import set_role, withhold_not_vectorised
+from incc.report.unit_result import KernelPlace as KernelPlace
+from incc.report.unit_result import UnitResult as UnitResult
 from incc.support.version import __version__
 
 if TYPE_CHECKING:

@@ -25,12 +25,12 @@ from incc.models.binding.bound import (
 from incc.report import types as t
 from incc.report import verdict, wording
 from incc.report.cold import cold_report
-from incc.report.found import ITERATIONS
 from incc.report.hints.advice import ASSEMBLY
 from incc.report.identity import content_hash
 from incc.report.range import kernel_range, mispredicted
 from incc.report.resources import DECIMALS, llvm_resources, own_throughput, port_title, refused_statement, rounded
 from incc.report.source.compiled import compiled
+from incc.report.unit_result import ITERATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

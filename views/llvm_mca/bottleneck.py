@@ -58,7 +58,9 @@ def _instructions(sequence: Sequence[Any]) -> list[Any]:
     """Return the steps between different instructions; steps between the µops of one have no row."""
     steps: list[Any] = []
     for step in sequence:
-        if not steps or any(getattr(step, key) != getattr(steps[-1], key) for key in ("instruction", "iteration_offset")):
+        if not steps or any(
+            getattr(step, key) != getattr(steps[-1], key) for key in ("instruction", "iteration_offset")
+        ):
             steps.append(step)
     return steps
 

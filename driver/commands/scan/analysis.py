@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from incc.measuring.harness import Failure
     from incc.measuring.kernels import KernelMeasurement, Measurer
     from incc.report import types as t
-    from incc.report.found import UnitResult
+    from incc.report.unit_result import UnitResult
     from incc.report.where import Condition
 
     Input = HexBlock | AssemblyFile | CodeFile | Command
