@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from incc.driver.machine_code import Code
     from incc.driver.pipeline import Settings
-    from incc.frontends.x86.llvm_reading import Reading
+    from incc.frontends.x86.llvm.reading import Reading
     from incc.report import types as t
 
 _INTEL = ".intel_syntax noprefix; "
@@ -131,7 +131,7 @@ def _text_report(source: Input) -> tuple[str, t.Report, bool]:
     """
     from incc.frontends.x86 import assembler
     from incc.frontends.x86.assembler import LimitError
-    from incc.frontends.x86.llvm_reading import read, unusual, with_plain_numbers
+    from incc.frontends.x86.llvm.reading import read, unusual, with_plain_numbers
     from incc.report.source.problems import Problem, shown
 
     # Loops are found by their labels, which may be numbers: there `jmp 1b` is no jump to the address 1.

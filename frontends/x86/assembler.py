@@ -388,7 +388,7 @@ def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
 
 
 def _default_commands() -> list[list[str]]:
-    llvm = os.path.join(os.path.dirname(os.path.abspath(__file__)), "llvm_assembler.py")
+    llvm = os.path.join(os.path.dirname(os.path.abspath(__file__)), "llvm", "assembler.py")
     return [["as", "--64"], [sys.executable, llvm]]
 
 

@@ -165,12 +165,12 @@ class _X86:
         return base.root == "rsp" or (base.root == "rbp" and access.displacement < 0)
 
     def work_of(self, instruction: Instruction) -> str:
-        from incc.frontends.x86.work import work_of
+        from incc.frontends.x86.work.instructions import work_of
 
         return work_of(instruction)
 
     def is_aligned(self, instruction: Instruction) -> bool:
-        from incc.frontends.x86.work import is_aligned
+        from incc.frontends.x86.work.instructions import is_aligned
 
         return is_aligned(instruction)
 
@@ -180,13 +180,13 @@ class _X86:
         return operation(mnemonic)
 
     def form_work(self, form: str) -> FormWork:
-        from incc.frontends.x86.form_work import form_work
+        from incc.frontends.x86.work.forms import form_work
 
         return form_work(form)
 
     @property
     def common_work(self) -> tuple[CommonWork, ...]:
-        from incc.frontends.x86.common_work import WORK
+        from incc.frontends.x86.work.common import WORK
 
         return WORK
 
@@ -201,19 +201,19 @@ class _X86:
         return Names(text)
 
     def llvm_text(self, instruction: Instruction, syntax: str, hexadecimal: bool = False, names: object = None) -> str:
-        from incc.frontends.x86.llvm_text import printed
+        from incc.frontends.x86.llvm.text import printed
         from incc.frontends.x86.statements import Names
 
         return printed(instruction, syntax, hexadecimal, names if isinstance(names, Names) else None)
 
     def llvm_encoding(self, instruction: Instruction, names: object = None) -> bytes:
-        from incc.frontends.x86.llvm_text import encoding
+        from incc.frontends.x86.llvm.text import encoding
         from incc.frontends.x86.statements import Names
 
         return encoding(instruction, names if isinstance(names, Names) else None)
 
     def llvm_effects(self, instruction: Instruction) -> Effects:
-        from incc.frontends.x86.llvm_flags import effects
+        from incc.frontends.x86.llvm.flags import effects
 
         return effects(instruction)
 

@@ -27,7 +27,7 @@ def keep(known: dict[_Key, _Value], encoding: _Key, value: _Value) -> _Value:
 
 
 class Lines:
-    """A table of this folder, a text with a key at the start of each line, of which a run looks up a few."""
+    """A table below this folder: a text with a key at the start of each line. A run looks up a few of them."""
 
     __slots__ = ("_behind", "_file", "_known", "_text")
 

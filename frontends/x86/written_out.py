@@ -31,7 +31,7 @@ def written_out(text: str, triple: str = "", intel: bool = False) -> str:
     """
     if not any(word in text for word in _WORDS) or not re.search(_BLOCKS, text):
         return text
-    from incc.frontends.x86.llvm_reading import TRIPLE, expanded
+    from incc.frontends.x86.llvm.reading import TRIPLE, expanded
 
     lines = text.split("\n")
     # A macro with a directive's name is there to make assemblers ignore the directive; it need not be expanded.

@@ -8,8 +8,8 @@ import pytest
 
 from incc.frontends.x86.decode import UndecodableError, decode, decode_refused, prefix_alone
 from incc.frontends.x86.kernels import finished
-from incc.frontends.x86.llvm_reading import Diagnostic, expanded, read, unusual, with_plain_numbers
-from incc.frontends.x86.llvm_text import printed
+from incc.frontends.x86.llvm.reading import Diagnostic, expanded, read, unusual, with_plain_numbers
+from incc.frontends.x86.llvm.text import printed
 
 pytest.importorskip("llvmlite")
 

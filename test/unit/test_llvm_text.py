@@ -24,7 +24,7 @@ from incc.frontends.unit import Unit
 from incc.frontends.x86.decode import decode
 from incc.frontends.x86.expressions import NotAnExpressionError, evaluate, expression, shown
 from incc.frontends.x86.kernels import decode_regions
-from incc.frontends.x86.llvm_text import printed
+from incc.frontends.x86.llvm.text import printed
 from incc.frontends.x86.statements import Names, split_operands
 from incc.models.importers.llvm import text as importer
 from incc.models.importers.llvm.importer import print_x86

@@ -24,7 +24,7 @@ from incc.driver.commands import db
 from incc.driver.commands.mca import main
 from incc.driver.pipeline import Settings, analyze_unit
 from incc.frontends.unit import Unit
-from incc.frontends.x86 import llvm_reading
+from incc.frontends.x86.llvm import reading as llvm_reading
 from incc.support import files
 from properties import examples
 

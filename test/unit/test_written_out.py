@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from incc.driver.commands import mca
-from incc.frontends.x86 import llvm_reading
+from incc.frontends.x86.llvm import reading as llvm_reading
 from incc.frontends.x86.written_out import written_out
 
 pytest.importorskip("llvmlite")

@@ -14,7 +14,7 @@ from incc.frontends.kernel import Refused, Relocation
 from incc.frontends.x86 import assembler
 from incc.frontends.x86.assembler import Assembled, AssemblerError, assemble, read_object
 
-LLVM = [sys.executable, str(Path(assembler.__file__).with_name("llvm_assembler.py"))]
+LLVM = [sys.executable, str(Path(assembler.__file__).parent / "llvm" / "assembler.py")]
 
 
 def hexes(result: Assembled, line: int) -> list[str]:

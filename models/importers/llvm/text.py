@@ -1,6 +1,6 @@
 """What LLVM says of x86-64's forms that does not depend on the processor: how they are written and what they do.
 
-`python -m incc.models.importers.llvm.text` writes frontends/x86/llvm_forms.txt and llvm_flags.txt anew, from LLVM 19's
+`python -m incc.models.importers.llvm.text` writes frontends/x86/llvm/forms.txt and flags.txt, from LLVM 19's
 development files (`--llvm-config`). Every form of the decoder is encoded and put to LLVM, which prints it; the operands
 that the decoder sees in the bytes are found again in that text.
 """
@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import iced_x86 as iced
 import msgspec
 
-from incc.frontends.x86 import llvm_text
 from incc.frontends.x86.decode import decode, twin
 from incc.frontends.x86.iced import Narrow, bits_of
+from incc.frontends.x86.llvm import text as llvm_text
 from incc.models.forms.shapes import encode, example, shapes
 from incc.models.importers.llvm.importer import print_x86
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _BARRIERS = {"lfence": (True, False), "sfence": (False, True), "mfence": (True, True)}
 """Load and store barriers. Source: X86InstPostProcess::setMemBarriers of LLVM's target."""
 
-_FLAGS = Lines("llvm_flags.txt", " ")
+_FLAGS = Lines("llvm/flags.txt", " ")
 """LLVM's flags of the forms for which the decoder has others."""
 
 
@@ -40,11 +40,11 @@ def effects(instruction: Instruction) -> Effects:
 
 
 def _flags(instruction: Instruction) -> str:
-    """Return the entry for an instruction in llvm_flags.txt, "" if there is none."""
+    """Return the entry for an instruction in flags.txt, "" if there is none."""
     flags = ""
     if type(instruction.encoding) is not bytes:  # of 32-bit mode
         from incc.frontends.x86.decode import native_of
-        from incc.frontends.x86.llvm_text import template_key
+        from incc.frontends.x86.llvm.text import template_key
 
         flags = _FLAGS.get(f"32:{template_key(native_of(instruction))}")
     if not flags and "mask" in instruction.traits:

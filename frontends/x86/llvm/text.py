@@ -1,6 +1,6 @@
 """x86-64 instructions as LLVM 19 prints them, in both syntaxes.
 
-The text is made from the bytes and a template for each form: `usual` works it out, and llvm_forms.txt has the forms
+The text is made from the bytes and a template for each form: `usual` works it out, and forms.txt has the forms
 whose names or order of operands differ from that. The statement provides what the bytes do not hold: symbols and
 expressions, constants as they were written (`$0xffffffff` and `$-1` are the same bytes, but not the same text), and
 prefixes in braces that choose an encoding.
@@ -345,7 +345,7 @@ def _integer_bits(native: Any, registers: list[int]) -> int:
     return bits or next((width for register in registers if (width := _width(register))), 0)
 
 
-_FORMS = Lines("llvm_forms.txt", "|")
+_FORMS = Lines("llvm/forms.txt", "|")
 
 
 def _special(key: str, intel: bool) -> str:
@@ -355,7 +355,7 @@ def _special(key: str, intel: bool) -> str:
 
 
 def template_key(native: Any) -> str:
-    """Return the key of an iced-x86 instruction in llvm_forms.txt: its form, with * for a broadcast, + for {sae}."""
+    """Return the key of an iced-x86 instruction in forms.txt: its form, with * for a broadcast, + for {sae}."""
     name: str = CODE_NAMES[native.code]
     memory = name != "XLAT_M8" and any(_KIND[native.op_kind(n)] == "MEMORY" for n in range(native.op_count))
     extra = "*" if native.is_broadcast else "+" if native.rounding_control or native.suppress_all_exceptions else ""
