@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(llvm_text.__file__)))
-FORMS, FLAGS = (os.path.join(_FOLDER, f"llvm_{name}.txt") for name in ("forms", "flags"))
+FORMS, FLAGS = (os.path.join(_FOLDER, f"{name}.txt") for name in ("forms", "flags"))
 # Sign extended or not, as a number of any width, it is written otherwise, and it names no condition.
 _BYTE, _WORD = -100, -12345
 _IMMEDIATES = {
@@ -181,7 +181,7 @@ def _plain(text: str) -> str:
 def forms_file(written: list[Written], narrow: list[Written]) -> str:
     """The templates that the rule for most forms does not give; behind "32:" those that are others in 32-bit mode."""
     lines = [
-        "# Made by `python -m incc.models.importers.llvm.text`, not by hand: see llvm_text.py.",
+        "# Made by `python -m incc.models.importers.llvm.text`, not by hand: see llvm/text.py.",
         "# FORM|AT&T|INTEL: how LLVM 19 prints forms; nothing where it does what is usual. ~ is a tab. 32: is what is",
         "# otherwise in 32-bit mode.",
     ]
