@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec.structs import replace
 
 from incc.driver import UsageError
@@ -15,6 +16,7 @@ from incc.driver.messages import tell_printable as tell
 
 if TYPE_CHECKING:
     from incc.driver.deliver import Request, Undelivered
+    from incc.driver.machine_code import Code
     from incc.driver.pipeline import Settings
     from incc.report import types as t
     from incc.views.llvm_mca.requested import Views
@@ -140,77 +142,109 @@ def _written_out(text: str, name: str, options: Options) -> str:
     return found or text
 
 
-def _run(options: Options, settings: Settings) -> int:
-    from incc.driver.cores import cores_of
-    from incc.driver.deliver import deliver, unmet
-    from incc.driver.machine_code import machine_code, read_for
-    from incc.driver.pipeline import AnalysisError, analyze_for_cores, model_notes
-    from incc.frontends.unit import Unit
-    from incc.report.source.problems import found_problems, shown
-    from incc.support.files import text_of
+class _Source(msgspec.Struct, frozen=True, kw_only=True):
+    """The input of a run."""
 
-    name = options.file if options.file not in ("", "-") else "<stdin>"
-    # The core by itself is no matter of input; "-" is standard input all the same.
-    alone = not options.file and options.given["port-model"]
+    name: str
+    text: str = ""
+    """The assembly to analyse."""
+    as_read: str = ""
+    """The assembly as it was read, for messages."""
+    code: Code | None = None
+    """Machine code in place of assembly."""
+    core_alone: bool = False
+    """There is no input: the report is on the core itself."""
+
+
+def _run(options: Options, settings: Settings) -> int:
+    from incc.driver.deliver import deliver
+    from incc.driver.pipeline import AnalysisError, model_notes
+
+    views = _llvm_views(options.given)
+    if views is not None:
+        settings = replace(settings, cold_iterations=settings.cold_iterations or settings.iterations)
     try:
-        data = b"" if alone else read_for(options.given, options.file)
-        code = machine_code(options.given, data, options.file, name)
-    except OSError as error:
-        tell(f"incc-mca: error: {name}: {error.strerror}\n")
-        return 1
+        source = _source(options)
+        report = _report(source, settings)
     except AnalysisError as error:
         tell(f"incc-mca: error: {error}\n")
         return 1
     except UsageError as error:
         tell(f"incc-mca: error: {error}; see incc-mca --help\n")
         return error.status
-    source = text = text_of(data) if code is None else ""
-    if ".rep" in text or ".irp" in text or ".macro" in text or ".if" in text:
-        from incc.frontends.isa import DecodeError
-
-        try:
-            text = _written_out(text, name, options)
-        except DecodeError as error:  # what LLVM was stopped for
-            tell(f"incc-mca: error: {name}: {error}\n")
-            return 1
-    if options.narrow and code is not None:
-        from incc.driver.llvm_mca.target import narrow
-
-        code = narrow(code)
-    elif options.narrow:
-        text = ".code32; " + text  # the lines keep their numbers
-    if options.given["x86-asm-syntax"] == "intel":
-        text = ".intel_syntax noprefix; " + text  # the lines keep their numbers
-    views = _llvm_views(options.given)
-    if views is not None:
-        settings = replace(settings, cold_iterations=settings.cold_iterations or settings.iterations)
-    try:
-        cores = cores_of(settings)
-        if alone:
-            from incc.driver.pipeline import core_reports
-
-            report = core_reports(cores)
-        elif code is not None:
-            report = code.report(cores)
-        else:
-            report = analyze_for_cores([(Unit(assembly=text, assembly_file=name), cores)])
-    except AnalysisError as error:
-        tell(f"incc-mca: error: {error}\n")
-        return 1
     for note in model_notes(report):
         tell(f"incc-mca: note: {note}\n")
     request = options.request()
     undelivered = deliver(report, request, sys.stdout)
     if views is not None and request.format == "text":
         undelivered = _with_views(report, views, request, undelivered)
-    lines = [f"incc-mca: error: {message}" for message in (*undelivered.failures, *undelivered.empty)]
-    if not (problems := found_problems(report)) and not alone and code is None:
-        lines += _nothing_at_all(text, name, report, settings)
-    if code is not None and settings.functions and not any(u.kernels or u.left_out for u in report.units):
-        lines.append(f"{name}: error: no function of such a name has a loop: {', '.join(settings.functions)}")
+    errors = [f"incc-mca: error: {message}" for message in (*undelivered.failures, *undelivered.empty)]
+    return _finish(report, source, settings, request, errors)
+
+
+def _source(options: Options) -> _Source:
+    """Read the input. Raises AnalysisError and UsageError."""
+    from incc.driver.machine_code import machine_code, read_for
+    from incc.driver.pipeline import AnalysisError
+    from incc.frontends.isa import DecodeError
+    from incc.support.files import text_of
+
+    if not options.file and options.given["port-model"]:  # "-" is standard input all the same
+        return _Source(name="<stdin>", core_alone=True)
+    name = options.file if options.file not in ("", "-") else "<stdin>"
+    try:
+        data = read_for(options.given, options.file)
+        code = machine_code(options.given, data, options.file, name)
+    except OSError as error:
+        raise AnalysisError(f"{name}: {error.strerror}") from None
+    if code is not None:
+        if options.narrow:
+            from incc.driver.llvm_mca.target import narrow
+
+            code = narrow(code)
+        return _Source(name=name, code=code)
+    text = as_read = text_of(data)
+    if any(directive in text for directive in (".rep", ".irp", ".macro", ".if")):
+        try:
+            text = _written_out(text, name, options)
+        except DecodeError as error:  # LLVM was stopped
+            raise AnalysisError(f"{name}: {error}") from None
+    # Directives on the first line keep the numbers of lines.
+    if options.narrow:
+        text = ".code32; " + text
+    if options.given["x86-asm-syntax"] == "intel":
+        text = ".intel_syntax noprefix; " + text
+    return _Source(name=name, text=text, as_read=as_read)
+
+
+def _report(source: _Source, settings: Settings) -> t.Report:
+    """Analyse the input on each core. Raises AnalysisError."""
+    from incc.driver.cores import cores_of
+    from incc.driver.pipeline import analyze_for_cores, core_reports
+    from incc.frontends.unit import Unit
+
+    cores = cores_of(settings)
+    if source.core_alone:
+        return core_reports(cores)
+    if source.code is not None:
+        return source.code.report(cores)
+    return analyze_for_cores([(Unit(assembly=source.text, assembly_file=source.name), cores)])
+
+
+def _finish(report: t.Report, source: _Source, settings: Settings, request: Request, errors: list[str]) -> int:
+    """Print the problems of a report after these errors, and return the exit status."""
+    from incc.driver.deliver import unmet
+    from incc.report.source.problems import found_problems, shown
+
+    problems = found_problems(report)
+    lines = list(errors)
+    if not problems and not source.core_alone and source.code is None:
+        lines += _nothing_at_all(source.text, source.name, report, settings)
+    if source.code is not None and settings.functions and not any(u.kernels or u.left_out for u in report.units):
+        lines.append(f"{source.name}: error: no function of such a name has a loop: {', '.join(settings.functions)}")
     lines += [f"{m.where}: error: {m.text}" for m in unmet(report, settings, request, "-")]
-    # What several cores' analyses say alike is said once.
-    source_lines = source.split("\n") if problems else []
+    source_lines = source.as_read.split("\n") if problems else []
+    # Analyses for several cores have the same problems.
     for line in dict.fromkeys([*(shown(each, source_lines) for each in problems), *lines]):
         tell(f"{line}\n")
     return int(bool(lines) or not all(each.harmless for each in problems))

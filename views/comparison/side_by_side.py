@@ -72,19 +72,15 @@ def lines(comparison: c.Comparison, numbered: Numbered, side: int, layout: Layou
     # Both sides have the same columns, so that they can be compared.
     kept = [n for n, _ in enumerate(left) if n in _kept(left, a, room) and n in _kept(right, b, room)]
     shown = [[columns[n] for n in kept] for columns in (left, right)]
-    texts = [[i.text.replace("\t", " ") for i in member.instructions or []] for member in (a, b)]
-    longest = [max((len(text) for text in column), default=0) for column in texts]
+    texts = [_texts(member) for member in (a, b)]
+    longest = [max(map(len, column), default=0) for column in texts]
     widths = longest
     if room:
         fixed = sum(column.width + 1 for columns in shown for column in columns)
         widths = _shared(longest, max(layout.width - 3 - fixed, 2))
 
     def half(which: int, index: int | None, style: str) -> str:
-        parts = []
-        for column in shown[which]:
-            cell = column.cells[index] if index is not None else ""
-            text = f"{cell:>{column.width}}" if column.right else f"{cell:<{column.width}}"
-            parts.append(layout.paint(text, column.style))
+        parts = [_cell(column, index, layout) for column in shown[which]]
         text = "" if index is None else texts[which][index]
         width = widths[which]
         text = text if len(text) <= width else text[: max(width - 1, 0)] + "…"
@@ -106,6 +102,16 @@ def lines(comparison: c.Comparison, numbered: Numbered, side: int, layout: Layou
     legend = [f"{mark}\xa0 {meaning}".replace(" ", "\xa0") for mark, meaning in used.items()]
     if legend:
         yield from layout.wrap(f"({'; '.join(legend)})")
+
+
+def _texts(member: c.Member) -> list[str]:
+    return [instruction.text.replace("\t", " ") for instruction in member.instructions or []]
+
+
+def _cell(column: _Column, index: int | None, layout: Layout) -> str:
+    """Return the cell of an instruction, blank without one."""
+    text = column.cells[index] if index is not None else ""
+    return layout.paint(f"{text:>{column.width}}" if column.right else f"{text:<{column.width}}", column.style)
 
 
 def _shared(wanted: Sequence[int], room: int) -> list[int]:

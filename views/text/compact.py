@@ -31,13 +31,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     mark = marks + 1 if marks else 0
 
     fixed = number + 12 + source + mark + 2
-    tallest = max((len(group) for group in names), default=1)
-    # In one line, and, where that is too wide, a line for each of the names that stand together.
-    ways = [[[_names(group)] for group in names], [[""] * (tallest - len(group)) + group for group in names]]
-    for heads, least in ((ways[0], 4), (ways[0], 3), (ways[1], 4), (ways[1], 3), (ways[0], 3)):
-        widths = [max(least, *(len(line) for line in head)) for head in heads]
-        if not layout.width or fixed + sum(widths) + 2 * len(widths) + MIN_TEXT <= layout.width:
-            break
+    heads, widths, least = _fit(names, layout.width - fixed - MIN_TEXT if layout.width else None)
     fine = least > 3
 
     def row(first: str, cells: list[str], path: str, chain: str, where: str) -> str:
@@ -73,7 +67,28 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     longest = str(chains[0].latency) if chains else ""
     over = f"; LCD over {chains[0].iterations} iterations" if chains and chains[0].iterations > 1 else ""
     yield row("", sums, str(kernel.critical_path.cycles), longest, "") + " " * mark + f"in all{over}"
-    legend = [meaning for letter, meaning in _MARKS.items() if any(letter in i.remarks for i in instructions)]
+    yield from _legend(kernel, layout)
+
+
+def _fit(names: Sequence[Sequence[str]], room: int | None) -> tuple[list[list[str]], list[int], int]:
+    """Return the lines of each column's head, the columns' widths and the least width, so that they fit into the room.
+
+    A head is one line or, if that is too wide, a line for each of the names that share a column. None is unlimited
+    room.
+    """
+    tallest = max((len(group) for group in names), default=1)
+    in_line = [[_names(group)] for group in names]
+    stacked = [[""] * (tallest - len(group)) + list(group) for group in names]
+    for heads, least in ((in_line, 4), (in_line, 3), (stacked, 4), (stacked, 3), (in_line, 3)):
+        widths = [max(least, *(len(line) for line in head)) for head in heads]
+        if room is None or sum(widths) + 2 * len(widths) <= room:
+            break
+    return heads, widths, least
+
+
+def _legend(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+    """Yield the meanings of the marks in the rows."""
+    legend = [meaning for letter, meaning in _MARKS.items() if any(letter in i.remarks for i in kernel.instructions)]
     if legend:
         yield from layout.wrap(f"({'; '.join(legend)}{unknown_legend(kernel)})")
     elif kernel.unknown_instructions:

@@ -131,16 +131,17 @@ def _ports(core: t.Core, layout: Layout, width: int) -> Iterator[str]:
         "(●:\xa0may run on the port; lat.: cycles of latency; one in: cycles between two as far as ports and units "
         "say, or measured)"
     )
-    if core.units:
-        held = [work for work in core.work if work.unit]
-        used_by = {
-            unit: [f"{_label(work)} {work.unit_cycles}" for work in held if work.unit == unit] for unit in core.units
-        }
-        for unit, by in used_by.items():
-            text = f"cycles: {'; '.join(by)}" if by else "by none of these"
-            yield from Layout(width, False).wrap(
-                text, f"Unit {unit} is taken for " if by else f"Unit {unit} is taken ", "    "
-            )
+    yield from _units(core, width)
+
+
+def _units(core: t.Core, width: int) -> Iterator[str]:
+    """Yield a line for each unit other than ports, with the work that takes it."""
+    held = [work for work in core.work if work.unit]
+    for unit in core.units:
+        users = [f"{_label(work)} {work.unit_cycles}" for work in held if work.unit == unit]
+        text = f"cycles: {'; '.join(users)}" if users else "by none of these"
+        lead = f"Unit {unit} is taken for " if users else f"Unit {unit} is taken "
+        yield from Layout(width, False).wrap(text, lead, "    ")
 
 
 def _label(work: t.CoreWork) -> str:
