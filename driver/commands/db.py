@@ -589,3 +589,7 @@ def _write_reports(reports: Iterable[Any], stream: Any) -> None:
 def command() -> int:
     """Run the installed command."""
     return run_command(main)
+
+
+if __name__ == "__main__":
+    sys.exit(command())

@@ -1,0 +1,73 @@
+"""Plain English in docstrings and documents: what a linter of Python does not check."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = (
+    *("comparison", "core", "driver", "frontends", "history", "measuring", "models", "ranking", "report", "support"),
+    "views",
+)
+SOURCES = sorted(
+    path for package in PACKAGES for path in (ROOT / package).rglob("*.py") if "__pycache__" not in path.parts
+)
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+OPENING = re.compile(r"(Whether|What|How|Where|Who|Of|That|The same)\b")
+"""Words that docstrings do not begin with: such a line says nothing in an editor's tooltip."""
+BANNED = re.compile(
+    r"\bno JSON any more\b|\bto nowhere\b|\bwhat stands behind\b|\btaken for [\w-]+'s sake\b|\bis told of\b"
+    r"|\bof the text only\b|\bno more what it was\b"
+)
+"""Phrases that came from word-for-word translation."""
+WIDTH = 120
+
+
+def docstrings(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the line and the text of each docstring."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            text = ast.get_docstring(node)
+            if text:
+                yield getattr(node, "lineno", 1), text
+
+
+def test_the_sources_are_found() -> None:
+    assert len(SOURCES) > 300
+
+
+def test_docstrings_begin_with_a_sentence_of_their_own() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: {text.splitlines()[0]}"
+        for path in SOURCES
+        for line, text in docstrings(path)
+        if OPENING.match(text)
+    ]
+    assert wrong == []
+
+
+def test_banned_phrases_do_not_come_back() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{number}: {match[0]}"
+        for path in (*SOURCES, *DOCUMENTS)
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if (match := BANNED.search(line))
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_documents_are_wrapped(path: Path) -> None:
+    """Rows of tables, code and lines without blanks cannot be wrapped."""
+    wrong = []
+    in_code = False
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        in_code ^= line.startswith("```")
+        if len(line) > WIDTH and not in_code and not line.startswith(("|", "    ")) and " " in line.strip():
+            wrong.append(f"{path.name}:{number}")
+    assert wrong == []
