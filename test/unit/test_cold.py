@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import jsonschema
+import msgspec
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from incc.core.analysis import KernelSettings, analyze_kernel
 from incc.driver.pipeline import Settings, analyze_units, decode_unit, find_regions, read_assembly
 from incc.frontends.unit import Unit
 from incc.models.loading import load
+from incc.report import types as t
 from properties import examples
 
 if TYPE_CHECKING:
@@ -204,15 +206,15 @@ def test_a_cold_run_alone_leaves_out_all_that_is_said_of_the_steady_state() -> N
     unit = Unit(assembly=TRIAD + "\n", assembly_file="a.s")
     settings = Settings(mcpu="skylake", regions="marked", cold_iterations=100, timeline_iterations=4, pressure=True)
     report = analyze_units([unit], replace(settings, steady=False))
-    jsonschema.Draft202012Validator(SCHEMA).validate(report)
-    lean, whole = (r.units[0]["kernels"][0] for r in (report, analyze_units([unit], settings)))
-    assert lean["cold"] == whole["cold"]
-    assert lean["simulated"] is None
-    assert lean["bounds"]["prediction"]["by"] == "bounds"
-    assert lean["cycles"] == max(bound["cycles"] for name, bound in whole["bounds"].items() if name != "prediction")  # type: ignore[attr-defined]
-    assert lean["hints"] == lean["what_ifs"] == lean["dependencies"] == []
-    assert lean["range"] is lean["timeline"] is None
-    assert [i["pressure"] for i in lean["instructions"]] == [i["pressure"] for i in whole["instructions"]]
+    jsonschema.Draft202012Validator(SCHEMA).validate(msgspec.to_builtins(report))
+    lean, whole = (r.units[0].kernels[0] for r in (report, analyze_units([unit], settings)))
+    assert lean.cold == whole.cold
+    assert lean.simulated is None
+    assert lean.bounds.prediction.by == "bounds"
+    assert lean.cycles == max(whole.bounds.of(name).cycles for name in get_args(t.BoundName))
+    assert lean.hints == lean.what_ifs == lean.dependencies == []
+    assert lean.range is lean.timeline is None
+    assert [i.pressure for i in lean.instructions] == [i.pressure for i in whole.instructions]
 
 
 def test_python_has_total_cycles() -> None:
@@ -257,8 +259,8 @@ def test_what_needs_no_port_takes_its_time(text: str, cpu: str) -> None:
 def _cold(text: str, cpu: str) -> Any:
     settings = Settings(mcpu=cpu, regions="marked", cold_iterations=100, pressure=True)
     report = analyze_units([Unit(assembly=text + "\n", assembly_file="a.s")], settings)
-    jsonschema.Draft202012Validator(SCHEMA).validate(report)
-    return report.units[0]["kernels"][0]["cold"]
+    jsonschema.Draft202012Validator(SCHEMA).validate(msgspec.to_builtins(report))
+    return report.units[0].kernels[0].cold
 
 
 @pytest.mark.parametrize("cpu", ["skylake", "sapphirerapids", "btver2", "znver2", "znver4", "bdver2"])
@@ -266,16 +268,16 @@ def test_schedulers_and_register_files_are_those_that_llvm_names(cpu: str) -> No
     llvm = load(cpu).llvm
     assert llvm is not None
     cold = _cold(TRIAD, cpu)
-    assert [(s["name"], s["entries"]) for s in cold["schedulers"]] == [(s.name, s.entries) for s in llvm.schedulers]
-    assert all(0 <= s["average"] <= s["most"] <= s["entries"] for s in cold["schedulers"])
-    used = {s["name"]: s["most"] for s in cold["schedulers"]}
+    assert [(s.name, s.entries) for s in cold.schedulers] == [(s.name, s.entries) for s in llvm.schedulers]
+    assert all(0 <= s.average <= s.most <= s.entries for s in cold.schedulers)
+    used = {s.name: s.most for s in cold.schedulers}
     # Loads, additions and, where these are counted, what is in the buffers of loads and stores.
     assert all(used[s.name] for s in llvm.schedulers if s.queue or "store" not in s.name.lower())
-    everything, *files = cold["registers"]
-    assert everything["name"] == ""
-    assert [(f["name"], f["entries"]) for f in files] == [(f.name, f.registers) for f in llvm.register_files]
+    everything, *files = cold.registers
+    assert everything.name == ""
+    assert [(f.name, f.entries) for f in files] == [(f.name, f.registers) for f in llvm.register_files]
     if files:
-        assert sum(f["mappings"] for f in files) == everything["mappings"]
+        assert sum(f.mappings for f in files) == everything.mappings
 
 
 def test_all_schedulers_of_a_core_with_one_are_its_entries() -> None:
@@ -285,7 +287,7 @@ def test_all_schedulers_of_a_core_with_one_are_its_entries() -> None:
 
 
 def test_a_core_that_starts_in_order_has_no_schedulers() -> None:
-    assert _cold("addq $1, %rax", "bonnell")["schedulers"] == []
+    assert _cold("addq $1, %rax", "bonnell").schedulers == []
 
 
 def test_eliminated_moves_are_counted_by_kind() -> None:

@@ -14,7 +14,9 @@ import yaml
 from comparison_fixtures import make_kernel, make_report, make_unit
 from hypothesis import example, given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from incc.report import types as t
 from incc.views.exchange import diagnostics, opt_record, sarif
 from properties import examples
 
@@ -111,47 +113,40 @@ SARIF = {
     },
 }
 
-HINT = {
-    "rule": "sum-chain",
-    "text": "sum into 4 variables",
-    "evidence": {},
-    "flags": ["-ffast-math"],
-    "source_change": "",
-}
+HINT = t.Hint(rule="sum-chain", text="sum into 4 variables", evidence={}, flags=["-ffast-math"], source_change="")
 
 
-def marked(unit: Any) -> Any:
+def marked(unit: t.Unit) -> t.Unit:
     """The unit with a mark, of which one expectation does not hold and one does, and a problem."""
     expectations = [
-        {
-            "condition": "cycles < 2",
-            "kernel_id": "f/loop1",
-            "holds": False,
-            "text": "predicted 4.0, expected less than 2",
-        },
-        {"condition": "cycles < 9", "kernel_id": "f/loop1", "holds": True, "text": ""},
+        t.Expectation(
+            condition="cycles < 2", kernel_id="f/loop1", holds=False, text="predicted 4.0, expected less than 2"
+        ),
+        t.Expectation(condition="cycles < 9", kernel_id="f/loop1", holds=True, text=""),
     ]
-    unit["marks"] = [
-        {
-            "source": {"file": "x.c", "line": 2},
-            "column": 6,
-            "at": {"file": "x.c", "line": 3},
-            "at_column": 3,
-            "last_line": 4,
-            "name": "",
-            "mcpu": [],
-            "kernels": ["f/loop1"],
-            "expectations": expectations,
-        }
+    unit.marks = [
+        t.Mark(
+            source=t.Location("x.c", 2),
+            column=6,
+            at=t.Location("x.c", 3),
+            at_column=3,
+            last_line=4,
+            name="",
+            mcpu=[],
+            kernels=["f/loop1"],
+            expectations=expectations,
+        )
     ]
-    problem = {"source": {"file": "x.c", "line": 1}, "column": 4, "text": "incc: takes analyze"}
-    unit["mark_problems"] = [{**problem, "end_column": 0, "fix": None}]
+    unit.mark_problems = [
+        t.MarkProblem(source=t.Location("x.c", 1), column=4, text="incc: takes analyze", end_column=0, fix=None)
+    ]
     return unit
 
 
-def report(compiler: str = "gcc", version: str = "12.2.0", *flags: str, **fields: Any) -> Any:
-    unit = make_unit([make_kernel("f/loop1", cycles=4.0, hints=[HINT], **fields)])
-    unit.update(compiler=compiler, compiler_version=version, command=[compiler, *flags, "-c", "x.c"], source="x.c")
+def report(compiler: str = "gcc", version: str = "12.2.0", *flags: str, **fields: Any) -> t.Report:
+    kernel = make_kernel("f/loop1", cycles=4.0, hints=[HINT], **fields)
+    command = [compiler, *flags, "-c", "x.c"]
+    unit = make_unit([kernel], compiler=compiler, compiler_version=version, command=command, source="x.c")
     return make_report(marked(unit))
 
 
@@ -238,21 +233,14 @@ def test_without_columns_and_sources() -> None:
 
 
 def test_the_compilers_place_goes_first() -> None:
-    remark: dict[str, Any] = {
-        "kind": "vectorised",
-        "text": "vectorised",
-        "said": "",
-        "by": "vect",
-        "source": {"file": "x.c", "line": 1},
-        "column": 22,
-    }
+    remark = t.Remark(kind="vectorised", text="vectorised", said="", by="vect", source=t.Location("x.c", 1), column=22)
     assert "x.c:1:22: remark: " in diagnostics.remarks(report(remarks=[remark]), {})
-    remark["source"] = {"file": "other.h", "line": 1}
-    assert "x.c:3:3: remark: " in diagnostics.remarks(report(remarks=[remark]), {})
+    elsewhere = replace(remark, source=t.Location("other.h", 1))
+    assert "x.c:3:3: remark: " in diagnostics.remarks(report(remarks=[elsewhere]), {})
 
 
 def test_loops_beside_others_have_no_remark() -> None:
-    role = {"name": "remainder", "of": "f/loop2", "instead": False, "text": ""}
+    role = t.Role(name="remainder", of="f/loop2", instead=False, basis="inferred", text="")
     assert diagnostics.remarks(report(role=role), {}) == ""
 
 
@@ -279,9 +267,10 @@ def test_sarif() -> None:
 def test_any_name_of_a_file(name: str, folder: str) -> None:
     name = name.replace("\0", "").replace("/", "-") or "x"
     made = report()
-    made["units"][0]["folder"] = "/build"
-    made["units"][0]["kernels"][0]["source"] = {"file": f"{folder}{name}", "line": 1}
-    made["units"][0]["kernels"][0]["verdict"] = f"{name}'\"\\"
+    (unit,) = made.units
+    unit.folder = "/build"
+    unit.kernels[0].source = t.Location(f"{folder}{name}", 1)
+    unit.kernels[0].verdict = f"{name}'\"\\"
     document = json.loads(sarif.render(made))
     jsonschema.validate(document, SARIF)
     uri = document["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
@@ -333,13 +322,13 @@ def test_views_leave_the_report_as_it_is() -> None:
 
 def test_what_to_write_instead() -> None:
     made = report("clang-19", "19.1.7")
-    unit = made["units"][0]
-    unit["marks"] = []
-    at = {"file": "x.c", "line": 1}
-    unit["mark_problems"] = [
-        {"source": at, "column": 4, "text": "no 'nmae'", "end_column": 9, "fix": "name"},
-        {"source": at, "column": 12, "text": "expected ')'", "end_column": 12, "fix": ")"},
-        {"source": at, "column": 14, "text": "twice", "end_column": 17, "fix": ""},
+    unit = made.units[0]
+    unit.marks = []
+    at = t.Location("x.c", 1)
+    unit.mark_problems = [
+        t.MarkProblem(source=at, column=4, text="no 'nmae'", end_column=9, fix="name"),
+        t.MarkProblem(source=at, column=12, text="expected ')'", end_column=12, fix=")"),
+        t.MarkProblem(source=at, column=14, text="twice", end_column=17, fix=""),
     ]
     # µ is two bytes.
     assert diagnostics.warnings(made, {"x.c": {1: "// nmµe(x  y z"}}) == (

@@ -225,8 +225,8 @@ def test_the_report_has_them() -> None:
     assert vectors.rates.bytes_per_cycle == pytest.approx(96 / vectors.cycles)
     assert vectors.rates.gflop_per_second == pytest.approx(8 / vectors.cycles)
     assert vectors.rates.gigaelements_per_second == pytest.approx(8 / vectors.cycles)
-    assert scalars["role"]["of"] == vectors["kernel_id"]
-    assert scalars["hints"] == []
+    assert scalars.role.of == vectors.kernel_id
+    assert scalars.hints == []
 
 
 def test_straight_code_has_no_role() -> None:
@@ -288,11 +288,11 @@ def test_compiled_loops(compiler: str, flags: str, tmp_path: Path) -> None:
             assert elements.per_iteration == moved / bytes_of[kernel.function], kernel.name
         spills = any("%rsp" in row.text for row in kernel.instructions)
         if kernel.function == "norm" and elements and not spills:  # one result each
-            assert elements["per_iteration"] == kernel["memory"]["bytes_stored"] / 4
+            assert elements.per_iteration == kernel.memory.bytes_stored / 4
         if kernel.function == "hist":
             assert elements is not None
-            assert elements["per_iteration"] == sum(row["text"].startswith("movz") for row in kernel["instructions"])
-    assert sum(kernel["elements"] is not None for kernel in mains) >= 3
+            assert elements.per_iteration == sum(row.text.startswith("movz") for row in kernel.instructions)
+    assert sum(kernel.elements is not None for kernel in mains) >= 3
 
 
 def test_two_loops_alike_do_not_settle_each_other() -> None:

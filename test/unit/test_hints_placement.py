@@ -6,16 +6,17 @@ from typing import Any
 
 from incc.driver.pipeline import Settings, analyze_units
 from incc.frontends.unit import Unit
+from incc.report import types as t
 
 
-def kernel(text: str, **settings: Any) -> dict[str, Any]:
+def kernel(text: str, **settings: Any) -> t.Kernel:
     chosen = Settings(mcpu="skylake", regions="loops", **settings)
     (found,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], chosen).units[0].kernels
-    return dict(found)
+    return found
 
 
-def hint(found: dict[str, Any]) -> dict[str, Any] | None:
-    return next((h for h in found["hints"] if h["rule"] == "code-placement"), None)
+def hint(found: t.Kernel) -> t.Hint | None:
+    return next((h for h in found.hints if h.rule == "code-placement"), None)
 
 
 def loop(alignment: int, nops: int = 0, additions: int = 7) -> str:
@@ -29,9 +30,9 @@ def test_jump_that_ends_at_a_boundary_of_32_bytes_at_some_places() -> None:
     found = kernel(loop(4))
     told = hint(found)
     assert told is not None
-    assert told["evidence"] == {"cycles_at": {"0": 3.0, "16": 2.0, "32": 3.0, "48": 2.0}, "known_modulo": 16}
-    assert "2 to 3 cycles, depending on where the linker puts it" in told["text"]
-    assert "-falign-loops" not in told["text"]
+    assert told.evidence == {"cycles_at": {"0": 3.0, "16": 2.0, "32": 3.0, "48": 2.0}, "known_modulo": 16}
+    assert "2 to 3 cycles, depending on where the linker puts it" in told.text
+    assert "-falign-loops" not in told.text
 
 
 def test_aligning_the_loop_is_advised_where_it_helps() -> None:
@@ -39,8 +40,8 @@ def test_aligning_the_loop_is_advised_where_it_helps() -> None:
     found = kernel(loop(4, nops=4, additions=6))
     told = hint(found)
     assert told is not None
-    assert told["evidence"]["cycles_at"]["0"] < max(told["evidence"]["cycles_at"].values())
-    assert "-falign-loops=64" in told["text"]
+    assert told.evidence["cycles_at"]["0"] < max(told.evidence["cycles_at"].values())
+    assert "-falign-loops=64" in told.text
 
 
 def test_nothing_is_said_of_a_known_place() -> None:
@@ -60,6 +61,6 @@ def test_microcode_is_not_in_the_loop_stream_detector() -> None:
     text = "\t.p2align 4\n.L1:\n" + "".join(f"\t{line}\n" for line in body.splitlines()) + "\tret\n"
     chosen = Settings(mcpu="icelake-server", regions="loops")
     (found,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], chosen).units[0].kernels
-    told = hint(dict(found))
-    cycles = told["evidence"]["cycles_at"].values() if told else [found["cycles"]]
+    told = hint(found)
+    cycles = told.evidence["cycles_at"].values() if told else [found.cycles]
     assert min(cycles) > 5

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from incc.driver.pipeline import Settings, analyze_units
 from incc.frontends.unit import Unit
+from incc.report import types as t
 
 END = "incq %rax\ncmpq %rdx, %rax\njne .L1"
 
@@ -20,7 +21,7 @@ def hints(
     mcpu: str = "skylake-avx512",
     end: str = END,
     **more: Any,
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, t.Hint]:
     """The hints on a loop, by their rules. `compiler`: with its version, or "" for assembly that was given."""
     text = ".L1:\n" + "".join(f"\t{line}\n" for line in f"{body}\n{end}".splitlines()) + "\tret\n"
     name, _, version = compiler.partition(" ")
@@ -29,7 +30,7 @@ def hints(
         unit = replace(unit, source="x.c", compiler=name, compiler_version=version, command=(name, *arguments), **more)
     settings = Settings(mcpu=mcpu, regions="loops", timeline_iterations=0)
     (kernel,) = analyze_units([unit], settings).units[0].kernels
-    return {hint.rule: dict(hint) for hint in kernel.hints}
+    return {hint.rule: hint for hint in kernel.hints}
 
 
 CLANG = "clang-19 19.1.7"
@@ -41,21 +42,21 @@ SUM = "vaddsd (%rdi,%rax,8), %xmm0, %xmm0"
 
 def test_sum_by_compiler() -> None:
     reorder = ["-fassociative-math", "-fno-signed-zeros"]
-    assert hints(SUM, "-O3")["sum-chain"]["flags"] == [*reorder, "-fno-trapping-math"]
-    assert hints(SUM, "-O2")["sum-chain"]["flags"] == ["-O3", *reorder, "-fno-trapping-math"]
-    assert hints(SUM, "-O2", compiler=CLANG)["sum-chain"]["flags"] == reorder
+    assert hints(SUM, "-O3")["sum-chain"].flags == [*reorder, "-fno-trapping-math"]
+    assert hints(SUM, "-O2")["sum-chain"].flags == ["-O3", *reorder, "-fno-trapping-math"]
+    assert hints(SUM, "-O2", compiler=CLANG)["sum-chain"].flags == reorder
     found = hints(SUM, "-O3")["sum-chain"]
-    assert "may change rounding" in found["text"]
-    assert "sum into" in found["source_change"]
+    assert "may change rounding" in found.text
+    assert "sum into" in found.source_change
 
 
 def test_sum_that_may_be_reordered_already() -> None:
     # gcc has a flag for more accumulators, clang has none: only the source can be changed
-    assert "-fvariable-expansion-in-unroller" in hints(SUM, "-O3", "-ffast-math")["sum-chain"]["flags"]
-    assert hints(SUM, "-O2", "-ffast-math")["sum-chain"]["flags"] == ["-O3"]
+    assert "-fvariable-expansion-in-unroller" in hints(SUM, "-O3", "-ffast-math")["sum-chain"].flags
+    assert hints(SUM, "-O2", "-ffast-math")["sum-chain"].flags == ["-O3"]
     clang = hints(SUM, "-O3", "-ffast-math", compiler=CLANG)["sum-chain"]
-    assert clang["flags"] == []
-    assert "-f" not in clang["text"]
+    assert clang.flags == []
+    assert "-f" not in clang.text
 
 
 def test_sum_that_would_gain_nothing() -> None:
@@ -73,11 +74,11 @@ def test_chains_are_not_advised_where_a_function_decides() -> None:
 def test_maximum() -> None:
     chain = "vmovsd (%rdi,%rax,8), %xmm1\nvmaxsd %xmm0, %xmm1, %xmm0"
     found = hints(chain, "-O3")["extremum-chain"]
-    assert found["flags"] == ["-ffinite-math-only", "-fno-signed-zeros"]
-    assert hints(chain, "-O2", "-fno-signed-zeros")["extremum-chain"]["flags"] == ["-O3", "-ffinite-math-only"]
+    assert found.flags == ["-ffinite-math-only", "-fno-signed-zeros"]
+    assert hints(chain, "-O2", "-fno-signed-zeros")["extremum-chain"].flags == ["-O3", "-ffinite-math-only"]
     # of vectors there is nothing left for the compiler to do
     packed = "vmaxpd (%rdi,%rax,8), %ymm0, %ymm0"
-    assert hints(packed, "-O3")["extremum-chain"]["flags"] == []
+    assert hints(packed, "-O3")["extremum-chain"].flags == []
     # an addition in the chain makes it no maximum
     mixed = "vaddsd (%rdi,%rax,8), %xmm0, %xmm0\nvmaxsd %xmm2, %xmm0, %xmm0"
     assert not {"extremum-chain", "sum-chain"} & set(hints(mixed, "-O3"))
@@ -87,7 +88,7 @@ STORED = "addl (%rdi,%rax,4), %ecx\nmovl %ecx, (%rsi)"
 
 
 def test_sum_that_is_stored_each_time() -> None:
-    assert "local variable" in hints(STORED, "-O3")["stored-accumulator"]["source_change"]
+    assert "local variable" in hints(STORED, "-O3")["stored-accumulator"].source_change
     assert "stored-accumulator" in hints(STORED, "-O3", compiler="clang-14 14.0.6")
     # what is not vectorised anyway gains nothing
     assert "stored-accumulator" not in hints(STORED, "-O2")
@@ -107,15 +108,15 @@ def test_sum_that_is_stored_each_time() -> None:
 
 def test_reciprocal_by_compiler() -> None:
     body = "vmovsd (%rdi,%rax,8), %xmm0\nvdivsd %xmm1, %xmm0, %xmm0\nvmovsd %xmm0, (%rsi,%rax,8)"
-    assert hints(body, "-O3")["invariant-divisor"]["flags"] == ["-funsafe-math-optimizations"]
-    assert hints(body, "-O3", "-freciprocal-math")["invariant-divisor"]["flags"] == ["-funsafe-math-optimizations"]
-    assert hints(body, "-O3", compiler=CLANG)["invariant-divisor"]["flags"] == ["-freciprocal-math"]
+    assert hints(body, "-O3")["invariant-divisor"].flags == ["-funsafe-math-optimizations"]
+    assert hints(body, "-O3", "-freciprocal-math")["invariant-divisor"].flags == ["-funsafe-math-optimizations"]
+    assert hints(body, "-O3", compiler=CLANG)["invariant-divisor"].flags == ["-freciprocal-math"]
     given = hints(body, "-O3", "-ffast-math")["invariant-divisor"]
-    assert (given["flags"], "-f" in given["text"]) == ([], False)
+    assert (given.flags, "-f" in given.text) == ([], False)
 
 
 def test_integer_division() -> None:
-    def found(divisor: str, width: str = "l") -> dict[str, Any] | None:
+    def found(divisor: str, width: str = "l") -> t.Hint | None:
         body = f"movl (%rdi,%rcx,4), %eax\ncltd\nidiv{width} {divisor}\nmovl %eax, (%rsi,%rcx,4)"
         end = "incq %rcx\nincq %r10\ncmpq %r9, %rcx\njne .L1"
         return hints(body, "-O3", mcpu="sapphirerapids", end=end).get("integer-division")
@@ -123,9 +124,9 @@ def test_integer_division() -> None:
     narrow, wide = found("%r8d"), found("%r8", "q")
     assert narrow is not None
     assert wide is not None
-    assert narrow["evidence"] == {"instructions": [2], "bits": 32}
-    assert "if the values fit" not in narrow["text"]
-    assert "if the values fit" in wide["text"]
+    assert narrow.evidence == {"instructions": [2], "bits": 32}
+    assert "if the values fit" not in narrow.text
+    assert "if the values fit" in wide.text
     # a divisor that changes
     assert found("%r10d") is None
 
@@ -134,8 +135,8 @@ def test_conversions() -> None:
     there = "vcvtss2sd (%rdi,%rax,4), %xmm7, %xmm1\nvmulsd %xmm2, %xmm1, %xmm1"
     back = "vcvtsd2ss %xmm1, %xmm7, %xmm1\nvmovss %xmm1, (%rsi,%rax,4)"
     found = hints(f"{there}\n{back}", "-O3")["conversions"]
-    assert "(0.5f)" in found["source_change"]
-    assert found["evidence"]["instructions"] == [0, 2]
+    assert "(0.5f)" in found.source_change
+    assert found.evidence["instructions"] == [0, 2]
     # a wider sum may be meant
     assert "conversions" not in hints(f"{there}\nvmovsd %xmm1, (%rsi,%rax,8)", "-O3")
 
@@ -145,9 +146,9 @@ ROOT = f"vmovsd (%rdi,%rax,8), %xmm0\n{CHECKED}vsqrtsd %xmm0, %xmm0, %xmm0\nvmov
 
 
 def test_errno_of_square_roots() -> None:
-    assert hints(ROOT, "-O3")["math-errno"]["flags"] == ["-fno-math-errno"]
-    assert hints(ROOT, "-O2")["math-errno"]["flags"] == ["-O3", "-fno-math-errno"]
-    assert hints(ROOT, "-O2", compiler=CLANG)["math-errno"]["flags"] == ["-fno-math-errno"]
+    assert hints(ROOT, "-O3")["math-errno"].flags == ["-fno-math-errno"]
+    assert hints(ROOT, "-O2")["math-errno"].flags == ["-O3", "-fno-math-errno"]
+    assert hints(ROOT, "-O2", compiler=CLANG)["math-errno"].flags == ["-fno-math-errno"]
     # the branch is the user's, where errno is not set
     assert "math-errno" not in hints(ROOT, "-O3", "-fno-math-errno")
     assert "math-errno" not in hints(ROOT, "-O3", "-ffast-math")
@@ -170,7 +171,7 @@ def test_errno_of_square_roots() -> None:
 def test_functions_for_vectors(function: str, arguments: list[str], compiler: str, flags: list[str] | None) -> None:
     body = f"vmovsd (%rdi,%rax,8), %xmm0\ncall {function}\nvmovsd %xmm0, (%rsi,%rax,8)"
     found = hints(body, *arguments, compiler=compiler).get("math-call")
-    assert (found and found["flags"]) == flags
+    assert (found and found.flags) == flags
 
 
 # --- vectors ----------------------------------------------------------------------------------------------------------
@@ -179,14 +180,14 @@ PLAIN = "vmovsd (%rdi,%rax,8), %xmm0\nvmulsd (%rsi,%rax,8), %xmm0, %xmm0\nvmovsd
 
 
 def test_scalar_loop_that_the_level_keeps_from_vectors() -> None:
-    assert hints(PLAIN, "-O2")["scalar-arithmetic"]["flags"] == ["-O3"]
-    assert hints(PLAIN, "-O1", compiler=CLANG)["scalar-arithmetic"]["flags"] == ["-O3"]
+    assert hints(PLAIN, "-O2")["scalar-arithmetic"].flags == ["-O3"]
+    assert hints(PLAIN, "-O1", compiler=CLANG)["scalar-arithmetic"].flags == ["-O3"]
     # elsewhere only the compiler knows why
     told = hints(PLAIN, "-O3")["scalar-arithmetic"]
-    assert told["flags"] == []
-    assert "-fopt-info-vec-missed" in told["text"]
-    assert "-Rpass" not in told["text"]
-    assert "-Rpass-missed=loop-vectorize" in hints(PLAIN, "-O3", compiler=CLANG)["scalar-arithmetic"]["text"]
+    assert told.flags == []
+    assert "-fopt-info-vec-missed" in told.text
+    assert "-Rpass" not in told.text
+    assert "-Rpass-missed=loop-vectorize" in hints(PLAIN, "-O3", compiler=CLANG)["scalar-arithmetic"].text
 
 
 @pytest.mark.parametrize(
@@ -198,14 +199,14 @@ def test_scalar_loop_that_the_level_keeps_from_vectors() -> None:
     ],
 )
 def test_scalar_loop_that_may_stay_so(body: str) -> None:
-    assert hints(body, "-O2")["scalar-arithmetic"]["flags"] == []
+    assert hints(body, "-O2")["scalar-arithmetic"].flags == []
 
 
 SSE = "movupd (%rdi,%rax,8), %xmm0\nmulpd %xmm1, %xmm0\nmovups %xmm0, (%rsi,%rax,8)"
 
 
 def test_instruction_set() -> None:
-    assert hints(SSE, "-O3")["instruction-set"]["flags"] == ["-march=skylake-avx512"]
+    assert hints(SSE, "-O3")["instruction-set"].flags == ["-march=skylake-avx512"]
     assert "instruction-set" not in hints(SSE, "-O3", "-mavx2")
     assert "instruction-set" not in hints(SSE, "-O3", mcpu="nehalem")
     assert "instruction-set" not in hints(SSE, "-O3", compiler="")
@@ -219,11 +220,11 @@ WIDE = "vmovupd (%rdi,%rax,8), %ymm0\nvfmadd213pd (%rsi,%rax,8), %ymm1, %ymm0\nv
 def test_vector_width() -> None:
     arguments = ("-O3", "-march=skylake-avx512")
     found = hints(WIDE, *arguments, cpu="skylake-avx512")["vector-width"]
-    assert found["flags"] == ["-mprefer-vector-width=512"]
-    assert "clock" in found["text"]
+    assert found.flags == ["-mprefer-vector-width=512"]
+    assert "clock" in found.text
     end = END.replace("incq %rax", "addq $4, %rax")  # no load crosses a line
     found = hints(WIDE, *arguments, cpu="skylake-avx512", mcpu="sapphirerapids", end=end)["vector-width"]
-    assert "clock" not in found["text"]
+    assert "clock" not in found.text
     # given, or not allowed, or in vain: one unit of 512 bits, or 512 bits in two halves
     assert "vector-width" not in hints(WIDE, *arguments, "-mprefer-vector-width=512", cpu="skylake-avx512")
     assert "vector-width" not in hints(WIDE, "-O3", "-march=haswell", cpu="haswell")
@@ -238,7 +239,7 @@ SMALL = "movq (%rdi,%rax,8), %rcx\nxorq (%rsi,%rax,8), %rcx\naddq %rbx, %rcx\nmo
 
 def test_loop_overhead() -> None:
     core = "sapphirerapids"
-    assert hints(SMALL, "-O2", mcpu=core)["loop-overhead"]["flags"] == ["-funroll-loops"]
+    assert hints(SMALL, "-O2", mcpu=core)["loop-overhead"].flags == ["-funroll-loops"]
     assert "loop-overhead" not in hints(SMALL, "-O2", "-funroll-loops", mcpu=core)
     assert "loop-overhead" not in hints(SMALL, "-O2", compiler=CLANG, mcpu=core)
     assert "loop-overhead" not in hints(SMALL, "-O2", compiler="", mcpu=core)
@@ -254,7 +255,7 @@ def test_strided() -> None:
         "addq $64, %rdi\naddq $32, %rsi"
     )
     found = hints(body, "-O3")["strided"]
-    assert found["evidence"]["instructions"] == [3, 4]
+    assert found.evidence["instructions"] == [3, 4]
     # integers of several sizes, or shuffles that look something up
     assert "strided" not in hints(f"{body}\nvpaddd %ymm7, %ymm6, %ymm5", "-O3")
     # streams that go on together: a permutation of something else
@@ -267,13 +268,13 @@ def test_gather() -> None:
         "vmovdqu (%rdi,%rax), %xmm1\nkxnorb %k1, %k1, %k1\nvpxor %xmm0, %xmm0, %xmm0\n"
         "vgatherdpd (%rsi,%xmm1,8), %ymm0{%k1}\nvmovupd %ymm0, (%rcx,%rax)"
     )
-    assert hints(body, "-O3")["gather"]["evidence"]["elements"] == 4
+    assert hints(body, "-O3")["gather"].evidence["elements"] == 4
 
 
 def test_nothing_else_is_said_without_optimisation() -> None:
     for arguments in ((), ("-O0",), ("-O3", "-O0"), ("-Og",)):
         assert list(hints(SUM, *arguments)) == ["not-optimised"]
-    assert hints(SUM, "-O0")["not-optimised"]["flags"] == ["-O3"]
+    assert hints(SUM, "-O0")["not-optimised"].flags == ["-O3"]
     assert "not-optimised" not in hints(SUM, compiler="")
 
 
@@ -303,9 +304,9 @@ FMA_LOOP = "vfmadd213sd (%rdi,%rax,8), %xmm1, %xmm0"
 @pytest.mark.parametrize("compiler", ["gcc 12.2.0", CLANG])
 def test_recurrence(body: str, kind: str, compiler: str) -> None:
     found = hints(body, "-O3", compiler=compiler)
-    assert found["recurrence"]["evidence"]["kind"] == kind
-    assert found["recurrence"]["flags"] == []
-    assert "no compiler flag" in found["recurrence"]["text"]
+    assert found["recurrence"].evidence["kind"] == kind
+    assert found["recurrence"].flags == []
+    assert "no compiler flag" in found["recurrence"].text
     assert not {"scalar-arithmetic", "sum-chain"} & found.keys()
 
 
@@ -332,9 +333,9 @@ def test_what_may_be_reordered_is_no_recurrence(body: str) -> None:
 
 def test_product() -> None:
     found = hints("vmulsd (%rdi,%rax,8), %xmm0, %xmm0", "-O3")["sum-chain"]
-    assert found["text"].startswith("the product is one chain in which each multiplication waits")
-    assert "multiply into" in found["source_change"]
-    assert found["flags"] == ["-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"]
+    assert found.text.startswith("the product is one chain in which each multiplication waits")
+    assert "multiply into" in found.source_change
+    assert found.flags == ["-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"]
     # a square, and one whose steps are stored
     assert "sum-chain" not in hints("vmulsd %xmm0, %xmm0, %xmm0", "-O3")
     assert "sum-chain" not in hints("vmulsd (%rdi,%rax,8), %xmm0, %xmm0\nvmovsd %xmm0, (%rsi,%rax,8)", "-O3")
@@ -343,16 +344,16 @@ def test_product() -> None:
 def test_constant_of_double_between_integer_and_float() -> None:
     body = "vcvtsi2sdl (%rdi,%rax,4), %xmm7, %xmm1\nvmulsd %xmm2, %xmm1, %xmm1\nvcvtsd2ss %xmm1, %xmm7, %xmm1"
     found = hints(f"{body}\nvmovss %xmm1, (%rsi,%rax,4)", "-O3")["conversions"]
-    assert "(0.5f)" in found["source_change"]
-    assert found["evidence"]["instructions"] == [0, 2]
+    assert "(0.5f)" in found.source_change
+    assert found.evidence["instructions"] == [0, 2]
 
 
 def test_counts_by_keys_that_may_repeat() -> None:
     keys = "movzbl (%rsi,%rax), %ecx\n"
     found = hints(keys + "addl $1, (%rdi,%rcx,4)", "-O2")["repeated-place"]
-    assert "several tables" in found["source_change"]
-    assert found["evidence"]["instructions"] == [1]
-    assert found["evidence"]["most"] > 3
+    assert "several tables" in found.source_change
+    assert found.evidence["instructions"] == [1]
+    assert found.evidence["most"] > 3
     # Each place once; what is stored does not wait; a list's nodes are different ones.
     assert "repeated-place" not in hints("addl $1, (%rdi,%rax,4)", "-O2")
     assert "repeated-place" not in hints(keys + "movl $1, (%rdi,%rcx,4)", "-O2")

@@ -6,6 +6,7 @@ import pytest
 
 from incc.driver import pipeline
 from incc.frontends.unit import Unit
+from incc.report import types as t
 
 
 def text(count: int) -> str:
@@ -22,7 +23,7 @@ def test_what_ifs_are_for_files_that_people_read(monkeypatch: pytest.MonkeyPatch
         for kernel in kernels:
             assert bool(kernel.what_ifs) == tried
             assert any("no what-ifs" in note for note in kernel.notes) != tried
-            assert kernel.bounds.prediction == {
-                "cycles": 4.0, "exact": "4", "by": "simulation", "limited_by": ["loop_carried"],
-            }  # fmt: skip
-        assert ("would allow" in kernels[0]["verdict"]) != tried
+            assert kernel.bounds.prediction == t.Prediction(
+                cycles=4.0, exact="4", by="simulation", limited_by=["loop_carried"]
+            )
+        assert ("would allow" in kernels[0].verdict) != tried

@@ -15,6 +15,7 @@ from incc.driver.pipeline import Settings, analyze_units, choose_model, decode_u
 from incc.frontends.asm.regions import loop_paths
 from incc.frontends.unit import Unit
 from incc.models.binding.bind import bind
+from incc.report import types as t
 from incc.views.json import render as render_json
 from incc.views.layout import Layout
 from incc.views.text.ways import lines as render
@@ -37,35 +38,35 @@ f:
 """
 
 
-def unit_of(text: str, **chosen: Any) -> dict[str, Any]:
+def unit_of(text: str, **chosen: Any) -> t.Unit:
     """The report on a unit, which must be valid."""
     settings = replace(Settings(mcpu="skylake", regions="loops", timeline_iterations=0), **chosen)
     report = analyze_units([Unit(assembly=text, assembly_file="x.s")], settings)
     VALIDATOR.validate(json.loads(render_json(report)))
     (unit,) = report.units
-    return dict(unit)
+    return unit
 
 
-def table(unit: dict[str, Any]) -> str:
+def table(unit: t.Unit) -> str:
     return "\n".join(render(unit, Layout(120, False)))
 
 
 def test_each_way_is_a_kernel_of_its_own() -> None:
     unit = unit_of(LOOP, ways=("paths",))
-    (loop,) = unit["ways"]
-    assert loop["complete"]
-    assert loop["simulated"]
-    assert [way["instructions"] for way in loop["ways"]] == [9, 8, 6]
-    through, around_store, around_both = loop["ways"]
+    (loop,) = unit.ways
+    assert loop.complete
+    assert loop.simulated
+    assert [way.instructions for way in loop.ways] == [9, 8, 6]
+    through, around_store, around_both = loop.ways
     # The division is a chain through xmm0 on the ways that have it.
-    assert through["loop_carried"] == around_store["loop_carried"] == {"cycles": 13.0, "exact": "13"}
-    assert around_both["loop_carried"]["cycles"] == 1
-    assert around_both["branches"] == [{"line": 5, "taken": True}]
-    assert around_both["lines_skipped"] == [6, 7, 8]
-    assert all(way["cycles"]["cycles"] >= way["loop_carried"]["cycles"] for way in loop["ways"])
-    assert [way["share"] for way in loop["ways"]] == [0.25, 0.25, 0.5]
-    average = sum(way["cycles"]["cycles"] * way["share"] for way in loop["ways"])
-    assert loop["weighted_cycles"] == pytest.approx(average, abs=1e-5)
+    assert through.loop_carried == around_store.loop_carried == t.Ratio(13.0, "13")
+    assert around_both.loop_carried.cycles == 1
+    assert around_both.branches == [t.Branch(line=5, taken=True)]
+    assert around_both.lines_skipped == [6, 7, 8]
+    assert all(way.cycles.cycles >= way.loop_carried.cycles for way in loop.ways)
+    assert [way.share for way in loop.ways] == [0.25, 0.25, 0.5]
+    average = sum(way.cycles.cycles * way.share for way in loop.ways)
+    assert loop.weighted_cycles == pytest.approx(average, abs=1e-5)
     text = table(unit)
     assert "5 taken; without lines 6-8" in text
     assert f"Weighted by their shares {average:.2f} cycles" in text
@@ -73,22 +74,22 @@ def test_each_way_is_a_kernel_of_its_own() -> None:
 
 def test_certain_sides() -> None:
     unit = unit_of(LOOP, ways=("branch",), branch_probability=0.0)
-    (loop,) = unit["ways"]
-    assert [way["share"] for way in loop["ways"]] == [0, 1]
-    assert loop["weighted_cycles"] == pytest.approx(loop["ways"][1]["cycles"]["cycles"], abs=1e-5)
+    (loop,) = unit.ways
+    assert [way.share for way in loop.ways] == [0, 1]
+    assert loop.weighted_cycles == pytest.approx(loop.ways[1].cycles.cycles, abs=1e-5)
     assert table(unit).startswith("\nSides of the first branch through the loop at .L1 (x.s:3-12)\n")
 
 
 def test_both_tables() -> None:
-    assert [loop["kind"] for loop in unit_of(LOOP, ways=("branch", "paths"))["ways"]] == ["branch", "paths"]
+    assert [loop.kind for loop in unit_of(LOOP, ways=("branch", "paths")).ways] == ["branch", "paths"]
 
 
 def test_bounds_alone() -> None:
     unit = unit_of(LOOP, ways=("paths",), simulate=False)
-    (loop,) = unit["ways"]
-    for way in loop["ways"]:
-        assert way["cycles"] in (way["ports"], way["front_end"], way["loop_carried"])
-    assert not loop["simulated"]
+    (loop,) = unit.ways
+    for way in loop.ways:
+        assert way.cycles in (way.ports, way.front_end, way.loop_carried)
+    assert not loop.simulated
     assert "the largest bounds" in table(unit)
 
 
@@ -100,19 +101,19 @@ def test_narrow_tables() -> None:
 
 
 def test_control_flow_in_the_report() -> None:
-    (function,) = unit_of("\t.type f, @function\n" + LOOP, control_flow=True)["control_flow"]
-    assert function["function"] == "f"
+    (function,) = unit_of("\t.type f, @function\n" + LOOP, control_flow=True).control_flow
+    assert function.function == "f"
     # The loop's four blocks and the return.
-    assert [block["in_innermost_loop"] for block in function["blocks"]] == [True, True, True, True, False]
-    last = function["blocks"][3]
-    assert [way["jump"] for way in last["successors"] if way["closes_loop"]] == ["jne"]
-    assert [way["jump"] for way in last["successors"] if not way["closes_loop"]] == [""]
-    assert last["instructions"][0] == {"line": 11, "text": "addq $8, %rdi"}
+    assert [block.in_innermost_loop for block in function.blocks] == [True, True, True, True, False]
+    last = function.blocks[3]
+    assert [way.jump for way in last.successors if way.closes_loop] == ["jne"]
+    assert [way.jump for way in last.successors if not way.closes_loop] == [""]
+    assert last.instructions[0] == t.BlockInstruction(line=11, text="addq $8, %rdi")
 
 
 def test_not_asked_for() -> None:
     unit = unit_of(LOOP)
-    assert (unit["ways"], unit["control_flow"]) == (None, None)
+    assert (unit.ways, unit.control_flow) == (None, None)
     assert table(unit) == ""
 
 

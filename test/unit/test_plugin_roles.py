@@ -11,6 +11,7 @@ from incc.core.roles import Part
 from incc.driver.pipeline import Settings, analyze_unit
 from incc.frontends.kernel import CompiledLoop
 from incc.frontends.unit import Unit
+from incc.report import types as t
 from incc.report.build import unit_parts, unit_report
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def test_a_main_loop_that_is_gone_leaves_its_remainder_one() -> None:
     found = parts(loop(1, "remainder", 7, iterations=1))
     assert roles(found)[1] == ("remainder", -1, "compiler")
     kernel = report(loop(1, "remainder", 7, iterations=1))[1]
-    assert kernel.role == {"name": "remainder", "of": "", "instead": False, "basis": "compiler", "text": "remainder"}
+    assert kernel.role == t.Role(name="remainder", of="", instead=False, basis="compiler", text="remainder")
 
 
 @pytest.mark.parametrize("kind", ["unknown", "vector-body"])

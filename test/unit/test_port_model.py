@@ -14,6 +14,7 @@ from incc.driver.commands import mca
 from incc.driver.commands.model import main as model_main
 from incc.frontends.isa import isa
 from incc.models.loading import list_models, load
+from incc.report import types as t
 from incc.report.core import core_report
 from incc.views.layout import Layout
 from incc.views.schemas import schema
@@ -70,8 +71,8 @@ def test_figures_of_a_core() -> None:
     assert rows["FMA", (512,)].ports == ["0", "5"]
     assert (rows["multiply", ()].latency, rows["multiply", ()].rthroughput) == ([3, 3], 1.0)
     assert (rows["FP divide", (256,)].unit, rows["FP divide", (256,)].unit_cycles) == ("0DV", 8)
-    assert core.schedulers == [{"ports": list("01234567"), "entries": 97, "kind": "scheduler"}]
-    parts = {part["name"]: part["text"] for part in core.parts}
+    assert core.schedulers == [t.CoreScheduler(ports=list("01234567"), entries=97, kind="scheduler")]
+    parts = {part.name: part.text for part in core.parts}
     assert parts["Reorder buffer"].startswith("224 entries")
     assert parts["With 512 bits"].endswith("on port 1")
     assert parts["Load latency"] == "5 (gpr), 6 (xmm), 7 (ymm, zmm) cycles"

@@ -20,20 +20,21 @@ from incc.driver.pipeline import Settings, analyze_units
 from incc.frontends.isa import isa
 from incc.frontends.unit import Unit
 from incc.models.loading import load
+from incc.report import types as t
 from properties import examples
 
 
-def report(body: str, core: str = "skylake", **settings: Any) -> dict[str, Any]:
+def report(body: str, core: str = "skylake", **settings: Any) -> t.Kernel:
     """The report on a loop, whose first line is 2."""
     text = f".L1:\n{body}\n\tdecq %r15\n\tjne .L1\n"
     asked = Settings(mcpu=core, regions="loops", timeline_iterations=0, **settings)
     (kernel,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], asked).units[0].kernels
-    return dict(kernel)
+    return kernel
 
 
-def causes(body: str, core: str = "skylake", **settings: Any) -> dict[str, dict[str, Any]]:
-    found = report(body, core, **settings)["range"]
-    return {cause["kind"]: cause for cause in found["causes"]} if found else {}
+def causes(body: str, core: str = "skylake", **settings: Any) -> dict[str, t.RangeCause]:
+    found = report(body, core, **settings).range
+    return {cause.kind: cause for cause in found.causes} if found else {}
 
 
 # --- aliasing ---------------------------------------------------------------------------------------------------------
@@ -43,20 +44,20 @@ HISTOGRAM = "\tmovzbl (%rsi), %eax\n\taddq $1, %rsi\n\taddl $1, (%rdi,%rax,4)"
 
 def test_a_histogram_may_hit_the_same_bin_again() -> None:
     kernel = report(HISTOGRAM)
-    (cause,) = kernel["range"]["causes"]
-    assert cause["kind"] == "aliasing"
-    assert cause["least"] == kernel["cycles"] == kernel["range"]["least"]
+    (cause,) = kernel.range.causes
+    assert cause.kind == "aliasing"
+    assert cause.least == kernel.cycles == kernel.range.least
     # From the store of the sum to the next one: forwarded, and one cycle for the addition.
-    assert cause["most"] == load("skylake").parameters["store_forward"]["gpr"] + 1
-    assert kernel["range"]["text"] == (
-        f"{kernel['cycles']:.2f}".rstrip("0") + " cycles if line 4 never hits the same place as in the iteration "
+    assert cause.most == load("skylake").parameters["store_forward"]["gpr"] + 1
+    assert kernel.range.text == (
+        f"{kernel.cycles:.2f}".rstrip("0") + " cycles if line 4 never hits the same place as in the iteration "
         "before, 6 if always"
     )
 
 
 def test_unrolled_each_waits_for_the_one_before() -> None:
     body = "\n".join(f"\tmovzbl {n}(%rsi), %eax\n\tincl (%rdi,%rax,4)" for n in range(4)) + "\n\taddq $4, %rsi"
-    assert causes(body)["aliasing"]["most"] == 4 * 6
+    assert causes(body)["aliasing"].most == 4 * 6
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,7 @@ def test_unrolled_each_waits_for_the_one_before() -> None:
     ],
 )
 def test_what_may_be_the_same_place(body: str) -> None:
-    assert causes(body)["aliasing"]["most"] > causes(body)["aliasing"]["least"]
+    assert causes(body)["aliasing"].most > causes(body)["aliasing"].least
 
 
 @pytest.mark.parametrize(
@@ -99,7 +100,7 @@ def test_what_is_not_taken_for_the_same_place(body: str) -> None:
 
 
 def test_an_array_is_named_where_the_assembly_does() -> None:
-    text = report("\tmovslq (%rsi), %rax\n\taddq $4, %rsi\n\taddl $3, histogram(,%rax,4)")["range"]["text"]
+    text = report("\tmovslq (%rsi), %rax\n\taddq $4, %rsi\n\taddl $3, histogram(,%rax,4)").range.text
     assert "the same place of `histogram` as" in text
 
 
@@ -111,17 +112,17 @@ TWO_STORES = "\tmovl %eax, (%rdi)\n\tmovl %edx, 4(%rdi)\n\tmovq (%rdi), %rbx\n\t
 def test_a_wide_load_of_narrow_stores_is_in_the_prediction() -> None:
     kernel = report(TWO_STORES)
     parameters = load("skylake").parameters
-    assert kernel["cycles"] == parameters["store_forward"]["gpr"] + parameters["blocked_forward_cycles"]
-    assert "line 4 loads 8 bytes of which line 3 stores only 4, which cannot be forwarded" in kernel["verdict"]
+    assert kernel.cycles == parameters["store_forward"]["gpr"] + parameters["blocked_forward_cycles"]
+    assert "line 4 loads 8 bytes of which line 3 stores only 4, which cannot be forwarded" in kernel.verdict
     assert "forwarding" not in causes(TWO_STORES)
 
 
 def test_where_nobody_has_measured_the_wait_there_is_no_end() -> None:
     kernel = report(TWO_STORES, "gracemont")
-    assert kernel["range"]["most"] is None
-    assert kernel["range"]["least"] == kernel["cycles"]
-    (cause,) = kernel["range"]["causes"]
-    assert (cause["kind"], cause["most"], cause["instructions"]) == ("forwarding", None, [1, 2])
+    assert kernel.range.most is None
+    assert kernel.range.least == kernel.cycles
+    (cause,) = kernel.range.causes
+    assert (cause.kind, cause.most, cause.instructions) == ("forwarding", None, [1, 2])
 
 
 @pytest.mark.parametrize(
@@ -139,8 +140,8 @@ def test_where_nobody_has_measured_the_wait_there_is_no_end() -> None:
 @pytest.mark.parametrize("core", ["skylake-avx512", "gracemont"])
 def test_what_is_forwarded_or_far_away(body: str, core: str) -> None:
     kernel = report(body, core)
-    assert "cannot be forwarded" not in kernel["verdict"]
-    assert "forwarding" not in {cause["kind"] for cause in (kernel["range"] or {"causes": []})["causes"]}
+    assert "cannot be forwarded" not in kernel.verdict
+    assert "forwarding" not in {cause.kind for cause in (kernel.range.causes if kernel.range else [])}
 
 
 # --- where arrays begin -----------------------------------------------------------------------------------------------
@@ -149,12 +150,12 @@ def test_what_is_forwarded_or_far_away(body: str, core: str) -> None:
 def test_a_stencil_crosses_lines_by_where_its_arrays_begin() -> None:
     loads = "\n".join(f"\tvmovups {d}(%rsi,%rax), %ymm{n}" for n, d in enumerate((-8, 0, 8)))
     kernel = report(loads + "\n\taddq $32, %rax")
-    (cause,) = kernel["range"]["causes"]
-    assert cause["kind"] == "line-crossings"
-    assert cause["least"] <= kernel["cycles"] < cause["most"]
-    assert cause["least"] * 2 == pytest.approx(3 + kernel["memory"]["line_crossings"], rel=0.1)
-    assert cause["most"] * 2 >= 3 + kernel["memory"]["worst_line_crossings"]
-    assert "where the arrays begin best" in cause["when"]
+    (cause,) = kernel.range.causes
+    assert cause.kind == "line-crossings"
+    assert cause.least <= kernel.cycles < cause.most
+    assert cause.least * 2 == pytest.approx(3 + kernel.memory.line_crossings, rel=0.1)
+    assert cause.most * 2 >= 3 + kernel.memory.worst_line_crossings
+    assert "where the arrays begin best" in cause.when
 
 
 @pytest.mark.parametrize(
@@ -185,17 +186,17 @@ def branching(condition: str, inside: str = "\timulq $3, %rbx, %rbx\n" * 3) -> s
 
 def test_the_ends_are_the_ways_and_what_misses_cost() -> None:
     kernel = report(branching("\tcmpl $0, (%rsi)"))
-    (cause,) = kernel["range"]["causes"]
+    (cause,) = kernel.range.causes
     ways = report(branching("\tcmpl $0, (%rsi)"), ways=("paths",))
-    assert cause["kind"] == "branches"
-    assert cause["least"] < kernel["cycles"] < cause["most"]
+    assert cause.kind == "branches"
+    assert cause.least < kernel.cycles < cause.most
     penalty = load("skylake").parameters["mispredict_penalty"]
-    cost = int(re.findall(r"costs about (\d+) cycles", cause["when"])[0])
+    cost = int(re.findall(r"costs about (\d+) cycles", cause.when)[0])
     # The load, and the comparison that waits for it.
     assert penalty + 5 + 1 <= cost <= penalty + 5 + 2
-    assert cause["most"] == kernel["cycles"] + cost / 2
-    assert ways["cycles"] == kernel["cycles"]
-    assert any("no instruction is skipped (line 3 not taken)" in note for note in kernel["notes"])
+    assert cause.most == kernel.cycles + cost / 2
+    assert ways.cycles == kernel.cycles
+    assert any("no instruction is skipped (line 3 not taken)" in note for note in kernel.notes)
 
 
 @pytest.mark.parametrize(
@@ -208,19 +209,19 @@ def test_the_ends_are_the_ways_and_what_misses_cost() -> None:
 )
 def test_what_does_not_depend_on_data_is_not_missed(condition: str, says: str) -> None:
     (cause,) = causes(branching(condition)).values()
-    assert says in cause["when"]
-    assert "wrong prediction" not in cause["when"]
-    assert cause["most"] <= 9.01
+    assert says in cause.when
+    assert "wrong prediction" not in cause.when
+    assert cause.most <= 9.01
 
 
 def test_a_rate_of_misses_is_a_line_of_its_own() -> None:
     kernel = report(branching("\tcmpl $0, (%rsi)"), mispredict_rate=0.5)
-    found = kernel["mispredictions"]
-    assert found["total"] == kernel["cycles"] + 0.5 * found["miss_cycles"] * found["branches"]
-    assert found["text"].endswith(f"+ 0.5 × {found['miss_cycles']:g} = {found['total']:g} cycles")
-    assert found["text"].startswith("with 50 % of the branches inside predicted wrongly: ")
-    assert report(branching("\ttestl %edx, %edx"), mispredict_rate=0.5)["mispredictions"] is None
-    assert report(branching("\tcmpl $0, (%rsi)"))["mispredictions"] is None
+    found = kernel.mispredictions
+    assert found.total == kernel.cycles + 0.5 * found.miss_cycles * found.branches
+    assert found.text.endswith(f"+ 0.5 × {found.miss_cycles:g} = {found.total:g} cycles")
+    assert found.text.startswith("with 50 % of the branches inside predicted wrongly: ")
+    assert report(branching("\ttestl %edx, %edx"), mispredict_rate=0.5).mispredictions is None
+    assert report(branching("\tcmpl $0, (%rsi)")).mispredictions is None
 
 
 def test_of_many_ways_the_shortest_and_the_longest_are_looked_at() -> None:
@@ -228,19 +229,17 @@ def test_of_many_ways_the_shortest_and_the_longest_are_looked_at() -> None:
     kernel = report(diamonds + "\n\taddq $4, %rsi", core="znver4")
     text = f".L1:\n{diamonds}\n\taddq $4, %rsi\n\tdecq %r15\n\tjne .L1\n"
     asked = Settings(mcpu="znver4", timeline_iterations=0, ways=("paths",))
-    (ways,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], asked).units[0]["ways"] or []
-    assert len(ways["ways"]) == 16
-    cycles = [way["cycles"]["cycles"] for way in ways["ways"]]
-    assert kernel["range"]["least"] == min(cycles)
-    assert (
-        f"{min(cycles):.4g} to {max(cycles):.4g} cycles by which way the loop goes, of many" in kernel["range"]["text"]
-    )
+    (ways,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], asked).units[0].ways or []
+    assert len(ways.ways) == 16
+    cycles = [way.cycles.cycles for way in ways.ways]
+    assert kernel.range.least == min(cycles)
+    assert f"{min(cycles):.4g} to {max(cycles):.4g} cycles by which way the loop goes, of many" in kernel.range.text
 
 
 def test_many_branches_are_not_listed() -> None:
     tests = "\n".join(f"\tcmpl ${n}, (%rsi)\n\tje .L{n + 2}\n\timulq $3, %rbx, %rbx\n.L{n + 2}:" for n in range(9))
     (cause,) = causes(tests + "\n\taddq $4, %rsi").values()
-    assert "9 branches in lines 3–35 depend on data" in cause["when"]
+    assert "9 branches in lines 3–35 depend on data" in cause.when
 
 
 @pytest.mark.parametrize(
@@ -274,34 +273,32 @@ ROOT = """\tmovsd (%rsi), %xmm0
 \tjmp .L3"""
 
 
-def of_root(text: str = ROOT) -> dict[str, Any]:
+def of_root(text: str = ROOT) -> t.Kernel:
     asked = Settings(mcpu="skylake", regions="loops", timeline_iterations=0, mispredict_rate=0.5)
     (kernel,) = analyze_units([Unit(assembly=f".L1:\n{text}\n", assembly_file="x.s")], asked).units[0].kernels
-    return dict(kernel)
+    return kernel
 
 
 def test_what_calls_a_function_is_rare() -> None:
     kernel = of_root()
-    assert kernel["range"] is None
-    assert kernel["mispredictions"] is None
-    assert kernel["notes"][-1] == (
-        "what calls sqrt (line 13) is taken to be rare: neither it nor its branch is counted"
-    )
+    assert kernel.range is None
+    assert kernel.mispredictions is None
+    assert kernel.notes[-1] == ("what calls sqrt (line 13) is taken to be rare: neither it nor its branch is counted")
 
 
 def test_other_branches_beside_a_rare_call_count() -> None:
     kernel = of_root(ROOT.replace("\taddq", "\tcmpl $7, (%rsi)\n\tje .L4\n\timulq %rax, %rax\n.L4:\n\taddq"))
-    (cause,) = kernel["range"]["causes"]
-    assert cause["kind"] == "branches"
-    assert "2 ways" in cause["when"]
-    assert "line 9 depends on data" in cause["when"]
-    assert kernel["mispredictions"]["branches"] == 1
+    (cause,) = kernel.range.causes
+    assert cause.kind == "branches"
+    assert "2 ways" in cause.when
+    assert "line 9 depends on data" in cause.when
+    assert kernel.mispredictions.branches == 1
 
 
 def test_a_call_on_every_way_is_not_rare() -> None:
     kernel = of_root(ROOT.replace("\tsqrtsd %xmm0, %xmm0", "\tcall cbrt"))
-    assert not any("rare" in note for note in kernel["notes"])
-    assert kernel["at_least"]
+    assert not any("rare" in note for note in kernel.notes)
+    assert kernel.at_least
 
 
 def test_closing_branches_and_exits_are_no_branches_inside() -> None:
@@ -324,17 +321,17 @@ def test_conditions_are_told_apart() -> None:
 
 def test_calls_make_it_at_least() -> None:
     kernel = report("\taddq $4, %rsi\n\tcall f")
-    assert kernel["at_least"]
-    assert kernel["range"]["most"] is None
-    assert "at least" in kernel["verdict"]
-    assert "what a call costs (line 3)" in kernel["range"]["text"]
+    assert kernel.at_least
+    assert kernel.range.most is None
+    assert "at least" in kernel.verdict
+    assert "what a call costs (line 3)" in kernel.range.text
 
 
 def test_nothing_to_say() -> None:
     kernel = report("\taddq $4, %rsi")
-    assert kernel["range"] is None
-    assert not kernel["at_least"]
-    assert "at least" not in kernel["verdict"]
+    assert kernel.range is None
+    assert not kernel.at_least
+    assert "at least" not in kernel.verdict
 
 
 # --- properties -------------------------------------------------------------------------------------------------------
@@ -374,7 +371,7 @@ def test_names_of_registers_do_not_matter(core: str, names: tuple[str, str, str]
     body = f"\tmovq (%{s}), %{a}\n\taddq $8, %{s}\n\taddq $1, (%{d},%{a},8)"
     cause = causes(body, core)["aliasing"]
     usual = causes(body.replace(f"%{a}", "%rcx").replace(f"%{s}", "%r11").replace(f"%{d}", "%r12"), core)["aliasing"]
-    assert (cause["least"], cause["most"], cause["when"]) == (usual["least"], usual["most"], usual["when"])
+    assert (cause.least, cause.most, cause.when) == (usual.least, usual.most, usual.when)
 
 
 # --- verdicts ---------------------------------------------------------------------------------------------------------
@@ -426,7 +423,7 @@ def test_kinds_of_work(text: str, work: str) -> None:
 
 def test_the_verdict_names_the_work_and_where_it_is() -> None:
     body = "\n".join(f"\tvcvtps2pd %xmm9, %ymm{n}\n\tvpermpd $27, %ymm{n}, %ymm{n}" for n in range(4))
-    verdict = report(body)["verdict"]
+    verdict = report(body).verdict
     assert re.match(r"bound by (shuffles|conversions) and (shuffles|conversions) on port 5 \(lines ", verdict)
 
 
@@ -434,15 +431,15 @@ def test_what_gains_nothing_is_not_advised() -> None:
     """Two limits that are as narrow as each other: neither is advised to be removed alone."""
     additions = "\n".join(f"\tvaddsd (%rsi), %xmm{n}, %xmm{n}" for n in range(8))
     kernel = report(additions)
-    assert {"port", "loop_carried"} <= set(kernel["bounds"]["prediction"]["limited_by"])
-    assert "sum-chain" not in [hint["rule"] for hint in kernel["hints"]]
-    assert "of them alone would hold it there" in kernel["verdict"]
+    assert {"port", "loop_carried"} <= set(kernel.bounds.prediction.limited_by)
+    assert "sum-chain" not in [hint.rule for hint in kernel.hints]
+    assert "of them alone would hold it there" in kernel.verdict
     one = report("\tvaddsd (%rsi), %xmm0, %xmm0")
-    assert "sum-chain" in [hint["rule"] for hint in one["hints"]]
+    assert "sum-chain" in [hint.rule for hint in one.hints]
 
 
 def test_cycles_above_all_bounds_have_a_reason() -> None:
     kernel = report("\tmovq (%rax), %rax\n\tmovq (%rax), %rax\n" + "\tvsqrtsd %xmm1, %xmm2, %xmm3\n" * 9)
-    limits = kernel["bounds"]["prediction"]["limited_by"]
-    assert limits or "of the issue slots stay empty" in kernel["verdict"]
-    assert Fraction(kernel["bounds"]["prediction"]["exact"]) >= 0
+    limits = kernel.bounds.prediction.limited_by
+    assert limits or "of the issue slots stay empty" in kernel.verdict
+    assert Fraction(kernel.bounds.prediction.exact) >= 0

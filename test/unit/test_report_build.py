@@ -16,6 +16,7 @@ from incc.core.roles import Role
 from incc.frontends.kernel import Arithmetic, Kernel, Refused
 from incc.models.binding import bound as b
 from incc.models.binding.bound import BoundKernel
+from incc.report import types as t
 from incc.report import wording
 from incc.report.hints.common import hint
 from incc.report.kernel import kernel_report
@@ -53,13 +54,13 @@ if TYPE_CHECKING:
 OF_REPORT = ("source_lines", "near", "iterations", "notes")
 
 
-def build(parts: Parts, **options: Any) -> dict[str, Any]:
+def build(parts: Parts, **options: Any) -> t.Kernel:
     """The report on a kernel; `options` are those of `kernel_report`, and of `make_result`."""
     of_report = {name: options.pop(name) for name in OF_REPORT if name in options}
     return kernel_report(make_result(*parts, **options), **of_report)
 
 
-def rules(report: dict[str, Any]) -> list[str]:
+def rules(report: t.Kernel) -> list[str]:
     return [hint.rule for hint in report.hints]
 
 
@@ -68,13 +69,13 @@ def rules(report: dict[str, Any]) -> list[str]:
 
 def test_header() -> None:
     report = build(triad_parts(), notes=["a note"])
-    assert report.source == {"file": "triad.c", "line": 4}
-    assert (report["function"], report["label"], report["first_line"], report["depth"]) == ("triad", ".L4", 12, 1)
-    assert report["notes"] == ["a note"]
-    assert report["size"] == {"instructions": 6, "bytes": 26, "issue_slots": 7, "retire_slots": 7, "uops": 7}
-    assert report["memory"]["bytes_loaded"] == 64
-    assert report["memory"]["bytes_stored"] == 32
-    assert report["arithmetic"]["flop_per_byte"] == pytest.approx(8 / 96, abs=1e-6)
+    assert report.source == t.Location("triad.c", 4)
+    assert (report.function, report.label, report.first_line, report.depth) == ("triad", ".L4", 12, 1)
+    assert report.notes == ["a note"]
+    assert report.size == t.Size(instructions=6, bytes=26, issue_slots=7, retire_slots=7, uops=7)
+    assert report.memory.bytes_loaded == 64
+    assert report.memory.bytes_stored == 32
+    assert report.arithmetic.flop_per_byte == pytest.approx(8 / 96, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -133,14 +134,9 @@ def test_bounds_are_exact() -> None:
     parts = make_kernel(rows), make_bound(rows, []), make_analysis(rows, busiest="5", port=Fraction(31, 3), front_end=9)
     report = build(parts)
     assert report.bounds.port.exact == "31/3"
-    assert report.bounds.prediction == {
-        "cycles": 31 / 3,
-        "exact": "31/3",
-        "by": "bounds",
-        "limited_by": ["port"],
-    }
+    assert report.bounds.prediction == t.Prediction(cycles=31 / 3, exact="31/3", by="bounds", limited_by=["port"])
     # 100 iterations of 31/3 cycles are 1033.3…: rounded up, and exactly so
-    assert report["summary"]["cycles"] == 1034
+    assert report.summary.cycles == 1034
     assert summary(make_result(*parts), 3).cycles == 31
 
 
@@ -176,9 +172,9 @@ def test_a_chain_over_two_iterations() -> None:
     analysis = make_analysis(rows, port=1, busiest="1", chains=(chain((0, 1, 1, 2, 1), (1, 0, 0, 3, 1)),))
     report = build((make_kernel(rows), make_bound(rows, ["rax", "rbx"]), analysis))
     assert "2.5 cycles (5 over 2 iterations)" in report.verdict
-    assert report.chains[0].cycles_per_iteration == {"cycles": 2.5, "exact": "5/2"}
-    assert report["chains"][0]["through"] == ["rbx", "rax"]
-    assert report["chains"][0]["iterations"] == 2
+    assert report.chains[0].cycles_per_iteration == t.Ratio(2.5, "5/2")
+    assert report.chains[0].through == ["rbx", "rax"]
+    assert report.chains[0].iterations == 2
 
 
 def test_long_chains_give_the_range_of_their_lines() -> None:
@@ -238,7 +234,7 @@ def test_a_divider_bound() -> None:
     report = build(parts)
     assert report.verdict == "bound by the divider of port 0 (line 12), 4 cycles; ports would allow 1.0"
     assert report.instructions[0].ports == "1*p0+4*0DV"
-    assert report.instructions[0].rthroughput == {"cycles": 4.0, "exact": "4"}
+    assert report.instructions[0].rthroughput == t.Ratio(4.0, "4")
     assert rules(report) == ["invariant-divisor", "scalar-arithmetic"]
 
 
@@ -363,7 +359,7 @@ def test_a_scalar_sum_gets_advice() -> None:
     assert "by turns" in report.hints[0].source_change
 
 
-def sum_with(text: str, registers: list[tuple[int | None, str, str]], extra: tuple[Any, ...] = ()) -> dict[str, Any]:
+def sum_with(text: str, registers: list[tuple[int | None, str, str]], extra: tuple[Any, ...] = ()) -> t.Kernel:
     """The report on a one-instruction chain through xmm0, limiting the loop, with more edges."""
     arithmetic = Arithmetic(packed=False, floating=True, element=64, width=64, operations=1)
     rows = [Row(text, "r" * len(registers), registers, [("01", b.UOP_COMPUTE)], arithmetic=arithmetic), COUNTER]
@@ -483,16 +479,16 @@ def test_what_is_missing_is_said_of_every_loop() -> None:
 
 
 def test_not_vectorised_is_not_said_beside_a_vectorised_loop() -> None:
-    def hints_beside(vectorised: dict[str, Any], **changes: Any) -> list[str]:
+    def hints_beside(vectorised: t.Kernel, **changes: Any) -> list[str]:
         told = hint("scalar-arithmetic", "the loop is not vectorised.", {"instructions": [0]})
-        scalar = {**build(sum_parts()), "hints": [told], "function": "triad", **changes}
+        scalar = replace(build(sum_parts()), **{"hints": [told], "function": "triad", **changes})
         withhold_not_vectorised([vectorised, scalar])
         return rules(scalar)
 
     vectorised = build(triad_parts())
     assert hints_beside(vectorised) == []
     # another line of the same function, or another function: simply not vectorised
-    assert hints_beside(vectorised, source={"file": "triad.c", "line": 9}) == ["scalar-arithmetic"]
+    assert hints_beside(vectorised, source=t.Location("triad.c", 9)) == ["scalar-arithmetic"]
     assert hints_beside(vectorised, function="sum") == ["scalar-arithmetic"]
     # nobody knows
     assert hints_beside(vectorised, source=None) == []
@@ -502,7 +498,7 @@ def test_what_is_advised_for_main_loops() -> None:
     report = build(sum_parts())
     set_role(report, Role(name="main"))
     assert rules(report) == ["sum-chain"]
-    assert report.role == {"name": "main", "of": "", "instead": False, "basis": "inferred", "text": "main loop"}
+    assert report.role == t.Role(name="main", of="", instead=False, basis="inferred", text="main loop")
 
 
 def test_straight_code_is_not_called_a_loop() -> None:
@@ -546,14 +542,9 @@ def test_timeline() -> None:
     assert (timeline.iterations, timeline.cycles) == (2, 17)
     assert timeline.events[0].ports == ["2"]
     assert timeline.events[1].ports == [None]
-    assert timeline.waits[1] == {
-        "executions": 2,
-        "in_scheduler": 8.0,
-        "in_scheduler_while_ready": 0.0,
-        "until_retire": 0.0,
-    }
-    assert timeline["waits"][3]["until_retire"] == 10
-    assert timeline["total_wait"]["executions"] == 12
+    assert timeline.waits[1] == t.Wait(executions=2, in_scheduler=8.0, in_scheduler_while_ready=0.0, until_retire=0.0)
+    assert timeline.waits[3].until_retire == 10
+    assert timeline.total_wait.executions == 12
 
 
 def test_problems_have_file_and_line() -> None:

@@ -180,7 +180,7 @@ def test_unknown_core_and_missing_file(capsys: pytest.CaptureFixture[str]) -> No
         ("asm", b"", "not analysed: the file has no instruction"),
         ("asm", b"\t.data\nx:\t.long 1\n", "not analysed: the file has no instruction"),
         ("asm", b"\x7fELF\x02\x01\x00\x00 text", "not assembly but an ELF file; incc-scan reads objects"),
-        ("asm", b"\tnop\x00\n", "not assembly: it contains NUL bytes in it"),
+        ("asm", b"\tnop\x00\n", "not assembly: it contains NUL bytes"),
         ("obj", b"", "the file is empty"),
         ("obj", b"\t.text\n", "not an ELF, PE/COFF or Mach-O file"),
     ],

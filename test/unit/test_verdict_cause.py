@@ -8,17 +8,18 @@ import pytest
 
 from incc.driver.pipeline import Settings, analyze_units
 from incc.frontends.unit import Unit
+from incc.report import types as t
 
 
-def kernel(body: str, mcpu: str = "icelake-server", **settings: Any) -> dict[str, Any]:
+def kernel(body: str, mcpu: str = "icelake-server", **settings: Any) -> t.Kernel:
     text = ".L1:\n" + "".join(f"\t{line}\n" for line in body.splitlines()) + "\tret\n"
     chosen = Settings(mcpu=mcpu, regions="loops", timeline_iterations=0, **settings)
     (found,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], chosen).units[0].kernels
-    return dict(found)
+    return found
 
 
-def gains(found: dict[str, Any]) -> set[str]:
-    return {w["change"] for w in found["what_ifs"] if w["gained"] >= 0.02 * found["cycles"]}
+def gains(found: t.Kernel) -> set[str]:
+    return {w.change for w in found.what_ifs if w.gained >= 0.02 * found.cycles}
 
 
 # What looks for the end of a string: the addition of each iteration waits for one of the ports that it shares with
@@ -29,9 +30,9 @@ STRLEN = "incq %rax\ncmpb $0, (%rax)\njne .L1"
 def test_chain_that_waits_for_ports() -> None:
     found = kernel(STRLEN)
     assert {"unlimited-ports", "register-dependencies"} <= gains(found)
-    assert "full of µops that wait for ports, and of others that wait for the results of those" in found["verdict"]
-    assert "with unlimited ports 1.0" in found["verdict"]
-    assert found["overview"]["limit"] == "ports; dependencies"
+    assert "full of µops that wait for ports, and of others that wait for the results of those" in found.verdict
+    assert "with unlimited ports 1.0" in found.verdict
+    assert found.overview.limit == "ports; dependencies"
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,7 @@ def test_chain_that_waits_for_ports() -> None:
 def test_named_cause_is_what_the_changes_prove(body: str, mcpu: str) -> None:
     found = kernel(body, mcpu)
     gained = gains(found)
-    text = found["verdict"]
+    text = found.verdict
     if "wait for ports" in text:
         assert "unlimited-ports" in gained
     if "wait for inputs" in text or "results of those" in text:
@@ -60,4 +61,4 @@ def test_named_cause_is_what_the_changes_prove(body: str, mcpu: str) -> None:
 
 
 def test_without_changes_no_cause_is_proven() -> None:
-    assert "wait for inputs and ports" in kernel(STRLEN, what_ifs=False)["verdict"]
+    assert "wait for inputs and ports" in kernel(STRLEN, what_ifs=False).verdict

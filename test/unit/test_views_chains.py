@@ -12,10 +12,13 @@ from incc.driver.cli.options import MCA, Given
 from incc.driver.commands.mca import Options
 from incc.driver.pipeline import Settings, analyze_units
 from incc.frontends.unit import Unit
+from incc.report import types as t
 from incc.views.layout import Layout
 from incc.views.text import Show, critical_path, loop_carried, render, what_if
+from struct_fixtures import filled
 
 WIDE = Layout(200, False)
+UNIT = filled(t.Unit, {})
 
 
 def instruction(index: int, text: str, takes: int | None = None) -> dict[str, Any]:
@@ -27,48 +30,51 @@ def step(first: int, to: int, via: str, latency: int, distance: int = 0, kind: s
 
 
 @pytest.fixture
-def kernel() -> Any:
+def kernel() -> t.Kernel:
     """A load, what is added to it, a swap through two registers, and a store that the load takes up."""
-    return {
-        "cycles": 10.0,
-        "simulated": {},
-        "instructions": [
-            instruction(0, "addsd (%rdi), %xmm0", 9),
-            instruction(1, "mulsd %xmm0, %xmm1", 4),
-            instruction(2, "movsd %xmm1, (%rdi)"),
-        ],
-        "critical_path": {
-            "cycles": 13,
-            "instructions": [0, 1],
-            "steps": [step(0, 0, "", 5, kind="internal"), step(0, 1, "xmm0", 4)],
+    return filled(
+        t.Kernel,
+        {
+            "cycles": 10.0,
+            "simulated": {},
+            "instructions": [
+                instruction(0, "addsd (%rdi), %xmm0", 9),
+                instruction(1, "mulsd %xmm0, %xmm1", 4),
+                instruction(2, "movsd %xmm1, (%rdi)"),
+            ],
+            "critical_path": {
+                "cycles": 13,
+                "instructions": [0, 1],
+                "steps": [step(0, 0, "", 5, kind="internal"), step(0, 1, "xmm0", 4)],
+            },
+            "chains": [
+                {
+                    "cycles_per_iteration": {"cycles": 8.5, "exact": "17/2"},
+                    "latency": 17,
+                    "iterations": 2,
+                    "through": ["memory", "xmm0"],
+                    "instructions": [0, 1, 2],
+                    # Around from the middle: a reader begins where an iteration begins.
+                    "steps": [
+                        step(0, 1, "xmm0", 4),
+                        step(1, 2, "xmm1", 0),
+                        step(2, 0, "memory", 5, 2, "memory"),
+                        step(0, 0, "", 8, kind="internal"),
+                    ],
+                }
+            ],
+            "chains_complete": True,
+            "what_ifs": [
+                {"change": "a", "text": "with twice the ports", "cycles": 5.0, "gained": 5.0, "asked": False},
+                {"change": "b", "text": "with rob = 512", "cycles": 10.0, "gained": 0.0, "asked": True},
+                {"change": "c", "text": "with latency ADDSD = 6", "cycles": 12.0, "gained": -2.0, "asked": True},
+            ],
         },
-        "chains": [
-            {
-                "cycles_per_iteration": {"cycles": 8.5, "exact": "17/2"},
-                "latency": 17,
-                "iterations": 2,
-                "through": ["memory", "xmm0"],
-                "instructions": [0, 1, 2],
-                # Around from the middle: a reader begins where an iteration begins.
-                "steps": [
-                    step(0, 1, "xmm0", 4),
-                    step(1, 2, "xmm1", 0),
-                    step(2, 0, "memory", 5, 2, "memory"),
-                    step(0, 0, "", 8, kind="internal"),
-                ],
-            }
-        ],
-        "chains_complete": True,
-        "what_ifs": [
-            {"change": "a", "text": "with twice the ports", "cycles": 5.0, "gained": 5.0, "asked": False},
-            {"change": "b", "text": "with rob = 512", "cycles": 10.0, "gained": 0.0, "asked": True},
-            {"change": "c", "text": "with latency ADDSD = 6", "cycles": 12.0, "gained": -2.0, "asked": True},
-        ],
-    }
+    )
 
 
-def test_the_critical_path_adds_up(kernel: Any) -> None:
-    assert list(critical_path.lines({}, kernel, WIDE)) == [  # type: ignore[typeddict-item]
+def test_the_critical_path_adds_up(kernel: t.Kernel) -> None:
+    assert list(critical_path.lines(UNIT, kernel, WIDE)) == [
         "Critical path, 13 cycles from start to end of one iteration on its own:",
         "Line  Cycles  Ready  Through  From  Instructions:",
         "  10       9      9                 addsd (%rdi), %xmm0",
@@ -76,8 +82,8 @@ def test_the_critical_path_adds_up(kernel: Any) -> None:
     ]
 
 
-def test_a_chain_begins_where_the_iteration_before_hands_over(kernel: Any) -> None:
-    assert list(loop_carried.lines({}, kernel, WIDE)) == [  # type: ignore[typeddict-item]
+def test_a_chain_begins_where_the_iteration_before_hands_over(kernel: t.Kernel) -> None:
+    assert list(loop_carried.lines(UNIT, kernel, WIDE)) == [
         "1 loop-carried chain, in cycles once around:",
         "",
         "[1] 8.50 cycles an iteration, 17 in 2 iterations, through memory, xmm0",
@@ -88,8 +94,8 @@ def test_a_chain_begins_where_the_iteration_before_hands_over(kernel: Any) -> No
     ]
 
 
-def test_every_change_has_a_row(kernel: Any) -> None:
-    assert list(what_if.lines({}, kernel, WIDE)) == [  # type: ignore[typeddict-item]
+def test_every_change_has_a_row(kernel: t.Kernel) -> None:
+    assert list(what_if.lines(UNIT, kernel, WIDE)) == [
         "Simulated with a changed core (10.00 cycles per iteration without):",
         "  Cycles    Gain  The core",
         "    5.00    50 %  with twice the ports",
@@ -98,18 +104,14 @@ def test_every_change_has_a_row(kernel: Any) -> None:
     ]
 
 
-def test_nothing_to_show(kernel: Any) -> None:
-    kernel["chains"], kernel["what_ifs"] = [], []
-    kernel["critical_path"] = {"cycles": 0, "instructions": [], "steps": []}
-    assert [*loop_carried.lines({}, kernel, WIDE)] == ["No loop-carried dependencies."]  # type: ignore[typeddict-item]
-    assert [*critical_path.lines({}, kernel, WIDE)] == [  # type: ignore[typeddict-item]
-        "No critical path: nothing takes any time."
-    ]
-    assert [*what_if.lines({}, kernel, WIDE)] == ["No changed cores: none was tried."]  # type: ignore[typeddict-item]
-    kernel["simulated"] = None
-    assert [*what_if.lines({}, kernel, WIDE)] == [  # type: ignore[typeddict-item]
-        "No changed cores: nothing was simulated."
-    ]
+def test_nothing_to_show(kernel: t.Kernel) -> None:
+    kernel.chains, kernel.what_ifs = [], []
+    kernel.critical_path = t.CriticalPath(0, [], [])
+    assert [*loop_carried.lines(UNIT, kernel, WIDE)] == ["No loop-carried dependencies."]
+    assert [*critical_path.lines(UNIT, kernel, WIDE)] == ["No critical path: nothing takes any time."]
+    assert [*what_if.lines(UNIT, kernel, WIDE)] == ["No changed cores: none was tried."]
+    kernel.simulated = None
+    assert [*what_if.lines(UNIT, kernel, WIDE)] == ["No changed cores: nothing was simulated."]
 
 
 CODE = """
@@ -145,8 +147,8 @@ def test_figures_of_real_kernels_add_up(report: Any) -> None:
         end = lines.index("", start) if "" in lines[start:] else len(lines)
         rows = [line.split() for line in lines[start + 2 : end]]
         assert {int(row[0]) for row in rows} == set(chain.lines)
-        assert sum(int(row[1]) for row in rows) == int(rows[-1][2]) == chain["latency"]
-        assert sum(int(n) for n in re.findall(r"\(it\. -(\d+)\)", "\n".join(lines[start:end]))) == (chain["iterations"])
+        assert sum(int(row[1]) for row in rows) == int(rows[-1][2]) == chain.latency
+        assert sum(int(n) for n in re.findall(r"\(it\. -(\d+)\)", "\n".join(lines[start:end]))) == chain.iterations
 
 
 @pytest.mark.parametrize("width", [80, 100, 200])

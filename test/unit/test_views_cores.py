@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from typing import Any
 
@@ -12,6 +13,7 @@ from incc.driver.commands import mca
 from incc.driver.cores import cores_of
 from incc.driver.pipeline import Settings, analyze_for_cores
 from incc.frontends.unit import Unit
+from incc.report import types as t
 from incc.support.errors import AnalysisError
 from incc.views.layout import Layout
 from incc.views.text import Show, render
@@ -72,24 +74,26 @@ def test_a_row_for_each_core(report: Any, width: int) -> None:
     assert not rows["bonnell"].startswith("*")
 
 
-def test_the_best_is_marked_unless_all_are_alike(report: Any) -> None:
+def renamed(unit: t.Unit, core: str) -> t.Unit:
+    """A copy of a unit for a core that is called so."""
+    return replace(copy.deepcopy(unit), model=replace(unit.model, name=core))
+
+
+def test_the_best_is_marked_unless_all_are_alike(report: t.Report) -> None:
     one = report.units[0]
-    other = json.loads(json.dumps(one))
-    other["model"]["name"] = "other"
+    other = renamed(one, "other")
     assert not any(line.startswith("*") for line in lines([one, other], Layout(80, False)))
-    third = json.loads(json.dumps(other))
-    third["model"]["name"] = "third"
-    third["kernels"][0]["cycles"] += 1
+    third = renamed(one, "third")
+    third.kernels[0].cycles += 1
     marked = [line.split()[1] for line in lines([third, one, other], Layout(80, False)) if line.startswith("* ")]
-    assert marked == [one["model"]["name"], "other"]
+    assert marked == [one.model.name, "other"]
 
 
-def test_a_kernel_that_a_core_lacks_has_an_empty_row(report: Any) -> None:
-    one, other = (json.loads(json.dumps(unit)) for unit in report.units[:2])
-    other["kernels"] = []
+def test_a_kernel_that_a_core_lacks_has_an_empty_row(report: t.Report) -> None:
+    one, other = report.units[0], replace(report.units[1], kernels=[])
     text = list(lines([one, other], Layout(80, False)))
-    assert any(line.split() == [other["model"]["name"]] for line in text)
-    assert list(lines([{**one, "kernels": []}, other], Layout(80, False))) == ["0.s on 2 cores:"]
+    assert any(line.split() == [other.model.name] for line in text)
+    assert list(lines([replace(one, kernels=[]), other], Layout(80, False))) == ["0.s on 2 cores:"]
 
 
 def test_units_of_one_code_stand_together() -> None:

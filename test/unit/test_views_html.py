@@ -10,19 +10,21 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 import browser
 from browser import browse
 from incc.driver.pipeline import Settings, analyze_units
 from incc.frontends.unit import Unit
+from incc.report import types as t
 from incc.views.html import render
 
 LOOP = ".L1:\n\tvaddpd (%rsi), %ymm0, %ymm0\n\taddq $32, %rsi\n\tcmpq %rsi, %rdx\n\tjne .L1\n"
 
 
-def report(text: str = LOOP, name: str = "a.s", iterations: int = 3) -> dict[str, Any]:
+def report(text: str = LOOP, name: str = "a.s", iterations: int = 3) -> t.Report:
     settings = Settings(mcpu="skylake", regions="loops", timeline_iterations=iterations)
     return analyze_units([Unit(assembly=text, assembly_file=name)], settings)
 
@@ -42,48 +44,49 @@ def times(steps: list[int]) -> list[int]:
 def test_every_event_and_uop_is_there() -> None:
     made = report()
     (kernel,) = data(render(made))
-    shown, timeline = kernel.timeline, made.units[0].kernels[0].timeline
+    shown, timeline = kernel["timeline"], made.units[0].kernels[0].timeline
     names = shown["names"]
     assert len(shown["events"]) == 3 * 4
-    for row, event in zip(shown["events"], timeline["events"], strict=True):
-        assert row[:2] == [event["iteration"], event["instruction"]]
-        assert times(row[2:]) == [event[key] for key in ("dispatched", "started", "executed", "retired")]
+    for row, event in zip(shown["events"], timeline.events, strict=True):
+        assert row[:2] == [event.iteration, event.instruction]
+        assert times(row[2:]) == [event.dispatched, event.started, event.executed, event.retired]
     # The load, the addition, the counter, the fused comparison.
     assert [names[uop[1]] for uop in shown["uops"]] == 3 * ["load", "compute", "compute", "branch"]
-    keys = ("dispatched", "earliest", "ready", "started", "executed", "retired")
-    for number, (row, uop) in enumerate(zip(shown["uops"], timeline["uops"], strict=True)):
-        assert shown["events"][row[0]][:2] == [uop["iteration"], uop["instruction"]]
-        assert times(row[3:9]) == [uop[key] for key in keys]
-        assert row[9] == (-1 if uop["last_input"] is None else uop["last_input"])
+    for number, (row, uop) in enumerate(zip(shown["uops"], timeline.uops, strict=True)):
+        assert shown["events"][row[0]][:2] == [uop.iteration, uop.instruction]
+        assert times(row[3:9]) == [
+            uop.dispatched, uop.earliest, uop.ready, uop.started, uop.executed, uop.retired,
+        ]  # fmt: skip
+        assert row[9] == (-1 if uop.last_input is None else uop.last_input)
         inputs = [row[n : n + 5] for n in range(10, len(row), 5)]
         assert [
             (number - back, names[kind], names[via], arrived + row[3], latency)
             for back, kind, via, arrived, latency in inputs
-        ] == [(i["producer"], i["kind"], i["via"], i["arrived"], i["latency"]) for i in uop["inputs"]]
-    assert shown["cycles"] == timeline["cycles"]
+        ] == [(i.producer, i.kind, i.via, i.arrived, i.latency) for i in uop.inputs]
+    assert shown["cycles"] == timeline.cycles
 
 
 def test_instructions_ports_and_dependencies_are_those_of_the_report() -> None:
     made = report()
     (kernel,), (shown,) = made.units[0].kernels, data(render(made))
-    assert [row[1] for row in shown.instructions] == [i.text for i in kernel.instructions]
-    for row, instruction in zip(shown["instructions"], kernel["instructions"], strict=True):
+    assert [row[1] for row in shown["instructions"]] == [i.text for i in kernel.instructions]
+    for row, instruction in zip(shown["instructions"], kernel.instructions, strict=True):
         pressure = dict(zip(row[7][::2], row[7][1::2], strict=True))
-        assert [pressure.get(n, 0) for n in range(len(kernel["resources"]))] == instruction["pressure"]
-        assert row[4:7] == [instruction[key] for key in ("latency", "critical_path_cycles", "chain_cycles")]
-    assert [row[:3] for row in shown["resources"]] == [[r["name"], r["title"], r["load"]] for r in kernel["resources"]]
+        assert [pressure.get(n, 0) for n in range(len(kernel.resources))] == instruction.pressure
+        assert row[4:7] == [instruction.latency, instruction.critical_path_cycles, instruction.chain_cycles]
+    assert [row[:3] for row in shown["resources"]] == [[r.name, r.title, r.load] for r in kernel.resources]
     assert [(*row[:2], row[3]) for row in shown["edges"]] == [
-        (e["from"], e["to"], e["latency"]) for e in kernel["dependencies"]
+        (e.producer, e.to, e.latency) for e in kernel.dependencies
     ]
     assert [name for name, _, _, limits in shown["bounds"] if limits] == ["Loop-carried dependencies"]
-    assert shown["verdict"].lower() == kernel["verdict"].lower() + "."
+    assert shown["verdict"].lower() == kernel.verdict.lower() + "."
 
 
 def test_lines_of_the_source_lose_what_all_are_indented_by() -> None:
     made = report()
     instructions = made.units[0].kernels[0].instructions
     for instruction, line in zip(instructions, (7, 7, 6, 9), strict=True):
-        force_setattr(instruction, "source", {"file": "a.c", "line": line})
+        force_setattr(instruction, "source", t.Location("a.c", line))
     sources = {"a.c": {6: "\tfor (;;)", 7: "\t\ts += <a>[i];  ", 9: ""}}
     (kernel,) = data(render(made, sources))
     assert kernel["sources"] == [["a.c:7", "        s += <a>[i];"], ["a.c:6", "for (;;)"], ["a.c:9", ""]]
@@ -104,7 +107,7 @@ def test_python_writes_the_same_page() -> None:
     import incc
 
     found = incc.analyze(ADDITION.encode(), mcpu="skylake", timeline=3, name="a.s")
-    assert data(found.html()) == data(render(found.to_dict()))
+    assert data(found.html()) == data(render(msgspec.convert(found.to_dict(), t.Report)))
     with pytest.raises(ValueError, match="no kernel to show"):
         incc.analyze(b"f:\n\tret\n", mcpu="skylake").html()
 
@@ -113,7 +116,7 @@ def test_what_is_not_analysed_is_said() -> None:
     made = report()
     assert 'id="left-out"' not in render(made)
     made.units[0].left_out = [
-        {"first_line": 7, "last_line": 9, "function": "g", "label": ".L9", "reason": "entered in the <middle>"}
+        t.LeftOut(first_line=7, last_line=9, function="g", label=".L9", reason="entered in the <middle>")
     ]
     assert "a.s:7 in g: entered in the &lt;middle&gt;" in render(made)
 
@@ -121,13 +124,12 @@ def test_what_is_not_analysed_is_said() -> None:
 def test_only_columns_that_say_something() -> None:
     one = report(ADDITION + ADDITION.replace("L1", "L2"))
     assert ">Unit<" not in render(one)
-    other = json.loads(json.dumps(one.units[0]))
-    other["assembly_file"] = "b.s"
-    one["units"].append(other)
+    other = replace(one.units[0], assembly_file="b.s")
+    one.units.append(other)
     page = render(one)
     assert ">Unit<" in page
     assert ">Core<" not in page
-    other["model"]["name"] = "znver4"
+    other.model = replace(other.model, name="znver4")
     assert ">Core<" in render(one)
     assert len(data(page)) == 4
 
@@ -141,9 +143,11 @@ def test_names_cannot_break_out_of_the_page() -> None:
     made = report()
     bad = "f</script><script>alert(1)</script><!--"
     kernel = made.units[0].kernels[0]
-    kernel.overview.function = kernel.function_name = kernel.hints[0].text = bad
-    kernel["instructions"][0]["text"] = kernel["verdict"] = bad
-    made["units"][0]["kernels"].append(kernel)
+    kernel.overview = replace(kernel.overview, function=bad)
+    kernel.hints[0] = replace(kernel.hints[0], text=bad)
+    kernel.instructions[0] = replace(kernel.instructions[0], text=bad)
+    kernel.function_name = kernel.verdict = bad
+    made.units[0].kernels.append(kernel)
     page = render(made, {"a.c": {1: bad}})
     scripts: list[str | None] = []
 
@@ -293,7 +297,7 @@ def three() -> str:
     texts = [f"\t.type {name}, @function\n{name}:\n{text.format(n=n)}\tret\n" for n, (name, text) in
              enumerate([("chained", CHAIN), ("loading", LOADS), ("dividing", DIVIDE)])]  # fmt: skip
     made = report("".join(texts))
-    assert len(made["units"][0]["kernels"]) == 3
+    assert len(made.units[0].kernels) == 3
     return render(made)
 
 
@@ -389,7 +393,7 @@ def test_an_address_leads_to_a_kernel(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_bars_and_assembly_say_what_the_report_says(tmp_path: Path) -> None:
     made = report(CHAIN.format(n=1))
-    (kernel,) = made["units"][0]["kernels"]
+    (kernel,) = made.units[0].kernels
     found = ask(render(made), tmp_path, """
       const cells = row => [...row.cells].map(cell => cell.textContent);
       return {bounds: [...document.querySelectorAll("#bounds > table tbody tr")].map(cells),
@@ -403,11 +407,11 @@ def test_bars_and_assembly_say_what_the_report_says(tmp_path: Path) -> None:
     assert bounds["Loop-carried dependencies"][1].startswith("limits through xmm0")
     assert [name for name, (_, words) in bounds.items() if words.startswith("limits")] == ["Loop-carried dependencies"]
     assert found["widths"] == [pytest.approx(25 * float(row[1]), abs=0.3) for row in found["bounds"]]
-    used = [r for r in kernel["resources"] if r["load"]]
+    used = [r for r in kernel.resources if r.load]
     shown = {row[0]: row for row in found["ports"]}
-    assert [shown[r["name"]][1] for r in used] == [f"{r['load']:.2f}" for r in used]
-    assert {n for n, row in shown.items() if "busiest" in row[3]} == {r["name"] for r in used if r["busiest"]}
-    assert found["head"][1 : 1 + len(used)] == [r["name"] for r in used]
+    assert [shown[r.name][1] for r in used] == [f"{r.load:.2f}" for r in used]
+    assert {n for n, row in shown.items() if "busiest" in row[3]} == {r.name for r in used if r.busiest}
+    assert found["head"][1 : 1 + len(used)] == [r.name for r in used]
     column = found["head"].index("LCD")
     assert [row[column] for row in found["rows"]] == ["4", "", "", ""]
     assert [row[column + 1] for row in found["rows"]] == ["", "", "", "F"]
@@ -416,7 +420,7 @@ def test_bars_and_assembly_say_what_the_report_says(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_the_graph_draws_all_dependencies_and_marks_what_is_asked_for(tmp_path: Path) -> None:
     made = report(CHAIN.format(n=1))
-    (kernel,) = made["units"][0]["kernels"]
+    (kernel,) = made.units[0].kernels
     found = ask(render(made), tmp_path, """
       const box = "#graph-box ";
       const edges = () => [...document.querySelectorAll(box + ".edge")].map(
@@ -436,20 +440,20 @@ def test_the_graph_draws_all_dependencies_and_marks_what_is_asked_for(tmp_path: 
       $("#graph-path").checked = false; $("#graph-path").dispatchEvent(new Event("change"));
       return {first, heights, told, row, down, end, none, other, paths: document.querySelectorAll(box + ".cp").length};
     """)  # fmt: skip
-    expected = sorted((e["from"], e["to"], e["distance"] > 0, 0 in e["chains"]) for e in kernel["dependencies"])
+    expected = sorted((e.producer, e.to, e.distance > 0, 0 in e.chains) for e in kernel.dependencies)
     assert sorted(map(tuple, found["first"])) == expected
     assert any(lcd for *_, lcd in expected)
     # Time goes down: the counter is there first, the addition last.
     assert found["heights"][1] < found["heights"][0] == max(found["heights"])
     assert found["told"].startswith("2 vaddsd (%rax), %xmm0, %xmm0 (")
-    latency = kernel["instructions"][0]["latency"]
+    latency = kernel.instructions[0].latency
     assert f"latency {latency}, ready in cycle {latency}; on the critical path" in found["told"]
     assert "xmm0 +4, next iteration" in found["told"]
     assert found["row"] == "0"
     assert found["end"] == ["3", 1]
     assert found["none"] == 0
     assert [lcd for *_, lcd in sorted(found["other"])] == [
-        1 in e["chains"] for e in sorted(kernel["dependencies"], key=lambda e: (e["from"], e["to"]))
+        1 in e.chains for e in sorted(kernel.dependencies, key=lambda e: (e.producer, e.to))
     ]
     assert found["paths"] == 0
 

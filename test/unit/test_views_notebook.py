@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from incc.frontends.kernel import LeftOut
 from incc.frontends.unit import Unit
+from incc.report import types as t
 from incc.report.build import UnitResult, build_report, unit_report
 from incc.views.html import notebook, render, templates
 from incc.views.table import Cell, Column, Row, Table
@@ -56,11 +58,11 @@ class Reader(HTMLParser):
 
 
 @pytest.fixture
-def report() -> dict[str, Any]:
+def report() -> t.Report:
     return make_report(triad_parts(), sum_parts(), unknown_parts())
 
 
-def test_a_kernel_has_its_figures(report: dict[str, Any]) -> None:
+def test_a_kernel_has_its_figures(report: t.Report) -> None:
     (unit,) = report.units
     shown = unit.kernels[1]
     read = Reader(notebook.kernel(unit, shown))
@@ -68,17 +70,17 @@ def test_a_kernel_has_its_figures(report: dict[str, Any]) -> None:
     first, *figures, words = read.texts["td"]
     assert first == "sum|triad.c:4, 4 instructions"
     bounds = shown.bounds
-    names = ("prediction", "port", "divider", "front_end", "retire", "loop_carried")
+    each = [bounds.prediction, bounds.port, bounds.divider, bounds.front_end, bounds.retire, bounds.loop_carried]
     assert figures.pop(1) == ""  # nobody knows
-    assert figures == [f"{c:.2f}" if (c := bounds[name].cycles) else "-" for name in names]
+    assert figures == [f"{bound.cycles:.2f}" if bound.cycles else "-" for bound in each]
     assert words.startswith("Bound by the loop-carried chain")
-    assert len(read.texts["li"]) == len(shown["hints"]) > 0
+    assert len(read.texts["li"]) == len(shown.hints) > 0
     # bold: the prediction and what limits it
-    limits = [bounds[name]["cycles"] for name in bounds["prediction"]["limited_by"]]
-    assert read.texts["b"] == [f"{c:.2f}" for c in (bounds["prediction"]["cycles"], *limits)]
+    limits = [bounds.of(name).cycles for name in bounds.prediction.limited_by]
+    assert read.texts["b"] == [f"{c:.2f}" for c in (bounds.prediction.cycles, *limits)]
 
 
-def test_a_report_has_all_kernels_and_what_is_left_out(report: dict[str, Any]) -> None:
+def test_a_report_has_all_kernels_and_what_is_left_out(report: t.Report) -> None:
     read = Reader(notebook.report(report))
     assert read.names.count("tbody") == 3
     assert read.names.count("table") == 1
@@ -112,7 +114,7 @@ def test_no_text_becomes_markup(name: str, verdict: str) -> None:
     (kernel,) = report.units[0].kernels
     plain = Reader(notebook.report(report)).names
     kernel.function_name, kernel.verdict = name, verdict
-    kernel.hints = [{**hint, "text": name} for hint in kernel.hints]
+    kernel.hints = [replace(hint, text=name) for hint in kernel.hints]
     report.units[0].source = verdict
     made = notebook.report(report)
     assert Reader(made).names == plain
@@ -125,10 +127,11 @@ def test_names_stay_as_they_are() -> None:
     assert Reader(notebook.report(report)).texts["td"][0].startswith(NAME)
 
 
-def test_a_page_is_whole(report: dict[str, Any]) -> None:
+def test_a_page_is_whole(report: t.Report) -> None:
     """Every element ends, whatever names are in it."""
     for kernel in report.units[0].kernels:
-        kernel.name = kernel.overview.function = kernel.verdict = NAME
+        kernel.name = kernel.verdict = NAME
+        kernel.overview = replace(kernel.overview, function=NAME)
     made = render(report)
     assert made.startswith("<!DOCTYPE html>\n")
     read = Reader(made)

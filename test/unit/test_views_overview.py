@@ -6,15 +6,17 @@ import copy
 from typing import Any
 
 import pytest
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 from incc.driver.cli.options import MCA, WRAPPER, Given
 from incc.driver.pipeline import Settings, analyze_units
 from incc.frontends.unit import Unit
+from incc.report import types as t
 from incc.report.overview import overview
 from incc.report.source.places import Choice, choice
 from incc.views.table import Column, shrink
 from incc.views.text import UNIT_VIEWS, VIEWS, Show, render
+from struct_fixtures import filled
 
 SUM = """\
 \t.globl NAME
@@ -31,18 +33,23 @@ NAME:
 """
 
 
-def report(*names: str) -> dict[str, Any]:
+def report(*names: str) -> t.Report:
     given = Given(MCA)
     for option in ("-mcpu=skylake", "-auto"):
         name, _, value = option.partition("=")
         given.take(name, value or None)
     text = "".join(SUM.replace("NAME", name) for name in names)
-    return analyze_units([Unit(assembly=text, assembly_file="x.s")], given.settings())  # type: ignore[return-value]
+    return analyze_units([Unit(assembly=text, assembly_file="x.s")], given.settings())
 
 
 LOOPS = Settings(mcpu="skylake", regions="loops")
 
 MANY = ("a", "b", "c", "d", "_ZN2ns3dotEPd")
+
+
+def spread(least: float, most: float | None, *causes: str, text: str = "") -> t.Range:
+    """A range of cycles for these causes."""
+    return filled(t.Range, {"least": least, "most": most, "causes": [{"kind": kind} for kind in causes], "text": text})
 
 
 def rows(text: str) -> list[str]:
@@ -83,23 +90,22 @@ def test_cells() -> None:
     (k,) = made.units[0].kernels
 
     def cells(**changes: Any) -> list[str]:
-        k.update(changes)
+        for name, value in changes.items():
+            force_setattr(k, name, value)
         (row,) = rows(render(made, 150, show=Show(overview=1)))
         return row.split()
 
-    each = {"per_iteration": 32, "cycles": 0.125, "basis": "inferred", "why": "", "text": ""}
+    each = t.Elements(per_iteration=32, cycles=0.125, basis="inferred", why="", text="")
     assert cells(elements=each)[4:5] == ["0.125"]
-    causes = [{"kind": "aliasing"}]
-    assert "4.00–9.50" in cells(range={"least": 4.0, "most": 9.5, "text": "so or so", "causes": causes})
-    assert "4.00–?" in cells(range={"least": 4.0, "most": None, "text": "", "causes": [{"kind": "forwarding"}]})
-    k["overview"]["vector"] = "256-bit 50 %"
+    assert "4.00–9.50" in cells(range=spread(4.0, 9.5, "aliasing", text="so or so"))
+    assert "4.00–?" in cells(range=spread(4.0, None, "forwarding"))
+    force_setattr(k.overview, "vector", "256-bit 50 %")
     assert "256-bit 50 %" in "  ".join(rows(render(made, 150, show=Show(overview=1))))
-    k["overview"]["look"] = "sum chain, line crossings, code placement, gather"
+    force_setattr(k.overview, "look", "sum chain, line crossings, code placement, gather")
     (narrow,) = rows(render(made, 80, show=Show(overview=1)))
     assert "256-bit" in narrow.split()
     assert "50" not in narrow
-    missing = [{"kind": "unknown-instructions"}]
-    row = cells(at_least=True, range={"least": 4.0, "most": None, "text": "Without that", "causes": missing})
+    row = cells(at_least=True, range=spread(4.0, None, "unknown-instructions", text="Without that"))
     assert row[3:5] == ["≥", "4.00"]
     assert "Without that" not in render(made, 150)
 
@@ -107,7 +113,7 @@ def test_cells() -> None:
 def test_copies_of_a_loop_have_one_row() -> None:
     made = report(*MANY)
     for kernel in made.units[0].kernels[1:4]:
-        kernel.source = {"file": "/src/a.c", "line": 7}
+        kernel.source = t.Location("/src/a.c", 7)
         force_setattr(kernel.overview, "function", "sorter")
     force_setattr(made.units[0].kernels[2].overview, "limit", "chain xmm9")
     show = Show(overview=1, few=4)
@@ -117,7 +123,7 @@ def test_copies_of_a_loop_have_one_row() -> None:
     assert "\n[2-4] " in text
     assert " and 2 loops like it: " in " ".join(text.split())
     assert "\n[3] " not in text
-    made["units"][0]["kernels"][2]["cycles"] = 5.0
+    made.units[0].kernels[2].cycles = 5.0
     assert len(rows(render(made, 100, show=show))) == 5
 
 
@@ -135,7 +141,7 @@ def test_few_kernels_have_views_many_have_a_few_lines() -> None:
 def test_loops_beside_a_main_loop_are_in_the_table_alone() -> None:
     made = report(*MANY)
     kernels = made.units[0].kernels
-    kernels[1].role = {"name": "remainder", "of": kernels[0].kernel_id, "text": "a remainder"}
+    kernels[1].role = replace(kernels[1].role, name="remainder", of=kernels[0].kernel_id, text="a remainder")
     text = render(made, 100, show=Show(overview=1, few=4, how="ask"))
     assert "remainder (1)" in rows(text)[1]
     assert "\n[1] " in text
@@ -206,7 +212,7 @@ def test_views_by_name(value: str, views: set[str], waits: bool, timeline: int) 
 # --- what stands in the table ----------------------------------------------------------------------------------------
 
 
-def kernel() -> Any:
+def kernel() -> t.Kernel:
     return copy.deepcopy(report("a").units[0].kernels[0])
 
 
@@ -217,32 +223,32 @@ def test_words_for_limits() -> None:
     for resource in k.resources:
         force_setattr(resource, "busiest", resource.name in ("2", "3"))
     assert overview(k).limit == "ports 2,3; front end"
-    prediction["limited_by"] = ["divider"]
+    force_setattr(prediction, "limited_by", ["divider"])
     assert overview(k).limit == "divider"
-    prediction["limited_by"] = []
-    k["what_ifs"] = []
+    force_setattr(prediction, "limited_by", [])
+    k.what_ifs = []
     assert overview(k).limit == "pipeline"
-    k["what_ifs"] = [{"change": "port 5", "asked": False, "gained": 0.0, "cycles": 4.0}]
+    k.what_ifs = [filled(t.WhatIf, {"change": "port 5", "cycles": 4.0})]
     assert overview(k).limit == "several"
-    k["what_ifs"] = [
-        {"change": "unlimited-ports", "asked": False, "gained": 2.0, "cycles": 2.0},
-        {"change": "port 5", "asked": False, "gained": 2.0, "cycles": 2.0},
-        {"change": "front-end", "asked": False, "gained": 1.0, "cycles": 3.0},
+    k.what_ifs = [
+        filled(t.WhatIf, {"change": "unlimited-ports", "gained": 2.0, "cycles": 2.0}),
+        filled(t.WhatIf, {"change": "port 5", "gained": 2.0, "cycles": 2.0}),
+        filled(t.WhatIf, {"change": "front-end", "gained": 1.0, "cycles": 3.0}),
     ]
     assert overview(k).limit == "port 5"
 
 
 def test_what_is_worth_a_look() -> None:
     k = kernel()
-    k.hints = [{"rule": "unknown-instructions", "text": "", "evidence": {}}]
+    k.hints = [filled(t.Hint, {"rule": "unknown-instructions"})]
     assert overview(k).look == ""
-    k["hints"].append({"rule": "sum-chain", "text": "", "evidence": {}})
+    k.hints.append(filled(t.Hint, {"rule": "sum-chain"}))
     assert overview(k).look == "sum chain"
-    k["range"] = {"least": 4.0, "most": 4.5, "text": "", "causes": [{"kind": "aliasing"}]}
+    k.range = spread(4.0, 4.5, "aliasing")
     assert overview(k).look == "sum chain"
-    k["range"]["most"] = 8.0
+    k.range = spread(4.0, 8.0, "aliasing")
     assert overview(k).look == "sum chain, aliasing"
-    k["role"] = {"name": "remainder", "of": "a/loop1", "text": ""}
+    k.role = replace(k.role, name="remainder", of="a/loop1", text="")
     assert overview(k).look == ""
 
 
@@ -293,7 +299,7 @@ def test_the_columns_of_the_compact_table_add_up() -> None:
 def test_ports_in_short(ports: str, text: str) -> None:
     k = kernel()
     force_setattr(k.bounds.prediction, "limited_by", ["port"])
-    k.resources = [{**k.resources[0], "name": name, "busiest": True} for name in ports.split()]
+    k.resources = [replace(k.resources[0], name=name, busiest=True) for name in ports.split()]
     assert overview(k).limit == text
 
 
@@ -301,8 +307,8 @@ def test_ports_in_short(ports: str, text: str) -> None:
 def test_a_narrow_table_goes_without_columns(width: int) -> None:
     made = report(*MANY)
     for kernel in made.units[0].kernels:
-        kernel.role = {**kernel.role, "name": "remainder"}
-        kernel["range"] = {"least": 100.25, "most": 200.75, "causes": [], "text": ""}
+        kernel.role = replace(kernel.role, name="remainder")
+        kernel.range = spread(100.25, 200.75)
     text = render(made, width, show=Show(overview=1))
     assert all("100.25–200.75" in row for row in rows(text))
     if width >= 60:
@@ -322,9 +328,8 @@ def test_long_names_give_way_first_and_keep_their_ends() -> None:
 def test_at_least_has_one_sign() -> None:
     made = report("a", "b")
     first, second = made.units[0].kernels
-    open_end = {"least": 2.5, "most": None, "causes": [], "text": ""}
-    first.update({"at_least": True, "range": open_end})
-    second.update({"at_least": False, "range": open_end})
+    first.at_least, second.at_least = True, False
+    first.range = second.range = spread(2.5, None)
     found = rows(render(made, 100, show=Show(overview=1)))
     assert "≥ 2.50  " in found[0]
     assert "–" not in found[0]

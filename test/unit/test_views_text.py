@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,6 +13,7 @@ from msgspec.structs import force_setattr, replace
 from incc.core.roles import Part, Role
 from incc.frontends.kernel import LeftOut
 from incc.frontends.unit import Unit
+from incc.report import types as t
 from incc.report.build import UnitResult, build_report, unit_report
 from incc.report.source.places import Place
 from incc.views.text import VIEWS, Show, render, terminal
@@ -30,12 +30,13 @@ from report_fixtures import (
     triad_parts,
     unknown_parts,
 )
+from struct_fixtures import filled
 
 ESCAPE = re.compile(r"\033\[\d+m")
 
 
 @pytest.fixture(scope="module")
-def report() -> dict[str, Any]:
+def report() -> t.Report:
     return make_report(triad_parts(), sum_parts(), unknown_parts(), timeline=True)
 
 
@@ -47,7 +48,7 @@ def section(text: str, heading: str) -> list[str]:
     return rest[: rest.index("")] if "" in rest else rest
 
 
-def test_order_of_sections(report: dict[str, Any]) -> None:
+def test_order_of_sections(report: t.Report) -> None:
     text = render(report, 100)
     headings = [
         "triad.c:4 in triad",
@@ -69,7 +70,7 @@ def test_order_of_sections(report: dict[str, Any]) -> None:
     assert places == sorted(places)
 
 
-def test_columns_are_those_of_llvm_mca(report: dict[str, Any]) -> None:
+def test_columns_are_those_of_llvm_mca(report: t.Report) -> None:
     text = render(report, 0)
     info = section(text, "[1]    [2]    [3]    [4]    [5]    [6]    Instructions:")
     assert info[0] == " 1      7     0.50    *                   vmovupd (%rsi,%rax), %ymm0"
@@ -82,7 +83,7 @@ def test_columns_are_those_of_llvm_mca(report: dict[str, Any]) -> None:
     assert total[1] == "1.00   0.50   1.50   1.50   1.00   0.50   1.00    -      -"
 
 
-def test_timeline_marks(report: dict[str, Any]) -> None:
+def test_timeline_marks(report: t.Report) -> None:
     lines = render(report, 0).splitlines()
     start = lines.index("Timeline view:")
     assert lines[start + 1 : start + 6] == [
@@ -95,7 +96,7 @@ def test_timeline_marks(report: dict[str, Any]) -> None:
     assert lines[start + 10] == "[1,0]     . DeeeeeeeER   ..   vmovupd (%rsi,%rax), %ymm0"
 
 
-def test_unknown_instructions_are_marked_in_every_view(report: dict[str, Any]) -> None:
+def test_unknown_instructions_are_marked_in_every_view(report: t.Report) -> None:
     unknown = render(report, 120).split("triad.c:4 in sum\n")[2]
     rows = [line for line in unknown.splitlines() if line.endswith("vfoo %xmm1, %xmm2")]
     assert len(rows) == 4
@@ -106,7 +107,7 @@ def test_unknown_instructions_are_marked_in_every_view(report: dict[str, Any]) -
 
 
 @pytest.mark.parametrize("width", [80, 100, 120, 200])
-def test_no_line_is_wider_than_asked(report: dict[str, Any], width: int) -> None:
+def test_no_line_is_wider_than_asked(report: t.Report, width: int) -> None:
     assert max(len(line) for line in render(report, width).splitlines()) <= width
 
 
@@ -115,7 +116,7 @@ def test_twelve_resources_fit_in_80_columns(resources: int, load: float, operand
     report = make_report(triad_parts())
     kernel = report.units[0].kernels[0]
     kernel.resources = [
-        {"name": str(p), "kind": "port", "title": f"Port{p}", "load": load, "busiest": p == 0} for p in range(resources)
+        t.Resource(name=str(p), kind="port", title=f"Port{p}", load=load, busiest=p == 0) for p in range(resources)
     ]
     for instruction in kernel.instructions:
         force_setattr(instruction, "pressure", [load] * resources)
@@ -124,20 +125,20 @@ def test_twelve_resources_fit_in_80_columns(resources: int, load: float, operand
         assert len(line) <= 80
 
 
-def test_wide_lines_show_the_whole_text_and_narrow_ones_say_that_they_cut(report: dict[str, Any]) -> None:
+def test_wide_lines_show_the_whole_text_and_narrow_ones_say_that_they_cut(report: t.Report) -> None:
     instruction = "vfmadd213pd (%rdx,%rax), %ymm1, %ymm0"
     assert render(report, 200).count(instruction) == 8
     assert "vfmadd213pd (%rdx,%rax), %ymm1, %y…\n" in render(report, 80)
 
 
-def test_colour_changes_nothing_but_escapes(report: dict[str, Any]) -> None:
+def test_colour_changes_nothing_but_escapes(report: t.Report) -> None:
     coloured = render(report, 100, colour=True)
     assert ESCAPE.sub("", coloured) == render(report, 100)
     assert "\033[31m" in coloured
     assert "\033" not in render(report, 100)
 
 
-def test_views_can_be_chosen(report: dict[str, Any]) -> None:
+def test_views_can_be_chosen(report: t.Report) -> None:
     marks = {
         "compact": "Cycles on each port",
         "summary": "Block RThroughput",
@@ -259,7 +260,7 @@ def test_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert terminal(closed) == (120, False)
 
 
-def test_details_of_a_line(report: dict[str, Any]) -> None:
+def test_details_of_a_line(report: t.Report) -> None:
     text = render(report, 100, show=Show((), [Place("triad.s", 13)]))
     lines = text[text.index("Line 13:") :].splitlines()
     assert lines[0] == "Line 13: vfmadd213pd (%rdx,%rax), %ymm1, %ymm0"
@@ -274,12 +275,12 @@ def test_details_of_a_line(report: dict[str, Any]) -> None:
 def test_views_that_are_off_take_nothing_along_that_was_asked_for() -> None:
     report = make_report(triad_parts())
     kernel = report.units[0].kernels[0]
-    kernel.cycles, kernel.simulated = 2.0, {"cycles": 2.0}
-    kernel.what_ifs = [{"text": "with rob = 9", "cycles": 3.0, "gained": -1.0, "asked": True}]
-    kernel.alignments = [{"cycles": 2.0}] * 64
+    kernel.cycles, kernel.simulated = 2.0, filled(t.Simulated, {"cycles": 2.0})
+    kernel.what_ifs = [filled(t.WhatIf, {"text": "with rob = 9", "cycles": 3.0, "gained": -1.0, "asked": True})]
+    kernel.alignments = [t.Ratio(2.0, "2")] * 64
     text = render(report, 80, show=Show(()))
     assert "2.00 →  3.00  with rob = 9\n\nSimulated cycles per iteration by the place" in text
-    kernel["what_ifs"][0]["asked"] = False
+    kernel.what_ifs = [replace(kernel.what_ifs[0], asked=False)]
     assert "rob" not in render(report, 80, show=Show(()))
 
 
@@ -364,7 +365,7 @@ def test_rows_of_uops_fit_the_width(cpu: str) -> None:
 def test_names_cannot_control_the_terminal(colour: bool) -> None:
     made = make_report(triad_parts())
     name = "a\n\033[31m\033]0;x\007\u202e\udcff\x9b2J.c"
-    made.units[0].kernels[0].source = {"file": name, "line": 3, "column": 0}
+    made.units[0].kernels[0].source = t.Location(name, 3)
     made.units[0].source = name
     text = render(made, 0, colour=colour, show=Show(overview=1))
     assert "a\\n" in text
@@ -377,7 +378,7 @@ def test_names_cannot_control_the_terminal(colour: bool) -> None:
 
 def test_units_are_set_off() -> None:
     made = make_report(triad_parts())
-    made.units.append({**made.units[0], "source": "second.c"})
+    made.units.append(replace(made.units[0], source="second.c"))
     lines = render(made, 0).splitlines()
     (start,) = (n for n, line in enumerate(lines) if line.startswith("second.c"))
     assert lines[start - 1] == ""

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from incc.report import where
 from incc.report.where import NAMES, NUMBER, OF_WORK, PAIR_NAMES, TEXT, TRUTH, Value, kernel_values, pair_values, parse
@@ -396,7 +397,7 @@ def test_values_of_a_kernel() -> None:
             parse(f"{name} == {name}").holds(values)
     triad, sums, unknown = (kernel_values(unit, kernel) for kernel in unit.kernels)
     bounds = unit.kernels[0].bounds
-    assert triad.cycles == bounds.prediction.cycles
+    assert triad["cycles"] == bounds.prediction.cycles
     assert triad["bound"] == max(triad[n] for n in ("port", "divider", "front_end", "retire", "loop_carried"))  # type: ignore[type-var]
     assert (triad["file"], triad["line"], triad["source"], triad["function"]) == ("triad.c", 4, "triad.c", "triad")
     assert sums["limited_by"] == "loop_carried"
@@ -406,10 +407,10 @@ def test_values_of_a_kernel() -> None:
 
 def test_places_without_a_source() -> None:
     (unit,) = make_report(triad_parts()).units
-    kernel = {**unit.kernels[0], "source": None}
+    kernel = replace(unit.kernels[0], source=None)
     values = kernel_values(unit, kernel)
-    assert (values["file"], values["line"]) == ("triad.s", kernel["first_line"])
-    nowhere = kernel_values(unit, {**kernel, "first_line": 0})
+    assert (values["file"], values["line"]) == ("triad.s", kernel.first_line)
+    nowhere = kernel_values(unit, replace(kernel, first_line=0))
     assert (nowhere["line"], nowhere["assembly_line"]) == (None, None)
 
 
