@@ -79,6 +79,7 @@ lint: $(VENV)/.installed $(VENV)/.lint-tools
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy -p incc
+	$(BIN)/codespell $(PACKAGES) core docs front README.md CONTRIBUTING.md
 	$(BIN)/python core/generate.py --check
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES)
