@@ -91,7 +91,7 @@ def requested_help(arguments: Iterable[str]) -> str:
     """Return the kind of help that is requested anywhere on a command line, "version" for the version, "" for none."""
     for argument in arguments:
         name, equals, value = argument.partition("=")
-        if name in ("-version", "--version"):
+        if argument in ("-version", "--version"):
             return "version"
         if name.lstrip("-") in ("help-hidden", "help-list", "help-list-hidden") and not equals and name[0] == "-":
             return "all"

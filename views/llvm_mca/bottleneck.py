@@ -54,18 +54,17 @@ def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
         yield from _sequence(kernel, steps)
 
 
-def _instructions(sequence: Sequence[Any]) -> list[Any]:
+def _instructions(sequence: Sequence[t.SequenceStep]) -> list[t.SequenceStep]:
     """Return the steps between different instructions; steps between the µops of one have no row."""
-    steps: list[Any] = []
+    steps: list[t.SequenceStep] = []
     for step in sequence:
-        if not steps or any(
-            getattr(step, key) != getattr(steps[-1], key) for key in ("instruction", "iteration_offset")
-        ):
+        place = (step.instruction, step.iteration_offset)
+        if not steps or place != (steps[-1].instruction, steps[-1].iteration_offset):
             steps.append(step)
     return steps
 
 
-def _sequence(kernel: t.Kernel, steps: Sequence[Any]) -> Iterator[str]:
+def _sequence(kernel: t.Kernel, steps: Sequence[t.SequenceStep]) -> Iterator[str]:
     """Yield the instructions in order: those of the sequence with an arrow, those between with a line at the left.
 
     `loop carried` precedes a step into another iteration. After it, unless it is the first step, llvm-mca shows only
@@ -103,7 +102,7 @@ def _sequence(kernel: t.Kernel, steps: Sequence[Any]) -> Iterator[str]:
         yield row("        ", instruction)
 
 
-def _dependency(kernel: t.Kernel, step: Any) -> str:
+def _dependency(kernel: t.Kernel, step: t.SequenceStep) -> str:
     if step.kind == "memory":
         return "## MEMORY dependency."
     if step.kind == "register":
@@ -114,7 +113,7 @@ def _dependency(kernel: t.Kernel, step: Any) -> str:
             name = llvm_name(kernel, index)
             break
     # llvm-mca counts iterations; the step of a simulated sequence did happen.
-    return f"## RESOURCE interference:  {name} [ probability: {step.get('probability', 100)}% ]"
+    return f"## RESOURCE interference:  {name} [ probability: 100% ]"
 
 
 def _register(kernel: t.Kernel, name: str) -> str:

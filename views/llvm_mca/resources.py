@@ -6,7 +6,7 @@ incc's own ports and units, numbered in the same way.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,35 +33,35 @@ class Resource:
 
 def resources(kernel: t.Kernel) -> list[Resource]:
     """Return the resources in the order of their columns. Neighbours of the same name are instances of one resource."""
-    rows: Any = kernel.llvm_resources
-    if rows is None:
+    if kernel.llvm_resources is not None:
+        rows = [(row.name, row.cycles, row.instructions) for row in kernel.llvm_resources]
+    else:
         rows = [
-            {
-                "name": _without_blanks(resource.title),
-                "cycles": resource.load,
-                "instructions": [instruction.pressure[n] for instruction in kernel.instructions],
-            }
+            (
+                _without_blanks(resource.title),
+                resource.load,
+                [instruction.pressure[n] for instruction in kernel.instructions],
+            )
             for n, resource in enumerate(kernel.resources)
         ]
-    names = ["", *[row.name for row in rows], ""]
+    names = ["", *[name for name, _, _ in rows], ""]
     columns: list[Resource] = []
     number = member = -1
-    for row, previous, name, following in zip(rows, names, names[1:], names[2:], strict=False):
+    for (name, cycles, instructions), previous, following in zip(rows, names, names[2:], strict=False):
         if name != previous:
             number, member = number + 1, -1
         if name in (previous, following):
             member += 1
         label = str(number) if member < 0 else f"{number}.{member}"
-        columns.append(Resource(label, name, member, row.cycles, row.instructions))
+        columns.append(Resource(label, name, member, cycles, instructions))
     return columns
 
 
 def llvm_name(kernel: t.Kernel, index: int) -> str:
     """Return LLVM's name of one of incc's resources, incc's own where LLVM has none."""
-    rows: Any = kernel.llvm_resources
-    for row in rows or ():
+    for row in kernel.llvm_resources or ():
         if row.resource == index:
-            return str(row.name)
+            return row.name
     return _without_blanks(kernel.resources[index].title)
 
 

@@ -45,10 +45,12 @@ def document(kernel: t.Kernel, views: Views) -> dict[str, Any] | None:
     shown, complete, _ = _shown(kernel, views)
     if not shown and complete:
         return None
-    return {"TimelineInfo": [{f"Cycle{stage.capitalize()}": event[stage] for stage in _STAGES} for event in shown]}
+    return {
+        "TimelineInfo": [{f"Cycle{stage.capitalize()}": getattr(event, stage) for stage in _STAGES} for event in shown]
+    }
 
 
-def _shown(kernel: t.Kernel, views: Views) -> tuple[Sequence[Any], bool, int]:
+def _shown(kernel: t.Kernel, views: Views) -> tuple[Sequence[t.ColdEvent], bool, int]:
     """Return the events to show, whether these are all requested ones, and the last cycle that has a column."""
     run: Any = kernel.cold
     limit = views.timeline_cycles
@@ -65,13 +67,14 @@ def _shown(kernel: t.Kernel, views: Views) -> tuple[Sequence[Any], bool, int]:
     if len(shown) == len(events):
         return shown, False, limit - 1
     # What the instructions beyond the limit do before it has columns, too.
-    return shown, False, max([event[stage] for event in events for stage in _STAGES if event[stage] < limit], default=0)
+    reached = [getattr(event, stage) for event in events for stage in _STAGES]
+    return shown, False, max([cycle for cycle in reached if cycle < limit], default=0)
 
 
-def _row(event: Any, before: str, after: str, texts: Sequence[str]) -> str:
-    number: int = event.instruction
+def _row(event: t.ColdEvent, before: str, after: str, texts: Sequence[str]) -> str:
+    number = event.instruction
     dispatched, executed, retired = event.dispatched, event.executed, event.retired
-    row: str = f"[{event.iteration},{number}]".ljust(INDEX - 1) + " " + before[:dispatched] + "D"
+    row = f"[{event.iteration},{number}]".ljust(INDEX - 1) + " " + before[:dispatched] + "D"
     if executed > dispatched:  # else the renamer executed it
         issued = event.issued
         row += "=" * (issued - dispatched - 1)

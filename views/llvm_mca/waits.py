@@ -37,8 +37,8 @@ def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
         yield f"{_row('', total)}   <total>"
 
 
-def _row(number: str, wait: Any) -> str:
+def _row(number: str, wait: t.ColdWait) -> str:
     row = padded(number, 7) + str(wait.executions)
-    for column, key in ((13, "queue"), (20, "ready"), (27, "writeback")):
-        row = padded(row, column) + rounded(wait[key], 1)
+    for column, cycles in ((13, wait.queue), (20, wait.ready), (27, wait.writeback)):
+        row = padded(row, column) + rounded(cycles, 1)
     return padded(row, 34)
