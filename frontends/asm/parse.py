@@ -195,7 +195,6 @@ class _Parser:
         )
 
     def _read(self, text: str) -> None:
-        add = self._statements.append
         pieces: Sequence[str]
         comments: list[str] | None
         special = re.compile(f"{self._stop}|^[{self._line_comments}]").search
@@ -218,20 +217,21 @@ class _Parser:
                 if ":" in piece and not self._block_depth:
                     piece = self._without_labels(piece)
                 piece = piece.strip()
-                if not piece:
-                    continue
-                if "  " in piece and '"' not in piece and "'" not in piece:
-                    piece = " ".join(piece.split())
-                if piece[0] == ".":
-                    self._directive(piece)
-                    if self._ended:
-                        return
-                elif not self._block_depth:
-                    kind = DIRECTIVE if "=" in piece and self._is_assignment(piece) else INSTRUCTION
-                    add(Statement(kind=kind, line=line, text=piece, section=self._section, location=self._location))
+                if piece:
+                    self._statement(piece)
+                if self._ended:
+                    return
             if comments and self._watches_markers:
                 for comment in comments:
                     self._marker(comment)
+
+    def _statement(self, text: str) -> None:
+        if "  " in text and '"' not in text and "'" not in text:
+            text = " ".join(text.split())
+        if text[0] == ".":
+            self._directive(text)
+        elif not self._block_depth:
+            self._add(DIRECTIVE if "=" in text and self._is_assignment(text) else INSTRUCTION, text)
 
     def _is_debug(self, raw: str) -> bool:
         """Return True for a line in a section of debug information, which is parsed only if it is needed.
