@@ -401,7 +401,7 @@ def _offenders(rows: Sequence[_Row], sides: Sequence[Side], condition: Condition
                 file, line = _place(entry)
                 place = f" at {file}:{line}" if line else f" in {file}" if file else ""
                 name = entry.kernel.overview.function
-                text = f"{name}{place}{where}: {_said(condition, values, a is not None and b is not None)}"
+                text = f"{name}{place}{where}: {_figures_text(condition, values, a is not None and b is not None)}"
                 offenders.append(c.Offender(row=number, side=side, text=text))
     return offenders
 
@@ -411,7 +411,7 @@ def _place(entry: Entry) -> tuple[str, int]:
     return (source.file, source.line) if source else (entry.unit.assembly_file, entry.kernel.first_line)
 
 
-def _said(condition: Condition, values: _Values, both: bool) -> str:
+def _figures_text(condition: Condition, values: _Values, both: bool) -> str:
     """Return the figures that a condition names, as text."""
     words = []
     for name in NAMES:
