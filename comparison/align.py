@@ -84,7 +84,7 @@ def _shape(instruction: t.Instruction) -> _Shape:
     mnemonic, _, operands = text.partition(" ")
     works = instruction.work or [""]
     if "branches" in works and "(" not in operands and "%" not in operands:
-        operands = ""  # where it goes is a label or an address
+        operands = ""  # the target is a label or an address
     operands = _LABEL.sub(".L", operands)
     names = tuple(_NAME.findall(operands))
     rest = _NAME.sub("$", operands)
@@ -143,7 +143,7 @@ def _best(a: list[_Shape], b: list[_Shape], renamed: dict[str, str]) -> tuple[li
     """Return the pairs with the highest total score, and that score."""
     import numpy as np
 
-    # Kernels repeat instructions: likeness is worked out once for each two different ones.
+    # Kernels repeat instructions, so likeness is computed once for each pair of different ones.
     kinds_a, kinds_b = list(dict.fromkeys(a)), list(dict.fromkeys(b))
     number_a, number_b = ({shape: n for n, shape in enumerate(kinds)} for kinds in (kinds_a, kinds_b))
     table = np.zeros((len(kinds_a), len(kinds_b)), dtype=np.int32)
@@ -168,8 +168,8 @@ def _best(a: list[_Shape], b: list[_Shape], renamed: dict[str, str]) -> tuple[li
     rows = [number_a[shape] for shape in a]
     width = len(b) + 1
     none = np.int32(-(2**30))
-    # `paired`: the best sum that ends with the pair (i, j); `free`: the best for what comes before i and j, not ending
-    # with their pair, a gap paid for. From which one a pair went on is kept, and where `free` came from.
+    # `paired` is the best sum that ends with the pair (i, j), `free` the best sum up to i and j that ends with a gap,
+    # whose cost is included. `went_on` keeps which of the two a pair extended, `came_from` the origin of `free`.
     paired = np.full(width, none, dtype=np.int32)
     free = np.zeros(width, dtype=np.int32)
     went_on = np.zeros((len(a) + 1, width), dtype=bool)
@@ -188,7 +188,7 @@ def _best(a: list[_Shape], b: list[_Shape], renamed: dict[str, str]) -> tuple[li
         came_from[i] = np.where(best > here, 3, np.where(higher, 1, 2))
         paired, free = now, best
     at_pair = paired[-1] >= free[-1]
-    # A gap at the very end costs nothing that a pair could save: what is best ends in either.
+    # The alignment may end with a pair or with a gap, whichever has the higher sum.
     end = int(max(paired[-1], free[-1]))
     pairs: list[tuple[int, int, How]] = []
     i, j = len(a), len(b)
@@ -228,7 +228,7 @@ def _turns(a: list[_Shape], b: list[_Shape], pairs: list[tuple[int, int, How]]) 
     votes: dict[int, int] = {}
     for i, shape in enumerate(a):
         candidates = by_form.get(shape.form, ())
-        # What there is much of tells nothing.
+        # A frequent form is no evidence for any offset.
         for j in candidates if len(candidates) <= 8 else ():
             offset = (j - i) % len(b)
             votes[offset] = votes.get(offset, 0) + (3 if shape.text == b[j].text else 1)
@@ -267,7 +267,7 @@ def _rows(
     partner.update({i: (j, "moved") for i, j in moved})
     gone = {j for _, j in moved}
     rows: list[c.Aligned] = []
-    at = 0  # how many of b are done
+    at = 0  # the number of instructions of b that are done
     for n in range(len(a)):
         i = (start_a + n) % len(a)
         j: int | None = None

@@ -65,7 +65,7 @@ class _Basis(msgspec.Struct, frozen=True, kw_only=True):
     scale_b: float
     """The factor for cycles of an iteration of b."""
     work: float | None
-    """How many times as much an iteration of b does as one of a; None if unknown."""
+    """The work of an iteration of b as a multiple of one of a; None if unknown."""
     why: str = ""
     """The reason if there is no basis."""
 

@@ -525,7 +525,7 @@ class _Matcher:
         # Only texts of which something is still to be matched are needed.
         wanted = {text(f) for row, f in enumerate(self.a) if row not in self.partner}
         wanted &= {text(f) for column, f in enumerate(self.b) if column not in self.back}
-        # Of several copies, one per line is enough.
+        # One of several copies per line is enough.
         texts_b: dict[tuple[str, str], dict[int, Features]] = {}
         for each in self.b:
             if placed(each) and text(each) in wanted:
