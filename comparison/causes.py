@@ -317,7 +317,7 @@ def _works(instruction: t.Instruction) -> list[str]:
 
 
 def computes(instruction: t.Instruction) -> str:
-    """Return the work of an instruction besides loading and storing, or else that."""
+    """Return an instruction's work other than loading and storing; its first work if there is no other."""
     works = _works(instruction)
     return next((work for work in reversed(works) if work not in _MEMORY), works[0])
 

@@ -251,7 +251,7 @@ class _Lanes:
         return None
 
     def _same_code(self, row: _Row, commit: int) -> _Row | None:
-        """Return a kernel of a commit with the same code as `row`, but a name that one of the commits lacks."""
+        """Return a kernel of a commit with the code of `row`, unless either one's name is in both commits."""
         if self._is_there(row.known_by, commit):
             return None
         candidates = _rows(
@@ -314,9 +314,10 @@ class _Likenesses:
         self.pairs: dict[tuple[int, int], dict[int, int]] = {}
 
     def find(self, row: _Row, commit: int) -> _Row | None:
-        """Return the kernel of the nearest commit with the source that is most likely the same.
+        """Return the kernel of a commit that a comparison matches with `row`, which is gone there.
 
-        None if the kernel is there under its name, or if its match is a kernel that both commits have.
+        None if a commit between the two has the source, if the kernel is there under its name, or if its match is a
+        kernel that both commits have.
         """
         if self.is_there(row.known_by, commit):
             return None

@@ -125,7 +125,7 @@ class _Reader:
                 if name in entries:
                     read_entries[path] = replace(entries[name], report=path)
                 elif unit is not None and unit.folder:
-                    # Such a report comes after all of the manifest, in the order of time.
+                    # A report without an entry counts as older than all entries, ordered by modification time.
                     read_entries[path] = manifest.of_unit(path, unit, os.path.getmtime(path) - 1e12)
         if not report_count and not self.pending:
             raise InputError(f"{_shown(folder)}: no report (*.json) in this folder{_instead(others)}")
