@@ -1,9 +1,8 @@
-"""What became of kernels: reports of several builds, their kernels matched, and the changes explained.
+"""Comparison of reports: kernels of several builds are matched, and their changes explained.
 
     sides ──▶ match ──▶ rows ──▶ changes with their causes ──▶ Comparison
 
-`documents.py` decodes reports, `match.py` finds which kernel of one side is which of the other, `change.py` says what
-became of it, `build.py` puts the `Comparison` together (`types.py`, from which its JSON schema is made), and views in
-`views/comparison` print it. A comparison knows reports and nothing of models or instruction sets. Sides are made
-in `driver/sides`.
+`match.py` finds the kernels that are the same loop in two builds, `change.py` compares two such kernels, and `build.py`
+puts the `Comparison` together (`types.py`, from which its JSON schema is made). The views in `views/comparison` print
+it. This package reads reports only: it knows no models and no instruction sets. Sides are made in `driver/sides`.
 """

@@ -1,12 +1,12 @@
-"""Two kernels' instructions side by side.
+"""Alignment of two kernels' instructions, side by side.
 
-Which instruction of one kernel is which of the other is found by dynamic programming: the pairs, in the order of both,
-whose sum of likeness is largest, a gap between them costing something, so that the body of a loop is beside one copy of
-the other's unrolled body and not strewn over all of them. Which register became which is read from a first run, and a
-second one prefers pairs that agree with it. A loop may begin elsewhere than the other one: it is turned if that pays.
-At last what is left over on both sides and the same text has been moved.
+Dynamic programming finds the pairs, in the order of both kernels, whose likeness adds up to the most. A gap between
+pairs has a cost, so that the body of a loop is next to one copy of an unrolled body instead of being spread over all
+copies. A first run shows which register became which; a second run prefers pairs that agree with that. A loop may start
+at another instruction than its counterpart: it is rotated if that pays off. Instructions that remain on both sides with
+the same text have been moved.
 
-All that is known of an instruction is what its report says: no instruction set is known here.
+Everything known about an instruction comes from its report; this module knows no instruction set.
 """
 
 from __future__ import annotations
@@ -26,44 +26,48 @@ if TYPE_CHECKING:
     How = Literal["same", "registers", "operands", "changed", "added", "removed", "moved"]
 
 _SCORES: dict[How, int] = {"same": 100, "registers": 80, "operands": 40, "changed": 20}
-"""What a pair is worth."""
+"""The score of a pair, by the kind of change."""
 
 _AGREES = 15
-"""What a pair with other registers is worth more if each became what it became in most pairs."""
+"""The bonus of a pair with other registers if each register became what it became in most pairs."""
 
 _GAP = 7
-"""What a gap costs, however long: less than any pair is worth."""
+"""The cost of a gap of any length: less than the score of any pair."""
 
 _TURN_PAYS = 1.15
-"""A loop is turned if that makes the sum so many times as large; half of it may be chance."""
+"""The factor by which the sum must grow for a loop to be rotated; half of such a gain may be chance."""
 
 CELLS = 25_000_000
-"""Pairs of instructions that are looked at; with more, only equal texts are found."""
+"""The most pairs of instructions that are compared; in larger kernels only equal texts are paired."""
 
 
 class _Shape(msgspec.Struct, frozen=True, kw_only=True, order=True):
-    """An instruction as it is compared: its text without labels, mnemonic, form, its kind of work, what is around the
-    names in its operands, and these."""
+    """The features of an instruction that the alignment compares."""
 
     text: str
+    """The text, without the names of labels."""
     mnemonic: str
     form: str
+    """The instruction's form in the model."""
     work: str
+    """The kind of its last work; empty for none."""
     rest: str
+    """The operands with each name replaced by `$`."""
     names: tuple[str, ...]
+    """The names in the operands: registers and symbols."""
 
 
 def align(a: Sequence[t.Instruction], b: Sequence[t.Instruction]) -> list[c.Aligned]:
-    """The rows, each with an instruction of a, of b, or both; each instruction is in one of them.
+    """Return rows that each have an instruction of `a`, of `b`, or of both; each instruction is in one row.
 
-    They are in the order of a, with what only b has behind what it follows in b; b may begin in its middle, if it is a
-    loop that was turned, and moved instructions are beside each other where a has them. `align(b, a)` finds the same
-    pairs.
+    Rows are in the order of `a`; an instruction that only `b` has follows its predecessor in `b`. `b` may start in its
+    middle if it is a rotated loop. A moved instruction stands next to its counterpart, where `a` has it. `align(b, a)`
+    finds the same pairs.
     """
     first, second = [_shape(i) for i in a], [_shape(i) for i in b]
     if [s.text for s in first] == [s.text for s in second]:
         return [c.Aligned(a=i, b=i, change="same") for i in range(len(first))]
-    # Of several equally good ones the same one is found whichever comes first.
+    # The kernels are put into a fixed order, so that ties are broken the same way whichever comes first.
     turned = (len(second), second) < (len(first), first)
     if turned:
         first, second = second, first
@@ -80,7 +84,7 @@ def _shape(instruction: t.Instruction) -> _Shape:
     mnemonic, _, operands = text.partition(" ")
     works = instruction.work or [""]
     if "branches" in works and "(" not in operands and "%" not in operands:
-        operands = ""  # where it goes is a label or an address
+        operands = ""  # the target is a label or an address
     operands = _LABEL.sub(".L", operands)
     names = tuple(_NAME.findall(operands))
     rest = _NAME.sub("$", operands)
@@ -99,7 +103,7 @@ _NAME = re.compile(r"[%@]?\b[A-Za-z_][\w.]*")
 
 
 def _like(a: _Shape, b: _Shape) -> How | None:
-    """How an instruction became another one; None if it did not."""
+    """Return the kind of change from one instruction to another; None if they have nothing in common."""
     if a.text == b.text and a.form == b.form:
         return "same"
     if a.form == b.form:
@@ -110,7 +114,7 @@ def _like(a: _Shape, b: _Shape) -> How | None:
 
 
 def _pairs(a: list[_Shape], b: list[_Shape]) -> tuple[list[tuple[int, int, How]], int]:
-    """The best pairs in the order of both, and where b begins."""
+    """Return the best pairs in the order of both kernels, and the index at which `b` starts."""
     if not a or not b:
         return [], 0
     if len(a) * len(b) > CELLS:
@@ -128,7 +132,7 @@ def _pairs(a: list[_Shape], b: list[_Shape]) -> tuple[list[tuple[int, int, How]]
 
 
 def _equal_runs(a: list[_Shape], b: list[_Shape]) -> list[tuple[int, int, How]]:
-    """Runs of equal texts, for kernels that are too large for all pairs."""
+    """Return the pairs of equal runs of texts, for kernels that are too large for all pairs."""
     from difflib import SequenceMatcher
 
     blocks = SequenceMatcher(None, [s.text for s in a], [s.text for s in b], autojunk=True).get_matching_blocks()
@@ -136,10 +140,10 @@ def _equal_runs(a: list[_Shape], b: list[_Shape]) -> list[tuple[int, int, How]]:
 
 
 def _best(a: list[_Shape], b: list[_Shape], renamed: dict[str, str]) -> tuple[list[tuple[int, int, How]], int]:
-    """The pairs with the largest worth, and that."""
+    """Return the pairs with the highest total score, and that score."""
     import numpy as np
 
-    # Kernels repeat instructions: likeness is worked out once for each two different ones.
+    # Kernels repeat instructions, so likeness is computed once for each pair of different ones.
     kinds_a, kinds_b = list(dict.fromkeys(a)), list(dict.fromkeys(b))
     number_a, number_b = ({shape: n for n, shape in enumerate(kinds)} for kinds in (kinds_a, kinds_b))
     table = np.zeros((len(kinds_a), len(kinds_b)), dtype=np.int32)
@@ -153,19 +157,19 @@ def _best(a: list[_Shape], b: list[_Shape], renamed: dict[str, str]) -> tuple[li
             n for key in (f"f {shape.form}", f"m {shape.mnemonic}", f"w {shape.work}") for n in by_form.get(key, ())
         }
         for n in near:
-            found = _like(shape, kinds_b[n])
-            if found is not None:
-                agrees = found == "registers" and all(
+            kind = _like(shape, kinds_b[n])
+            if kind is not None:
+                agrees = kind == "registers" and all(
                     renamed.get(x, x) == y for x, y in zip(shape.names, kinds_b[n].names, strict=True)
                 )
-                how[m, n] = found
-                table[m, n] = _SCORES[found] + _AGREES * agrees
+                how[m, n] = kind
+                table[m, n] = _SCORES[kind] + _AGREES * agrees
     columns = np.array([number_b[shape] for shape in b])
     rows = [number_a[shape] for shape in a]
     width = len(b) + 1
     none = np.int32(-(2**30))
-    # `paired`: the best sum that ends with the pair (i, j); `free`: the best for what comes before i and j, not ending
-    # with their pair, a gap paid for. From which one a pair went on is kept, and where `free` came from.
+    # `paired` is the best sum that ends with the pair (i, j), `free` the best sum up to i and j that ends with a gap,
+    # whose cost is included. `went_on` keeps which of the two a pair extended, `came_from` the origin of `free`.
     paired = np.full(width, none, dtype=np.int32)
     free = np.zeros(width, dtype=np.int32)
     went_on = np.zeros((len(a) + 1, width), dtype=bool)
@@ -184,7 +188,7 @@ def _best(a: list[_Shape], b: list[_Shape], renamed: dict[str, str]) -> tuple[li
         came_from[i] = np.where(best > here, 3, np.where(higher, 1, 2))
         paired, free = now, best
     at_pair = paired[-1] >= free[-1]
-    # A gap at the very end costs nothing that a pair could save: what is best ends in either.
+    # The alignment may end with a pair or with a gap, whichever has the higher sum.
     end = int(max(paired[-1], free[-1]))
     pairs: list[tuple[int, int, How]] = []
     i, j = len(a), len(b)
@@ -203,19 +207,19 @@ def _best(a: list[_Shape], b: list[_Shape], renamed: dict[str, str]) -> tuple[li
 
 
 def _renamed(a: list[_Shape], b: list[_Shape], pairs: list[tuple[int, int, How]]) -> dict[str, str]:
-    """What names of a became in most pairs of the same form; of equally many the first in the alphabet."""
+    """Return what each name of `a` became in most pairs of the same form; ties go to the first in the alphabet."""
     votes: dict[str, dict[str, int]] = {}
     for i, j, how in pairs:
         if how in ("same", "registers"):
             for old, new in zip(a[i].names, b[j].names, strict=True):
                 votes.setdefault(old, {}).setdefault(new, 0)
                 votes[old][new] += 1
-    found = {old: min(news, key=lambda new: (-news[new], new)) for old, news in votes.items()}
-    return found if any(old != new for old, new in found.items()) else {}
+    renamed = {old: min(news, key=lambda new: (-news[new], new)) for old, news in votes.items()}
+    return renamed if any(old != new for old, new in renamed.items()) else {}
 
 
 def _turns(a: list[_Shape], b: list[_Shape], pairs: list[tuple[int, int, How]]) -> list[int]:
-    """Where b may begin if it is a loop that was turned: the offsets at which most instructions are alike."""
+    """Return the offsets at which `b` may start if it is a rotated loop: those at which most instructions agree."""
     if len(pairs) == min(len(a), len(b)) and all(how in ("same", "registers") for _, _, how in pairs):
         return []
     by_form: dict[str, list[int]] = {}
@@ -223,9 +227,9 @@ def _turns(a: list[_Shape], b: list[_Shape], pairs: list[tuple[int, int, How]]) 
         by_form.setdefault(shape.form, []).append(j)
     votes: dict[int, int] = {}
     for i, shape in enumerate(a):
-        found = by_form.get(shape.form, ())
-        # What there is much of tells nothing.
-        for j in found if len(found) <= 8 else ():
+        candidates = by_form.get(shape.form, ())
+        # A frequent form is no evidence for any offset.
+        for j in candidates if len(candidates) <= 8 else ():
             offset = (j - i) % len(b)
             votes[offset] = votes.get(offset, 0) + (3 if shape.text == b[j].text else 1)
     best = sorted(votes, key=lambda offset: (-votes[offset], offset))[:3]
@@ -233,17 +237,17 @@ def _turns(a: list[_Shape], b: list[_Shape], pairs: list[tuple[int, int, How]]) 
 
 
 def _moved(a: list[_Shape], b: list[_Shape], pairs: list[tuple[int, int, How]]) -> list[tuple[int, int]]:
-    """What is left over on both sides and the same: the first with the first."""
+    """Return pairs of equal instructions that remain on both sides, the first with the first."""
     taken_a, taken_b = {i for i, _, _ in pairs}, {j for _, j, _ in pairs}
     left: dict[tuple[str, str], list[int]] = {}
     for j, shape in enumerate(b):
         if j not in taken_b:
             left.setdefault((shape.text, shape.form), []).append(j)
-    found = []
+    moved = []
     for i, shape in enumerate(a):
         if i not in taken_a and (others := left.get((shape.text, shape.form))):
-            found.append((i, others.pop(0)))
-    return found
+            moved.append((i, others.pop(0)))
+    return moved
 
 
 def _rows(
@@ -254,13 +258,16 @@ def _rows(
     start: int,
     turned: bool,
 ) -> list[c.Aligned]:
-    """The rows in the order of a from its start and of b from its own; `turned`: it is a that begins at `start`."""
+    """Return the rows in the order of `a` and `b` from their starts.
+
+    If `turned` is set, `a` is the kernel that starts at `start`, otherwise `b` is.
+    """
     start_a, start_b = (start, 0) if turned else (0, start)
     partner: dict[int, tuple[int, How]] = {i: (j, how) for i, j, how in pairs}
     partner.update({i: (j, "moved") for i, j in moved})
     gone = {j for _, j in moved}
     rows: list[c.Aligned] = []
-    at = 0  # how many of b are done
+    at = 0  # the number of instructions of b that are done
     for n in range(len(a)):
         i = (start_a + n) % len(a)
         j: int | None = None

@@ -1,4 +1,4 @@
-"""Puts a comparison together: rows of matched kernels, their changes, what matters first."""
+"""Construction of a comparison: rows of matched kernels and their changes, the most important first."""
 
 from __future__ import annotations
 
@@ -26,29 +26,33 @@ if TYPE_CHECKING:
 COMPARISON_VERSION: Final = "1.0"
 
 DEEPER = 8.0
-"""How many times as often a loop runs for each loop around it, as far as a weight goes: nobody knows the numbers of
-iterations, and compilers guess eight to ten where they have no profile."""
+"""The assumed number of iterations of a loop per iteration of the loop around it, for weights.
+
+The real numbers are unknown; compilers assume eight to ten where they have no profile.
+"""
 
 DEEPEST = 4
-"""Loops around it that count; more would drown everything else."""
+"""The most surrounding loops that count; more would outweigh everything else."""
 
 SELDOM = 1 / 16
-"""What a loop counts that is no main loop: remainders and the like run for few iterations."""
+"""The weight of a loop that is no main loop: remainders and the like run for few iterations."""
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of a comparison. `where`: only rows for which it holds in one of the pairs. `fail_if`: the
-    condition that must hold for none of these. `assembly`: with instructions and their alignment; with `enough` only
-    those of the first rows in which the code is not the same, until there are so many kernels."""
+    """The settings of a comparison."""
 
     where: Condition | None = None
+    """Keeps only rows for which it holds in one of the pairs."""
     fail_if: Condition | None = None
+    """The condition that must hold for none of these rows."""
     assembly: bool = False
+    """Includes instructions and their alignment."""
     enough: int | None = None
+    """With `assembly`, the number of kernels of changed rows that get instructions; None for all rows."""
 
 
 class _Pair(msgspec.Struct, frozen=True):
-    """A kernel of a side and what became of it, with further loops that do a part of the work of either."""
+    """A kernel of a side and its change, with further loops that do a part of either kernel's work."""
 
     change: c.Change
     parts_a: tuple[Entry, ...]
@@ -56,7 +60,10 @@ class _Pair(msgspec.Struct, frozen=True):
 
 
 class _Row:
-    """Kernels of the sides that are one loop; `part_of`: the sides in which it does a part of the work of another."""
+    """Kernels of the sides that are one loop.
+
+    `part_of` has the sides in which the loop does a part of another loop's work.
+    """
 
     __slots__ = ("base", "entries", "pairs", "part_of")
 
@@ -68,28 +75,28 @@ class _Row:
         self.part_of: set[int] = set()
 
     def first(self) -> Entry:
-        """The kernel of the base."""
+        """Return the kernel of the base."""
         entry = self.entries[self.base]
         assert entry is not None
         return entry
 
     def there(self) -> list[Entry]:
-        """Those that there are."""
+        """Return the kernels of the sides that have one."""
         return [entry for entry in self.entries if entry is not None]
 
 
-def compare(sides: Sequence[Side], wanted: Wanted = Wanted()) -> c.Comparison:  # noqa: B008 -- it cannot be changed
-    """The comparison of two or more sides; all are compared with the first that has the kernel.
+def compare(sides: Sequence[Side], wanted: Wanted = Wanted()) -> c.Comparison:  # noqa: B008 -- the default is immutable
+    """Return the comparison of two or more sides; each kernel is compared with the first side that has it.
 
-    Rows come in falling order of their weight: the cycles that are lost or gained, on the basis on which they are
-    compared, times how likely it is that they matter (DEEPER, SELDOM, and the confidence of the match), of the side
-    where that is most. Of those without weight what cannot be compared comes first, then other code that is as fast,
-    then what is the same, and at last what only one side has.
+    Rows come in falling order of their weight: the cycles lost or gained, on the basis on which they are compared,
+    times how likely it is that they matter (DEEPER, SELDOM, and the confidence of the match). The side with the largest
+    weight decides. Rows without a weight follow: first those that cannot be compared, then different code with equal
+    cycles, then equal code, and last kernels that only one side has.
     """
     rows = _rows(sides)
     several = any(len({model.name for model in side.info.models}) > 1 for side in sides)
     totals: list[c.Totals | None] = [None, *(_totals(rows, side) for side in range(1, len(sides)))]
-    # What became a part of another loop's counterpart, and is nowhere a loop of its own, has no row.
+    # A loop that became a part of another loop's counterpart, and stands alone nowhere, has no row.
     kept = [row for row in rows if not row.part_of or len(row.there()) > 1]
     if wanted.where is not None:
         kept = [row for row in kept if _holds_somewhere(row, wanted.where)]
@@ -110,7 +117,7 @@ def compare(sides: Sequence[Side], wanted: Wanted = Wanted()) -> c.Comparison:  
 
 
 def _with_assembly(rows: Sequence[_Row], wanted: Wanted) -> Iterator[bool]:
-    """Of which rows instructions are wanted."""
+    """Yield for each row True if its instructions are wanted."""
     left = wanted.enough
     for row in rows:
         if not wanted.assembly or left is None:
@@ -126,28 +133,31 @@ def _with_assembly(rows: Sequence[_Row], wanted: Wanted) -> Iterator[bool]:
 
 
 def _rows(sides: Sequence[Side]) -> list[_Row]:
-    """The rows, in the order in which their kernels first come: each side is matched with the rows so far."""
+    """Return the rows, in the order in which their kernels first appear.
+
+    Each side is matched with the rows of the sides before it.
+    """
     rows = [_Row(len(sides), 0, entry) for entry in sides[0].entries]
     for number, side in enumerate(sides[1:], 1):
-        found = match([row.first() for row in rows], side.entries)
-        for each in found.matches:
+        matching = match([row.first() for row in rows], side.entries)
+        for each in matching.matches:
             rows[each.a].entries[number] = side.entries[each.b]
             rows[each.a].pairs[number] = _pair(rows, side, each)
             for part in each.parts_a:
                 rows[part].part_of.add(number)
-        rows += [_Row(len(sides), number, side.entries[b]) for b in found.only_b]
+        rows += [_Row(len(sides), number, side.entries[b]) for b in matching.only_b]
     return rows
 
 
-def _pair(rows: Sequence[_Row], side: Side, found: Match) -> _Pair:
-    parts_a = tuple(rows[part].first() for part in found.parts_a)
-    parts_b = tuple(side.entries[part] for part in found.parts_b)
-    a, b = rows[found.a].first(), side.entries[found.b]
-    return _Pair(change(a, b, found, parts_a, parts_b), parts_a, parts_b)
+def _pair(rows: Sequence[_Row], side: Side, match: Match) -> _Pair:
+    parts_a = tuple(rows[part].first() for part in match.parts_a)
+    parts_b = tuple(side.entries[part] for part in match.parts_b)
+    a, b = rows[match.a].first(), side.entries[match.b]
+    return _Pair(change(a, b, match, parts_a, parts_b), parts_a, parts_b)
 
 
 def _row(row: _Row, assembly: bool, several: bool) -> c.Row:
-    """A row as it is told; `several`: there are sides with several cores."""
+    """Return the record of a row; `several` is set if a side has several cores."""
     first = row.first()
     instructions: list[list[t.Instruction] | None] = [
         entry.instructions() if assembly and entry is not None else None for entry in row.entries
@@ -180,7 +190,7 @@ def _row(row: _Row, assembly: bool, several: bool) -> c.Row:
 
 
 def _parts(row: _Row, side: int) -> list[Entry]:
-    """The loops that do the rest of the work of a side's kernel, each once."""
+    """Return the loops that do the rest of the work of a side's kernel, each once."""
     pair = row.pairs[side]
     if side != row.base:
         return list(pair.parts_b) if pair else []
@@ -215,7 +225,7 @@ def _member(entry: Entry, parts: Iterable[Entry], instructions: list[t.Instructi
 
 
 def _best(row: _Row) -> list[int]:
-    """The sides that take the fewest cycles for as much work; none if that is not known of all."""
+    """Return the sides with the fewest cycles for as much work; none if one of them is unknown."""
     costs: dict[int, float] = {}
     for side, entry in enumerate(row.entries):
         pair = row.pairs[side]
@@ -238,7 +248,7 @@ def _weight(row: _Row) -> float:
 
 
 def _weight_of(row: _Row, side: int) -> float:
-    """How much a change matters."""
+    """Return the weight of a side's change."""
     pair, entry = row.pairs[side], row.entries[side]
     if pair is None or entry is None or pair.change.outcome not in ("faster", "slower"):
         return 0.0
@@ -256,7 +266,7 @@ _RANKS = {"slower": 0, "faster": 0, "unknown": 1, "equal": 2, "moved": 3, "same"
 
 
 def _order(row: _Row) -> tuple[float, int, list[tuple[str, int, str]]]:
-    """What matters most first; the rest does not depend on which side comes first."""
+    """Return the sort key of a row: the most important first, ties independent of the order of sides."""
     ranks = [_RANKS[pair.change.outcome] for pair in row.pairs if pair]
     names = sorted((_place(entry)[0], _place(entry)[1], entry.kernel.kernel_id) for entry in row.there())
     return -_weight(row), min(ranks, default=5), names
@@ -287,24 +297,26 @@ def _totals(rows: Sequence[_Row], side: int) -> c.Totals:
 
 
 class _Values(msgspec.Struct, frozen=True):
-    """What names stand for in a pair: all of them, and those of the first kernel, with which the second is compared."""
+    """The values of names in a pair."""
 
     all: dict[str, Value]
+    """The values of all names."""
     baseline: dict[str, Value]
+    """The values of the first kernel, with which the second is compared."""
 
 
 def _values(names: Iterable[str], a: Entry | None, b: Entry | None, pair: _Pair | None) -> _Values:
-    """What the names of a condition stand for in two kernels, of which one may be missing."""
+    """Return the values of a condition's names in two kernels, one of which may be missing."""
     plain = {name for name in names if name in NAMES}
     plain |= {name[:-2] for name in names if name[-2:] in ("_a", "_b") and name[:-2] in NAMES}
     first, second = _of(plain, a), _of(plain, b)
-    found = pair.change if pair else None
-    if pair is not None and found is not None:
-        _on_one_basis(first, second, found)
+    change = pair.change if pair else None
+    if pair is not None and change is not None:
+        _on_one_basis(first, second, change)
         elements = b.kernel.elements if b else None
-        if (pair.parts_a or pair.parts_b) and elements and found.basis == "element":
-            # All loops that do the work count.
-            for values, cycles in ((first, found.cycles_a), (second, found.cycles_b)):
+        if (pair.parts_a or pair.parts_b) and elements and change.basis == "element":
+            # The cycles of all loops that do the work count.
+            for values, cycles in ((first, change.cycles_a), (second, change.cycles_b)):
                 if cycles is not None and "cycles" in values:
                     values["cycles"] = round(cycles * elements.per_iteration, 6)
                 if cycles is not None and "cycles_per_element" in values:
@@ -312,9 +324,9 @@ def _values(names: Iterable[str], a: Entry | None, b: Entry | None, pair: _Pair 
     values = dict(first if b is None else second)
     values |= {f"{name}_a": value for name, value in first.items()}
     values |= {f"{name}_b": value for name, value in second.items()}
-    if found is not None:
-        values |= {name: getattr(found, name) for name in PAIR_NAMES if name != "causes"}
-        values["causes"] = ", ".join(dict.fromkeys(cause.kind for cause in found.causes))
+    if change is not None:
+        values |= {name: getattr(change, name) for name in PAIR_NAMES if name != "causes"}
+        values["causes"] = ", ".join(dict.fromkeys(cause.kind for cause in change.causes))
     else:
         values |= dict.fromkeys(("ratio", "work", "confidence"))
         values |= {"outcome": "removed" if b is None else "added", "matched_by": "", "basis": "", "causes": ""}
@@ -322,7 +334,7 @@ def _values(names: Iterable[str], a: Entry | None, b: Entry | None, pair: _Pair 
 
 
 def _of(names: Iterable[str], entry: Entry | None) -> dict[str, Value]:
-    """The values of names in a kernel; not known for one that there is not."""
+    """Return the values of names in a kernel; None for each if there is no kernel."""
     if entry is None:
         return dict.fromkeys(names)
     values = {name: NAMES[name].of(entry.unit, entry.kernel) for name in names}
@@ -334,13 +346,13 @@ def _of(names: Iterable[str], entry: Entry | None) -> dict[str, Value]:
     return values
 
 
-def _on_one_basis(first: dict[str, Value], second: dict[str, Value], found: c.Change) -> None:
+def _on_one_basis(first: dict[str, Value], second: dict[str, Value], change: c.Change) -> None:
     """Scale what belongs to the work of an iteration of the first kernel to that of the second one."""
-    work = found.work
+    work = change.work
     for name in first.keys() & OF_WORK:
         value = first[name]
-        if found.outcome in ("same", "moved"):
-            # Equal code is measured twice all the same, perhaps on two machines.
+        if change.outcome in ("same", "moved"):
+            # Equal code may still be measured twice, perhaps on two machines.
             if name != "measured":
                 first[name] = second[name]
         elif work is None or not isinstance(value, float | int):
@@ -348,14 +360,14 @@ def _on_one_basis(first: dict[str, Value], second: dict[str, Value], found: c.Ch
         else:
             first[name] = round(value * work, 9)
     if "cycles_per_element" in first:
-        if found.outcome in ("same", "moved"):
+        if change.outcome in ("same", "moved"):
             first["cycles_per_element"] = second["cycles_per_element"]
-        elif found.basis == "element":  # the same elements of both, whatever each one's report takes for them
-            first["cycles_per_element"], second["cycles_per_element"] = found.cycles_a, found.cycles_b
+        elif change.basis == "element":  # both handle the same elements, whatever each report assumes
+            first["cycles_per_element"], second["cycles_per_element"] = change.cycles_a, change.cycles_b
 
 
 def _pairs_of(row: _Row) -> Iterable[tuple[int, Entry | None, Entry | None, _Pair | None]]:
-    """The pairs of a row by the second one's side, with what only one of them has."""
+    """Yield the pairs of a row by the second kernel's side, and kernels that have no counterpart."""
     for side in range(1, len(row.entries)):
         if side == row.base:
             yield side, None, row.entries[side], None
@@ -372,8 +384,11 @@ def _holds_somewhere(row: _Row, condition: Condition) -> bool:
 
 
 def _offenders(rows: Sequence[_Row], sides: Sequence[Side], condition: Condition) -> list[c.Offender]:
-    """Kernels for which a condition holds. It is asked of one that is gone only if it speaks of that."""
-    found: list[c.Offender] = []
+    """Return the kernels for which a condition holds.
+
+    Kernels that are gone are checked only if the condition names figures of a pair.
+    """
+    offenders: list[c.Offender] = []
     of_both = any(name in PAIR_NAMES or name.endswith(("_a", "_b")) for name in condition.names)
     for number, row in enumerate(rows):
         for side, a, b, pair in _pairs_of(row):
@@ -386,9 +401,9 @@ def _offenders(rows: Sequence[_Row], sides: Sequence[Side], condition: Condition
                 file, line = _place(entry)
                 place = f" at {file}:{line}" if line else f" in {file}" if file else ""
                 name = entry.kernel.overview.function
-                text = f"{name}{place}{where}: {_said(condition, values, a is not None and b is not None)}"
-                found.append(c.Offender(row=number, side=side, text=text))
-    return found
+                text = f"{name}{place}{where}: {_figures_text(condition, values, a is not None and b is not None)}"
+                offenders.append(c.Offender(row=number, side=side, text=text))
+    return offenders
 
 
 def _place(entry: Entry) -> tuple[str, int]:
@@ -396,8 +411,8 @@ def _place(entry: Entry) -> tuple[str, int]:
     return (source.file, source.line) if source else (entry.unit.assembly_file, entry.kernel.first_line)
 
 
-def _said(condition: Condition, values: _Values, both: bool) -> str:
-    """The figures that a condition names."""
+def _figures_text(condition: Condition, values: _Values, both: bool) -> str:
+    """Return the figures that a condition names, as text."""
     words = []
     for name in NAMES:
         if not condition.names & {name, f"{name}_a", f"{name}_b"}:
@@ -420,11 +435,11 @@ def _shown(value: Value) -> str:
 
 
 def _percent(first: Value, second: Value) -> str:
-    """By how much a number has changed."""
+    """Return by how many percent a number has changed, as text."""
     if isinstance(first, str | bool) or isinstance(second, str | bool) or not first or second is None:
         return ""
     percent = 100 * (second / first - 1)
-    # As many digits as tell it from what a condition says.
+    # There are enough digits to tell the value from a limit in a condition.
     digits = 0 if abs(percent) >= 9.95 else 1 if abs(percent) >= 1 else 2
     return f" ({percent:+.{digits}f} %)" if math.isfinite(percent) else ""
 
@@ -433,7 +448,7 @@ def _percent(first: Value, second: Value) -> str:
 
 
 def _notes(sides: Sequence[Side], rows: Sequence[_Row]) -> list[str]:
-    """What a reader must know of the whole."""
+    """Return notes on the comparison as a whole."""
     from incc.report.wording import listed
 
     notes = [f"{side.info.label}: {note}" for side in sides for note in side.info.notes]
@@ -455,10 +470,10 @@ def _notes(sides: Sequence[Side], rows: Sequence[_Row]) -> list[str]:
     for side in sides:
         for model in side.info.models:
             versions.setdefault(model.name, {})[model.version] = None
-    for name, found in versions.items():
-        if len(found) > 1:
+    for name, model_versions in versions.items():
+        if len(model_versions) > 1:
             notes.append(
-                f"the model of {name} changed (versions {listed(list(found))}): so may cycles of the same code"
+                f"the model of {name} changed (versions {listed(list(model_versions))}): so may cycles of the same code"
             )
     for number, side in enumerate(sides[1:], 1):
         others = any(each.entries for each in sides[:number])

@@ -1,17 +1,18 @@
-"""What accounts for the difference between two kernels: the difference in cycles taken apart, and what else differs.
+"""Causes of the difference between two kernels: shares of the difference in cycles, and other differences.
 
-A prediction is its largest bound, and what the simulation adds to that. So a difference of two predictions is that of
-the largest bounds and that of what is above them; both are taken apart here, and the parts add up to the whole.
+A prediction is its largest bound plus what the simulation adds to that. So the difference of two predictions is the
+difference of the largest bounds plus the difference of what is above them. Both are broken down here, and the parts add
+up to the whole.
 
-- The bound is looked at that limits the slower kernel. What instructions contribute to it is compared, as much of it as
-  shows: if the faster kernel is limited by something else, the growth up to that cost nothing, and every contribution
-  counts for less in the same measure.
-- A bound that is larger in the kernel that is faster on the whole is looked at the same way, with the other sign.
-- Wider vectors divide whatever a loop costs an element. If that explains at least half of the difference, and at most
-  half as much again, it is said first, and the rest is the difference to a kernel that is as much faster.
-- What is above the bounds is what loads that cross cache lines cost, what the place of the loop costs, and a rest.
+- The bound that limits the slower kernel is examined. The contributions of instructions to it are compared, as far as
+  they show: if the faster kernel is limited by something else, growth up to that limit cost nothing, and every
+  contribution is scaled down by the same factor.
+- A bound that is larger in the kernel that is faster on the whole is examined in the same way, with the opposite sign.
+- Wider vectors divide all costs per element. If they explain at least half of the difference, and at most half as much
+  again, they come first, and the rest is the difference from a kernel that is faster by that factor.
+- Above the bounds are the costs of loads that cross cache lines, the cost of the loop's placement, and a rest.
 
-All of this is done from the faster kernel to the slower one, and turned round if the change is the other way, so that a
+All of this goes from the faster kernel to the slower one, and is reversed if the change is the other way, so that a
 change and its opposite have the same causes.
 """
 
@@ -36,26 +37,27 @@ if TYPE_CHECKING:
     Kind = c.CauseKind
 
 SMALL = 0.05
-"""A smaller part of the difference is not worth a cause of its own."""
+"""The smallest share of the difference that is a cause of its own."""
 
 MOST = 3
-"""Kinds of µops that get a cause of their own for one bound; more of them are summed up."""
+"""The most kinds of µops that are causes of their own for one bound; the others are summed up."""
 
 _NOISE = 1e-6
-"""Figures in reports have six decimals."""
+"""The precision of figures: reports have six decimals."""
 
 _BOUNDS: tuple[BoundName, ...] = ("loop_carried", "port", "divider", "front_end", "retire")
-"""In the order in which equal ones are named: the most tangible first."""
+"""The order in which equal bounds are named: the most tangible first."""
 
 
 class Sight(msgspec.Struct, frozen=True, kw_only=True):
-    """A kernel as it is compared: with its instructions, and what its cycles are multiplied with to be those of as much
-    work as the other's. `kept`: what was found of it, to be found once."""
+    """A kernel as the comparison sees it."""
 
     kernel: t.Kernel
     instructions: Sequence[t.Instruction]
     scale: float
+    """The factor that brings its cycles to as much work as the other kernel's."""
     kept: dict[str, Any]
+    """A cache of results derived from the instructions."""
 
     def bound(self, name: BoundName) -> float:
         return self.kernel.bounds.of(name).cycles * self.scale
@@ -65,22 +67,25 @@ class Sight(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """A cause on the way from the faster kernel to the slower one: `more` says what it is in this direction, `fewer` in
-    the other; `of_fast`, `of_slow` are its figures on either side. `summed`: of several kinds of work, which have
-    no name together."""
+    """A cause on the way from the faster kernel to the slower one."""
 
     kind: Kind
     cycles: float | None
     more: str
+    """The wording in this direction."""
     fewer: str
+    """The wording in the other direction."""
     fast: tuple[int, ...] = ()
     slow: tuple[int, ...] = ()
     of_fast: Mapping[str, Any] = {}
+    """The figures of the faster kernel."""
     of_slow: Mapping[str, Any] = {}
+    """The figures of the slower kernel."""
     summed: bool = False
+    """True for several kinds of work, which have no common name."""
 
     def turned(self) -> Found:
-        """The same in the other direction."""
+        """Return this cause in the other direction."""
         cycles = None if self.cycles is None else -self.cycles
         turned = Found(
             kind=self.kind,
@@ -95,7 +100,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
         return replace(turned, summed=self.summed)
 
     def cause(self) -> c.Cause:
-        """The way it stands in a comparison."""
+        """Return the record of this cause in a comparison."""
         cycles = None if self.cycles is None else round(self.cycles, 6)
         text = self.more if cycles is None else f"{self.more}: {cycles_text(cycles)}"
         evidence = {"a": dict(self.of_fast), "b": dict(self.of_slow)} if self.of_fast or self.of_slow else {}
@@ -110,25 +115,29 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def explain(a: Sight, b: Sight) -> list[c.Cause]:
-    """What accounts for the difference of kernels on the same core, what matters most first; then, without cycles, what
-    else differs."""
+    """Return the causes of the difference between kernels on the same core, the most important first.
+
+    Causes without a number of cycles come last.
+    """
     forward = _order(a) <= _order(b)
     fast, slow = (a, b) if forward else (b, a)
-    found = _difference(fast, slow)
-    found = [*_summed(found, slow.expected() - fast.expected()), *_facts(fast, slow, {each.kind for each in found})]
-    return [(each if forward else each.turned()).cause() for each in found]
+    causes = _difference(fast, slow)
+    causes = [*_summed(causes, slow.expected() - fast.expected()), *_facts(fast, slow, {each.kind for each in causes})]
+    return [(each if forward else each.turned()).cause() for each in causes]
 
 
 def other_core(a: Sight, b: Sight) -> list[c.Cause]:
-    """What differs between kernels of different cores beside the core: what of a difference is the code's cannot be
-    told."""
+    """Return the differences between kernels of different cores, besides the core itself.
+
+    The share of the difference that is due to the code is unknown.
+    """
     forward = _order(a) <= _order(b)
     fast, slow = (a, b) if forward else (b, a)
     return [(each if forward else each.turned()).cause() for each in _facts(fast, slow, set())]
 
 
 def alignment(a: Sight, b: Sight) -> list[c.Cause]:
-    """Why the same code on the same core takes longer in one place than in another one."""
+    """Return the reason why the same code on the same core is slower in one place than in another."""
     difference = b.expected() - a.expected()
     if abs(difference) <= _NOISE:
         return []
@@ -139,13 +148,13 @@ _ELSEWHERE = "the same code lies elsewhere, or is entered with other addresses"
 
 
 def cycles_text(cycles: float) -> str:
-    """A difference: +8 cycles, -1 cycle."""
+    """Return a difference as text: +8 cycles, -1 cycle."""
     amount = amount_text(abs(cycles))
     return f"{'-' if cycles < 0 else '+'}{amount} {'cycle' if amount == '1' else 'cycles'}"
 
 
 def amount_text(amount: float) -> str:
-    """Three digits, and no fewer decimals than three below ten: 0.125, 2.333, 12.5, 1200."""
+    """Return an amount with three digits, and below ten with up to three decimals: 0.125, 2.333, 12.5, 1200."""
     if amount >= 10:
         return f"{amount:.0f}" if 100 <= amount < HUGE else f"{amount:.3g}"
     return f"{amount:.3g}" if amount < 0.1 else f"{amount:.3f}".rstrip("0").rstrip(".")
@@ -155,11 +164,11 @@ def _order(sight: Sight) -> tuple[float, str, str]:
     return round(sight.expected(), 6), sight.kernel.content_hash, sight.kernel.kernel_id
 
 
-def _summed(found: Iterable[Found], whole: float) -> list[Found]:
-    """The largest first; those that are too small are left out or, if that leaves too much, are summed up."""
-    kept = [each for each in found if abs(each.cycles or 0.0) >= SMALL * abs(whole) and abs(each.cycles or 0) > _NOISE]
+def _summed(causes: Iterable[Found], whole: float) -> list[Found]:
+    """Return the causes, the largest first; small ones are omitted or, if that would lose too much, summed up."""
+    kept = [each for each in causes if abs(each.cycles or 0.0) >= SMALL * abs(whole) and abs(each.cycles or 0) > _NOISE]
     rest = whole - sum(each.cycles or 0.0 for each in kept)
-    # What is explained comes before what is summed up, and what explains at large before what does in detail.
+    # Explained causes come before sums of small ones, and causes that explain much before those that explain a detail.
     kept.sort(
         key=lambda each: (each.kind not in _AT_LARGE, each.summed, -abs(each.cycles or 0.0), each.more, each.fewer)
     )
@@ -174,7 +183,7 @@ _AT_LARGE = ("vectorised", "vector-width")
 
 
 def _difference(fast: Sight, slow: Sight) -> list[Found]:
-    """What adds up to the difference of two kernels."""
+    """Return the causes that add up to the difference of two kernels."""
     wider = _width(fast, slow)
     if wider is None:
         return _apart(fast, slow)
@@ -186,13 +195,13 @@ def _difference(fast: Sight, slow: Sight) -> list[Found]:
 
 
 def _apart(fast: Sight, slow: Sight) -> list[Found]:
-    """The difference of the largest bounds and of what is above them."""
-    found: list[Found] = []
+    """Return the causes of the difference of the largest bounds and of what is above them."""
+    causes: list[Found] = []
     high, low = (max(sight.bound(name) for name in _BOUNDS) for sight in (slow, fast))
     if high - low > _NOISE:
-        found += _of_bound(fast, slow, high - low)
+        causes += _of_bound(fast, slow, high - low)
     elif low - high > _NOISE:
-        found += [each.turned() for each in _of_bound(slow, fast, low - high)]
+        causes += [each.turned() for each in _of_bound(slow, fast, low - high)]
     above = (slow.expected() - high) - (fast.expected() - low)
     for cost, more, fewer in (
         (_placement, "code placement costs more on average", "code placement costs less on average"),
@@ -200,11 +209,11 @@ def _apart(fast: Sight, slow: Sight) -> list[Found]:
     ):
         costs = cost(fast), cost(slow)
         part = costs[1] - costs[0]
-        # As much of it as there is to be explained.
+        # The cause explains no more than the remaining difference.
         part = max(min(part, max(above, 0.0)), min(above, 0.0))
         if abs(part) > _NOISE:
             above -= part
-            found.append(
+            causes.append(
                 Found(
                     kind="alignment",
                     cycles=part,
@@ -219,26 +228,29 @@ def _apart(fast: Sight, slow: Sight) -> list[Found]:
         to = _lost_to(most)
         words = f"more lost above the bounds{to}", f"less lost above the bounds{to}"
         more, fewer = words if above > 0 else words[::-1]
-        found.append(
+        causes.append(
             Found(kind="pipeline", cycles=above, more=more, fewer=fewer, of_fast=_lost(fast), of_slow=_lost(slow))
         )
-    return found
+    return causes
 
 
 def _placement(sight: Sight) -> float:
-    """Cycles that are lost on the average since the linker does not choose the best place."""
+    """Return the cycles lost on average because the linker does not choose the best address."""
     return sight.expected() - min(places(sight.kernel)) * sight.scale
 
 
 def _crossings(sight: Sight) -> float:
-    """Cycles that the simulation would gain if no load crossed a cache line."""
+    """Return the cycles that the simulation would gain if no load crossed a cache line."""
     gained = [w.gained for w in sight.kernel.what_ifs if w.change == "line-crossings" and not w.asked]
     return max([0.0, *gained]) * sight.scale
 
 
 def _lost_to(sight: Sight) -> str:
-    """What takes the cycles that a simulation is above the bounds: where these do not limit, what the report says that
-    does; else what left most of the empty issue slots."""
+    """Return what takes the cycles by which a simulation is above the bounds.
+
+    If the bounds do not limit the kernel, it is what the report names as the limit; otherwise what left most of the
+    empty issue slots.
+    """
     kernel = sight.kernel
     if not kernel.bounds.prediction.limited_by and kernel.overview.limit:
         from incc.report.wording import listed
@@ -264,26 +276,26 @@ _EMPTY_SLOTS = {
 
 
 def _lost(sight: Sight) -> dict[str, Any]:
-    """What a simulation says of issue slots that stay empty."""
-    found = sight.kernel.simulated
+    """Return the shares of empty issue slots in a simulation, by reason."""
+    simulation = sight.kernel.simulated
     above = sight.expected() - max(sight.bound(name) for name in _BOUNDS)
-    lost = {name: share for name, share in asdict(found.lost_slots).items() if share} if found else {}
+    lost = {name: share for name, share in asdict(simulation.lost_slots).items() if share} if simulation else {}
     return {"above_bounds": round(above, 6), "lost_slots": lost}
 
 
 def _of_bound(low: Sight, high: Sight, shown: float) -> list[Found]:
-    """What makes the largest bound of `high` larger than in `low`; `shown`: cycles of that which show."""
+    """Return the causes that make the largest bound of `high` larger than in `low`; `shown` of its cycles show."""
     largest = max(high.bound(name) for name in _BOUNDS)
     name = next(name for name in _BOUNDS if high.bound(name) >= largest - _NOISE)
-    found = _BY_BOUND[name](low, high)
-    growth = sum(each.cycles or 0.0 for each in found)
+    causes = _BY_BOUND[name](low, high)
+    growth = sum(each.cycles or 0.0 for each in causes)
     if growth <= _NOISE or abs(growth - (high.bound(name) - low.bound(name))) > 0.02 * growth + _NOISE:
-        # The instructions do not add up to the bounds: no more than the bounds themselves is said.
+        # The contributions of instructions do not add up to the bounds, so only the bounds themselves are reported.
         kind, words = _BOUND_WORDS[name]
         more, fewer = f"a higher bound by {words}", f"a lower bound by {words}"
         one, other = ({"bound": round(sight.bound(name), 6)} for sight in (low, high))
         return [Found(kind=kind, cycles=shown, more=more, fewer=fewer, fast=(), slow=(), of_fast=one, of_slow=other)]
-    return [replace(each, cycles=(each.cycles or 0.0) * shown / growth) for each in found]
+    return [replace(each, cycles=(each.cycles or 0.0) * shown / growth) for each in causes]
 
 
 _BOUND_WORDS: dict[BoundName, tuple[Kind, str]] = {
@@ -300,36 +312,38 @@ _MEMORY = frozenset(("loads", "store addresses", "store data", "gathers", "scatt
 
 
 def _works(instruction: t.Instruction) -> list[str]:
-    """What its µops do; in reports before 1.5 its mnemonic has to say it."""
+    """Return the kinds of work of an instruction's µops; in reports before 1.5, its mnemonic."""
     return instruction.work or instruction.text.split(None, 1)[:1] or ["?"]
 
 
 def computes(instruction: t.Instruction) -> str:
-    """What an instruction does beside loading and storing, or that."""
+    """Return an instruction's work other than loading and storing; its first work if there is no other."""
     works = _works(instruction)
     return next((work for work in reversed(works) if work not in _MEMORY), works[0])
 
 
 def _branches(sight: Sight) -> list[tuple[int, ...]]:
-    """The branches of an iteration, each with what is fused with it."""
+    """Return the branches of an iteration, each with the instruction fused with it."""
     if "branches" in sight.kept:
         kept: list[tuple[int, ...]] = sight.kept["branches"]
         return kept
-    found: list[tuple[int, ...]] = []
+    branches: list[tuple[int, ...]] = []
     for n, instruction in enumerate(sight.instructions):
         if "branches" not in _works(instruction):
             continue
-        if instruction.macro_fused and found and found[-1] == (n - 1,):
-            found[-1] = (n - 1, n)
+        if instruction.macro_fused and branches and branches[-1] == (n - 1,):
+            branches[-1] = (n - 1, n)
         else:
-            found.append((n,))
-    sight.kept["branches"] = found
-    return found
+            branches.append((n,))
+    sight.kept["branches"] = branches
+    return branches
 
 
 def _closing(sight: Sight) -> tuple[int, ...]:
-    """The branch that keeps the loop going: the last instruction or, in a loop that is tested at its start, the only
-    one."""
+    """Return the branch that closes the loop.
+
+    It is the last instruction or, in a loop that is tested at its start, the only branch.
+    """
     branches = _branches(sight)
     if branches and (len(branches) == 1 or branches[-1][-1] == len(sight.instructions) - 1):
         return branches[-1]
@@ -337,13 +351,15 @@ def _closing(sight: Sight) -> tuple[int, ...]:
 
 
 def _overhead(sight: Sight) -> frozenset[int]:
-    """The instructions that only keep the loop going: its branch, what is fused with that, and counters. These take a
-    cycle and need nothing but themselves; addresses are made from them, or the branch tests them."""
+    """Return the instructions that only keep the loop going: its branch, what is fused with that, and counters.
+
+    A counter takes one cycle and depends only on itself; addresses are made from it, or the branch tests it.
+    """
     if "overhead" in sight.kept:
         kept: frozenset[int] = sight.kept["overhead"]
         return kept
     closing = _closing(sight)
-    found = set(closing)
+    overhead = set(closing)
     texts = [instruction.text for instruction in sight.instructions]
     addresses = {name for text in texts for inside in _ADDRESS.findall(text) for name in _WORD.findall(inside)}
     tested = {name for n in closing for name in _WORD.findall(texts[n])}
@@ -354,9 +370,9 @@ def _overhead(sight: Sight) -> frozenset[int]:
         if sight.instructions[first].loads or sight.instructions[first].stores:
             continue
         if {step.via for step in chain.steps} & (addresses | tested) or first + 1 in closing:
-            found.add(first)
-    sight.kept["overhead"] = frozenset(found)
-    return frozenset(found)
+            overhead.add(first)
+    sight.kept["overhead"] = frozenset(overhead)
+    return frozenset(overhead)
 
 
 _ADDRESS = re.compile(r"[(\[]([^)\]]*)[)\]]")
@@ -364,7 +380,7 @@ _WORD = re.compile(r"\w+")
 
 
 def counted(count: float, plural: str) -> str:
-    """1 load, 2 loads, 0.5 loads, 1 µop for gathers."""
+    """Return a count with its noun: 1 load, 2 loads, 0.5 loads, 1 µop for gathers."""
     amount = amount_text(count)
     head, tail = re.match(r"(\S+(?: (?!for |of |between |from |and |inside |that )\S+)*)(.*)", plural).groups()  # type: ignore[union-attr]
     if amount == "1":
@@ -373,7 +389,7 @@ def counted(count: float, plural: str) -> str:
 
 
 def _more_and_fewer(more: float, plural: str, where: str) -> tuple[str, str]:
-    """“+2 reloads on the LCD” and “2 reloads fewer on the LCD”, in the order of the sign."""
+    """Return “+2 reloads on the LCD” and “2 reloads fewer on the LCD”, in the order of the sign."""
     words = counted(abs(more), plural)
     texts = f"+{words}{where}", f"{words} fewer{where}"
     return texts if more > 0 else texts[::-1]
@@ -383,16 +399,20 @@ def _more_and_fewer(more: float, plural: str, where: str) -> tuple[str, str]:
 
 
 class Contribution(msgspec.Struct, frozen=True, kw_only=True):
-    """What an instruction adds to a bound: under which heading, how many of it, and in how many cycles."""
+    """A contribution of an instruction to a bound."""
 
     heading: tuple[str, str]
+    """The kind of cause and the label under which it is counted."""
     instruction: int | None
+    """The index of the instruction; None for none in particular."""
     number: float
+    """The count, per as much work."""
     cycles: float
+    """The cycles, per as much work."""
 
 
 class Heading:
-    """What instructions of one heading add to a bound in both kernels."""
+    """The contributions of one heading to a bound in both kernels."""
 
     __slots__ = ("count", "cycles", "instructions")
 
@@ -402,7 +422,7 @@ class Heading:
         self.instructions: tuple[dict[int, None], dict[int, None]] = ({}, {})
 
     def is_of_instructions(self, scales: Sequence[float]) -> bool:
-        """Whether each instruction counts once: µops are not as many as what they are for."""
+        """Return True if each instruction counts once: counts of µops and of instructions may differ."""
         sides = zip(self.count, self.instructions, scales, strict=True)
         return all(abs(count - len(each) * scale) <= _NOISE for count, each, scale in sides)
 
@@ -411,16 +431,16 @@ class Heading:
 
 
 def _headings(low: Iterable[Contribution], high: Iterable[Contribution]) -> dict[tuple[str, str], Heading]:
-    """Contributions by heading; those to the faster kernel first."""
-    found: dict[tuple[str, str], Heading] = {}
+    """Return the contributions by heading; those to the faster kernel first."""
+    headings: dict[tuple[str, str], Heading] = {}
     for side, contributions in enumerate((low, high)):
         for each in contributions:
-            heading = found.setdefault(each.heading, Heading())
+            heading = headings.setdefault(each.heading, Heading())
             heading.count[side] += each.number
             heading.cycles[side] += each.cycles
             if each.instruction is not None:
                 heading.instructions[side][each.instruction] = None
-    return found
+    return headings
 
 
 def _cause(kind: Kind, heading: Heading, more: str, fewer: str) -> Found:
@@ -440,15 +460,15 @@ def _cause(kind: Kind, heading: Heading, more: str, fewer: str) -> Found:
 
 
 def _chain_steps(sight: Sight) -> list[Contribution]:
-    """The steps of the longest chain: what each adds to the cycles of as much work."""
+    """Return the steps of the longest chain: the cycles that each adds for as much work."""
     if not sight.kernel.chains:
         return []
     chain = sight.kernel.chains[0]
     if max((step.to for step in chain.steps), default=0) >= len(sight.instructions):
-        return []  # a report that contradicts itself
+        return []  # the report contradicts itself
     once = sight.scale / chain.iterations
     steps = chain.steps
-    found = []
+    contributions = []
     for n, step in enumerate(steps):
         to = sight.instructions[step.to]
         after = steps[(n + 1) % len(steps)]
@@ -458,12 +478,14 @@ def _chain_steps(sight: Sight) -> list[Contribution]:
             heading = "work", "loads"
         else:
             heading = "work", computes(to)
-        found.append(Contribution(heading=heading, instruction=step.to, number=once, cycles=step.latency * once))
-    return found
+        contributions.append(
+            Contribution(heading=heading, instruction=step.to, number=once, cycles=step.latency * once)
+        )
+    return contributions
 
 
 def _chain(low: Sight, high: Sight) -> list[Found]:
-    found = []
+    causes = []
     for (kind, label), heading in _headings(_chain_steps(low), _chain_steps(high)).items():
         more = heading.count[1] - heading.count[0]
         if abs(more) <= _NOISE:
@@ -483,16 +505,16 @@ def _chain(low: Sight, high: Sight) -> list[Found]:
         else:
             words = _more_and_fewer(more, label, " on the LCD")
             if kind == "work" and _as_much(low, high, label):
-                # All of it is still done, but one chain has less of it than the other.
+                # All of the work is still done, but less of it on the chain.
                 sides = "fewer chains side by side: ", "more chains side by side: "
                 sides = sides if more > 0 else sides[::-1]
                 words = sides[0] + words[0], sides[1] + words[1]
-        found.append(_cause("chain-memory" if kind == "memory" else "chain", heading, *words))
-    return found
+        causes.append(_cause("chain-memory" if kind == "memory" else "chain", heading, *words))
+    return causes
 
 
 def _as_much(low: Sight, high: Sight, label: str) -> bool:
-    """Whether as much of a kind of work is done in both, on the chain or elsewhere."""
+    """Return True if both kernels do as much of a kind of work, on the chain or elsewhere."""
     done = [sight.scale * sum(computes(i) == label for i in sight.instructions) for sight in (low, high)]
     return bool(done[0]) and abs(done[1] - done[0]) <= 0.01 * max(done)
 
@@ -501,8 +523,10 @@ def _as_much(low: Sight, high: Sight, label: str) -> bool:
 
 
 def _headed(sight: Sight, overhead: frozenset[int], i: int, work: str) -> tuple[str, str]:
-    """The heading of what an instruction adds to a bound by throughput with µops for some work. Of one that computes
-    with what it reloads only the load is there because of that."""
+    """Return the heading for an instruction's µops of some work in a bound by throughput.
+
+    If an instruction computes with a value that it reloads, only its load is counted as a reload.
+    """
     instruction = sight.instructions[i]
     if instruction.frame and work in _MEMORY:
         return "spills", "spills" if instruction.stores else "reloads"
@@ -514,8 +538,10 @@ def _headed(sight: Sight, overhead: frozenset[int], i: int, work: str) -> tuple[
 
 
 def _parts(sight: Sight, i: int, slots: int) -> list[tuple[str, int]]:
-    """The slots that an instruction takes, by the work that they are for. What it loads or stores takes only those that
-    its computation alone would not: a load that is fused with it takes none."""
+    """Return the slots that an instruction takes, by the work that they are for.
+
+    A load or store takes only the slots that its computation alone would not: a load that is fused with it takes none.
+    """
     instruction = sight.instructions[i]
     works = _works(instruction)
     computing = computes(instruction)
@@ -529,17 +555,17 @@ def _parts(sight: Sight, i: int, slots: int) -> list[tuple[str, int]]:
 
 
 def _terms(instruction: t.Instruction, names: frozenset[str]) -> list[tuple[int, frozenset[str]]]:
-    """How many µops may go to which ports; those of units are left out."""
-    found = []
+    """Return the numbers of µops and the ports that they may use, among `names`; units are omitted."""
+    terms = []
     for count, ports in re.findall(r"(\d+)\*p(\([^)]*\)|[^+]+)", instruction.ports):
         inside = ports[1:-1].split(",") if ports[0] == "(" else [ports] if ports in names else list(ports)
         if names.issuperset(inside):
-            found.append((int(count), frozenset(inside)))
-    return found
+            terms.append((int(count), frozenset(inside)))
+    return terms
 
 
 def _ports(low: Sight, high: Sight) -> list[Found]:
-    """What takes the ports that are busiest in `high`, and can go nowhere else."""
+    """Return the causes on the ports that are busiest in `high`: µops that can go nowhere else."""
     busiest = [r.name for r in high.kernel.resources if r.busiest and r.kind == "port"]
     if not busiest:
         return []
@@ -574,12 +600,14 @@ def _ports(low: Sight, high: Sight) -> list[Found]:
                     )
                 )
     where = f" on {_listed_ports(busiest)}"
-    found = _throughput(low, high, contributions, "ports", where)
+    causes = _throughput(low, high, contributions, "ports", where)
     short = high.bound("port") - low.bound("port")
-    growth = sum(each.cycles or 0.0 for each in found)
-    # The faster kernel may have other busiest ports than these: then less than all of it shows.
+    growth = sum(each.cycles or 0.0 for each in causes)
+    # Other ports may be busiest in the faster kernel; then less than all of the growth shows.
     return (
-        [replace(each, cycles=(each.cycles or 0.0) * short / growth) for each in found] if growth > short > 0 else found
+        [replace(each, cycles=(each.cycles or 0.0) * short / growth) for each in causes]
+        if growth > short > 0
+        else causes
     )
 
 
@@ -590,7 +618,7 @@ def _listed_ports(names: Sequence[str]) -> str:
 
 
 def _slots(name: Literal["front_end", "retire"]) -> Callable[[Sight, Sight], list[Found]]:
-    """The causes of a bound by µops that are issued or retired in a cycle."""
+    """Return a function for the causes of a bound by µops that are issued or retired per cycle."""
     field: Literal["issue_slots", "retire_slots"] = "issue_slots" if name == "front_end" else "retire_slots"
 
     def causes(low: Sight, high: Sight) -> list[Found]:
@@ -621,30 +649,33 @@ def _slots(name: Literal["front_end", "retire"]) -> Callable[[Sight, Sight], lis
 def _throughput(
     low: Sight, high: Sight, contributions: Sequence[Iterable[Contribution]], kind: Kind, where: str
 ) -> list[Found]:
-    """The causes of a bound by throughput: spills, what keeps the loop going, and the rest by kinds of work, the most
-    important by themselves."""
+    """Return the causes of a bound by throughput.
+
+    They are spills, loop overhead, and the other µops by kinds of work, of which the most important have causes of
+    their own.
+    """
     headings = _headings(*contributions)
-    found: list[Found] = []
+    causes: list[Found] = []
     works: list[tuple[str, Heading]] = []
     for (what, label), heading in headings.items():
         more = heading.count[1] - heading.count[0]
         if abs(heading.cycles[1] - heading.cycles[0]) <= _NOISE:
             continue
         if what == "spills":
-            # As many as instructions: an address and data may be two µops for one.
+            # Instructions are counted here, because an instruction may have two µops, for an address and for data.
             times = [len(each) * sight.scale for each, sight in zip(heading.instructions, (low, high), strict=True)]
             if abs(times[1] - times[0]) > _NOISE:
                 more = times[1] - times[0]
             else:
                 label = f"µops for {label}"
-            found.append(_cause("spills", heading, *_more_and_fewer(more, label, where)))
+            causes.append(_cause("spills", heading, *_more_and_fewer(more, label, where)))
         elif what == "lines":
-            found.append(_cause("alignment", heading, *_more_and_fewer(more, label, where)))
+            causes.append(_cause("alignment", heading, *_more_and_fewer(more, label, where)))
         elif what == "loop" and abs(low.scale - high.scale) > _NOISE * high.scale:
             texts = "loop overhead shared by less work", "loop overhead shared by more work"
-            found.append(_cause("unrolled", heading, *(texts if more > 0 else texts[::-1])))
+            causes.append(_cause("unrolled", heading, *(texts if more > 0 else texts[::-1])))
         elif what == "loop":
-            found.append(_cause(kind, heading, *_more_and_fewer(more, "µops of loop overhead", where)))
+            causes.append(_cause(kind, heading, *_more_and_fewer(more, "µops of loop overhead", where)))
         else:
             works.append((label, heading))
     works.sort(key=lambda each: (-abs(each[1].cycles[1] - each[1].cycles[0]), each[0]))
@@ -652,7 +683,7 @@ def _throughput(
         more = heading.count[1] - heading.count[0]
         if not heading.is_of_instructions((low.scale, high.scale)):
             label = f"µops for {label}"
-        found.append(_cause(kind, heading, *_more_and_fewer(more, label, where)))
+        causes.append(_cause(kind, heading, *_more_and_fewer(more, label, where)))
     if works[MOST:]:
         rest = Heading()
         for _, heading in works[MOST:]:
@@ -662,12 +693,12 @@ def _throughput(
                 rest.instructions[side].update(heading.instructions[side])
         more = rest.count[1] - rest.count[0]
         texts = _more_and_fewer(more, "other µops", where) if abs(more) > _NOISE else (f"other µops{where}",) * 2
-        found.append(replace(_cause(kind, rest, *texts), summed=True))
-    return found
+        causes.append(replace(_cause(kind, rest, *texts), summed=True))
+    return causes
 
 
 def _divider(low: Sight, high: Sight) -> list[Found]:
-    """What takes the unit that is busiest in `high`."""
+    """Return the causes on the divider that is busiest in `high`."""
     units = [r for r in high.kernel.resources if r.kind == "unit"]
     if not units:
         return []
@@ -688,7 +719,7 @@ def _divider(low: Sight, high: Sight) -> list[Found]:
                 if column is not None and any(i.pressure[column : column + 1])
             ]
         )
-    found = []
+    causes = []
     for (_, label), heading in _headings(*contributions).items():
         more = heading.count[1] - heading.count[0]
         if abs(more) > _NOISE:
@@ -696,8 +727,8 @@ def _divider(low: Sight, high: Sight) -> list[Found]:
         else:
             texts = f"{label} take {unit} longer", f"{label} take {unit} less long"
             words = texts if heading.cycles[1] > heading.cycles[0] else texts[::-1]
-        found.append(_cause("divider", heading, *words))
-    return found
+        causes.append(_cause("divider", heading, *words))
+    return causes
 
 
 _BY_BOUND: dict[BoundName, Callable[[Sight, Sight], list[Found]]] = {
@@ -712,7 +743,7 @@ _BY_BOUND: dict[BoundName, Callable[[Sight, Sight], list[Found]]] = {
 
 
 def vector_bits(kernel: t.Kernel) -> int:
-    """How wide the vectors are that a kernel computes with or, if it does not compute, moves; 0 for scalar code."""
+    """Return the width of the vectors that a kernel computes with or, if it does not, moves; 0 for scalar code."""
     arithmetic, widest = kernel.arithmetic, kernel.memory.widest_access_bits
     if arithmetic.packed_share is None:
         return widest if widest >= 128 else 0
@@ -720,8 +751,7 @@ def vector_bits(kernel: t.Kernel) -> int:
 
 
 def _width(fast: Sight, slow: Sight) -> tuple[Found, float] | None:
-    """That the faster kernel has wider vectors, and how many times as wide; None if that does not explain the
-    difference."""
+    """Return the cause that the faster kernel has wider vectors, and the factor; None if that explains too little."""
     times = _times_as_wide(slow.kernel, fast.kernel)
     if times is None or times <= 1:
         return None
@@ -753,7 +783,7 @@ def _width_evidence(sight: Sight) -> dict[str, Any]:
 
 
 def _times_as_wide(narrow: t.Kernel, wide: t.Kernel) -> float | None:
-    """How many times as many elements an operation of `wide` is for on the average; None where that cannot be told."""
+    """Return how many times as many elements an operation of `wide` handles on average; None if unknown."""
     bits, shares = [], []
     for kernel in (narrow, wide):
         bits.append(vector_bits(kernel))
@@ -761,7 +791,7 @@ def _times_as_wide(narrow: t.Kernel, wide: t.Kernel) -> float | None:
         shares.append(1.0 if share is None else share)
     if all(bits) and shares == [1.0, 1.0]:
         return bits[1] / bits[0]
-    # Scalar code tells how wide an element is: what it loads and stores is one.
+    # Scalar code shows how wide an element is: its loads and stores move one.
     element = next((k.memory.widest_access_bits for k, b in zip((narrow, wide), bits, strict=True) if not b), 0)
     if not 8 <= element <= 64:
         return None
@@ -772,20 +802,20 @@ def _times_as_wide(narrow: t.Kernel, wide: t.Kernel) -> float | None:
 # --- what else differs ------------------------------------------------------------------------------------------------
 
 
-def _facts(fast: Sight, slow: Sight, told: set[Kind]) -> list[Found]:
-    """What differs without a number of cycles that could be put to it; `told` are the kinds of causes that have one."""
-    found: list[Found] = []
-    if vector_bits(fast.kernel) != vector_bits(slow.kernel) and not told & {"vectorised", "vector-width"}:
-        found.append(_width_cause(fast, slow, None))
-    if "unrolled" not in told:
-        found += _unrolled(fast, slow)
-    found += _differing(
+def _facts(fast: Sight, slow: Sight, explained: set[Kind]) -> list[Found]:
+    """Return differences without a number of cycles; `explained` has the kinds of causes that have one."""
+    causes: list[Found] = []
+    if vector_bits(fast.kernel) != vector_bits(slow.kernel) and not explained & {"vectorised", "vector-width"}:
+        causes.append(_width_cause(fast, slow, None))
+    if "unrolled" not in explained:
+        causes += _unrolled(fast, slow)
+    causes += _differing(
         "calls",
         [{note.partition(";")[0]: 1.0 for note in calls(sight.kernel)} for sight in (fast, slow)],
         "{0}",
         "no {0}",
     )
-    found += _counts(
+    causes += _counts(
         "unknown-instructions",
         "instructions that the model lacks",
         "",
@@ -793,32 +823,32 @@ def _facts(fast: Sight, slow: Sight, told: set[Kind]) -> list[Found]:
         (fast.scale, slow.scale),
     )
     inside = [[b[-1] for b in _branches(s) if b != _closing(s)] for s in (fast, slow)]
-    found += _counts("branches", "branches", " inside the loop", inside, (fast.scale, slow.scale))
-    if not told & {"spills", "chain-memory"}:
+    causes += _counts("branches", "branches", " inside the loop", inside, (fast.scale, slow.scale))
+    if not explained & {"spills", "chain-memory"}:
         for field, plural in (("stores", "spills"), ("loads", "reloads")):
             on_frame = [
                 [n for n, i in enumerate(s.instructions) if i.frame and getattr(i, field)] for s in (fast, slow)
             ]
-            found += _counts("spills", plural, "", on_frame, (fast.scale, slow.scale))
+            causes += _counts("spills", plural, "", on_frame, (fast.scale, slow.scale))
     for name, words in (("flop", "floating-point operations"), ("integer_operations", "integer vector operations")):
         done = [getattr(sight.kernel.arithmetic, name) * sight.scale for sight in (fast, slow)]
         if abs(done[1] - done[0]) > 0.01 * max(done) + _NOISE:
             texts = _more_and_fewer(done[1] - done[0], words, "")
             one, other = ({name: round(each, 6)} for each in done)
-            found.append(Found(kind="work", cycles=None, more=texts[0], fewer=texts[1], of_fast=one, of_slow=other))
-    return found
+            causes.append(Found(kind="work", cycles=None, more=texts[0], fewer=texts[1], of_fast=one, of_slow=other))
+    return causes
 
 
 def _unrolled(fast: Sight, slow: Sight) -> list[Found]:
-    """That an iteration does more, and not since vectors are wider."""
+    """Return the cause that an iteration does more for another reason than wider vectors."""
     times = fast.scale / slow.scale if slow.scale else 1.0
     wide = _times_as_wide(fast.kernel, slow.kernel) if vector_bits(fast.kernel) != vector_bits(slow.kernel) else 1.0
-    # An iteration of the slower one does so many times as much.
+    # An iteration of the slower kernel does this many times as much.
     if wide is None or not times or abs(times / wide - 1) <= 0.01:
         return []
     ratio, what = times / wide, "unroll factor"
     if any(sight.kernel.arithmetic.packed_share not in (None, 0.0, 1.0) for sight in (fast, slow)):
-        # Where only some operations are packed, nobody knows whether they are so over iterations or within one.
+        # If only some operations are packed, it is unknown if they are packed across iterations or within one.
         if abs(times - 1) <= 0.01:
             return []
         ratio, what = times, "work of an iteration"
@@ -830,7 +860,7 @@ def _unrolled(fast: Sight, slow: Sight) -> list[Found]:
 def _counts(
     kind: Kind, plural: str, where: str, indices: Sequence[Sequence[int]], scales: Sequence[float]
 ) -> list[Found]:
-    """That there are more of some instructions for as much work."""
+    """Return a cause if there are more of some instructions for as much work."""
     counts = [len(each) * scale for each, scale in zip(indices, scales, strict=True)]
     if abs(counts[1] - counts[0]) <= 0.01 * max(counts) + _NOISE:
         return []
@@ -851,15 +881,15 @@ def _counts(
 
 
 def _differing(kind: Kind, sides: Sequence[Mapping[str, float]], there: str, gone: str) -> list[Found]:
-    """What only one kernel has."""
-    found = [
+    """Return a cause for each entry that only one kernel has."""
+    causes = [
         Found(kind=kind, cycles=None, more=there.format(name), fewer=gone.format(name))
         for name in sides[1]
         if name not in sides[0]
     ]
-    found += [
+    causes += [
         Found(kind=kind, cycles=None, more=gone.format(name), fewer=there.format(name))
         for name in sides[0]
         if name not in sides[1]
     ]
-    return sorted(found, key=lambda each: min(each.more, each.fewer))
+    return sorted(causes, key=lambda each: min(each.more, each.fewer))

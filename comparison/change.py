@@ -1,4 +1,4 @@
-"""What became of a kernel: cycles on a common basis, and what accounts for the difference."""
+"""The change of a kernel: cycles on a common basis, and the causes of the difference."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def figures(entry: Entry) -> c.Figures:
-    """The figures of a kernel."""
+    """Return the figures of a kernel."""
     kernel = entry.kernel
     bounds, size, arithmetic, memory = kernel.bounds, kernel.size, kernel.arithmetic, kernel.memory
     elements, ends = kernel.elements, kernel.range
@@ -57,23 +57,28 @@ def figures(entry: Entry) -> c.Figures:
 
 
 class _Basis(msgspec.Struct, frozen=True, kw_only=True):
-    """What cycles are compared of, what those of an iteration of a and b are multiplied with for it, and how many times
-    as much an iteration of b does; `why` there is none."""
+    """The basis on which cycles are compared."""
 
     name: Basis
     scale_a: float
+    """The factor for cycles of an iteration of a."""
     scale_b: float
+    """The factor for cycles of an iteration of b."""
     work: float | None
+    """The work of an iteration of b as a multiple of one of a; None if unknown."""
     why: str = ""
+    """The reason if there is no basis."""
 
 
 def change(a: Entry, b: Entry, match: Match, parts_a: Sequence[Entry] = (), parts_b: Sequence[Entry] = ()) -> c.Change:
-    """The change from a to b, without alignment. `change(b, a, …)` says the opposite: figures swapped, ratios inverted,
-    cycles of causes with the other sign."""
+    """Return the change from `a` to `b`, without alignment.
+
+    `change(b, a, …)` is the opposite: figures swapped, ratios inverted, cycles of causes with the other sign.
+    """
     same_core = _model(a) == _model(b)
     same_code = _same_code(a, b) and not parts_a and not parts_b
     basis = _basis(a, b, same_code, parts_a, parts_b)
-    found: c.Change = c.Change(
+    result: c.Change = c.Change(
         matched_by=match.by,
         confidence=round(match.confidence, 6),
         outcome="unknown",
@@ -89,18 +94,18 @@ def change(a: Entry, b: Entry, match: Match, parts_a: Sequence[Entry] = (), part
         alignment=None,
     )
     if basis.name:
-        _compare(found, basis, a, b, same_core, same_code, parts_a, parts_b)
+        _compare(result, basis, a, b, same_core, same_code, parts_a, parts_b)
     elif same_core:
-        # No number of cycles follows, but what differs can be said as far as it does not depend on the work.
+        # There is no number of cycles, but differences that do not depend on the work can be reported.
         sights = (Sight(kernel=entry.kernel, instructions=entry.instructions(), scale=1.0, kept={}) for entry in (a, b))
         kinds = ("calls", "vectorised", "vector-width")
-        found.causes = [cause for cause in other_core(*sights) if cause.kind in kinds]
-    found.text = _text(found, basis, a, b, same_core)
-    return found
+        result.causes = [cause for cause in other_core(*sights) if cause.kind in kinds]
+    result.text = _text(result, basis, a, b, same_core)
+    return result
 
 
 def _compare(
-    found: c.Change,
+    result: c.Change,
     basis: _Basis,
     a: Entry,
     b: Entry,
@@ -109,26 +114,26 @@ def _compare(
     parts_a: Sequence[Entry],
     parts_b: Sequence[Entry],
 ) -> None:
-    """Fill in cycles, outcome and causes of two kernels of which it is known how much they do."""
+    """Fill in cycles, outcome and causes of two kernels whose amounts of work are known."""
     shares = [_of_parts(parts) for parts in (parts_a, parts_b)]
     cycles_a = expected_cycles(a.kernel) * basis.scale_a + shares[0]
     cycles_b = expected_cycles(b.kernel) * basis.scale_b + shares[1]
-    found.cycles_a, found.cycles_b = round(cycles_a, 6), round(cycles_b, 6)
+    result.cycles_a, result.cycles_b = round(cycles_a, 6), round(cycles_b, 6)
     if cycles_a:
-        found.ratio = round(cycles_b / cycles_a, 9)
+        result.ratio = round(cycles_b / cycles_a, 9)
     elif not cycles_b:
-        found.ratio = 1.0
+        result.ratio = 1.0
     if same_code and same_core:
-        found.outcome = "same" if _place(a) == _place(b) else "moved"
+        result.outcome = "same" if _place(a) == _place(b) else "moved"
         if abs(cycles_b - cycles_a) > NOTHING * max(cycles_a, cycles_b):
-            found.causes = alignment(
+            result.causes = alignment(
                 *(Sight(kernel=e.kernel, instructions=(), scale=basis.scale_a, kept={}) for e in (a, b))
             )
         return
-    found.outcome = _outcome(cycles_a, cycles_b, a, b)
-    if same_code and found.outcome == "equal" and _model(a)[0] == _model(b)[0]:
-        # Another version of the model, which says the same.
-        found.outcome = "same" if _place(a) == _place(b) else "moved"
+    result.outcome = _outcome(cycles_a, cycles_b, a, b)
+    if same_code and result.outcome == "equal" and _model(a)[0] == _model(b)[0]:
+        # The version of the model differs, but its figures are the same.
+        result.outcome = "same" if _place(a) == _place(b) else "moved"
         return
     sights = [
         Sight(kernel=entry.kernel, instructions=() if same_code else entry.instructions(), scale=scale, kept={})
@@ -141,10 +146,10 @@ def _compare(
         causes.append(_split(len(parts_a), len(parts_b), shares[1] - shares[0]))
     if not same_code:
         found_in_one = explain(*sights) if same_core else other_core(*sights)
-        # What one of several loops does less of, the others do: only cycles add up.
+        # The other loops do what one of several loops does less of, so only cycles add up.
         in_all = not parts_a and not parts_b
         causes += [cause for cause in found_in_one if in_all or cause.cycles is not None]
-    found.causes = causes
+    result.causes = causes
 
 
 def _model(entry: Entry) -> tuple[str, str]:
@@ -153,13 +158,13 @@ def _model(entry: Entry) -> tuple[str, str]:
 
 
 def _same_code(a: Entry, b: Entry) -> bool:
-    """Whether both are the same instructions, and the statements that could not be decoded as well."""
+    """Return True if both have the same instructions and the same statements that could not be decoded."""
     texts = [[refused.text for refused in entry.kernel.refused] for entry in (a, b)]
     return a.kernel.content_hash == b.kernel.content_hash and texts[0] == texts[1]
 
 
 def _place(entry: Entry) -> tuple[str, str, str, int]:
-    """Where a kernel is: files without their folders, for two builds may be in two."""
+    """Return the place of a kernel: files without their folders, because two builds may be in two folders."""
     kernel = entry.kernel
     source = kernel.source
     file, line = (source.file, source.line) if source else ("", kernel.first_line)
@@ -170,7 +175,7 @@ def _place(entry: Entry) -> tuple[str, str, str, int]:
 
 
 def _basis(a: Entry, b: Entry, same_code: bool, parts_a: Sequence[Entry], parts_b: Sequence[Entry]) -> _Basis:
-    """What cycles of both can be compared of."""
+    """Return the basis on which cycles of both kernels can be compared."""
     first, second = a.kernel.elements, b.kernel.elements
     if same_code and not (first and second and first.per_iteration == second.per_iteration):
         return _Basis(name="iteration", scale_a=1.0, scale_b=1.0, work=1.0)
@@ -196,28 +201,28 @@ def _basis(a: Entry, b: Entry, same_code: bool, parts_a: Sequence[Entry], parts_
         return _Basis(name="element", scale_a=1 / elements[0], scale_b=1 / elements[1], work=work)
     if work == 1:
         return _Basis(name="iteration", scale_a=1.0, scale_b=1.0, work=1.0)
-    # As much as an iteration does of the one that does more, so that the opposite change has the same figures.
+    # The unit is an iteration of the kernel that does more, so that the opposite change has the same figures.
     return _Basis(name="work", scale_a=max(work, 1.0), scale_b=max(1 / work, 1.0), work=work)
 
 
 def _of_parts(parts: Sequence[Entry]) -> float:
-    """Cycles an element of further loops that do a part of the work."""
-    found = 0.0
+    """Return the cycles per element of further loops that do a part of the work."""
+    cycles = 0.0
     for part in parts:
         elements = part.kernel.elements
-        assert elements is not None  # else there is no basis
-        found += expected_cycles(part.kernel) / elements.per_iteration
-    return found
+        assert elements is not None  # otherwise there is no such basis
+        cycles += expected_cycles(part.kernel) / elements.per_iteration
+    return cycles
 
 
 # --- the outcome ------------------------------------------------------------------------------------------------------
 
 
 def _outcome(cycles_a: float, cycles_b: float, a: Entry, b: Entry) -> Outcome:
-    """Faster or slower, if that is not only because something is not counted."""
+    """Return faster or slower, unless the difference may be due to what is not counted."""
     missing = [_not_counted(entry.kernel) for entry in (a, b)]
     if missing[0] != missing[1]:
-        # What takes longer although less of it is counted does take longer.
+        # A kernel that is slower although less of it is counted really is slower.
         if missing[1] and not missing[0] and cycles_b > cycles_a * (1 + NOTHING):
             return "slower"
         if missing[0] and not missing[1] and cycles_a > cycles_b * (1 + NOTHING):
@@ -229,7 +234,7 @@ def _outcome(cycles_a: float, cycles_b: float, a: Entry, b: Entry) -> Outcome:
 
 
 def _not_counted(kernel: t.Kernel) -> list[str]:
-    """What is not in a prediction."""
+    """Return the instructions and statements that a prediction does not include."""
     if not kernel.at_least:
         return []
     return sorted(
@@ -276,29 +281,29 @@ def _split(parts_a: int, parts_b: int, cycles: float) -> c.Cause:
 _OF = {"element": "an element", "work": "for as much work", "iteration": "an iteration", "": ""}
 
 
-def _text(found: c.Change, basis: _Basis, a: Entry, b: Entry, same_core: bool) -> str:
-    """The change in one sentence."""
-    first, second = found.cycles_a, found.cycles_b
+def _text(change: c.Change, basis: _Basis, a: Entry, b: Entry, same_core: bool) -> str:
+    """Return the change in one sentence."""
+    first, second = change.cycles_a, change.cycles_b
     if first is None or second is None:
         return basis.why
     of = _OF[basis.name]
-    outcome = found.outcome
+    outcome = change.outcome
     numbers = f"{amount_text(first)} → {amount_text(second)} cycles {of}"
     if outcome in ("same", "moved"):
         words = "nothing changed" if outcome == "same" else f"the same code {_moved(a, b)}"
         each = f"{amount_text(second)} {'cycle' if amount_text(second) == '1' else 'cycles'} {of}"
-        return f"{words}, {numbers if found.causes else each}"
-    if found.ratio is not None:
-        times = relative(found.ratio).replace("\xa0", " ")
+        return f"{words}, {numbers if change.causes else each}"
+    if change.ratio is not None:
+        times = relative(change.ratio).replace("\xa0", " ")
         numbers += f" ({times})" if times[0] != "0" else ""
     numbers += ", not counting the functions that are called" * bool(calls(a.kernel) or calls(b.kernel))
     if outcome == "unknown":
         return f"{numbers}; what is not counted differs, so that which is faster cannot be told"
     if outcome == "equal":
         return f"{numbers}: {'other code' if same_core else 'another core'}, as fast"
-    cause = next((cause.text for cause in found.causes if cause.cycles is not None), "")
+    cause = next((cause.text for cause in change.causes if cause.cycles is not None), "")
     if not same_core:
-        cause = found.causes[0].text
+        cause = change.causes[0].text
     return f"{numbers}: {outcome}{', ' if cause else ''}{cause}"
 
 

@@ -1,17 +1,17 @@
-"""Which kernel of one build is which of another.
+"""Matching: the pairs of kernels of two builds that are the same loop.
 
-In stages, each of which takes what speaks enough for itself and leaves the rest to the next one:
+Each stage takes the pairs for which there is enough evidence, and leaves the others to the next one:
 
-1. equal code: of the same function, of functions of which the other build has none by that name, or so much of it
+1. equal code: of the same function, of functions whose names the other build lacks, or so much code
    that it cannot be chance;
 2. main loops of the same function, or of one that was inlined into it;
-3. what is like each other among all, by a few candidates for each kernel that indexes find;
-4. remainders, prologues and fallbacks of main loops that were matched;
-5. what is left, of equal code;
-6. loops that do a part of the work of a matched one: it was split.
+3. similar loops among all kernels, with a few candidates for each kernel from indexes;
+4. remainders, prologues and fallbacks of matched main loops;
+5. equal code among the rest;
+6. loops that do a part of the work of a matched loop, which was split.
 
-In each, the pairs are those whose weights (`match_score.py`) add up to the most. Sides are put into an order of their
-own first, so that neither the order of kernels nor which side is the first decides anything.
+Each stage chooses the pairs whose weights (`match_score.py`) add up to the most. The sides are sorted first, so that
+neither the order of kernels nor the order of sides influences the result.
 """
 
 from __future__ import annotations
@@ -32,56 +32,67 @@ if TYPE_CHECKING:
 By = Literal["content", "identity", "function", "similarity"]
 
 MANY = 1500
-"""Pairs of a group that are all looked at; of a larger group only those that are alike in something else as well."""
+"""The most pairs of a group that are all scored; in a larger group, only pairs that agree in something else as well."""
 
 CANDIDATES = 8
-"""Candidates of a kernel in the sparse stage."""
+"""The number of candidates of a kernel in the sparse stage."""
 
 ENOUGH_CODE = 8
-"""Instructions that are the same by chance only rarely, where each side has them once."""
+"""The number of instructions that are rarely equal by chance, if each side has them once."""
 
 ALMOST = 0.99
-"""The most confidence for code that is not equal."""
+"""The highest confidence for code that is not equal."""
 
 SURE = 0.8
-"""How likely a pair of a function must be to be taken before other functions were looked at."""
+"""The least probability of a pair within a function before other functions are considered."""
 
 POSSIBLE = 0.5
-"""How likely a pair of a function must be at all."""
+"""The least probability of a pair within a function."""
 
 LIKELY = 0.6
-"""How likely a pair must be that was found among all kernels: better unmatched than matched wrongly."""
+"""The least probability of a pair among all kernels: no match is better than a wrong one."""
 
 SPLIT_GAIN = 0.1
-"""By how much a further loop must make two kernels more alike to be a part of one."""
+"""The least gain in likeness by a further loop that makes it a part of a kernel's work."""
 
 SPLIT_LIKE = 0.7
-"""How alike they must be with it."""
+"""The least likeness together with the further loop."""
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True):
-    """Two kernels that are the same loop of the source: their places among the entries, how they were found, how sure
-    that is (0 to 1), and further loops of either side that do a part of the work of the other's one."""
+    """Two kernels that are the same loop of the source."""
 
     a: int
+    """The index of the first kernel among its side's entries."""
     b: int
+    """The index of the second kernel among its side's entries."""
     by: By
+    """The kind of evidence."""
     confidence: float
+    """The probability that the match is right, 0 to 1."""
     parts_a: tuple[int, ...] = ()
+    """Further loops of the first side that do a part of the work of `b`."""
     parts_b: tuple[int, ...] = ()
+    """Further loops of the second side that do a part of the work of `a`."""
 
 
 class Matching(msgspec.Struct, frozen=True):
-    """`matches` in the order of b; `only_a`, `only_b`: the entries that are in none of them, nor a part."""
+    """The result of matching two sides."""
 
     matches: tuple[Match, ...]
+    """The pairs, in the order of b."""
     only_a: tuple[int, ...]
+    """Entries of the first side that are in no pair, nor a part of one."""
     only_b: tuple[int, ...]
+    """Entries of the second side that are in no pair, nor a part of one."""
 
 
 def match(a: Sequence[Entry], b: Sequence[Entry]) -> Matching:
-    """Match the kernels of two builds. `match(b, a)` finds the same pairs. Where a side has been analysed for several
-    cores, kernels are those of one core on both sides, if there is one that both have."""
+    """Return the matching of the kernels of two builds.
+
+    `match(b, a)` finds the same pairs. If a side has been analysed for several cores, kernels are matched within each
+    core that both sides have, if there is one.
+    """
     cores_a, cores_b = _of_cores(a), _of_cores(b)
     both = [core for core in cores_a if core in cores_b]
     if not both or len(cores_a) == len(cores_b) == 1:
@@ -96,20 +107,20 @@ def match(a: Sequence[Entry], b: Sequence[Entry]) -> Matching:
 
 
 def _of_cores(entries: Sequence[Entry]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    cores: dict[str, list[int]] = {}
     for n, entry in enumerate(entries):
-        found.setdefault(entry.unit.model.name, []).append(n)
-    return found
+        cores.setdefault(entry.unit.model.name, []).append(n)
+    return cores
 
 
 def _match(a: Sequence[Entry], b: Sequence[Entry]) -> Matching:
     from incc.comparison.match_features import features
 
-    found_a, found_b = features(a), features(b)
-    swapped = [f.key for f in found_b] < [f.key for f in found_a]
+    features_a, features_b = features(a), features(b)
+    swapped = [f.key for f in features_b] < [f.key for f in features_a]
     if swapped:
-        found_a, found_b = found_b, found_a
-    matcher = _Matcher(found_a, found_b)
+        features_a, features_b = features_b, features_a
+    matcher = _Matcher(features_a, features_b)
     matcher.run()
     return _result(matcher, swapped)
 
@@ -139,7 +150,7 @@ def _with_the_rest(matches: list[Match], count_a: int, count_b: int) -> Matching
 
 
 class _Matcher:
-    """The state of matching: rows are places in `a`, columns those in `b`."""
+    """The state of matching: rows are indices into `a`, columns indices into `b`."""
 
     def __init__(self, a: Sequence[Features], b: Sequence[Features]) -> None:
         self.a = a
@@ -173,7 +184,8 @@ class _Matcher:
         self._measure_moves()
         self._equal_code()
         self._learn_aliases()
-        # What is not likely enough waits until all have been asked: a loop may have moved, and another one come.
+        # Less likely pairs wait until all functions have been considered: a loop may have moved, and another one may
+        # have taken its place.
         self._same_function(least=SURE)
         self._sparse()
         self._learn_aliases()
@@ -185,14 +197,14 @@ class _Matcher:
     # --- stages ---
 
     def _same_kernels(self) -> None:
-        """The same code under the same name in the same file: nothing to decide, and most of two builds' kernels."""
+        """Pair the same code under the same name in the same file, which most kernels of two builds are."""
         places: dict[tuple[object, ...], list[int]] = {}
         for column, each in enumerate(self.b):
             places.setdefault(_name(each), []).append(column)
         counted = Counter(_name(each) for each in self.a)
         for row, each in enumerate(self.a):
             columns = places.get(_name(each), [])
-            # Several of the same name are told apart by nothing but their order.
+            # Several kernels of the same name differ only in their order.
             if columns and (len(columns) == counted[_name(each)] or (len(columns) == 1 and counted[_name(each)] == 1)):
                 done = [column for column in columns if column not in self.back]
                 self._pair(row, done[0], "content", 1.0)
@@ -223,7 +235,7 @@ class _Matcher:
         self._count_pool()
         self._look_beside()
         pairs = set(self._nearest())
-        # Of a file that has not many left, all.
+        # In a file with few kernels left, all pairs are candidates.
         for rows, columns in self._groups(lambda f: [_by_unit(f)], lambda f: [_by_unit(f)]):
             if len(rows) * len(columns) <= MANY:
                 pairs.update((r, c) for r in rows for c in columns if self.a[r].main and self.b[c].main)
@@ -248,7 +260,7 @@ class _Matcher:
         self._take(weights, lambda row: sure.get((self.a[row].unit, self.a[row].of), 1.0))
 
     def _left_over(self) -> None:
-        """Equal code of the same function or of any, and loops whose main loop is not there."""
+        """Match equal code of the same function or of any, and loops whose main loop is missing."""
 
         def free(f: Features, mains: set[tuple[str, str]]) -> bool:
             return not f.main and (f.unit, f.of) not in mains
@@ -272,7 +284,7 @@ class _Matcher:
         self._solve(self._pairs(lambda f: [] if f.main else _function_names(f, ""), orphans))
 
     def _find_parts(self) -> None:
-        """Loops of the same function, not matched, that together with a matched one do what its partner does."""
+        """Find unmatched loops of the same function that, with a matched one, do what its partner does."""
         self._parts_of(self.a, self.b, self.partner, self.parts_b)
         self._parts_of(self.b, self.a, self.back, self.parts_a)
 
@@ -285,7 +297,7 @@ class _Matcher:
     ) -> None:
         from incc.comparison.match_features import mix_likeness, together
 
-        matched = set(partner.values()) | {part for found in parts.values() for part in found}
+        matched = set(partner.values()) | {part for members in parts.values() for part in members}
         loose: dict[tuple[str, str], list[int]] = {}
         for number, each in enumerate(split):
             if each.main and number not in matched and each.elements:
@@ -317,9 +329,11 @@ class _Matcher:
         fits: Callable[[Features, Features], bool],
         names_b: Callable[[Features], Iterable[str]] | None = None,
     ) -> list[tuple[int, int]]:
-        """Pairs of kernels without a partner that have a name in common and fit, in order. Of large groups those alone
-        that are in the same file too, or alike, or at the same place."""
-        found: set[tuple[int, int]] = set()
+        """Return pairs of kernels without a partner that share a name and fit, in order.
+
+        In large groups, only pairs that are also in the same file, similar, or at the same place.
+        """
+        pairs: set[tuple[int, int]] = set()
         groups = self._groups(names, names_b or names)
         for finer in (_by_unit, _by_line, _by_signature, _by_part, None):
             if not groups:
@@ -329,15 +343,15 @@ class _Matcher:
                 if len(rows) * len(columns) > MANY:
                     large.append((rows, columns))
                     continue
-                found.update((r, c) for r in rows for c in columns if fits(self.a[r], self.b[c]))
+                pairs.update((r, c) for r in rows for c in columns if fits(self.a[r], self.b[c]))
             groups = []
             for rows, columns in large:
                 if finer is None:
-                    # Nothing tells them apart: side by side.
-                    found.update((r, c) for r, c in zip(rows, columns, strict=False) if fits(self.a[r], self.b[c]))
+                    # Nothing distinguishes these kernels, so they are paired in order.
+                    pairs.update((r, c) for r, c in zip(rows, columns, strict=False) if fits(self.a[r], self.b[c]))
                 else:
                     groups += self._groups_within(rows, columns, finer)
-        return sorted(found)
+        return sorted(pairs)
 
     def _groups(
         self, names_a: Callable[[Features], Iterable[str]], names_b: Callable[[Features], Iterable[str]]
@@ -364,10 +378,10 @@ class _Matcher:
         of_key: dict[object, list[int]] = {}
         for row in rows:
             of_key.setdefault(finer(self.a[row]), []).append(row)
-        return [(found, by_key[key]) for key, found in of_key.items() if key in by_key]
+        return [(of_rows, by_key[key]) for key, of_rows in of_key.items() if key in by_key]
 
     def _nearest(self) -> Iterable[tuple[int, int]]:
-        """For each kernel the few of the other side with which it has most in common, by both sides' choice."""
+        """Yield, for each kernel of either side, the few of the other side with which it has most in common."""
         indices = [self._index(self.b, self.back), self._index(self.a, self.partner)]
         for row, each in enumerate(self.a):
             if row not in self.partner and each.main:
@@ -389,11 +403,11 @@ class _Matcher:
     def _choose(self, each: Features, index: dict[object, list[int]], others: Sequence[Features]) -> list[int]:
         votes: dict[int, float] = {}
         for key in _signs(each):
-            found = index.get(key, ())
-            # What many have in common says nothing.
-            if 0 < len(found) <= COMMON:
-                worth = 1.0 + 1.0 / len(found)
-                for number in found:
+            numbers = index.get(key, ())
+            # A sign that many kernels share is no evidence.
+            if 0 < len(numbers) <= COMMON:
+                worth = 1.0 + 1.0 / len(numbers)
+                for number in numbers:
                     votes[number] = votes.get(number, 0.0) + worth
         best = sorted(votes, key=lambda number: (-votes[number], number))
         return best[:CANDIDATES]
@@ -417,14 +431,14 @@ class _Matcher:
         from incc.comparison.match_score import Weights, probability
 
         chosen = assign(weights)
-        known = Weights(weights)
+        weighted = Weights(weights)
         forth = dict(chosen)
         back = {column: row for row, column in chosen}
         for row, column in chosen:
-            likely = probability((row, column), forth, back, known, self._alike) * sure(row)
+            likely = probability((row, column), forth, back, weighted, self._alike) * sure(row)
             if likely >= least:
                 by = _how(self.a[row], self.b[column])
-                # Other code is never for certain the same loop.
+                # Different code is never certain to be the same loop.
                 most = 1.0 if by == "content" else ALMOST
                 self._pair(row, column, by, min(most, math.floor(100 * likely + 0.5) / 100))
 
@@ -432,7 +446,7 @@ class _Matcher:
         loops = self.b if side else self.a
         first, second = loops[one], loops[other]
         if first.line > 0 and first.origin and first.origin == second.origin:
-            # Copies of one loop, inlined here and there.
+            # These are copies of one loop, inlined in several places.
             return (first.file, first.line) == (second.file, second.line)
         if (first.unit, first.function) != (second.unit, second.function):
             return False
@@ -449,20 +463,20 @@ class _Matcher:
         self.sides = replace(self.sides, pool=pool)
 
     def _look_beside(self) -> None:
-        """Which functions stand where others stood, as far from the next one before or behind that is known."""
+        """Find functions at corresponding places: equally far before or after the nearest matched function."""
         same = {(self.a[row].function, self.b[column].function) for row, column in self.partner.items()}
         forth = dict(sorted(same))
         known_b = {other for _, other in same}
         at_b: dict[tuple[str, int, str], set[str]] = {}
         for order in _orders(self.b):
-            for function, known, steps in _from_known(order, known_b):
-                at_b.setdefault((known, steps, order[0]), set()).add(function)
-        found: Counter[tuple[str, str]] = Counter()
+            for function, nearest, steps in _from_known(order, known_b):
+                at_b.setdefault((nearest, steps, order[0]), set()).add(function)
+        counts: Counter[tuple[str, str]] = Counter()
         for order in _orders(self.a):
-            for function, known, steps in _from_known(order, forth):
-                for other in at_b.get((forth[known], steps, order[0]), ()):
-                    found[function, other] += 1
-        self.sides = replace(self.sides, beside=dict(found))
+            for function, nearest, steps in _from_known(order, forth):
+                for other in at_b.get((forth[nearest], steps, order[0]), ()):
+                    counts[function, other] += 1
+        self.sides = replace(self.sides, beside=dict(counts))
 
     def _pair(self, row: int, column: int, by: By, confidence: float) -> None:
         self.partner[row] = column
@@ -470,8 +484,10 @@ class _Matcher:
         self.how[row] = by, confidence
 
     def _learn_aliases(self) -> bool:
-        """Functions that go by two names: most kernels of the one were matched to those of the other, and both ways.
-        Whether there are new ones."""
+        """Learn functions that have two names, and return True if there are new ones.
+
+        Most kernels of such a function were matched to those of the other, in both directions.
+        """
         met: Counter[tuple[str, str]] = Counter()
         for row, column in self.partner.items():
             one, other = self.a[row], self.b[column]
@@ -496,7 +512,7 @@ class _Matcher:
         return bool(new)
 
     def _measure_moves(self) -> None:
-        """By how many lines the text of functions moved, wherever it was inlined."""
+        """Measure by how many lines the text of functions moved, wherever it was inlined."""
         from incc.comparison.match_features import likeness
         from incc.comparison.match_score import shifts, tail_of
 
@@ -506,10 +522,10 @@ class _Matcher:
         def placed(f: Features) -> bool:
             return bool(f.main and f.line and f.origin)
 
-        # Those of which something is still to be matched.
+        # Only texts of which something is still to be matched are needed.
         wanted = {text(f) for row, f in enumerate(self.a) if row not in self.partner}
         wanted &= {text(f) for column, f in enumerate(self.b) if column not in self.back}
-        # Of copies, one for each line.
+        # One of several copies per line is enough.
         texts_b: dict[tuple[str, str], dict[int, Features]] = {}
         for each in self.b:
             if placed(each) and text(each) in wanted:
@@ -521,7 +537,8 @@ class _Matcher:
         pairs = [
             (a, b)
             for name, of_line in texts_a.items()
-            # One loop would say of itself that it is where it is; of very many all say something.
+            # A single loop would only confirm its own place; a large number of loops would pair every line with every
+            # other.
             if len(of_line) > 1 and len(texts_b[name]) > 1 and len(of_line) * len(texts_b[name]) <= MANY
             for a in of_line.values()
             for b in texts_b[name].values()
@@ -544,25 +561,30 @@ class _Matcher:
 
 
 COMMON = 60
-"""Kernels with the same sign, from which on it says nothing."""
+"""The most kernels with the same sign for which it is evidence."""
 
 
 def _orders(loops: Sequence[Features]) -> list[list[str]]:
-    """The functions of each unit in the order of the text, behind the file's name."""
+    """Return the functions of each unit in the order of the text, after the file's name."""
     units: dict[str, list[tuple[int, str]]] = {}
     for each in loops:
         units.setdefault(each.unit, []).append((each.entry.kernel.first_line, each.function))
-    return [[_tail(unit), *dict.fromkeys(name for _, name in sorted(found) if name)] for unit, found in units.items()]
+    return [
+        [_tail(unit), *dict.fromkeys(name for _, name in sorted(functions) if name)]
+        for unit, functions in units.items()
+    ]
 
 
-def _from_known(order: Sequence[str], known: Container[str]) -> Iterable[tuple[str, str, int]]:
-    """For each function that is not known the next one before it that is, and the one behind it, with the steps to
-    there, below 0 for one behind it."""
+def _from_known(order: Sequence[str], matched: Container[str]) -> Iterable[tuple[str, str, int]]:
+    """Yield for each unmatched function the nearest matched ones before and after it, with the distance.
+
+    The distance is negative for a function after it.
+    """
     functions = order[1:]
     for sign in (1, -1):
         last, steps = "", 0
         for function in functions[::sign]:
-            if function in known:
+            if function in matched:
                 last, steps = function, 0
             elif last:
                 steps += 1
@@ -570,7 +592,7 @@ def _from_known(order: Sequence[str], known: Container[str]) -> Iterable[tuple[s
 
 
 def _signs(f: Features) -> Iterable[object]:
-    """What two kernels may have in common though their functions are called otherwise."""
+    """Yield the signs that two kernels of functions with different names may have in common."""
     file = _tail(f.file) or _tail(f.unit)
     yield "content", f.content
     for word in f.words:
@@ -601,13 +623,16 @@ def _one_function(a: Features, b: Features) -> bool:
 
 
 def _function_names(f: Features, alias: str) -> list[str]:
-    """The names by which a kernel of the same function is found: symbols apart from what sources call it."""
-    found = {f"name {name}" for name in f.names}
+    """Return the names by which a kernel of the same function is looked up.
+
+    Symbols are kept apart from names in the source.
+    """
+    names = {f"name {name}" for name in f.names}
     if f.function:
-        found.add(f"symbol {f.function}")
+        names.add(f"symbol {f.function}")
     if alias:
-        found.add(f"symbol {alias}")
-    return sorted(found)
+        names.add(f"symbol {alias}")
+    return sorted(names)
 
 
 def _how(a: Features, b: Features) -> By:
@@ -639,15 +664,15 @@ def _by_part(f: Features) -> object:
 
 
 def _by_main(loops: Sequence[Features]) -> dict[tuple[str, str], list[int]]:
-    found: dict[tuple[str, str], list[int]] = {}
+    attendants: dict[tuple[str, str], list[int]] = {}
     for number, each in enumerate(loops):
         if not each.main:
-            found.setdefault((each.unit, each.of), []).append(number)
-    return found
+            attendants.setdefault((each.unit, each.of), []).append(number)
+    return attendants
 
 
 def _rarity(a: Sequence[Features], b: Sequence[Features]) -> Callable[[Features], float]:
-    """How much it says that two kernels have the same signature: the logarithm of how rare it is."""
+    """Return a function for the evidence of a shared signature: the logarithm of how rare it is."""
     counts: Counter[tuple[str, ...]] | None = None
 
     def rarity(f: Features) -> float:

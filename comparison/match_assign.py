@@ -1,4 +1,4 @@
-"""The best one-to-one assignment among weighed pairs, exactly, component by component."""
+"""The best one-to-one assignment among weighted pairs, computed exactly, component by component."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def assign(weights: Mapping[Pair, int]) -> list[Pair]:
-    """Of the pairs (row, column) those of which each row and each column has one at most and whose weights add up to
-    the most. Pairs with a weight of 0 or less are none. In ascending order.
+    """Return the pairs (row, column) with the largest sum of weights, at most one per row and per column.
 
-    Equal sums are told apart by the numbers of rows and columns alone.
+    Pairs with a weight of 0 or less are ignored. The result is in ascending order. Ties are broken by the numbers of
+    rows and columns alone.
     """
     rows: dict[int, dict[int, int]] = {}
     columns: dict[int, dict[int, int]] = {}
@@ -32,8 +32,10 @@ def assign(weights: Mapping[Pair, int]) -> list[Pair]:
 def _take_certain(
     rows: dict[int, dict[int, int]], columns: dict[int, dict[int, int]], chosen: list[tuple[int, int]]
 ) -> None:
-    """Take the pairs that are worth more than the best other pair of the row and the best other one of the column
-    together: taking it instead of those two never makes a sum smaller. Most pairs are such, and need no solver."""
+    """Take the pairs that outweigh the best other pair of their row plus the best other pair of their column.
+
+    Taking such a pair instead of those two never makes the sum smaller. Most pairs are of this kind and need no solver.
+    """
     waiting = list(rows)
     while waiting:
         again: set[int] = set()
@@ -57,8 +59,8 @@ def _take_certain(
 
 
 def _components(rows: dict[int, dict[int, int]], columns: dict[int, dict[int, int]]) -> list[list[int]]:
-    """Rows that are tied to each other by columns."""
-    found: list[list[int]] = []
+    """Return the groups of rows that are connected by columns."""
+    components: list[list[int]] = []
     seen: set[int] = set()
     for start in rows:
         if start in seen or not rows[start]:
@@ -71,8 +73,8 @@ def _components(rows: dict[int, dict[int, int]], columns: dict[int, dict[int, in
                     if other not in seen:
                         seen.add(other)
                         component.append(other)
-        found.append(sorted(component))
-    return found
+        components.append(sorted(component))
+    return components
 
 
 def _solve(component: list[int], rows: dict[int, dict[int, int]]) -> list[tuple[int, int]]:
@@ -85,7 +87,7 @@ def _solve(component: list[int], rows: dict[int, dict[int, int]]) -> list[tuple[
 
     columns = sorted({column for row in component for column in rows[row]})
     place = {column: number for number, column in enumerate(columns)}
-    # A column for each row to stay alone in, at the price of a pair that is worth nothing.
+    # Each row has a column of its own in which it stays unmatched, at the price of a pair without worth.
     nothing = 1 + max(weight for row in component for weight in rows[row].values())
     data: list[int] = []
     at_row: list[int] = []

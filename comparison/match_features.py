@@ -1,6 +1,6 @@
-"""What matching looks at in a kernel: where it is, what it is called, what it does to an element of the source's loop.
+"""The features of a kernel that matching uses: its place, its names, and its work per element of the source's loop.
 
-Nothing here depends on the core or on predictions, so that builds for different cores match like any others.
+Nothing here depends on the core or on predictions, so builds for different cores match like any others.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from incc.comparison.side import Entry
     from incc.frontends.isa import FormWork
 
-# What compilers append to the symbol of a copy or a part of a function: gcc's `.constprop.0`, `.isra.0`, `.part.0`,
+# These are the suffixes of symbols of copies and parts of functions: gcc's `.constprop.0`, `.isra.0`, `.part.0`,
 # `.cold`, `.lto_priv.0`, `._omp_fn.0`, clang's `.llvm.123`, `.omp_outlined`, `.__uniq.123`, `.resume`.
 _COPY = re.compile(
     r"(?:\.(?:_omp_(?:cpy)?fn|omp_outlined\w*|constprop|isra|part|cold|lto_priv|llvm|__uniq|clone|unlikely|localalias"
@@ -29,8 +29,8 @@ _COPY = re.compile(
 )
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
-# How much an operation weighs in the mix. What a compiler adds by its own choice weighs little: indices, comparisons
-# that end loops, moves between lanes. What the source must have asked for weighs much.
+# These are the weights of operations in the mix. Operations that a compiler adds by its own choice weigh little:
+# indices, comparisons that end loops, moves between lanes. Operations that the source must have asked for weigh much.
 _WEIGHT = {
     "fdiv": 3.0,
     "fsqrt": 3.0,
@@ -52,22 +52,24 @@ _WEIGHT = {
     "load": 0.06,
     "store": 0.12,
 }
-"""load and store: for each byte."""
+"""The weights of operations; those of load and store are per byte."""
 
 
 class Mix(msgspec.Struct, frozen=True, kw_only=True):
-    """What an iteration does, by kind of operation and, more finely, by kind and element, weighed; each adds up to 1.
-
-    `weight`: what they added up to before; `signature`: the kinds that matter, for looking up what is alike."""
+    """The work of an iteration, as weighted shares of operations that add up to 1."""
 
     kinds: dict[str, float]
+    """The shares by kind of operation."""
     fine: dict[str, float]
+    """The shares by kind of operation and type of element."""
     weight: float
+    """The sum of weights before division."""
     signature: tuple[str, ...]
+    """The kinds that matter, for looking up similar kernels."""
 
 
 class Features:
-    """What is looked at in an entry. `index`: its place among the side's entries."""
+    """The features of an entry; `index` is its place among the side's entries."""
 
     __slots__ = (
         "_lines",
@@ -106,7 +108,7 @@ class Features:
         self.function = _COPY.sub("", of_openmp(kernel.function))
         self.base = short_name(kernel.function_name) if kernel.function_name else ""
         self.last = self.base.rpartition("::")[2]
-        # Without c++filt names stay mangled: then they have the parameters' types in them, and are what they are.
+        # Without c++filt, names stay mangled: they include the types of parameters and are compared as they are.
         self.origin = "" if is_mangled(kernel.source_function) else short_name(kernel.source_function)
         frames = {short_name(frame.function) for frame in (*kernel.inlined, *kernel.inlined_into)}
         self.frames = frozenset(frames - {"", self.base})
@@ -122,14 +124,15 @@ class Features:
         self.depth = kernel.depth
         self.elements = kernel.elements.per_iteration if kernel.elements else 0.0
         self.instructions = kernel.size.instructions
-        # "loop2" of "triad/loop2", "region name" of a marked one.
+        # The part is "loop2" of "triad/loop2", or "region name" of a marked region.
         self.part = kernel.kernel_id.rpartition("/")[2]
         self.words = frozenset(word.lower() for word in _WORDS.findall(self.base or self.function))
         self.rank = (0, 1)
         self.leftover = False
         self._mix: Mix | None = None
         self._lines: frozenset[int] | None = None
-        # All that tells entries apart; by it sides are put into an order that does not depend on how they were given.
+        # This key has all that distinguishes entries; sides are sorted by it, so that their given order has no
+        # influence.
         self.key = (
             tail(self.unit),
             self.function,
@@ -144,7 +147,7 @@ class Features:
 
     @property
     def mix(self) -> Mix:
-        """What it does; its instructions are read when this is first asked for."""
+        """Return the mix of operations; the instructions are read on first use."""
         if self._mix is None:
             self._read()
         assert self._mix is not None
@@ -152,7 +155,7 @@ class Features:
 
     @property
     def lines(self) -> frozenset[int]:
-        """Lines of its source's file that its instructions come from."""
+        """Return the lines of its source file that its instructions come from."""
         if self._lines is None:
             self._read()
         assert self._lines is not None
@@ -174,7 +177,7 @@ class Features:
                 kinds[kind] += weight  # type: ignore[assignment]
                 fine[f"{kind} {work.element}"] += weight  # type: ignore[assignment]
             if work.kinds == ("call",):
-                # Whom it calls says what it does; with which suffix is the linker's.
+                # The called functions characterise a kernel; their suffixes come from the linker.
                 callee = instruction.text.split()[-1].partition("@")[0]
                 fine[f"call {callee}"] += _WEIGHT["call"]  # type: ignore[assignment]
         memory = kernel.memory
@@ -203,16 +206,18 @@ _SLIGHT = frozenset(("load", "index", "shuffle", "icompare", "logic", "select"))
 
 
 def features(entries: Sequence[Entry]) -> list[Features]:
-    """Those of all entries, in an order that does not depend on theirs but where nothing tells two of them apart."""
-    found = sorted((Features(index, entry) for index, entry in enumerate(entries)), key=lambda f: (f.key, f.index))
-    _rank(found)
-    return found
+    """Return the features of all entries, in an order that depends on theirs only for equal keys."""
+    sorted_features = sorted(
+        (Features(index, entry) for index, entry in enumerate(entries)), key=lambda f: (f.key, f.index)
+    )
+    _rank(sorted_features)
+    return sorted_features
 
 
-def _rank(found: list[Features]) -> None:
-    """Which of the main loops of its function each is: by line where lines are known, else as in the text."""
+def _rank(entries: list[Features]) -> None:
+    """Set the rank of each main loop in its function: by line if lines are known, otherwise as in the text."""
     of_function: dict[tuple[str, str], list[Features]] = {}
-    for each in found:
+    for each in entries:
         if each.main:
             of_function.setdefault((each.unit, each.function), []).append(each)
     for loops in of_function.values():
@@ -221,11 +226,13 @@ def _rank(found: list[Features]) -> None:
             each.rank = (place, len(loops))
 
 
-def mark_leftovers(found: Sequence[Features]) -> None:
-    """Main loops that do what another one of the function does, in smaller steps: what a loop that was unrolled by hand
-    leaves over. Roles do not know them, since their lines are others."""
+def mark_leftovers(entries: Sequence[Features]) -> None:
+    """Mark main loops that do what another one of the function does, in smaller steps.
+
+    They remain after a loop that was unrolled by hand. Roles do not cover them, because their lines differ.
+    """
     of_function: dict[tuple[str, str], list[Features]] = {}
-    for each in found:
+    for each in entries:
         if each.main:
             of_function.setdefault((each.unit, each.function), []).append(each)
     for loops in of_function.values():
@@ -234,7 +241,7 @@ def mark_leftovers(found: Sequence[Features]) -> None:
         for each in loops:
             each.leftover = any(
                 _has_larger_steps(other, each)
-                # Versions of one loop are not left over from each other.
+                # Versions of one loop are not remainders of each other.
                 and not (each.line and (each.file, each.line) == (other.file, other.line))
                 and mix_likeness(each.mix, other.mix, 0, 0) >= 0.75
                 for other in loops
@@ -242,7 +249,7 @@ def mark_leftovers(found: Sequence[Features]) -> None:
 
 
 def _has_larger_steps(a: Features, b: Features) -> bool:
-    """Whether an iteration of a, of the assembly or of the source, takes a multiple of the steps of one of b."""
+    """Return True if an iteration of `a`, in assembly or source, takes a multiple of the steps of one of `b`."""
     step_a, step_b = a.entry.kernel.memory.step, b.entry.kernel.memory.step
     stride_a, stride_b = _stride(a) or step_a, _stride(b) or step_b
     if not step_b or step_a < step_b or stride_a < stride_b or step_a % step_b or stride_a % stride_b:
@@ -251,21 +258,21 @@ def _has_larger_steps(a: Features, b: Features) -> bool:
 
 
 def _stride(f: Features) -> float:
-    """Bytes by which an iteration of the source moves on, 0 where that is not known."""
+    """Return the bytes by which an iteration of the source advances; 0 if unknown."""
     return f.entry.kernel.memory.step / f.elements if f.elements else 0.0
 
 
 SEVERAL = 20
-"""Main loops of a function that are compared with each other."""
+"""The most main loops of a function that are compared with each other."""
 
 
 def tail(path: str) -> str:
-    """A file's name without its folders: builds lie in different ones."""
+    """Return a file's name without its folders: builds are in different folders."""
     return path.replace("\\", "/").rpartition("/")[2]
 
 
 def path_likeness(a: str, b: str) -> float:
-    """How much of the ends of two paths is the same: 0 for another file name, 1 for the same path."""
+    """Return how much of the ends of two paths agrees: 0 for different file names, 1 for the same path."""
     if a == b:
         return 1.0
     parts_a, parts_b = a.split("/"), b.split("/")
@@ -278,8 +285,11 @@ def path_likeness(a: str, b: str) -> float:
 
 
 def likeness(a: Features, b: Features) -> float:
-    """How alike what they do is, 0 to 1: by the shares of operations, and where elements are known also by how much
-    an element takes, or a byte by which they move on, which is the same where a loop is unrolled in the source."""
+    """Return how similar the work of two kernels is, 0 to 1.
+
+    It compares the shares of operations. If elements are known, it also compares the work per element, or per byte of
+    the stride, which stays the same when a loop is unrolled in the source.
+    """
     alike = mix_likeness(a.mix, b.mix, a.elements, b.elements)
     stride_a, stride_b = _stride(a), _stride(b)
     if stride_a and stride_b and stride_a != stride_b:
@@ -288,7 +298,7 @@ def likeness(a: Features, b: Features) -> float:
 
 
 def mix_likeness(a: Mix, b: Mix, elements_a: float, elements_b: float) -> float:
-    """The same of two mixes."""
+    """Return the likeness of two mixes, 0 to 1."""
     shares = 0.6 * _common(a.kinds, b.kinds) + 0.4 * _common(a.fine, b.fine)
     if not elements_a or not elements_b or not a.weight or not b.weight:
         return shares
@@ -299,12 +309,15 @@ def mix_likeness(a: Mix, b: Mix, elements_a: float, elements_b: float) -> float:
 def _common(a: dict[str, float], b: dict[str, float]) -> float:
     if len(b) < len(a):
         a, b = b, a
-    # Both are in the order of names: a sum of floats must not depend on which of the two is the first.
+    # Both are in the order of names, because a sum of floats must not depend on which of the two is first.
     return sum([min(share, b[name]) for name, share in a.items() if name in b])
 
 
 def together(mixes: Sequence[tuple[Mix, float]]) -> tuple[Mix, float]:
-    """The mix of several loops that run over the same elements, for one element; (mix, elements) of each, all known."""
+    """Return the mix per element of several loops that run over the same elements.
+
+    `mixes` has the mix and the known number of elements of each loop.
+    """
     kinds: Counter[str] = Counter()
     fine: Counter[str] = Counter()
     weight = 0.0

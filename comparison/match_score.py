@@ -1,9 +1,9 @@
-"""How much speaks for two kernels being the same loop of the source.
+"""The evidence that two kernels are the same loop of the source.
 
 Each observation adds its weight of evidence: the logarithm of how many times as often it is made of two kernels that
 are the same loop as of two that are not, roughly and from experience with code in two versions and from several
-compilers (bench/matching.py counts how often the sum is right). So sums are the logarithm of odds, and what several
-candidates have of it gives a probability. Each observation is the same from either side.
+compilers (bench/matching.py counts how often the sum is right). So sums are the logarithm of odds, and the sums of
+several candidates give a probability. Each observation is symmetric.
 """
 
 from __future__ import annotations
@@ -21,41 +21,42 @@ if TYPE_CHECKING:
     from incc.comparison.match_features import Features
 
 UNIT = 1000
-"""Weights are whole numbers of this part, so that sums do not depend on their order."""
+"""The number of units in a weight of 1: weights are integers, so that sums do not depend on their order."""
 
 NEEDED = 2.0
-"""What must speak for a pair of a function: before anything is looked at, two kernels are rather not the same loop."""
+"""The evidence that a pair of a function needs: without any, two kernels are probably different loops."""
 
 FAR = 8
-"""Lines from which on it does not matter how many they are."""
+"""The distance in lines beyond which a larger one makes no difference."""
 
 
 class Sides(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of the two builds as wholes.
-
-    `functions_a`, `functions_b`: their symbols and short names. `aliases`: pairs of symbols that are one function with
-    two names. `same_sources`: files whose lines are the same in both builds. `shifts`: by how many lines a function's
-    loops have moved, by the pair of symbols and the file.
-    `origins`: names of functions that loops of both builds come from. `moves`: by how many lines the text of such a
-    function has moved, by file and name: what was inlined elsewhere moves with the function it is written in.
-    `rarity`: of a signature, how much it says that two kernels share it. `beside`: pairs of symbols whose functions
-    stand at the same place between others that are known to be the same, and how many sides of it say so. `pool`: how
-    many kernels are still without a partner, by the file's name, "" for all."""
+    """The knowledge about two builds as wholes."""
 
     functions_a: frozenset[str]
+    """The symbols and short names of the first build's functions."""
     functions_b: frozenset[str]
+    """The symbols and short names of the second build's functions."""
     aliases: frozenset[tuple[str, str]]
+    """Pairs of symbols that are one function with two names."""
     same_sources: frozenset[str]
+    """Files whose lines are the same in both builds."""
     shifts: dict[tuple[str, str], int]
+    """The number of lines by which a function's loops have moved, by the pair of symbols."""
     origins: frozenset[str]
+    """Names of functions from which loops of both builds come."""
     moves: dict[tuple[str, str], int]
+    """The number of lines by which a function's text has moved, wherever it was inlined, by file and name."""
     rarity: Callable[[Features], float]
+    """The evidence of sharing a signature."""
     beside: dict[tuple[str, str], int]
+    """Pairs of symbols at the same place between matched functions, with the number of sides that agree."""
     pool: dict[str, int]
+    """The number of kernels still without a partner, by the file's name; "" for all."""
 
 
 def function_evidence(a: Features, b: Features, sides: Sides) -> float:
-    """From the names of functions: 3 and more for the same one."""
+    """Return the evidence of function names: 3 or more for the same function."""
     if a.function and a.function == b.function:
         return 3.5
     if (a.function, b.function) in sides.aliases:
@@ -64,7 +65,7 @@ def function_evidence(a: Features, b: Features, sides: Sides) -> float:
         return 3.0
     elsewhere = a.function in sides.functions_b and b.function in sides.functions_a
     if a.origin and a.origin == b.origin:
-        # Inlined into both, and each build has both: the other copy is the nearer one.
+        # The function was inlined into both, and each build has both callers: the copy in the same caller is closer.
         return 1.0 if elsewhere else 2.5
     if (a.origin and a.origin == b.base) or (b.origin and b.origin == a.base):
         # One compiler inlined it, the other did not.
@@ -72,13 +73,13 @@ def function_evidence(a: Features, b: Features, sides: Sides) -> float:
     if a.names & b.names:
         return -1.0 if elsewhere else 1.0
     evidence = 0.0
-    # A function that both builds have did not get the other's name; of those that only one has, one may well have.
+    # A function that both builds have was not renamed to the other; one that only one build has may well have been.
     if a.function in sides.functions_b:
         evidence -= 1.5
     if b.function in sides.functions_a:
         evidence -= 1.5
     if a.last and a.last == b.last:
-        # In another class or namespace.
+        # The function is in another class or namespace.
         evidence += 2.5
     elif a.words and b.words:
         evidence += 2.0 * len(a.words & b.words) / len(a.words | b.words)
@@ -86,29 +87,29 @@ def function_evidence(a: Features, b: Features, sides: Sides) -> float:
 
 
 def place_evidence(a: Features, b: Features, sides: Sides) -> float:
-    """From lines of the source, or else from the order of a function's loops."""
-    known = a.line and b.line and path_likeness(a.file, b.file) > 0
-    if known and tail_of(a) in sides.same_sources:
+    """Return the evidence of source lines, or else of the order of a function's loops."""
+    has_lines = a.line and b.line and path_likeness(a.file, b.file) > 0
+    if has_lines and tail_of(a) in sides.same_sources:
         distance = _distance(a, b, 0)
         if distance == 0:
             return 4.0
         return -1.0 if distance <= 1 else -4.0
     evidence = 0.0
     if a.origin != b.origin and a.origin in sides.origins and b.origin in sides.origins:
-        # Both builds have loops of both texts: this is one of the one, that one of the other.
+        # Both builds have loops of both texts, so these two belong to different ones.
         evidence -= 3.0
-    moved = sides.moves.get((tail_of(a), a.origin)) if known and a.origin == b.origin else None
+    moved = sides.moves.get((tail_of(a), a.origin)) if has_lines and a.origin == b.origin else None
     if moved is not None:
         distance = _distance(a, b, moved)
         evidence += 3.0 if distance == 0 else 0.5 - 4.0 * min(distance, FAR) / FAR
-        # Copies of a loop follow each other as they did.
+        # Copies of a loop keep their order.
         return evidence + (0.3 * _order(a.rank, b.rank) if a.function == b.function else 0.0)
     if a.function and (a.function == b.function or (a.function, b.function) in sides.aliases):
         alone = a.rank[1] == b.rank[1] == 1
-        # What was inlined is not a part of the function's own text.
+        # Inlined code is not a part of the function's own text.
         inlined = (a.origin and a.origin != a.base) or (b.origin and b.origin != b.base)
         shift = None if inlined else sides.shifts.get((a.function, b.function))
-        if known and shift is not None and not alone:
+        if has_lines and shift is not None and not alone:
             distance = _distance(a, b, shift)
             evidence += 2.0 if distance == 0 else 0.5 - 2.0 * min(distance, FAR) / FAR
         if a.main and b.main:
@@ -121,16 +122,16 @@ def place_evidence(a: Features, b: Features, sides: Sides) -> float:
 
 
 def _order(a: tuple[int, int], b: tuple[int, int]) -> float:
-    """From the place among the main loops of the function."""
+    """Return the evidence of the place among the main loops of the function."""
     if a[1] == b[1]:
         return 1.0 if a == b else -0.5
-    # Where loops came or went, count from either end.
+    # If loops were added or removed, counting starts from either end.
     off = min(abs(a[0] - b[0]), abs((a[1] - a[0]) - (b[1] - b[0])))
     return 0.5 if off == 0 else -0.3 * min(off, 3)
 
 
 def _distance(a: Features, b: Features, shift: int) -> int:
-    """How many lines apart they are, 0 where they have one in common."""
+    """Return the distance of two kernels in lines; 0 if they share a line."""
     lines_a = a.lines
     lines_b = b.lines if not shift else frozenset(line - shift for line in b.lines)
     if not lines_a.isdisjoint(lines_b):
@@ -143,7 +144,7 @@ def tail_of(a: Features) -> str:
 
 
 def work_evidence(a: Features, b: Features, alike: float) -> float:
-    """From what they do: -2.5 for nothing in common, 3 for exactly the same mix."""
+    """Return the evidence of the work: -2.5 for nothing in common, 3 for exactly the same mix."""
     evidence = 5.5 * alike - 2.5
     memory_a, memory_b = a.entry.kernel.memory, b.entry.kernel.memory
     evidence += 0.3 if bool(memory_a.bytes_stored) == bool(memory_b.bytes_stored) else -1.0
@@ -158,13 +159,15 @@ def work_evidence(a: Features, b: Features, alike: float) -> float:
 
 
 def content_evidence(a: Features, b: Features) -> float:
-    """From equal code, the more the longer it is: tiny loops are equal by chance. What a loop unrolled by hand leaves
-    over is the code that the loop was before, but not the loop."""
+    """Return the evidence of equal code, which grows with its length: tiny loops are equal by chance.
+
+    The remainder of a loop unrolled by hand has the code that the loop had before, but it is not that loop.
+    """
     return min(5.0, 0.5 * a.instructions) if a.content == b.content and a.leftover == b.leftover else 0.0
 
 
 def unit_evidence(a: Features, b: Features) -> float:
-    """From the names of files."""
+    """Return the evidence of file names."""
     if not a.unit or not b.unit:
         return 0.0
     alike = path_likeness(a.unit, b.unit)
@@ -172,8 +175,11 @@ def unit_evidence(a: Features, b: Features) -> float:
 
 
 def score(a: Features, b: Features, sides: Sides, sparse: bool = False) -> int:
-    """What speaks for a pair, less what is needed. `sparse`: the pair was found among all kernels, not within a
-    function: then what is needed grows with the number of those that might be it as well."""
+    """Return the evidence for a pair, minus the evidence needed.
+
+    If `sparse` is set, the pair comes from all kernels instead of one function, so the evidence needed grows with the
+    number of other candidates.
+    """
     alike = 1.0 if a.content == b.content else likeness(a, b)
     evidence = (
         function_evidence(a, b, sides)
@@ -193,7 +199,7 @@ def score(a: Features, b: Features, sides: Sides, sparse: bool = False) -> int:
 
 
 def attendant_score(a: Features, b: Features) -> int:
-    """What speaks for two remainders, prologues or fallbacks of one and the same main loop."""
+    """Return the evidence for two remainders, prologues or fallbacks of the same main loop."""
     evidence = 0.0
     role_a, role_b = a.entry.kernel.role, b.entry.kernel.role
     if role_a.name == role_b.name:
@@ -219,10 +225,11 @@ def probability(
     weights: Weights,
     alike: Callable[[int, int, int], bool],
 ) -> float:
-    """How likely a chosen pair is: against either being alone, and against changing partners with any other pair.
+    """Return the probability of a chosen pair, against either kernel being alone and against exchanging partners.
 
-    `alike(side, one, other)`: two kernels of a side (0: rows, 1: columns) are one loop of the source, or the same
-    code, so that it does not matter which of them is meant."""
+    `alike(side, one, other)` returns True if two kernels of a side (0: rows, 1: columns) are one loop of the source, or
+    the same code, so that either may be meant.
+    """
     row, column = pair
     odds = math.exp(min(0.0, -weights.of[pair] / UNIT))
     for other in weights.rows[row]:
@@ -241,7 +248,7 @@ def probability(
 
 
 class Weights:
-    """Weighed pairs, and the others of each row and column."""
+    """Weighted pairs, and the partners of each row and column."""
 
     __slots__ = ("columns", "of", "rows")
 
@@ -259,25 +266,26 @@ def shifts(
     alike: Callable[[Features, Features], float],
     of: Callable[[Features, Features], tuple[str, str]] = lambda a, b: (a.function, b.function),
 ) -> dict[tuple[str, str], int]:
-    """By how many lines the loops of each function, or of what else `of` says, have moved: what most of its pairs say,
-    each as loud as the two are alike. Nothing where no two loops say the same: what one says of itself is no evidence
-    for it."""
+    """Return by how many lines the loops of each function, or of each key from `of`, have moved.
+
+    Most pairs decide, each with its likeness as its weight. A shift that only one loop supports is omitted, because it
+    would be evidence for itself.
+    """
     votes: dict[tuple[str, str], dict[int, dict[int, int]]] = {}
     for a, b in pairs:
         if a.line and b.line:
             loud = votes.setdefault(of(a, b), {}).setdefault(b.line - a.line, {})
             loud[a.line] = max(loud.get(a.line, 0), round(UNIT * alike(a, b) ** 3))
-    found = {}
+    shifts = {}
     for functions, of_function in votes.items():
         moved = max(of_function, key=lambda m: (sum(of_function[m].values()), -abs(m), m))
         if len(of_function[moved]) > 1:
-            found[functions] = moved
-    return found
+            shifts[functions] = moved
+    return shifts
 
 
 def same_sources(a: Sequence[Features], b: Sequence[Features]) -> frozenset[str]:
-    """Names of files of which both builds were made from the same text, as far as lines of loops tell: those of each
-    function are the same."""
+    """Return the names of files that are the same in both builds, judging by the lines of loops."""
     lines: list[dict[tuple[str, str], set[int]]] = [{}, {}]
     for side, loops in zip(lines, (a, b), strict=True):
         for each in loops:

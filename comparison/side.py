@@ -1,4 +1,4 @@
-"""What a comparison is made of: the kernels of each side, as far as a comparison needs them."""
+"""The kernels of each side of a comparison, without the data that a comparison does not read."""
 
 from __future__ import annotations
 
@@ -62,21 +62,22 @@ def without_details(kernel: t.Kernel) -> t.Kernel:
 
 
 class Side(msgspec.Struct, frozen=True):
-    """One of the builds to compare: `info` says how it came about, `entries` are its kernels in the order of the text
-    and of units."""
+    """One of the builds to compare."""
 
     info: c.Side
+    """Its compilers, models and notes."""
     entries: Sequence[Entry]
+    """Its kernels, in the order of units and of their text."""
 
 
 def in_memory(report: t.Report, label: str, named: str = "") -> Side:
-    """A side of a report that is there already."""
+    """Return the side of a report that is already in memory."""
     entries = [entry for unit in report.units for entry in entries_of(unit)]
     return Side(side_info(entries, label, named or label), entries)
 
 
 def side_info(entries: Sequence[Entry], label: str, named: str, notes: Sequence[str] = ()) -> c.Side:
-    """What there is to say of a side with these kernels."""
+    """Return the description of a side with these kernels."""
     compilers: dict[str, None] = {}
     models: dict[tuple[str, str], c.ComparedModel] = {}
     for entry in entries:
@@ -99,25 +100,27 @@ def side_info(entries: Sequence[Entry], label: str, named: str, notes: Sequence[
 
 
 NOT_COUNTED = "Not counted: "
-"""What such a sentence begins with."""
+"""The beginning of a note on what is not counted."""
 
 
 def _not_counted(entries: Sequence[Entry]) -> list[str]:
-    """Sentences on what is in no figure of the kernels: statements that could not be decoded, and instructions that the
-    model lacks; each with the place of the first."""
+    """Return notes on what the figures of the kernels do not include, each with the place of the first case.
+
+    These are statements that could not be decoded, and instructions that the model lacks.
+    """
     refused = [(entry, each) for entry in entries for each in entry.kernel.refused]
     unknown = [(entry, each) for entry in entries for each in entry.kernel.unknown_instructions]
-    found = []
+    notes = []
     if refused:
         entry, first = refused[0]
         what = f"{len(refused)} statements" if len(refused) > 1 else "a statement"
-        found.append(f"{NOT_COUNTED}{what} that could not be decoded, {_place(entry, first.line)}{first.message}.")
+        notes.append(f"{NOT_COUNTED}{what} that could not be decoded, {_place(entry, first.line)}{first.message}.")
     if unknown:
         entry, instruction = unknown[0]
         what = f"{len(unknown)} instructions" if len(unknown) > 1 else "an instruction"
         text = " ".join(instruction.text.split())
-        found.append(f"{NOT_COUNTED}{what} that the model lacks, {_place(entry, instruction.line)}{text}.")
-    return found
+        notes.append(f"{NOT_COUNTED}{what} that the model lacks, {_place(entry, instruction.line)}{text}.")
+    return notes
 
 
 def _place(entry: Entry, line: int) -> str:

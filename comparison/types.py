@@ -1,8 +1,7 @@
-"""The types of a comparison, as mypy and readers see them; its JSON schema is made from them (`schema.py`).
+"""The types of a comparison; its JSON schema is made from them (`views/schemas.py`).
 
-At run time it is made of plain dictionaries. Sides are numbered from 0 in the order of the command line, the first one
-is what the others are compared with. Times are in cycles of the core's clock and per iteration of the kernel where not
-said otherwise.
+Sides are numbered from 0 in the order of the command line; the others are compared with the first one. Times are in
+cycles of the core's clock and per iteration of the kernel, unless stated otherwise.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class ComparedModel(msgspec.Struct, frozen=True):
 
 
 class Variant(msgspec.Struct, frozen=True):
-    """How a side of a matrix came about: what of it is the same in all sides is empty."""
+    """The settings of a side of a matrix; a setting that all sides share is empty."""
 
     compiler: str
     flags: list[str]
@@ -46,24 +45,24 @@ class Variant(msgspec.Struct, frozen=True):
 class Side(msgspec.Struct, frozen=True, kw_only=True):
     """One of the builds that are compared."""
 
-    label: Annotated[str, Meta(description="What it is called: short, and another one than those of the other sides.")]
-    input: Annotated[str, Meta(description="What was named on the command line.")]
-    compilers: Annotated[list[str], Meta(description="With versions, each once; empty for code that was given.")]
+    label: Annotated[str, Meta(description="A short name, different from those of the other sides.")]
+    input: Annotated[str, Meta(description="The input as named on the command line.")]
+    compilers: Annotated[list[str], Meta(description="With versions, each once; empty for code that was not compiled.")]
     models: Annotated[list[ComparedModel], Meta(description="Each once.")]
     kernels: Count
-    variant: Annotated[Variant | None, Meta(description="Of a matrix; else null.")]
+    variant: Annotated[Variant | None, Meta(description="The settings of a side of a matrix; otherwise null.")]
     problem: Annotated[
-        str, Meta(description="Why there is nothing of it, such as a compiler's error; empty if there is.")
+        str, Meta(description="Why there are no kernels, such as a compiler's error; empty if there are.")
     ]
-    notes: Annotated[list[str], Meta(description="What a reader must know of it, one sentence each.")]
+    notes: Annotated[list[str], Meta(description="Notes on the side, one sentence each.")]
 
 
 class KernelFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """The figures of a kernel, per iteration of the assembly's loop. Null is what is not known."""
+    """The figures of a kernel, per iteration of the assembly's loop. Null stands for an unknown value."""
 
     cycles: Amount
     cycles_least: Amount
-    cycles_most: Annotated[Amount | None, Meta(description="Null where there is no end.")]
+    cycles_most: Annotated[Amount | None, Meta(description="Null where there is no upper limit.")]
     at_least: Annotated[bool, Meta(description="Something is not counted.")]
     elements: Annotated[Amount | None, Meta(description="Elements of the source's loop that an iteration stands for.")]
     cycles_per_element: Amount | None
@@ -96,7 +95,7 @@ Figures = KernelFigures  # a report has a type of that name already, and the sch
 class Member(msgspec.Struct, frozen=True, kw_only=True):
     """A kernel of one side."""
 
-    unit: Annotated[str, Meta(description="The source, for code that was given the file of it.")]
+    unit: Annotated[str, Meta(description="The source; for code that was not compiled, its file.")]
     assembly_file: str
     first_line: Annotated[Count, Meta(description="In the assembly.")]
     last_line: Count
@@ -106,27 +105,26 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     function_name: Annotated[str, Meta(description="As the source writes it: C++ names demangled.")]
     source: Location | None
     label: str
-    role: Annotated[str, Meta(description="As in a report: main, remainder …; empty for what is no loop.")]
+    role: Annotated[str, Meta(description="As in a report: main, remainder …; empty for code that is no loop.")]
     model: Annotated[str, Meta(description="The core, by its -mcpu name.")]
     figures: KernelFigures
     limited_by: list[BoundName]
     limit: Annotated[str, Meta(description="What limits it, in a few words, as the overview of a report has it.")]
-    vector: Annotated[str, Meta(description="How wide its vectors are, as there.")]
+    vector: Annotated[str, Meta(description="The width of its vectors, as there.")]
     verdict: str
     hints: Annotated[list[str], Meta(description="The rules of its hints.")]
     parts: Annotated[
         list[str],
         Meta(
             description=(
-                "The kernel_ids of loops of this side that do the rest of the work: the loop was split. Cycles an "
-                "element that "
-                "are compared are the sum."
+                "The kernel_ids of loops of this side that do the rest of the work, because the loop was split. "
+                "The compared cycles per element are the sum."
             )
         ),
     ]
-    instructions: Annotated[list[Instruction] | None, Meta(description="Null where they were not asked for.")]
+    instructions: Annotated[list[Instruction] | None, Meta(description="Null where not requested.")]
     resources: Annotated[
-        list[Resource] | None, Meta(description="Ports and units, to which pressure belongs; null like instructions.")
+        list[Resource] | None, Meta(description="The ports and units of pressure; null like instructions.")
     ]
 
 
@@ -152,18 +150,16 @@ CauseKind = Literal[
 
 
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that differs between two kernels and accounts for a difference in cycles."""
+    """A difference between two kernels that accounts for a difference in cycles."""
 
     kind: CauseKind
     text: Annotated[str, Meta(description="In a few words, with the cycles: “+2 reloads on the LCD: +8 cycles”.")]
     cycles: Annotated[
         Number | None,
-        Meta(
-            description="What it adds to the difference, on the change's basis; null where no number can be put to it."
-        ),
+        Meta(description="The share of the difference, on the change's basis; null where there is no number."),
     ]
-    a: Annotated[list[Index], Meta(description="Instructions of the first kernel that it is about.")]
-    b: Annotated[list[Index], Meta(description="Of the second.")]
+    a: Annotated[list[Index], Meta(description="The instructions of the first kernel that cause it.")]
+    b: Annotated[list[Index], Meta(description="Those of the second kernel.")]
     evidence: dict[str, Any]
 
 
@@ -176,26 +172,24 @@ class Aligned(msgspec.Struct, frozen=True):
 
 
 class Change(msgspec.Struct, kw_only=True):
-    """What became of a kernel, relative to that of the row's base side."""
+    """The change of a kernel, relative to that of the row's base side."""
 
     matched_by: Annotated[
         Literal["content", "identity", "function", "similarity"],
         Meta(
             description=(
                 "content: the same code; identity: the same loop of the same function; function: another loop of the "
-                "same "
-                "function; similarity: of another function."
+                "same function; similarity: a loop of another function."
             )
         ),
     ]
-    confidence: Annotated[Share, Meta(description="How sure it is that they are the same loop of the source.")]
+    confidence: Annotated[Share, Meta(description="The probability that they are the same loop of the source.")]
     outcome: Annotated[
         Literal["same", "moved", "equal", "faster", "slower", "unknown"],
         Meta(
             description=(
-                "same: code and figures are; moved: so they are, at another place or under another name; equal: other "
-                "code as "
-                "fast; unknown: what they do cannot be compared."
+                "same: equal code and figures; moved: the same, at another place or under another name; equal: other "
+                "code, equal cycles; unknown: their work cannot be compared."
             )
         ),
     ]
@@ -203,38 +197,33 @@ class Change(msgspec.Struct, kw_only=True):
         Literal["element", "work", "iteration", ""],
         Meta(
             description=(
-                "What cycles are compared of. element: of the source's loop; work: as much work as an iteration does "
-                "of the "
-                "one that does more; iteration: of the assembly's loop, which does the same in both; empty where they "
-                "cannot "
-                "be compared."
+                "The unit whose cycles are compared. element: of the source's loop; work: as much work as an "
+                "iteration of the kernel that does more; iteration: of the assembly's loop, which does the same in "
+                "both; empty where they cannot be compared."
             )
         ),
     ]
     work: Annotated[
-        Amount | None, Meta(description="How many times as much an iteration of b does as one of a; null if not known.")
+        Amount | None, Meta(description="How many times as much an iteration of b does as one of a; null if unknown.")
     ]
     scale_a: Annotated[
         Amount | None,
-        Meta(
-            description="What figures of an iteration of a are multiplied by to be on that basis; null if there is "
-            "none."
-        ),
+        Meta(description="The factor that brings figures of an iteration of a to that basis; null if there is none."),
     ]
     scale_b: Amount | None
     cycles_a: Annotated[Amount | None, Meta(description="Cycles on that basis.")]
     cycles_b: Amount | None
-    ratio: Annotated[Amount | None, Meta(description="cycles_b over cycles_a: below 1 is faster; null if not known.")]
+    ratio: Annotated[Amount | None, Meta(description="cycles_b over cycles_a: below 1 is faster; null if unknown.")]
     text: Annotated[str, Meta(description="The change in one sentence.")]
-    causes: Annotated[list[Cause], Meta(description="What accounts for it, what matters most first.")]
-    alignment: Annotated[list[Aligned] | None, Meta(description="Null where it was not asked for.")]
+    causes: Annotated[list[Cause], Meta(description="The causes of the difference, the most important first.")]
+    alignment: Annotated[list[Aligned] | None, Meta(description="Null where not requested.")]
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
     """Kernels of the sides that are one loop of the source."""
 
-    name: Annotated[str, Meta(description="The function as one speaks of it; with the core where a side has several.")]
-    source: Annotated[Location | None, Meta(description="Where it is, in the last side that says so.")]
+    name: Annotated[str, Meta(description="The function's short name; with the core where a side has several.")]
+    source: Annotated[Location | None, Meta(description="Its place, in the last side that has one.")]
     members: Annotated[list[Member | None], Meta(description="By side; null where it has none.")]
     base: Annotated[
         Annotated[int, Meta(ge=0)],
@@ -243,28 +232,28 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     changes: Annotated[list[Change | None], Meta(description="By side; null for the base and for sides without it.")]
     best: Annotated[
         list[Count],
-        Meta(description="The sides with the fewest cycles on a common basis; empty where that is not known."),
+        Meta(description="The sides with the fewest cycles on a common basis; empty where that is unknown."),
     ]
-    weight: Annotated[Amount, Meta(description="How much the row matters: rows come in falling order of it.")]
+    weight: Annotated[Amount, Meta(description="The importance of the row: rows come in falling order of it.")]
 
 
 class Offender(msgspec.Struct, frozen=True):
     """A kernel for which the condition of --fail-if holds."""
 
-    row: Annotated[Count, Meta(description="Of the rows.")]
+    row: Annotated[Count, Meta(description="The index of the row.")]
     side: Count
-    text: Annotated[str, Meta(description="What is wrong, in one sentence with the figures that the condition names.")]
+    text: Annotated[str, Meta(description="The violation, in one sentence with the figures that the condition names.")]
 
 
 class Gate(msgspec.Struct, frozen=True):
-    """What --fail-if found."""
+    """The result of --fail-if."""
 
     condition: str
     offenders: list[Offender]
 
 
 class Totals(msgspec.Struct, frozen=True, kw_only=True):
-    """Pairs with the base side by their outcome, of one side."""
+    """The pairs of one side with the base side, counted by outcome."""
 
     same: Count
     moved: Count
@@ -272,18 +261,16 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     faster: Count
     slower: Count
     unknown: Count
-    only_a: Annotated[Count, Meta(description="Kernels of the first side without one here.")]
+    only_a: Annotated[Count, Meta(description="Kernels of the first side without a counterpart here.")]
     only_b: Annotated[Count, Meta(description="Kernels of this side that no earlier one has.")]
     speedup: Annotated[
         Amount | None,
-        Meta(
-            description="Geometric mean of the ratios, of all whose ratio is known; below 1 is faster; null for none."
-        ),
+        Meta(description="Geometric mean of the known ratios; below 1 is faster; null for none."),
     ]
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """Kernels of several builds and what became of them."""
+    """The kernels of several builds and their changes."""
 
     schema_version: Annotated[
         Literal["1.0"],
@@ -298,7 +285,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     tool: Tool
     sides: Annotated[list[Side], Meta(min_length=2)]
     totals: Annotated[list[Totals | None], Meta(description="By side; null for the first.")]
-    where: Annotated[str, Meta(description="The condition that chose among the rows; empty for all.")]
+    where: Annotated[str, Meta(description="The condition that selected the rows; empty for all.")]
     rows: list[Row]
     gate: Annotated[Gate | None, Meta(description="Null where there was no --fail-if.")]
-    notes: Annotated[list[str], Meta(description="What a reader must know, one sentence each.")]
+    notes: Annotated[list[str], Meta(description="Notes on the comparison, one sentence each.")]

@@ -1,1 +1,1 @@
-"""Reports in a SQLite database: their history over commits, and baselines to compare with (docs/database.md)."""
+"""Reports in a SQLite database: the history of kernels over commits, and baselines (docs/database.md)."""

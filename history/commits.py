@@ -1,4 +1,4 @@
-"""What git says of the working directory, where it is one of a repository."""
+"""The commit of the working directory, from git."""
 
 from __future__ import annotations
 
@@ -7,36 +7,39 @@ from msgspec.structs import replace
 
 
 class Checkout(msgspec.Struct, frozen=True, kw_only=True):
-    """A commit that git knows: its name in full, its date (seconds since 1970); of what is checked out also the branch
-    ("" for none), and whether files are not as they were committed."""
+    """A commit in git."""
 
     name: str
+    """The full hash."""
     date: int
+    """The commit date, in seconds since 1970."""
     branch: str = ""
+    """The branch that is checked out; "" for none, and for other commits."""
     modified: bool = False
+    """True if files of the working directory differ from the commit."""
 
 
 def checked_out() -> Checkout | None:
-    """The commit of the working directory; None where there is no repository, commit or git."""
-    found = commit_of("HEAD")
-    if found is None:
+    """Return the commit of the working directory; None without a repository, a commit or git."""
+    commit = commit_of("HEAD")
+    if commit is None:
         return None
     branch = _git("symbolic-ref", "--quiet", "--short", "HEAD") or ""
     status = _git("status", "--porcelain", "--untracked-files=no")
-    return replace(found, branch=branch, modified=bool(status))
+    return replace(commit, branch=branch, modified=bool(status))
 
 
 def commit_of(name: str) -> Checkout | None:
-    """The commit that git calls so; None if it knows none."""
-    found = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-    if not found:
+    """Return the commit that git resolves a name to; None if there is none."""
+    commit = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    if not commit:
         return None
-    date = _git("show", "--no-patch", "--no-show-signature", "--format=%ct", found)
-    return Checkout(name=found, date=int(date)) if date and date.isdecimal() else None
+    date = _git("show", "--no-patch", "--no-show-signature", "--format=%ct", commit)
+    return Checkout(name=commit, date=int(date)) if date and date.isdecimal() else None
 
 
 def _git(*arguments: str) -> str | None:
-    """What git prints; None if it cannot say."""
+    """Return the output of a git command; None if it fails."""
     import subprocess
 
     try:

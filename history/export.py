@@ -1,4 +1,4 @@
-"""All figures of a database as a table, and its reports as they came."""
+"""Export of a database: all figures as a table, and the reports as they were added."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ ROW_NAMES: dict[str, Name] = {
     **{name: Name(kind, meaning, lambda unit, kernel: None) for name, (kind, meaning, _) in _EXTRA.items()},
     **NAMES,
 }
-"""The columns of a table, which conditions on its rows may name: those of kernels and some of commits and units."""
+"""The columns of the table, which conditions on its rows may name: those of kernels, and some of commits and units."""
 
 _SOME = 2000
 
 
 def rows(database: Database, condition: Condition | None) -> Iterator[tuple[Any, ...]]:
-    """The values of ROW_NAMES of each kernel of each commit, the oldest commit first."""
+    """Yield the values of ROW_NAMES for each kernel of each commit, the oldest commit first."""
     extra = ", ".join(expression for _, _, expression in _EXTRA.values())
-    found = database.rows(
+    kernels = database.rows(
         f"""SELECT {extra}, {selected(tuple(NAMES))} FROM commits c JOIN units u ON u."commit" = c.id
         JOIN unit_kernels l ON l.unit = u.id JOIN kernels k ON k.id = l.kernel
         ORDER BY {ORDER}, u.source, u.assembly_file, u."key", u.digest, l.place"""
     )
     truths = [n for n, name in enumerate(ROW_NAMES.values()) if name.kind == TRUTH]
-    for row in found:
+    for row in kernels:
         values = list(row)
         values[1] = iso(values[1]) or None
         for n in truths:
@@ -54,7 +54,7 @@ def rows(database: Database, condition: Condition | None) -> Iterator[tuple[Any,
 
 
 def write_csv(database: Database, condition: Condition | None, stream: TextIO) -> None:
-    """RFC 4180, with a line of names; what is not known is empty, truths are true and false."""
+    """Write the table as CSV (RFC 4180) with a header; unknown values are empty, booleans are true and false."""
     import csv
 
     writer = csv.writer(stream, lineterminator="\n")
@@ -64,7 +64,7 @@ def write_csv(database: Database, condition: Condition | None, stream: TextIO) -
 
 
 def write_parquet(database: Database, condition: Condition | None, stream: BinaryIO) -> None:
-    """The same as a Parquet file. Raises InputError without pyarrow."""
+    """Write the table as a Parquet file. Raises InputError without pyarrow."""
     try:
         import pyarrow as arrow
         import pyarrow.parquet as parquet
@@ -82,7 +82,7 @@ def write_parquet(database: Database, condition: Condition | None, stream: Binar
 
 
 def reports(database: Database, commit: Commit | None) -> Iterator[t.Report]:
-    """The reports of a commit, or of all, one for each unit, as they were added."""
+    """Yield the reports of a commit, or of all, one for each unit, as they were added."""
     units = database.rows(
         f"""SELECT u.id, b.data FROM commits c JOIN units u ON u."commit" = c.id JOIN bodies b ON b.id = u.body
         WHERE :commit IS NULL OR c.id = :commit ORDER BY {ORDER}, u.source, u.assembly_file, u."key", u.digest""",

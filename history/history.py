@@ -1,10 +1,10 @@
-"""Kernels over commits and builds: what became of one, and which build of it is the fastest.
+"""Kernels over commits and builds: the history of a kernel, and its fastest build.
 
-A series follows one kernel in one build. From a commit to the next, the kernels of a function are told apart by what
-they are known by and their code: equal code first, so that a loop which another one was put before is still itself.
-Where a kernel is gone, one with the same code takes its place, if that was not there before: it was renamed or moved.
-Where there is none such, one of the same source does that was not there before and that a comparison of the two units
-takes for it: it was renamed and changed.
+A series follows one kernel in one build. From one commit to the next, the kernels of a function are distinguished by
+their names and their code: equal code first, so that a loop keeps its series if another one is inserted before it. If a
+kernel is gone, a kernel with the same code continues its series, unless that was there before: it was renamed or moved.
+Otherwise, a new kernel of the same source continues it if a comparison of the two units matches them: it was renamed
+and changed.
 """
 
 from __future__ import annotations
@@ -24,22 +24,24 @@ if TYPE_CHECKING:
     from incc.history.store import Commit, Database
 
 MAIN = ("", "main")
-"""Roles of kernels that are shown where no other is asked for: the others run little."""
+"""Roles of kernels that are shown by default: the others run little."""
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
-    """Which kernels are meant: `name` is what they are known by or their function, or a pattern of it as the shell's;
-    "" for all. `line`: of the source, at the newest commit that has it; 0 for any. `model`: the core, "" for any.
-    `roles`: those of loops, none for all."""
+    """A selection of kernels."""
 
     name: str = ""
+    """The kernel_id or function, or a shell pattern of it; "" for all."""
     line: int = 0
+    """The source line, at the newest commit that has the kernel; 0 for any."""
     model: str = ""
+    """The core; "" for any."""
     roles: tuple[str, ...] = MAIN
+    """The roles of loops; empty for all."""
 
 
 def choice(text: str, model: str = "", everything: bool = False) -> Choice:
-    """What a user means by KERNEL[:LINE]."""
+    """Return the selection for a user's KERNEL[:LINE]."""
     name, colon, line = text.rpartition(":")
     if colon and line.isascii() and line.isdecimal() and name and not name.endswith(":"):
         return Choice(name=name, line=int(line), model=model, roles=() if everything else MAIN)
@@ -90,9 +92,9 @@ _IN_ORDER = 'ORDER BY u."commit", u.source, u.assembly_file, u."key", u.added, u
 
 
 def _rows(database: Database, where: str, values: dict[str, Any]) -> list[_Row]:
-    found = database.rows(f"{_SELECT} WHERE {where} {_IN_ORDER}", values)
+    rows = database.rows(f"{_SELECT} WHERE {where} {_IN_ORDER}", values)
     names = _Row.__struct_fields__
-    return [_Row(**dict(zip(names, (*row[:-4], row[-4:]), strict=True))) for row in found]
+    return [_Row(**dict(zip(names, (*row[:-4], row[-4:]), strict=True))) for row in rows]
 
 
 def _chosen(database: Database, chosen: Choice) -> list[_Row]:
@@ -104,7 +106,7 @@ def _chosen(database: Database, chosen: Choice) -> list[_Row]:
         conditions.append("u.model = :model")
     values = {"name": chosen.name, "glob": chosen.name.replace("[!", "[^"), "model": chosen.model}
     rows = _rows(database, " AND ".join(conditions) or "1", values)
-    # Who names a remainder by what it is known by means it.
+    # A remainder that is named by its kernel_id is meant.
     return [r for r in rows if not chosen.roles or r.role in chosen.roles or r.kernel_id == chosen.name]
 
 
@@ -114,8 +116,8 @@ _NAMES = ("kernel_id", "function", "function_name", "called", "name")
 # --- series -----------------------------------------------------------------------------------------------------------
 
 
-def history(database: Database, asked: str, chosen: Choice) -> d.History:
-    """The series of the kernels that are meant, by function and source."""
+def history(database: Database, query: str, chosen: Choice) -> d.History:
+    """Return the series of the selected kernels, by function and source."""
     commits = database.commits()
     lanes = _Lanes(database, commits, _chosen(database, chosen)).followed()
     if chosen.line:
@@ -123,11 +125,11 @@ def history(database: Database, asked: str, chosen: Choice) -> d.History:
     by_number = {commit.id: commit for commit in commits}
     series = [_series(lane, by_number) for lane in lanes]
     series.sort(key=lambda s: (s.function, s.source, s.kernel_id, s.model))
-    return d.History(kernel=asked, commits=len(commits), series=series)
+    return d.History(kernel=query, commits=len(commits), series=series)
 
 
 class _Lanes:
-    """Rows of many commits, put together to series."""
+    """The rows of many commits, joined to series."""
 
     def __init__(self, database: Database, commits: Sequence[Commit], rows: Iterable[_Row]) -> None:
         self.database = database
@@ -146,23 +148,25 @@ class _Lanes:
         for commit in self.order:
             open_rows = list(self.rows[commit])
             ends = self._pair(lanes, open_rows)
-            # What is left is gone, or has another name now.
+            # The remaining kernels are gone, or have another name now.
             for find in (self._any_same_code, self._like_the_last):
                 for lane in ends:
-                    if lane[-1].commit == commit or (found := find(lane, commit)) is None:
+                    if lane[-1].commit == commit or (successor := find(lane, commit)) is None:
                         continue
-                    lane.append(found)
-                    if found in open_rows:
-                        open_rows.remove(found)
-                    self._watch(found, commit)
+                    lane.append(successor)
+                    if successor in open_rows:
+                        open_rows.remove(successor)
+                    self._watch(successor, commit)
             lanes += [[row] for row in open_rows if row in self.wanted]
         for lane in lanes:
             self._look_back(lane)
         return lanes
 
     def _pair(self, lanes: list[list[_Row]], rows: list[_Row]) -> list[list[_Row]]:
-        """Adds rows of a commit to the lanes that they go on, and takes them out of `rows`; returns the lanes that none
-        does."""
+        """Append rows of a commit to the lanes that they continue, and remove them from `rows`.
+
+        Returns the lanes that no row continues.
+        """
         left = lanes
         for key in (*_SAME_BUILD, *_NEW_BUILD):
             new_build = key in _NEW_BUILD
@@ -178,7 +182,7 @@ class _Lanes:
             for value, some in ends.items():
                 others = by_key[value]
                 if new_build:
-                    # Which of several builds became which of several others nobody knows.
+                    # If there are several builds on one side, it is unknown which became which.
                     some = [lane for lane in some if any(self.builds.follow(lane[-1], row) for row in others)]
                     others = [row for row in others if any(self.builds.follow(lane[-1], row) for lane in some)]
                     if len(some) > 1 or len(others) > 1:
@@ -194,26 +198,26 @@ class _Lanes:
         return left
 
     def _look_back(self, lane: list[_Row]) -> None:
-        """What a kernel was called before it got the name by which it was asked for."""
+        """Prepend the rows that a kernel had under earlier names."""
         start = end = self.order.index(lane[0].commit)
         for n in reversed(range(start)):
             first = lane[0]
-            found = None
+            earlier = None
             if first not in self.wanted:
-                found = self._nearest(first, self._known_by(first, self.order[n]))
-            elif found := self._same_code(first, self.order[n]):
-                # What it was between then and now.
+                earlier = self._nearest(first, self._known_by(first, self.order[n]))
+            elif earlier := self._same_code(first, self.order[n]):
+                # The rows between that commit and the first one belong to the lane as well.
                 for commit in reversed(self.order[n + 1 : end]):
-                    between = self._nearest(lane[0], self._known_by(found, commit))
+                    between = self._nearest(lane[0], self._known_by(earlier, commit))
                     if between is not None and between not in self.wanted:
                         lane.insert(0, between)
             else:
-                found = self.likenesses.find(first, self.order[n])
-            if found is not None and found not in self.wanted:
-                lane.insert(0, found)
+                earlier = self.likenesses.find(first, self.order[n])
+            if earlier is not None and earlier not in self.wanted:
+                lane.insert(0, earlier)
 
     def _nearest(self, row: _Row, others: Iterable[_Row]) -> _Row | None:
-        """Of several builds of a kernel that most like another one's."""
+        """Return the row whose build is most like that of `row`."""
         return min(
             others,
             key=lambda o: (o.build != row.build, o.content_hash != row.content_hash, o.compiler != row.compiler),
@@ -223,8 +227,8 @@ class _Lanes:
     def _watch(self, row: _Row, since: int) -> None:
         """Follow a kernel under its new name in later commits."""
         for commit in self.order[self.order.index(since) + 1 :]:
-            known = set(self.rows[commit])
-            self.rows[commit] += [found for found in self._known_by(row, commit) if found not in known]
+            present = set(self.rows[commit])
+            self.rows[commit] += [row_there for row_there in self._known_by(row, commit) if row_there not in present]
 
     def _known_by(self, row: _Row, commit: int) -> list[_Row]:
         return _rows(
@@ -235,28 +239,27 @@ class _Lanes:
         )
 
     def _any_same_code(self, lane: list[_Row], commit: int) -> _Row | None:
-        """A kernel of a commit with the code that one had last, or earlier."""
+        """Return a kernel of a commit with the last, or an earlier, code of a lane."""
         hashes: set[str] = set()
         for row in reversed(lane):
             if row.content_hash not in hashes:
                 hashes.add(row.content_hash)
-                if found := self._same_code(row, commit):
-                    return found
+                if match := self._same_code(row, commit):
+                    return match
             if len(hashes) == _HASHES:
                 break
         return None
 
     def _same_code(self, row: _Row, commit: int) -> _Row | None:
-        """A kernel of a commit with the same code as one of another commit that has no such name there; none that
-        both have."""
+        """Return a kernel of a commit with the code of `row`, unless either one's name is in both commits."""
         if self._is_there(row.known_by, commit):
             return None
-        found = _rows(
+        candidates = _rows(
             self.database,
             'k.content_hash = :hash AND u.model = :model AND u."commit" = :commit',
             {"hash": row.content_hash, "model": row.model, "commit": commit},
         )
-        new = [other for other in found if not self._is_there(other.known_by, row.commit)]
+        new = [other for other in candidates if not self._is_there(other.known_by, row.commit)]
         new.sort(key=lambda other: (other.build != row.build, other.source != row.source))
         return new[0] if new else None
 
@@ -278,7 +281,7 @@ class _Lanes:
 
 
 _HASHES = 8
-"""Codes of a kernel that are looked for when it is gone, the last ones: a renamed one has seldom an older one."""
+"""The most codes of a kernel, latest first, that are looked for when it is gone: older ones rarely return."""
 
 _SAME_BUILD: tuple[Callable[[_Row], Hashable], ...] = (
     lambda r: (r.known_by, r.build, r.content_hash),
@@ -292,12 +295,14 @@ _NEW_BUILD: tuple[Callable[[_Row], Hashable], ...] = (
     lambda r: (r.known_by, r.content_hash),
     lambda r: r.known_by,
 )
-"""What rows of two commits have in common that are the same kernel, the surest first: in the same build of it, and in
-one that has taken another's place."""
+"""Keys that rows of one kernel share in two commits, the most certain first.
+
+The first list is for rows of the same build, the second for a build that replaced another.
+"""
 
 
 class _Likenesses:
-    """What became of kernels that are gone, as a comparison of the units that they were in finds it."""
+    """Successors of kernels that are gone, from comparisons of the units that they were in."""
 
     def __init__(
         self, database: Database, order: Sequence[int], is_there: Callable[[tuple[str, str, str], int], bool]
@@ -309,38 +314,41 @@ class _Likenesses:
         self.pairs: dict[tuple[int, int], dict[int, int]] = {}
 
     def find(self, row: _Row, commit: int) -> _Row | None:
-        """The kernel of a commit, the next or the last one that has the source, that is most likely the same. None if
-        it is there by its name, or what is like it has had its own in both."""
+        """Return the kernel of a commit that a comparison matches with `row`, which is gone there.
+
+        None if a commit between the two has the source, if the kernel is there under its name, or if its match is a
+        kernel that both commits have.
+        """
         if self.is_there(row.known_by, commit):
             return None
         at, other = self.order.index(row.commit), self.order.index(commit)
         if any(self._units(between, row) for between in self.order[min(at, other) + 1 : max(at, other)]):
             return None
         units = self._units(commit, row)
-        # Which of several other builds took the place of this one nobody knows.
+        # If there are several other builds, it is unknown which one replaced this one.
         same = [unit for unit, build in units if build == row.build] or [unit for unit, _ in units]
         if len(same) != 1:
             return None
         place = self._matched(*((row.unit, same[0]) if at < other else (same[0], row.unit)), at < other).get(row.place)
         if place is None:
             return None
-        found = _rows(self.database, "u.id = :unit AND l.place = :place", {"unit": same[0], "place": place})
-        return next((one for one in found if not self.is_there(one.known_by, row.commit)), None)
+        candidates = _rows(self.database, "u.id = :unit AND l.place = :place", {"unit": same[0], "place": place})
+        return next((one for one in candidates if not self.is_there(one.known_by, row.commit)), None)
 
     def _units(self, commit: int, row: _Row) -> list[tuple[int, tuple[str, str, str]]]:
-        """Units of the kernel's source and core with their builds."""
+        """Return the units of the kernel's source and core, with their builds."""
         key = commit, row.source, row.model
         if key not in self.units:
-            found = self.database.rows(
+            rows = self.database.rows(
                 """SELECT id, compiler, compiler_version, command FROM units
                 WHERE "commit" = ? AND ? IN (source, assembly_file) AND model = ?""",
                 key,
             )
-            self.units[key] = [(number, (compiler, version, command)) for number, compiler, version, command in found]
+            self.units[key] = [(number, (compiler, version, command)) for number, compiler, version, command in rows]
         return self.units[key]
 
     def _matched(self, a: int, b: int, forth: bool) -> dict[int, int]:
-        """Places of kernels in the one unit to those in the other; `forth`: of a in b."""
+        """Return the places of matched kernels: from unit `a` to `b` if `forth`, otherwise from `b` to `a`."""
         if (a, b) not in self.pairs:
             from incc.comparison.match import match
             from incc.history.read import entries_of_unit
@@ -349,16 +357,16 @@ class _Likenesses:
             try:
                 entries = [entries_of_unit(self.database, unit) for unit in (a, b)]
             except InputError:
-                # It can be kept, but not be compared: its report lacks something.
+                # The report lacks a part that comparisons need, although it can be stored.
                 self.pairs[a, b] = {}
             else:
-                self.pairs[a, b] = {found.a: found.b for found in match(*entries).matches}
+                self.pairs[a, b] = {pair.a: pair.b for pair in match(*entries).matches}
         places = self.pairs[a, b]
         return places if forth else {other: one for one, other in places.items()}
 
 
 class _Builds:
-    """Which builds there are of kernels, and when: whether one takes the place of another or stands beside it."""
+    """The builds of kernels and their commits: a build replaces another, or exists beside it."""
 
     def __init__(self, order: Sequence[int], rows: Iterable[_Row]) -> None:
         self.number = {commit: n for n, commit in enumerate(order)}
@@ -377,8 +385,10 @@ class _Builds:
                 self.beside.add(row.known_by)
 
     def follow(self, a: _Row, b: _Row) -> bool:
-        """Whether the build of b, at a later commit, may be what became of that of a: no commit has several builds of
-        the kernel, or the one ends before the other begins."""
+        """Return True if the build of `b`, at a later commit, may have replaced that of `a`.
+
+        It may if no commit has several builds of the kernel, or if the one ends before the other begins.
+        """
         if a.known_by not in self.beside:
             return True
         number = self.number[b.commit]
@@ -433,8 +443,10 @@ def _point(row: _Row, commit: Commit, before: _Row | None) -> d.Point:
 
 
 def _basis(a: _Row, b: _Row) -> str:
-    """On what basis cycles of two kernels are compared. An iteration is the same in equal code, and where as much is
-    computed, loaded and stored in it."""
+    """Return the basis on which cycles of two kernels are compared; "" for none.
+
+    An iteration is a basis for equal code, and if it computes, loads and stores as much.
+    """
     if a.cycles_per_element is not None and b.cycles_per_element is not None:
         return "element"
     if a.content_hash == b.content_hash or (a.work == b.work and any(a.work)):
@@ -453,7 +465,7 @@ def _build(row: _Row) -> d.Build:
 
 
 def iso(seconds: int | None) -> str:
-    """A date and time in UTC; empty for none."""
+    """Return a date and time in UTC; "" for None."""
     if seconds is None:
         return ""
     try:
@@ -466,8 +478,8 @@ def iso(seconds: int | None) -> str:
 # --- the best ---------------------------------------------------------------------------------------------------------
 
 
-def best(database: Database, asked: str, chosen: Choice) -> d.Bests:
-    """The builds of each kernel, the fastest first."""
+def best(database: Database, query: str, chosen: Choice) -> d.Bests:
+    """Return the builds of each kernel, the fastest first."""
     commits = database.commits()
     age = {commit.id: n for n, commit in enumerate(reversed(commits))}
     by_number = {commit.id: commit for commit in commits}
@@ -482,32 +494,32 @@ def best(database: Database, asked: str, chosen: Choice) -> d.Bests:
             without += row.role == "main"
             continue
         of = kernels[row.source, row.function, numbers[row], row.model]
-        # Of several loops for one line of the source none can be left out; the slowest says how fast they are at most.
+        # All loops of one source line are needed; the slowest one is the bound on their speed.
         build = row.unit, row.build
         if build not in of or (of[build].cycles_per_element or 0) < row.cycles_per_element:
             of[build] = row
-    found: list[d.Best] = []
+    bests: list[d.Best] = []
     for (source, _, number, model), builds in sorted(kernels.items()):
         fastest: dict[tuple[str, str, str], _Row] = {}
         for row in sorted(builds.values(), key=lambda r: (r.cycles_per_element or 0, age[r.commit], r.build)):
             fastest.setdefault(row.build, row)
         candidates = [_candidate(row, by_number[row.commit]) for row in fastest.values()]
         called = next(iter(fastest.values())).called
-        found.append(d.Best(function=called, source=source, number=number, model=model, builds=candidates))
-    return d.Bests(kernel=asked, kernels=found, without_elements=without)
+        bests.append(d.Best(function=called, source=source, number=number, model=model, builds=candidates))
+    return d.Bests(kernel=query, kernels=bests, without_elements=without)
 
 
 def _numbers(rows: Iterable[_Row]) -> dict[_Row, int]:
-    """Which of the loops of its function each kernel is: those of one line count as one."""
+    """Return the number of each kernel among the loops of its function; loops of one line count as one."""
     by_function: defaultdict[tuple[int, str], list[_Row]] = defaultdict(list)
     for row in rows:
         by_function[row.unit, row.function].append(row)
-    found = {}
+    numbers = {}
     for some in by_function.values():
         places = sorted({(row.line or 0, 0 if row.line else row.place) for row in some})
         for row in some:
-            found[row] = 1 + places.index((row.line or 0, 0 if row.line else row.place))
-    return found
+            numbers[row] = 1 + places.index((row.line or 0, 0 if row.line else row.place))
+    return numbers
 
 
 def _candidate(row: _Row, commit: Commit) -> d.Candidate:
@@ -530,7 +542,7 @@ def _candidate(row: _Row, commit: Commit) -> d.Candidate:
 
 
 def commits(database: Database) -> list[d.Commit]:
-    """All commits, the newest first."""
+    """Return all commits, the newest first."""
     counts = {
         row[0]: row[1:]
         for row in database.rows(

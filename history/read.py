@@ -1,4 +1,4 @@
-"""What comparisons take from a database: the reports of a commit, read as those of files are."""
+"""Input of comparisons from a database: the reports of a commit, like those of files."""
 
 from __future__ import annotations
 
@@ -17,16 +17,23 @@ if TYPE_CHECKING:
 
 
 def read_commit(path: str, name: str, take: Callable[[t.Report], Any]) -> list[str]:
-    """Hand each unit of a commit to `take`, as a document of its own, in the order in which reports come out of a
-    database; returns what a reader must know of it beside that. `name`: a baseline, a commit or
-    its beginning, "" for the newest. Raises InputError."""
+    """Pass each unit of a commit to `take`, as a report of its own; return notes on the commit.
+
+    Args:
+        path: The database.
+        name: A baseline, a commit or a prefix of it; "" for the newest.
+        take: Called with each report, in the order in which they are exported.
+
+    Raises:
+        InputError: The database cannot be read, or has no such commit.
+    """
     with open_reading(path) as database:
-        # Each page of the texts is read once: to keep them would only take memory.
+        # Each page is read only once, so a large cache would waste memory.
         database.connection.execute("PRAGMA cache_size = -2000")
-        # One moment of it, whatever is written into it meanwhile.
+        # The transaction reads one state, whatever others write meanwhile.
         database.connection.execute("BEGIN")
         commit = database.named(name)
-        # Without their texts, which SQLite would carry along while it sorts.
+        # The query leaves out the texts, which SQLite would carry along while it sorts.
         units = database.rows(
             """SELECT u.id, u.body FROM units u WHERE u."commit" = ?
             ORDER BY u.source, u.assembly_file, u."key", u.digest""",
@@ -48,7 +55,7 @@ def read_commit(path: str, name: str, take: Callable[[t.Report], Any]) -> list[s
 
 
 def entries_of_unit(database: Database, number: int) -> list[Entry]:
-    """The kernels of a unit, in the order of their places. Raises InputError."""
+    """Return the kernels of a unit, in the order of their places. Raises InputError."""
     (body,) = database.row("SELECT body FROM units WHERE id = ?", [number])
     return [entry for unit in _document(database, number, body).units for entry in entries_of(unit)]
 

@@ -1,5 +1,4 @@
-"""Reports as a database keeps them: taken apart into units and kernels, each a text with a digest, and put together
-again."""
+"""Reports as a database stores them: split into units and kernels, each a text with a digest, and joined again."""
 
 from __future__ import annotations
 
@@ -24,40 +23,43 @@ if TYPE_CHECKING:
     from incc.report.where import Value
 
 LEVEL = 1
-"""Of zlib: the next ones take up to twice the time for a tenth less."""
+"""The compression level of zlib: higher levels take up to twice the time and save a tenth."""
 
 MOST = 1 << 28
-"""Bytes of an unpacked body; so many are in no report, but a damaged or hostile file may say so."""
+"""The largest size of an unpacked body, in bytes: no report has one, but a damaged or hostile file may claim more."""
 
 
 class Body(msgspec.Struct, frozen=True):
-    """A text to keep, not compressed yet."""
+    """A text to store, not compressed yet."""
 
     digest: bytes
     data: bytes
 
 
 class PackedUnit(msgspec.Struct, frozen=True, kw_only=True):
-    """A unit as it is kept. `key`: equal for what is the same unit in another build of it; `digest`: of all that there
-    is of it. `columns`: what `units` has of it behind its body. `kernels`: the body and the row of each."""
+    """A unit as it is stored."""
 
     key: bytes
+    """A digest that is the same for every build of the unit."""
     digest: bytes
+    """The digest of all contents."""
     body: Body
     columns: tuple[str, ...]
+    """The values of UNIT_COLUMNS."""
     kernels: list[tuple[Body, tuple[Value, ...]]]
+    """The body and the row of each kernel."""
 
     @property
     def built(self) -> bool:
-        """Whether a command is known by which it was compiled."""
+        """True if the unit has the command that compiled it."""
         return self.columns[_COMMAND] != "[]"
 
     def kernel_ids(self) -> frozenset[str]:
-        """What its kernels are known by."""
+        """Return the kernel_ids of its kernels."""
         return frozenset(str(row[_KERNEL_ID]) for _, row in self.kernels)
 
     def size(self) -> int:
-        """Bytes of its texts."""
+        """Return the size of its texts, in bytes."""
         return len(self.body.data) + sum(len(body.data) for body, _ in self.kernels)
 
 
@@ -77,14 +79,14 @@ def packed(report: t.Report) -> list[PackedUnit]:
 
 
 def _packed_unit(report: t.Report, unit: t.Unit) -> PackedUnit:
-    # With the report's own version and tool, so that units can be given back as they came.
+    # The body has the report's own version and tool, so that units can be exported as they came.
     body = _body(replace(report, units=[replace(unit, kernels=[])]))
     kernels = [(_body(kernel), values(unit, kernel)) for kernel in unit.kernels]
     columns = (
         *(report.schema_version, report.tool.version, unit.source, unit.assembly_file),
         *(unit.compiler, unit.compiler_version, json.dumps(unit.command), unit.model.name, unit.model.version),
     )
-    # A model changes with incc; what is analysed for it remains the same.
+    # The version of the model is not part of the key: it changes with incc, while the unit stays the same.
     same = (unit.source or unit.assembly_file, *columns[4:7], unit.model.name)
     return PackedUnit(
         key=digest_of([json.dumps(same).encode()]),
@@ -96,8 +98,8 @@ def _packed_unit(report: t.Report, unit: t.Unit) -> PackedUnit:
 
 
 def packed_text(data: bytes, path: str, line: int = 1) -> list[PackedUnit]:
-    """Return the units of the report that a text is, which begins in that line of a file. Raises InputError."""
-    # One of several a line, or laid out over many.
+    """Return the units of the report in a text, which starts at that line of a file. Raises InputError."""
+    # The text is either one of several lines, or a report over many lines.
     return packed(read_report(data, path, line if b"\n" not in data else 1))
 
 
@@ -105,22 +107,22 @@ def _body(value: Any) -> Body:
     try:
         data = msgspec.json.encode(value)
     except (ValueError, OverflowError):
-        # Bytes that are no UTF-8, as names of files may hold; numbers of more than 64 bits.
+        # File names may have bytes that are not UTF-8, and numbers more than 64 bits.
         data = json.dumps(msgspec.to_builtins(value), separators=(",", ":"), allow_nan=False).encode()
     return Body(digest_of([data]), data)
 
 
 def digest_of(parts: Iterable[bytes]) -> bytes:
-    """16 bytes that are equal for equal parts."""
-    found = blake2b(digest_size=16)
+    """Return a digest of 16 bytes that is equal for equal parts."""
+    digest = blake2b(digest_size=16)
     for part in parts:
-        found.update(len(part).to_bytes(8, "little"))
-        found.update(part)
-    return found.digest()
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    return digest.digest()
 
 
 def compressed(data: bytes) -> bytes:
-    """What is stored of a text."""
+    """Return the stored form of a text."""
     return zlib.compress(data, LEVEL)
 
 
@@ -137,10 +139,10 @@ def unpacked(unit: bytes, kernels: Iterable[bytes], path: str) -> t.Report:
 def _text(data: bytes, path: str) -> bytes:
     try:
         unpacking = zlib.decompressobj()
-        found = unpacking.decompress(data, MOST)
+        text = unpacking.decompress(data, MOST)
         if not unpacking.eof:
             raise ValueError("it has no end")
-        return found
+        return text
     except (zlib.error, ValueError, TypeError) as error:
         raise _damaged(path, error) from None
 
@@ -153,12 +155,14 @@ def _damaged(path: str, error: Exception) -> InputError:
 
 
 def files_of(names: Iterable[str]) -> list[str]:
-    """The files of reports that names stand for: themselves, or all `*.json` and `*.jsonl` below a folder in the order
-    of their names. Raises InputError for a folder without any."""
-    found: list[str] = []
+    """Return the report files: the names themselves, or all `*.json` and `*.jsonl` below a folder, sorted.
+
+    Raises InputError for a folder without any.
+    """
+    paths: list[str] = []
     for name in names:
         if not os.path.isdir(name):
-            found.append(name)
+            paths.append(name)
             continue
         below = [
             os.path.join(folder, file)
@@ -168,8 +172,8 @@ def files_of(names: Iterable[str]) -> list[str]:
         ]
         if not below:
             raise InputError(f"{name}: no reports (*.json) in this folder")
-        found += sorted(below)
-    return found
+        paths += sorted(below)
+    return paths
 
 
 def _unreadable(error: OSError) -> None:
@@ -177,19 +181,22 @@ def _unreadable(error: OSError) -> None:
 
 
 def read_reports(path: str) -> Iterator[tuple[int, bytes]]:
-    """The texts of the reports of a file, each with the line that it begins in: one a line, or laid out over many lines
-    and one behind the other, as comparisons read them. Raises InputError for a file that cannot be read."""
+    """Yield the texts of the reports of a file, each with the line that it starts at.
+
+    Reports have one line each, or many lines one after the other, as in comparisons. Raises InputError for an
+    unreadable file.
+    """
     try:
-        # Standard input stays open, or the next file that is opened would take its number.
+        # Standard input stays open; otherwise the next file that is opened would get its number.
         with open(0, "rb", closefd=False) if path == "-" else open(path, "rb", 1 << 18) as opened:
-            # A device can be sought in, and has no end.
+            # A device may be seekable, but it has no end.
             file = opened if opened.seekable() and _is_file(opened) else io.BytesIO(read_all(opened))
             empty = True
             for number, data in texts(file):
                 empty = False
                 lines = data.splitlines() if data.startswith(b'{"') else []
                 if len(lines) > 1 and all(line.startswith(b'{"') for line in lines if line.strip()):
-                    # One a line, of which the first was cut off.
+                    # There is one report per line, and the first line was cut off.
                     yield from ((n, line) for n, line in enumerate(lines, number) if line.strip())
                 else:
                     yield number, data

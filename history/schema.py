@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from incc.report.where import Value
 
 APPLICATION_ID = 0x696E6363
-""" "incc", in the file's header: what tells these databases from others'."""
+"""The id "incc" in the file's header, which distinguishes these databases from others."""
 
 TABLES = (
-    # Everything is relative to a commit, or to whatever the user calls the states of his sources.
+    # A commit may be any name for a state of the sources; everything else refers to one.
     """CREATE TABLE commits (
         id INTEGER PRIMARY KEY,
         name TEXT NOT NULL UNIQUE,
         date INTEGER,
         added INTEGER NOT NULL
     )""",
-    # JSON, compressed with zlib; each text is there once, whatever number of units and commits have it.
+    # Each text is stored once as JSON compressed with zlib, however many units and commits have it.
     """CREATE TABLE bodies (
         id INTEGER PRIMARY KEY,
         digest BLOB NOT NULL UNIQUE,
@@ -51,8 +51,8 @@ TABLES = (
     )""",
     'CREATE INDEX units_key ON units ("commit", "key")',
     "CREATE INDEX units_body ON units (body)",
-    # What conditions may say of a kernel, and a few words for tables. Apart from the bodies, since these rows are
-    # looked through in their thousands and those are a hundred times as large.
+    # These columns are for conditions on kernels and for tables. They are separate from the bodies, because queries
+    # read thousands of rows and a body is a hundred times as large.
     """CREATE TABLE kernels (
         id INTEGER PRIMARY KEY REFERENCES bodies (id) ON DELETE CASCADE,
         kernel_id TEXT NOT NULL, content_hash TEXT NOT NULL, function TEXT NOT NULL, function_name TEXT NOT NULL,
@@ -112,24 +112,26 @@ FIGURES = tuple(name for name in NAMES if name not in (*OF_UNIT, *_PLACE))
 _OF = [(name, {NUMBER: float, TRUTH: bool}.get(NAMES[name].kind), NAMES[name].of) for name in FIGURES]
 
 COLUMNS = ("source_file", "source_line", *FIGURES, *_WORDS)
-"""The columns of `kernels` but its id, in the order of `values`."""
+"""The columns of `kernels` except its id, in the order of `values`."""
 
 
 def values(unit: t.Unit, kernel: t.Kernel) -> tuple[Value, ...]:
-    """A kernel's row. Raises KeyError, TypeError or ValueError for what is no kernel of a report."""
+    """Return a kernel's row. Raises KeyError, TypeError or ValueError for a malformed kernel."""
     source, overview = kernel.source, kernel.overview
     place: list[Value] = [text(source.file), source.line] if source else [None, None]
-    # Most are of the one type that needs no look at it.
-    found = [
+    # Most values have the one type that needs no check.
+    figures = [
         value if (value := of(unit, kernel)).__class__ is plain and value == value else _checked(name, value)
         for name, plain, of in _OF
     ]
-    return (*place, *found, text(overview.function), text(overview.limit), text(overview.vector))
+    return (*place, *figures, text(overview.function), text(overview.limit), text(overview.vector))
 
 
 def text(given: object) -> str:
-    """Text as a column may have it: bytes that are no UTF-8, as names of files may hold, are replaced. They are whole
-    in the bodies."""
+    """Return text for a column, with bytes that are not UTF-8 replaced; file names may contain them.
+
+    The bodies keep them unchanged.
+    """
     if not isinstance(given, str):
         raise TypeError(f"{given!r} is no text")
     if given.isascii():
@@ -156,7 +158,7 @@ def _checked(name: str, value: Value) -> Value:
 
 
 def selected(names: tuple[str, ...]) -> str:
-    """SQL expressions for names of conditions, of the tables units u and kernels k."""
+    """Return SQL expressions for names of conditions, in terms of the tables units u and kernels k."""
     return ", ".join(f'{_EXPRESSIONS.get(name) or _column(name)} AS "{name}"' for name in names)
 
 

@@ -1,4 +1,4 @@
-"""A database of reports that several programs open, write to and merge at the same time."""
+"""A database of reports that several programs may open, write to and merge at the same time."""
 
 from __future__ import annotations
 
@@ -24,38 +24,39 @@ if TYPE_CHECKING:
     from incc.history.reports import Body, PackedUnit
 
 PATIENCE = 120.0
-"""Seconds that a writer waits for others. Each holds the database for a part of a second at a time."""
+"""The time that a writer waits for others, in seconds; each holds the database for less than a second at a time."""
 
 TIMEOUT = 10.0
-"""Seconds of these in which SQLite waits by itself each time."""
+"""The part of that time that SQLite waits by itself for each statement, in seconds."""
 
 BATCH = 32 << 20
-"""Bytes of texts that are written in one transaction."""
+"""The size of texts written in one transaction, in bytes."""
 
 _WHEN = "coalesce(c.date * 1000000, c.added)"
-_THREADS = 2  # compress about as fast as one reads
+_THREADS = 2  # compress about as fast as one thread reads
 
 ORDER = f"{_WHEN}, c.added, c.name"
-"""Of commits c, the oldest first: when they were committed, where that is not known when they were added."""
+"""The order of commits c, the oldest first: by commit date or, if that is unknown, by when they were added."""
 NEWEST = f"{_WHEN} DESC, c.added DESC, c.name DESC"
 
 _MAGIC = b"SQLite format 3\0"
 
-# File systems whose machines share files but no memory, which a write-ahead log is kept with.
+# On these file systems, machines share files but not the memory that a write-ahead log needs.
 _NETWORK = ("nfs", "cifs", "smb", "ncp", "afs", "9p", "ceph", "lustre", "gpfs", "beegfs", "glusterfs", "fuse.sshfs")
 
 
 class Commit(msgspec.Struct, frozen=True):
-    """A commit in a database: its number there, its name, and when it was made (seconds since 1970, None if nobody
-    knows)."""
+    """A commit in a database."""
 
     id: int
+    """The number in the database."""
     name: str
     date: int | None
+    """The commit date, in seconds since 1970; None if unknown."""
 
 
 class Added(msgspec.Struct, frozen=True, kw_only=True):
-    """What adding or merging changed."""
+    """The changes by adding or merging."""
 
     units: int
     kernels: int
@@ -64,19 +65,22 @@ class Added(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pruned(msgspec.Struct, frozen=True, kw_only=True):
-    """What was removed, or would be. `kept`: commits that stay for a baseline alone."""
+    """The commits that were removed, or would be."""
 
     commits: list[str]
     units: int
     bodies: int
     kept: list[str]
+    """Commits that only stay because of a baseline."""
     before: int
     after: int
 
 
 class Database:
-    """An open database; a context that closes it. All methods raise InputError with a message for the user. `note`:
-    what must be said of one that was made."""
+    """An open database; as a context manager, it closes itself.
+
+    All methods raise InputError with a message for the user. `note` is a warning about a new database.
+    """
 
     def __init__(self, connection: sqlite3.Connection, path: str, note: str = "") -> None:
         self.connection = connection
@@ -90,20 +94,20 @@ class Database:
         self.connection.close()
 
     def rows(self, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> Iterator[Any]:
-        """The rows that a query finds, one after the other."""
+        """Yield the rows of a query."""
         with problems(self.path):
-            # `yield from` would close the cursor with the rows, which may be after the database was closed.
+            # `yield from` would close the cursor together with the rows, perhaps after the database was closed.
             for row in self.connection.execute(sql, _bound(values)):  # noqa: UP028
                 yield row
 
     def row(self, sql: str, values: Sequence[Any] = ()) -> Any:
-        """The first of them, None if there is none."""
+        """Return the first row of a query; None if there is none."""
         with problems(self.path):
             return self.connection.execute(sql, _bound(values)).fetchone()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing; nobody else writes meanwhile."""
+        """Open a transaction: all or nothing, without other writers."""
         with problems(self.path):
             _patiently(self.connection, "BEGIN IMMEDIATE")
             try:
@@ -117,14 +121,14 @@ class Database:
     # --- commits ------------------------------------------------------------------------------------------------------
 
     def commits(self) -> list[Commit]:
-        """All commits, the oldest first."""
+        """Return all commits, the oldest first."""
         return [Commit(*row) for row in self.rows(f"SELECT id, name, date FROM commits c ORDER BY {ORDER}")]
 
     def named(self, name: str) -> Commit:
-        """The commit that a baseline has, that is called so, or whose name begins so; the newest for ""."""
+        """Return the commit of a baseline, or the one with this name or prefix; the newest for ""."""
         if not name:
-            found = self.rows(f"SELECT id, name, date FROM commits c ORDER BY {NEWEST} LIMIT 1")
-            for row in found:
+            newest = self.rows(f"SELECT id, name, date FROM commits c ORDER BY {NEWEST} LIMIT 1")
+            for row in newest:
                 return Commit(*row)
             raise InputError(f"{self.path}: there are no reports in it")
         by_baseline = """SELECT c.id, c.name, c.date FROM baselines b JOIN commits c ON c.id = b."commit"
@@ -141,7 +145,7 @@ class Database:
         raise InputError(f"{self.path}: nothing is called {name!r} there: {self._names()}")
 
     def _names(self) -> str:
-        """What may be named, for messages."""
+        """Return the names that a user may choose from, for messages."""
         baselines = [row[0] for row in self.rows("SELECT name FROM baselines ORDER BY name")]
         commits = [commit.name for commit in self.commits()][::-1]
         parts = []
@@ -153,7 +157,7 @@ class Database:
         return "; ".join(parts) or "there are no reports in it"
 
     def set_commit(self, connection: sqlite3.Connection, name: str, date: int | None, branch: str) -> int:
-        """The number of a commit, which is made if it is not there. Within a transaction."""
+        """Return the number of a commit, which is created if it is missing. Needs a transaction."""
         connection.execute(
             """INSERT INTO commits (name, date, added) VALUES (?, ?, ?)
             ON CONFLICT (name) DO UPDATE SET date = excluded.date WHERE date IS NULL AND excluded.date IS NOT NULL""",
@@ -167,13 +171,13 @@ class Database:
     # --- adding -------------------------------------------------------------------------------------------------------
 
     def adder(self, commit: str, date: int | None, branch: str) -> Adder:
-        """Adds units to a commit."""
+        """Return an object that adds units to a commit."""
         return Adder(self, commit, date, branch)
 
     # --- baselines ----------------------------------------------------------------------------------------------------
 
     def set_baseline(self, name: str, commit: Commit) -> None:
-        """Let a name stand for a commit."""
+        """Set a baseline to a commit."""
         with self.transaction() as connection:
             connection.execute(
                 """INSERT INTO baselines VALUES (?, ?, ?)
@@ -182,15 +186,17 @@ class Database:
             )
 
     def remove_baseline(self, name: str) -> bool:
-        """Whether there was such a name; there is none now."""
+        """Remove a baseline; return True if it existed."""
         with self.transaction() as connection:
             return connection.execute("DELETE FROM baselines WHERE name = ?", [text(name)]).rowcount > 0
 
     # --- pruning ------------------------------------------------------------------------------------------------------
 
     def prune(self, keep: int | None, before: int | None, dry_run: bool) -> Pruned:
-        """Remove commits: all but the newest `keep`, all from before that second, or those for which both hold. Never
-        one that a baseline stands for."""
+        """Remove commits: all but the newest `keep`, all before a time, or those for which both hold.
+
+        `before` is in seconds since 1970. Commits of baselines stay.
+        """
         size = self.size()
         with self.transaction() as connection:
             commits = [
@@ -230,19 +236,19 @@ class Database:
         )
 
     def size(self) -> int:
-        """Bytes that it takes."""
+        """Return the size of the database, in bytes."""
         pages, size = self.row("SELECT * FROM pragma_page_count(), pragma_page_size()")
         return int(pages * size)
 
     # --- merging ------------------------------------------------------------------------------------------------------
 
     def merge(self, other: Database) -> tuple[Added, list[str]]:
-        """Take over all that another one has; what was done, and what must be said of it."""
+        """Add everything that another database has; return what was added, and notes."""
         if os.path.samefile(self.path, other.path):
             return Added(units=0, kernels=0, replaced=0, already=0), []
         with problems(other.path):
             theirs = other.connection
-            # One moment of it, whatever others write into it meanwhile.
+            # The transaction reads one state, whatever others write meanwhile.
             theirs.execute("BEGIN")
         try:
             with self.transaction() as connection:
@@ -260,15 +266,17 @@ class Database:
 
 
 class _Mine(msgspec.Struct, frozen=True):
-    """A unit that an adder has got: where it was, its digest, and what its kernels are known by."""
+    """A unit that an adder has received."""
 
     file: str
+    """The file that it came from."""
     digest: bytes
     ids: frozenset[str]
+    """The kernel_ids of its kernels."""
 
 
 def _same(a: frozenset[str], b: frozenset[str]) -> bool:
-    """Whether units of one name and command with these kernels are one unit, built twice."""
+    """Return True if units of one name and command with these kernels are one unit, built twice."""
     return not a or not b or bool(a & b)
 
 
@@ -282,10 +290,12 @@ def _ids_of(connection: sqlite3.Connection, unit: int) -> frozenset[str]:
 
 
 class Adder:
-    """Adds units to a commit, some at a time. What one adder brings of a unit replaces what was there of it before: it
-    was built anew. So it was if a file, to which builds add their reports, has the unit twice. Not the same are units
-    of two files and units with other kernels, such as `main.c` of two folders. The commit is in the database when the
-    first units are."""
+    """An object that adds units to a commit, some at a time.
+
+    A unit replaces an earlier version of it in the database, because it was built again. The same holds if a file to
+    which builds append their reports has the unit twice. Units of two files are different, and so are units with other
+    kernels, such as `main.c` of two folders. The commit is created together with its first units.
+    """
 
     def __init__(self, database: Database, commit: str, date: int | None, branch: str) -> None:
         self._database = database
@@ -298,10 +308,10 @@ class Adder:
         self._units = self._kernels = self._replaced = self._already = 0
 
     def add(self, unit: PackedUnit, file: str) -> None:
-        """A unit that was found in a file; it is in the database after `finish` or earlier."""
+        """Add a unit of a file; it is in the database after `finish` or earlier."""
         ids = unit.kernel_ids()
         mine = self._mine.setdefault(unit.key, [])
-        # Of code that was given nothing tells whether it is the same.
+        # Code that was not compiled has no command that identifies its unit.
         before = next((one for one in mine if one.file == file and _same(one.ids, ids)), None) if unit.built else None
         if before is not None:
             mine.remove(before)
@@ -311,8 +321,9 @@ class Adder:
         bodies = {body.digest: body for body in (unit.body, *(body for body, _ in unit.kernels))}
         wanted = [digest for digest in bodies if digest not in self._texts]
         there = _ids_of_bodies(self._database.rows, wanted)
-        # What takes time is done before others have to wait, and beside the reading of the next reports: zlib lets
-        # other threads run. All of a unit at once, since to hand over work takes as long as to compress a kernel.
+        # Texts are compressed before the transaction, so that other writers do not wait, and in parallel with reading:
+        # zlib releases the interpreter's lock. A whole unit is one task, because starting a task takes as long as
+        # compressing a kernel.
         if new := [digest for digest in wanted if digest not in there]:
             future = self._threads.submit(_all_compressed, [bodies[digest].data for digest in new])
             self._texts.update((digest, (future, n)) for n, digest in enumerate(new))
@@ -322,7 +333,7 @@ class Adder:
             self._write()
 
     def finish(self) -> Added:
-        """Write what is still waiting."""
+        """Write the units that are still waiting."""
         self._write()
         self._threads.shutdown()
         return Added(units=self._units, kernels=self._kernels, replaced=self._replaced, already=self._already)
@@ -347,7 +358,7 @@ class Adder:
             self._insert(connection, commit, now, new, texts)
 
     def _older(self, connection: sqlite3.Connection, commit: int, unit: PackedUnit) -> int | None:
-        """Remove what was there of a unit; None if it is there as it is."""
+        """Remove older versions of a unit; return their number, or None if the unit is already there."""
         mine = {one.digest for one in self._mine[unit.key]}
         there = connection.execute(
             'SELECT id, digest FROM units WHERE "commit" = ? AND "key" = ?', [commit, unit.key]
@@ -370,11 +381,11 @@ class Adder:
         ids = _ids_of_bodies(connection.execute, list(dict.fromkeys(digests)))
 
         def number(body: Body) -> tuple[int, bool]:
-            """The body's id, and whether it is new."""
-            known = ids.get(body.digest)
-            if known is not None:
-                return known, False
-            # It was there, and somebody has removed it since.
+            """Return the body's id, and True if it is new."""
+            existing = ids.get(body.digest)
+            if existing is not None:
+                return existing, False
+            # The body was there when it was looked up, but another program has removed it since.
             data = texts.get(body.digest) or compressed(body.data)
             made = connection.execute("INSERT INTO bodies (digest, data) VALUES (?, ?)", [body.digest, data]).lastrowid
             assert made is not None
@@ -386,7 +397,7 @@ class Adder:
         for unit in units:
             unit_body, _ = number(unit.body)
             cursor = connection.execute(_INSERT_UNIT, [commit, unit.key, unit.digest, unit_body, now, *unit.columns])
-            if not cursor.rowcount:  # the same twice in what is added
+            if not cursor.rowcount:  # the input has the unit twice
                 self._already += 1
                 continue
             assert cursor.lastrowid is not None
@@ -406,17 +417,17 @@ def _all_compressed(texts: Sequence[bytes]) -> list[bytes]:
 
 
 def _ids_of_bodies(rows: Callable[[str, list[bytes]], Iterable[Any]], digests: Sequence[bytes]) -> dict[bytes, int]:
-    """The ids of those that are there, many with each query."""
-    found: dict[bytes, int] = {}
-    for start in range(0, len(digests), _ASKED):
-        some = list(digests[start : start + _ASKED])
+    """Return the ids of the bodies that are there, looked up many per query."""
+    ids: dict[bytes, int] = {}
+    for start in range(0, len(digests), _VALUES_PER_QUERY):
+        some = list(digests[start : start + _VALUES_PER_QUERY])
         places = ", ".join("?" * len(some))
-        found.update(rows(f"SELECT digest, id FROM bodies WHERE digest IN ({places})", some))
-    return found
+        ids.update(rows(f"SELECT digest, id FROM bodies WHERE digest IN ({places})", some))
+    return ids
 
 
-_ASKED = 500
-"""Values in a query: SQLite takes at least 999."""
+_VALUES_PER_QUERY = 500
+"""The number of values in a query: SQLite allows at least 999."""
 
 _UNIT_COLUMNS = ", ".join(('"commit"', '"key"', "digest", "body", "added", *UNIT_COLUMNS))
 _INSERT_UNIT = f"INSERT OR IGNORE INTO units ({_UNIT_COLUMNS}) VALUES ({', '.join('?' * (5 + len(UNIT_COLUMNS)))})"
@@ -425,26 +436,26 @@ _INSERT_KERNEL = f"INSERT OR IGNORE INTO kernels ({_KERNEL_COLUMNS}) VALUES ({',
 
 
 def shown(name: str) -> str:
-    """A commit's name as people write it: a hash by its beginning."""
+    """Return a commit's name for people: a hash is shortened."""
     is_hash = len(name) in (40, 64) and all(c in "0123456789abcdef" for c in name)
     return name[:10] if is_hash else name
 
 
 def _bound(values: Sequence[Any] | dict[str, Any]) -> Sequence[Any] | dict[str, Any]:
-    """Values for a query, with text that SQLite takes: what a user writes may have bytes that are no UTF-8."""
+    """Return values for a query, with text that SQLite accepts: user input may contain bytes that are not UTF-8."""
     if isinstance(values, dict):
         return {key: text(value) if isinstance(value, str) else value for key, value in values.items()}
     return [text(value) if isinstance(value, str) else value for value in values]
 
 
 def _next_moment(connection: sqlite3.Connection, table: str, column: str) -> int:
-    """Microseconds since 1970, later than all that the table has: a clock may stand still, or be put back."""
+    """Return microseconds since 1970, later than all in the table: a clock may stand still or go back."""
     last = connection.execute(f"SELECT max({column}) FROM {table}").fetchone()[0]
     return max(time.time_ns() // 1000, (last or 0) + 1)
 
 
 def _remove_unit(connection: sqlite3.Connection, number: int) -> None:
-    """Remove a unit, and the texts that were its alone."""
+    """Remove a unit, and the texts that only it has."""
     bodies = [
         row[0]
         for row in connection.execute(
@@ -461,7 +472,7 @@ _UNUSED = """NOT EXISTS (SELECT 1 FROM units WHERE body = bodies.id)
 
 
 def _sweep(connection: sqlite3.Connection) -> int:
-    """Remove the texts that no unit has; their number."""
+    """Remove the texts that no unit has; return their number."""
     return connection.execute(f"DELETE FROM bodies WHERE {_UNUSED}").rowcount
 
 
@@ -469,21 +480,21 @@ def _sweep(connection: sqlite3.Connection) -> int:
 
 
 def _merge_commits(ours: sqlite3.Connection, theirs: sqlite3.Connection, path: str) -> dict[int, int]:
-    """The ids here of the commits there, which are made where they are not here."""
+    """Return the ids of the other database's commits in this one; missing commits are created."""
     for name, date, added in _all(theirs, "SELECT name, date, added FROM commits", path):
-        # The same whichever of the two is merged into the other.
+        # The result is the same whichever database is merged into the other.
         ours.execute(
             """INSERT INTO commits (name, date, added) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET
             date = min(coalesce(date, excluded.date), coalesce(excluded.date, date)),
             added = min(added, excluded.added)""",
             [name, date, added],
         )
-    found = {}
+    ids = {}
     for number, name in _all(theirs, "SELECT id, name FROM commits", path):
-        found[number] = ours.execute("SELECT id FROM commits WHERE name = ?", [name]).fetchone()[0]
+        ids[number] = ours.execute("SELECT id FROM commits WHERE name = ?", [name]).fetchone()[0]
     branches = _all(theirs, 'SELECT "commit", name FROM branches', path)
-    ours.executemany("INSERT OR IGNORE INTO branches VALUES (?, ?)", ((found[n], name) for n, name in branches))
-    return found
+    ours.executemany("INSERT OR IGNORE INTO branches VALUES (?, ?)", ((ids[n], name) for n, name in branches))
+    return ids
 
 
 def _merge_bodies(ours: sqlite3.Connection, theirs: sqlite3.Connection, path: str) -> dict[int, int]:
@@ -536,7 +547,7 @@ def _merge_units(
 def _merge_baselines(
     ours: sqlite3.Connection, theirs: sqlite3.Connection, path: str, commits: dict[int, int]
 ) -> list[str]:
-    """Of two baselines of one name the one that was set later stays."""
+    """Merge baselines; if two have the same name, keep the one that was set later."""
     notes = []
     for name, commit, since in _all(theirs, 'SELECT name, "commit", since FROM baselines ORDER BY name', path):
         row = ours.execute(
@@ -557,7 +568,7 @@ def _merge_baselines(
 
 
 def _all(connection: sqlite3.Connection, sql: str, path: str) -> Iterator[Any]:
-    """Rows of another database, whose problems are its own."""
+    """Yield rows of another database; errors name that database."""
     with problems(path):
         yield from connection.execute(sql)
 
@@ -574,7 +585,7 @@ def open_database(path: str, create: bool = False) -> Database:
         try:
             _check_kind(connection, path)
             if _version(connection) == 0:
-                # It stays so for ever after.
+                # The journal mode is stored in the file permanently.
                 _patiently(connection, f"PRAGMA journal_mode = {'DELETE' if _on_network(path) else 'WAL'}")
                 if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
                     note = (
@@ -598,8 +609,8 @@ def open_reading(path: str) -> Database:
             connection = _connect(path, "ro")
             _check_kind(connection, path)
         except sqlite3.OperationalError:
-            # Even a reader shares memory with others, through a file beside the database. Where none can be made, there
-            # are no writers either.
+            # Even a reader shares memory with others, through a file next to the database. If that file cannot be
+            # created, there are no writers either.
             connection = _connect(path, "ro&immutable=1")
             _check_kind(connection, path)
         try:
@@ -612,7 +623,7 @@ def open_reading(path: str) -> Database:
 
 
 def _connect(path: str, mode: str) -> sqlite3.Connection:
-    # As a URI, in which a name may have any bytes.
+    # A URI can express names with arbitrary bytes.
     name = f"file:{quote(os.path.abspath(os.fsencode(path)))}?mode={mode}"
     return _prepared(sqlite3.connect(name, uri=True, timeout=TIMEOUT, isolation_level=None))
 
@@ -625,9 +636,9 @@ def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 
 def _check_file(path: str, create: bool) -> None:
-    """What SQLite's messages do not say well."""
+    """Raise InputError for problems that SQLite's messages do not explain well."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except FileNotFoundError:
         folder = os.path.dirname(path) or "."
         if not create:
@@ -637,9 +648,9 @@ def _check_file(path: str, create: bool) -> None:
         return
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise InputError(f"{path}: a folder, not a database")
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise InputError(f"{path}: no file")
     try:
         with open(path, "rb") as file:
@@ -662,7 +673,7 @@ def _check_kind(connection: sqlite3.Connection, path: str) -> None:
         if version == 0 and application == 0:
             if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
                 return
-            # Another process is about to make its tables, in one transaction with these numbers.
+            # Another process is about to create the tables, in one transaction with these numbers.
             if connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
                 return
         raise InputError(f"{path}: a database of another program, not of incc-db")
@@ -691,8 +702,11 @@ def _create_tables(connection: sqlite3.Connection, path: str) -> None:
 
 
 def _patiently(connection: sqlite3.Connection, statement: str) -> None:
-    """Execute a statement for which others may have to finish first. SQLite waits by itself, but not in every case:
-    not for whoever changes the kind of journal, nor where it sees that it could wait for ever."""
+    """Execute a statement that may have to wait for others.
+
+    SQLite waits by itself, but not in every case: it does not wait to change the journal mode, nor if it detects a
+    deadlock.
+    """
     give_up = time.monotonic() + PATIENCE
     while True:
         try:
@@ -708,7 +722,7 @@ _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 
 
 def _on_network(path: str) -> bool:
-    """Whether the file is, or will be, on a file system that other machines write to as well."""
+    """Return True if the file is, or will be, on a network file system."""
     try:
         with open("/proc/self/mounts", encoding="utf-8", errors="surrogateescape") as file:
             mounts = [line.split(" ")[1:3] for line in file]
@@ -725,12 +739,12 @@ def _on_network(path: str) -> bool:
 
 @contextmanager
 def problems(path: str) -> Iterator[None]:
-    """Turns SQLite's errors into messages for the user."""
+    """Convert SQLite's errors into messages for the user."""
     try:
         yield
     except sqlite3.Error as error:
         raise InputError(f"{path}: {_explained(error, path)}") from error
-    except UnicodeDecodeError as error:  # of a damaged file SQLite's message has bytes in it, which Python cannot read
+    except UnicodeDecodeError as error:  # SQLite's message on a damaged file has bytes that Python cannot decode
         raise InputError(f"{path}: {_EXPLAINED[sqlite3.SQLITE_CORRUPT]}") from error
 
 
@@ -756,7 +770,7 @@ _EXPLAINED = {
 
 
 def take(rows: Iterable[Any], number: int) -> Iterator[list[Any]]:
-    """Rows in lists of so many."""
+    """Yield rows in lists of a given length."""
     some: list[Any] = []
     for row in rows:
         some.append(row)

@@ -1,4 +1,4 @@
-"""What queries of a database find: the JSON of `incc-db list`, `log` and `best`, and what the views print.
+"""Results of queries on a database: the JSON of `incc-db list`, `log` and `best`, and the input of the views.
 
 Times are in cycles of the core's clock.
 """
@@ -11,10 +11,11 @@ import msgspec
 
 
 class Commit(msgspec.Struct, frozen=True, kw_only=True):
-    """A commit and how much there is of it. `date`: ISO 8601 in UTC, empty if nobody knows."""
+    """A commit and the size of its contents."""
 
     commit: str
     date: str
+    """The date, ISO 8601 in UTC; empty if unknown."""
     branches: list[str]
     baselines: list[str]
     units: int
@@ -22,7 +23,7 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Build(msgspec.Struct, frozen=True, kw_only=True):
-    """How code came about: what compiled it, for which core it is analysed."""
+    """A build: the compiler, its command, and the core of the analysis."""
 
     compiler: str
     compiler_version: str
@@ -49,18 +50,20 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     limit: str
     vector: str
     basis: Literal["element", "iteration", ""]
-    """Of `change`: empty for the first point, and where an iteration may do other work than in the one before."""
+    """The basis of `change`; empty for the first point, and if iterations may do different work."""
     change: float | None
-    """Cycles relative to the point before, less 1, on the basis; null where that cannot be told."""
+    """The relative change of cycles since the previous point, on the basis; null if unknown."""
     code: Literal["", "same", "changed"]
-    """Whether it is the code of the point before; empty for the first."""
+    """The code compared with that of the previous point; empty for the first."""
     renamed: bool
-    """It is known by another name, or in another file, than in the point before: it was found by its code,
-    or, where that changed too, as comparisons find it."""
+    """True if the name or the file differs from the previous point.
+
+    The kernel was then identified by its code or, if that changed too, by a comparison.
+    """
     model_changed: bool
-    """The machine model has another version than in the point before."""
+    """True if the machine model has another version than at the previous point."""
     build_changed: bool
-    """Another compiler, version or command line than in the point before."""
+    """True if the compiler, its version or the command line differs from the previous point."""
 
 
 class Series(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,11 +77,11 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class History(msgspec.Struct, frozen=True):
-    """What `incc-db log` finds."""
+    """The result of `incc-db log`."""
 
     kernel: str
     commits: int
-    """Commits in the database; a series has those of them that have the kernel."""
+    """The number of commits in the database; a series has those that have the kernel."""
     series: list[Series]
 
 
@@ -97,20 +100,20 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Best(msgspec.Struct, frozen=True, kw_only=True):
-    """The builds of a kernel on one core, the fastest first; of builds that are alike the newest commit."""
+    """The builds of a kernel on one core, the fastest first; of equal builds, that of the newest commit."""
 
     function: str
     source: str
     number: int
-    """Which of the function's loops it is, in the order of their lines, from 1."""
+    """The number of the loop in its function, in the order of lines, from 1."""
     model: str
     builds: list[Candidate]
 
 
 class Bests(msgspec.Struct, frozen=True):
-    """What `incc-db best` finds."""
+    """The result of `incc-db best`."""
 
     kernel: str
     kernels: list[Best]
     without_elements: int
-    """Kernels that cannot be compared, since nobody knows how many elements an iteration stands for."""
+    """The number of kernels that cannot be compared, because the number of elements per iteration is unknown."""

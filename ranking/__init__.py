@@ -1,1 +1,1 @@
-"""The kernels of a whole build, in the order in which they are worth a look: what `incc-report` makes of reports."""
+"""Ranking of a whole build's kernels by how much optimising them is worth, as `incc-report` shows it."""

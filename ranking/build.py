@@ -1,5 +1,4 @@
-"""Puts a ranking together: kernels merged and weighed, in the order in which they are worth a look, groups of them, and
-conditions."""
+"""Construction of a ranking: kernels merged, weighed and sorted, groups of them, and conditions."""
 
 from __future__ import annotations
 
@@ -25,32 +24,39 @@ RANKING_VERSION: Literal["1.0"] = "1.0"
 """The version of the schema of `types.Ranking`."""
 
 MEMBERS = 20
-"""Kernels of a row that are told of one by one."""
+"""The most kernels of a row that are listed one by one."""
 
 SORTS = ("worth", "weight", "headroom", "cycles", "place", "name")
 GROUPS = ("file", "function", "bottleneck", "hint")
 
 
-_TOLD_LINES_BY_OPTION = ("assembler", "object")
-"""Ways to code that has lines of the source only where the compilation had -g; not text that was given as it is."""
+_WAYS_WITH_LINES_BY_OPTION = ("assembler", "object")
+"""Origins of code that has source lines only if the compilation had -g; not text given as it is."""
 
 
 class Threshold(msgspec.Struct, frozen=True):
-    """A condition to be checked: whether it makes the run fail, and where it stands."""
+    """A condition to check."""
 
     condition: Condition
     fails: bool
+    """True if a kernel for which it holds makes the run fail."""
     origin: str
+    """The option or the project file that has the condition."""
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """How a ranking is made."""
+    """The settings of a ranking."""
 
     where: Condition | None = None
+    """Keeps only kernels for which it holds."""
     sort: str = "worth"
+    """One of SORTS."""
     by: Literal["file", "function", "bottleneck", "hint", ""] = ""
+    """One of GROUPS; "" for no groups."""
     thresholds: tuple[Threshold, ...] = ()
+    """The conditions to check."""
     stale: bool = False
+    """Includes stale reports."""
 
 
 class _Member(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,20 +64,31 @@ class _Member(msgspec.Struct, frozen=True, kw_only=True):
 
     seen: Seen
     amount: float
+    """The weight, in the unit of the profiles."""
     iterations: float | None
+    """The iterations, if executions were counted."""
     ways: dict[str, None]
+    """The ways in which the profiles located it."""
     loop: int
+    """The number of its source loop."""
 
 
-def rank(inputs: Sequence[str], build: Build, told: Sequence[Told], asked: Asked) -> r.Ranking:
-    """The ranking of the kernels of a build. `told`: what weighs them, of one unit; empty for nothing."""
+def rank(inputs: Sequence[str], build: Build, profiles: Sequence[Told], settings: Asked) -> r.Ranking:
+    """Return the ranking of the kernels of a build.
+
+    Args:
+        inputs: The reports and folders as named on the command line.
+        build: The reports that were read.
+        profiles: The profiles that weigh the kernels, all of the same unit; empty for none.
+        settings: The settings of the ranking.
+    """
     from incc.support.version import __version__
 
     weighed: Weighed | None = None
-    if told:
+    if profiles:
         from incc.ranking.weigh import weigh
 
-        weighed = weigh(build.seen, told)
+        weighed = weigh(build.seen, profiles)
     members = [
         _Member(
             seen=seen,
@@ -84,17 +101,19 @@ def rank(inputs: Sequence[str], build: Build, told: Sequence[Told], asked: Asked
     ]
     whole = weighed.hotness.total if weighed else 0.0
     rows = _rows(members, weighed is not None, whole)
-    if asked.where:
+    if settings.where:
         rows = [
-            (row, kept) for row, some in rows if (kept := [m for m in some if asked.where.holds(_values(m.seen, row))])
+            (row, kept)
+            for row, some in rows
+            if (kept := [m for m in some if settings.where.holds(_values(m.seen, row))])
         ]
         rows = [(row if len(kept) == row.copies else _row(kept, weighed is not None, whole, row), kept)
                 for row, kept in rows]  # fmt: skip
     loops = _number_variants(rows)
-    rows.sort(key=_order(asked.sort, weighed is not None))
+    rows.sort(key=_order(settings.sort, weighed is not None))
     shown = [row for row, _ in rows]
-    found = [m.seen for _, some in rows for m in some]
-    models = Counter(seen.unit.model.name for seen in found)
+    kernels = [m.seen for _, some in rows for m in some]
+    models = Counter(seen.unit.model.name for seen in kernels)
     return r.Ranking(
         schema_version=RANKING_VERSION,
         tool=Tool(name="incc-report", version=__version__),
@@ -102,27 +121,29 @@ def rank(inputs: Sequence[str], build: Build, told: Sequence[Told], asked: Asked
         totals=r.Totals(
             reports=build.reports,
             units=build.units,
-            kernels=len(found),
+            kernels=len(kernels),
             rows=len(rows),
             loops=loops,
             left_out=build.left_out,
             system_loops=build.system_loops,
-            unknown=sum(len(seen.kernel.unknown_instructions) for seen in found),
-            refused=sum(len(seen.kernel.refused) for seen in found),
+            unknown=sum(len(seen.kernel.unknown_instructions) for seen in kernels),
+            refused=sum(len(seen.kernel.refused) for seen in kernels),
             replaced=build.replaced,
             pending=build.pending,
-            without_lines=sum(seen.kernel.source is None and seen.unit.way in _TOLD_LINES_BY_OPTION for seen in found),
+            without_lines=sum(
+                seen.kernel.source is None and seen.unit.way in _WAYS_WITH_LINES_BY_OPTION for seen in kernels
+            ),
             models=[name for name, _ in sorted(models.items(), key=lambda item: (-item[1], item[0]))],
         ),
         hotness=weighed.hotness if weighed else None,
-        where=asked.where.text if asked.where else "",
-        sort=asked.sort,
+        where=settings.where.text if settings.where else "",
+        sort=settings.sort,
         rows=shown,
-        by=asked.by,
-        groups=_groups(rows, asked.by, weighed is not None) if asked.by else [],
-        gates=[_gate(threshold, rows) for threshold in asked.thresholds],
+        by=settings.by,
+        groups=_groups(rows, settings.by, weighed is not None) if settings.by else [],
+        gates=[_gate(threshold, rows) for threshold in settings.thresholds],
         stale=sorted(build.stale, key=lambda s: s.report),
-        stale_shown=asked.stale,
+        stale_shown=settings.stale,
         unread=build.unread,
         notes=build.notes,
     )
@@ -134,7 +155,7 @@ _Rows = list[tuple["r.Row", list[_Member]]]
 
 
 def _rows(members: Sequence[_Member], hot: bool, whole: float) -> _Rows:
-    """A row for each code of a function's name on a core."""
+    """Return a row for each different code of a function's name on a core."""
     merged: dict[tuple[str, str, str], list[_Member]] = defaultdict(list)
     for member in members:
         kernel = member.seen.kernel
@@ -144,7 +165,7 @@ def _rows(members: Sequence[_Member], hot: bool, whole: float) -> _Rows:
 
 
 def _row(members: Sequence[_Member], hot: bool, whole: float, like: r.Row | None = None) -> r.Row:
-    # The one to show is one that says where it is, and runs.
+    # The kernel to show is one that has a source line and runs.
     first = max(members, key=lambda m: (m.seen.kernel.source is not None, m.amount))
     seen, kernel = first.seen, first.seen.kernel
     overview, spread, elements = kernel.overview, kernel.range, kernel.elements
@@ -216,8 +237,7 @@ def _whence(seen: Seen) -> r.Whence:
 
 
 def _number_variants(rows: _Rows) -> int:
-    """Say of each row how many there are that do the same work of its loop of the source; returns how many loops there
-    are."""
+    """Set the number of variants of each row, which share its source loop; return the number of loops."""
     loops: dict[tuple[int, bool], list[r.Row]] = defaultdict(list)
     for row, members in rows:
         for loop in dict.fromkeys((member.loop, member.seen.in_reach) for member in members):
@@ -236,7 +256,7 @@ def _order(sort: str, hot: bool) -> Callable[[tuple[r.Row, list[_Member]]], Any]
         row = item[0]
         weight = row.weight
         share = weight.share if weight else -1.0
-        # Where nothing says what runs, a remainder runs less than its loop, and advice is worth more than none.
+        # Without profiles, a remainder is assumed to run less than its loop, and rows with advice come first.
         worth = (
             (-(share if _is_open(row) else weight.saved if weight else -1.0), -share)
             if hot
@@ -261,11 +281,11 @@ def _order(sort: str, hot: bool) -> Callable[[tuple[r.Row, list[_Member]]], Any]
 
 
 _OPEN = frozenset(("scalar-arithmetic", "not-optimised", "instruction-set", "vector-width", "math-errno", "math-call"))
-"""Rules of hints to make other code of a loop, what no change of the core says anything of."""
+"""Rules of hints that lead to other code of a loop, about which changes of the core say nothing."""
 
 
 def _is_open(row: r.Row) -> bool:
-    """Whether it is not known how much of its time following its hints would save: it may be nearly all."""
+    """Return True if the effect of a row's hints is unknown: it may be nearly all of its time."""
     return row.headroom.by != "trial" and not _OPEN.isdisjoint(row.rules)
 
 
@@ -278,13 +298,13 @@ def _place(row: r.Row) -> tuple[str, int]:
 
 
 def _groups(rows: _Rows, by: str, hot: bool) -> list[r.Group]:
-    """Rows with something in common; those with several hints are in several groups."""
-    found: dict[str, list[int]] = defaultdict(list)
+    """Return groups of rows with something in common; a row with several hints is in several groups."""
+    numbers_by_key: dict[str, list[int]] = defaultdict(list)
     for n, (row, _) in enumerate(rows):
         for key in _keys(row, by):
-            found[key].append(n)
+            numbers_by_key[key].append(n)
     groups: list[r.Group] = []
-    for key, numbers in found.items():
+    for key, numbers in numbers_by_key.items():
         some = [rows[n] for n in numbers]
         weights = [row.weight for row, _ in some if row.weight]
         weight = min(sum(w.share for w in weights), 1.0) if hot else None
@@ -301,7 +321,7 @@ def _groups(rows: _Rows, by: str, hot: bool) -> list[r.Group]:
                 first=numbers[0],
             )
         )
-    # Rows are in order already: groups in that of what they have, or of their first ones.
+    # Rows are sorted already; groups are sorted by what they save, or by their number of rows.
     groups.sort(key=lambda g: (-(g.saved or 0.0), -(g.weight or 0.0)) if hot else (-g.rows,))
     return groups
 
@@ -324,7 +344,7 @@ def _keys(row: r.Row, by: str) -> list[str]:
 
 
 def _values(seen: Seen, row: r.Row) -> Mapping[str, Value]:
-    """What names stand for in a kernel."""
+    """Return the values of names in a kernel."""
     weight = row.weight
     return {
         **seen.values,
@@ -345,10 +365,12 @@ def _gate(threshold: Threshold, rows: _Rows) -> r.Gate:
         held = next((m for m in members if condition.holds(_values(m.seen, row))), None)
         if held is not None:
             values = _values(held.seen, row)
-            said = ", ".join(f"{name} {_said(values[name])}" for name in sorted(condition.names))
+            figures = ", ".join(f"{name} {_value_text(values[name])}" for name in sorted(condition.names))
             place, line = _place(row)
             where = f"{place}:{line}" if line else place
-            offenders.append(r.Offender(row=n, text=f"{where}: {row.name}: {said}" if said else f"{where}: {row.name}"))
+            offenders.append(
+                r.Offender(row=n, text=f"{where}: {row.name}: {figures}" if figures else f"{where}: {row.name}")
+            )
     return r.Gate(
         condition=condition.text,
         fails=threshold.fails,
@@ -357,7 +379,7 @@ def _gate(threshold: Threshold, rows: _Rows) -> r.Gate:
     )
 
 
-def _said(value: Value) -> str:
+def _value_text(value: Value) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (int, float)):

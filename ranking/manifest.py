@@ -1,6 +1,4 @@
-"""Which reports in a folder are of what is no more what it was: by the folder's manifest, and by what reports say of
-themselves.
-"""
+"""Detection of stale reports in a folder, from the folder's manifest and from the reports themselves."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of how a report came about; "" and () for what is not."""
+    """The origin of a report; "" and () for what is unknown."""
 
     report: str
     folder: str
@@ -30,7 +28,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_manifest(folder: str) -> dict[str, Entry]:
-    """The entries of a folder's manifest by the names of reports; none where it cannot be read."""
+    """Return the entries of a folder's manifest by the names of reports; none if it cannot be read."""
     try:
         listed = manifest.read(folder)
     except OSError:
@@ -50,7 +48,7 @@ def read_manifest(folder: str) -> dict[str, Entry]:
 
 
 def of_unit(report: str, unit: t.Unit, order: float) -> Entry:
-    """The same of a report that no manifest has, by what it says of itself."""
+    """Return the entry of a report that no manifest has, made from its own contents."""
     return Entry(
         report=report,
         folder=unit.folder,
@@ -63,14 +61,14 @@ def of_unit(report: str, unit: t.Unit, order: float) -> Entry:
 
 
 def stale(entries: Sequence[Entry]) -> tuple[dict[str, str], list[str]]:
-    """Of the reports those that are stale, with why; and sentences on what was not looked at.
+    """Return the stale reports with the reasons, and notes on what could not be checked.
 
     A report is stale if its source or its output is gone, if the output has been changed since, or if a later command
-    made the same output. Where not one source or output is there any more, the build was a temporary one, or another
-    machine's: that says nothing of a single one.
+    made the same output. If not a single source or output exists, the build was a temporary one, or another machine's,
+    which proves nothing about a single report.
     """
     notes: list[str] = []
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     sources = {e.report: whole(e.folder, e.source) for e in entries if e.folder and _is_file(e.source)}
     outputs = {e.report: whole(e.folder, e.output) for e in entries if e.folder and _is_file(e.output)}
     there_sources = {path for path in set(sources.values()) if os.path.exists(path)}
@@ -84,16 +82,16 @@ def stale(entries: Sequence[Entry]) -> tuple[dict[str, str], list[str]]:
         source, output = sources.get(entry.report), outputs.get(entry.report)
         last = later[output] if output else entry
         if last.order > entry.order and last.command != entry.command:
-            found[entry.report] = f"{entry.output} was made anew from {last.source or 'another source'}"
+            reasons[entry.report] = f"{entry.output} was made anew from {last.source or 'another source'}"
         elif source and there_sources and source not in there_sources:
-            found[entry.report] = f"its source {entry.source} is gone"
+            reasons[entry.report] = f"its source {entry.source} is gone"
         elif output and there_outputs and output not in there_outputs:
-            found[entry.report] = f"{entry.output}, which it is of, is gone"
+            reasons[entry.report] = f"{entry.output}, which it is of, is gone"
         elif output and entry.digest and output in there_outputs:
             if output not in digests:
                 digests[output] = manifest.digest_of(output)
             if digests[output] and digests[output] != entry.digest and not _is_stripped(entry, output):
-                found[entry.report] = f"{entry.output} has changed since"
+                reasons[entry.report] = f"{entry.output} has changed since"
     if outputs and not there_outputs:
         notes.append(
             "Nothing of what these commands made is there any more, as after a build in a temporary folder: whether "
@@ -101,21 +99,23 @@ def stale(entries: Sequence[Entry]) -> tuple[dict[str, str], list[str]]:
         )
     elif sources and not there_sources:
         notes.append("No source is there any more: whether reports are stale is told by outputs alone.")
-    return found, notes
+    return reasons, notes
 
 
 def _is_stripped(entry: Entry, output: str) -> bool:
-    """Whether this is a linked file that has lost its symbols since, as in many builds: there is no report on a link
-    that left them out."""
+    """Return True if this is a linked file that has since been stripped, as in many builds.
+
+    There is no report on a link that leaves the symbols out.
+    """
     if entry.source != entry.output:
         return False
     from incc.frontends.objects.symbols import elf_facts
 
     try:
-        found = elf_facts(output)
+        facts = elf_facts(output)
     except OSError:
         return False
-    return found is not None and not found.has_symbols
+    return facts is not None and not facts.has_symbols
 
 
 def _is_file(name: str) -> bool:
@@ -123,13 +123,15 @@ def _is_file(name: str) -> bool:
 
 
 def prune(folder: str, reports: Sequence[str]) -> list[str]:
-    """Remove these reports of a folder, and their lines and all that later ones replace from its manifest; returns what
-    could not be done."""
+    """Remove reports from a folder, with their entries in its manifest; return what could not be done.
+
+    Entries that later ones replace are removed as well.
+    """
     failures = []
     of_place: dict[str, list[str]] = {folder: []}
     for name in reports:
         path = os.path.join(folder, name)
-        # A folder of reports may have another below it, with a manifest of its own.
+        # A folder of reports may contain another one with a manifest of its own.
         of_place.setdefault(os.path.dirname(path), []).append(os.path.basename(path))
         try:
             os.unlink(path)

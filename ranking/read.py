@@ -1,5 +1,4 @@
-"""Reads the reports of a build: files, and folders of them with their manifests. What cannot be read is named, and the
-rest goes on."""
+"""Reading of a build's reports: files, and folders with their manifests. Unreadable files are named and skipped."""
 
 from __future__ import annotations
 
@@ -24,16 +23,18 @@ if TYPE_CHECKING:
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """What is read of reports: the values of `names`, for conditions; what tells code in
-    disassemblies and objects (`code`), for hotness; stale reports too (`stale`)."""
+    """The data to read from reports."""
 
     names: frozenset[str] = frozenset()
+    """Names of conditions whose values are needed."""
     code: bool = False
+    """Reads the code that locates kernels in disassemblies and objects, for profiles."""
     stale: bool = False
+    """Includes stale reports."""
 
 
 class Build(msgspec.Struct, frozen=True, kw_only=True):
-    """What was read. `folders`: of each folder the stale reports, for removing them."""
+    """The reports that were read."""
 
     seen: list[Seen]
     reports: int
@@ -46,10 +47,11 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
     unread: list[r.Unread]
     notes: list[str]
     folders: dict[str, list[str]]
+    """The stale reports of each folder, for removing them."""
 
 
 def read_build(names: Sequence[str], wanted: Wanted) -> Build:
-    """All reports that names stand for. Raises InputError if there are none."""
+    """Read all reports in files and folders. Raises InputError if there are none."""
     reader = _Reader(wanted)
     for name in names:
         reader.read(name)
@@ -57,7 +59,7 @@ def read_build(names: Sequence[str], wanted: Wanted) -> Build:
 
 
 class _Reader:
-    """What was read so far."""
+    """A reader of reports, with those that were read so far."""
 
     def __init__(self, wanted: Wanted) -> None:
         self.wanted = wanted
@@ -72,7 +74,7 @@ class _Reader:
         self.seen: dict[Any, list[Seen]] = {}
 
     def read(self, name: str) -> None:
-        """Read a file or a folder. Raises InputError for what is not there, or can be neither."""
+        """Read a file or a folder. Raises InputError if it is missing, or neither."""
         if name == "-":
             import io
 
@@ -85,7 +87,7 @@ class _Reader:
             return
         try:
             mode = os.stat(name).st_mode
-        except (OSError, ValueError) as error:  # a path with a NUL byte in it
+        except (OSError, ValueError) as error:  # the path has a NUL byte
             raise InputError(f"{_shown(name)}: {_reason(error)}") from None
         if stat.S_ISDIR(mode):
             self._folder(name)
@@ -98,11 +100,11 @@ class _Reader:
     def _folder(self, folder: str) -> None:
         entries = manifest.read_manifest(folder)
         self.pending += _pending(folder)
-        known: dict[str, manifest.Entry] = {}
-        found = 0
+        read_entries: dict[str, manifest.Entry] = {}
+        report_count = 0
         others: dict[str, int] = {}
         for place, folders, files in os.walk(folder, onerror=self._failed):
-            # What is in .incc is no report; a folder of reports may have another below it, with a manifest of its own.
+            # The folder .incc has no reports; a folder of reports may contain another one with a manifest of its own.
             if OWN in folders:
                 folders.remove(OWN)
                 if place != folder:
@@ -117,20 +119,20 @@ class _Reader:
                     ending = os.path.splitext(file)[1]
                     others[ending] = others.get(ending, 0) + 1
                     continue
-                found += 1
+                report_count += 1
                 name = os.path.relpath(path, folder)
                 unit = self._file(path, path)
                 if name in entries:
-                    known[path] = replace(entries[name], report=path)
+                    read_entries[path] = replace(entries[name], report=path)
                 elif unit is not None and unit.folder:
-                    # Behind all of the manifest there is only what time says.
-                    known[path] = manifest.of_unit(path, unit, os.path.getmtime(path) - 1e12)
-        if not found and not self.pending:
+                    # A report without an entry counts as older than all entries, ordered by modification time.
+                    read_entries[path] = manifest.of_unit(path, unit, os.path.getmtime(path) - 1e12)
+        if not report_count and not self.pending:
             raise InputError(f"{_shown(folder)}: no report (*.json) in this folder{_instead(others)}")
-        self._leave_out_stale(folder, list(known.values()))
+        self._leave_out_stale(folder, list(read_entries.values()))
 
-    def _leave_out_stale(self, folder: str, known: list[manifest.Entry]) -> None:
-        reasons, notes = manifest.stale(known)
+    def _leave_out_stale(self, folder: str, entries: list[manifest.Entry]) -> None:
+        reasons, notes = manifest.stale(entries)
         self.notes.update(dict.fromkeys(notes))
         for path, why in reasons.items():
             self.stale.append(r.Stale(report=_shown(path), why=why))
@@ -145,7 +147,7 @@ class _Reader:
         self.unread.append(r.Unread(report=_shown(str(error.filename)), why=_reason(error)))
 
     def _file(self, path: str, shown: str) -> t.Unit | None:
-        """Read the reports of a file; returns the last unit of it."""
+        """Read the reports of a file; return its last unit."""
         try:
             with open(path, "rb") as file:
                 return self._documents(file, _shown(shown), path)
@@ -179,28 +181,28 @@ class _Reader:
         return last
 
     def _not_read(self, shown: str, message: str) -> None:
-        """Note what could not be read; the message begins with the file, perhaps with a line of it."""
+        """Note a report that could not be read; the message begins with the file, perhaps with a line of it."""
         rest = message.removeprefix(shown)
         place, _, why = rest.partition(": ") if rest != message else ("", "", message)
         self.unread.append(r.Unread(report=shown + place, why=why or message))
 
     def _take(self, unit: t.Unit, report: str, otherwise: tuple[Any, ...]) -> None:
-        """Take a unit. In a file to which a build adds, what was compiled again replaces what it was."""
+        """Take a unit. In a file to which builds append, a later compilation replaces an earlier one."""
         kernels = unit.kernels
         key: Any = otherwise
         if unit.command or unit.output:
             made = unit.output or tuple(unit.command)
             key = report.partition("\0")[0], unit.folder, unit.source, made, unit.model.name
             if key in self.units and not unit.folder and not self._alike(key, kernels):
-                key = otherwise  # in a build of several folders others have files of that name, too
+                key = otherwise  # in a build of several folders, other folders have files of that name, too
             elif key in self.units:
                 self.replaced += 1
-                del self.units[key]  # so that the later one stands where it was written
+                del self.units[key]  # the later one takes the place where it was written
         self.units[key] = replace(unit, kernels=[]), report
         self.seen[key] = self._kernels(unit, kernels, report)
 
     def _alike(self, key: Any, kernels: list[t.Kernel]) -> bool:
-        """Whether a unit has a kernel of the name of one of these."""
+        """Return True if a unit has a kernel with the name of one of these."""
         ids = {kernel.kernel_id for kernel in kernels}
         return any(seen.kernel.kernel_id in ids for seen in self.seen[key])
 
@@ -212,20 +214,20 @@ class _Reader:
         kept = replace(unit, kernels=[], ways=None, control_flow=None, trials=None)
         file, _, line = report.partition("\0")
         shown = _shown(file) + (f":{line}" if line else "")
-        found = []
+        seen = []
         for kernel in kernels:
             values = {name: NAMES[name].of(unit, kernel) for name in wanted.names if name in NAMES}
             code = code_of(kernel, wanted.code)
             headroom = headroom_of(kernel, trials)
-            found.append(
+            seen.append(
                 Seen(
                     unit=kept, kernel=without_details(kernel), report=shown, code=code, headroom=headroom, values=values
                 )
             )
-        return found
+        return seen
 
     def build(self) -> Build:
-        """What was read, as far as it counts. Raises InputError if nothing was."""
+        """Return the reports that count. Raises InputError if nothing was read."""
         if not self.reports and not self.pending:
             first = self.unread[0] if self.unread else None
             more = f" ({len(self.unread) - 1} more files likewise)" if len(self.unread) > 1 else ""
@@ -251,7 +253,7 @@ class _Reader:
 
 
 def _pending(folder: str) -> int:
-    """How many compilations of a folder wait for their analysis."""
+    """Return the number of compilations of a folder that wait for their analysis."""
     try:
         with os.scandir(os.path.join(folder, OWN, "jobs")) as jobs:
             return sum(job.is_dir() and not job.name.startswith(".") for job in jobs)
@@ -260,7 +262,7 @@ def _pending(folder: str) -> int:
 
 
 def _instead(others: dict[str, int]) -> str:
-    """What there may be in the place of reports."""
+    """Return a remark on files that a folder has instead of reports."""
     if others.get(".txt"):
         return f", but {others['.txt']} reports as text, which are for people: build with INCC_FORMAT=json"
     if others.get(".s") or others.get(".o"):

@@ -1,7 +1,7 @@
-"""Counts of executions: what gcov, llvm-cov and llvm-profdata print.
+"""Counts of executions, as gcov, llvm-cov and llvm-profdata print them.
 
 gcov: https://gcc.gnu.org/onlinedocs/gcc/Invoking-Gcov.html; llvm-cov and llvm-profdata: LLVM's command guide, and
-llvm/tools/llvm-cov/CoverageExporterJson.cpp for the order in which numbers stand in regions and segments.
+llvm/tools/llvm-cov/CoverageExporterJson.cpp for the order of numbers in regions and segments.
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ _GCOV_LINE = re.compile(r"^\s*([^:\s]+):\s*(\d+):(.*)$")
 
 
 def gcov(path: str, text: str) -> Told:
-    """gcov's annotated source. Of templates it shows all instances together first, then each: the first counts."""
+    """Return the counts of gcov's annotated source.
+
+    It shows all instances of a template together first, then each: the first counts.
+    """
     lines: dict[tuple[str, int], float] = {}
     source = ""
     for row in text.split("\n"):
-        found = _GCOV_LINE.match(row)
-        if found is None:
+        entry = _GCOV_LINE.match(row)
+        if entry is None:
             continue
-        count, number, rest = found[1], int(found[2]), found[3]
+        count, number, rest = entry[1], int(entry[2]), entry[3]
         if number == 0:
             if rest.startswith("Source:"):
                 source = rest.removeprefix("Source:")
@@ -41,15 +44,17 @@ def gcov(path: str, text: str) -> Told:
 
 
 def gcov_json(path: str, documents: list[Any]) -> Told:
-    """What gcov --json-format writes, for one object a document. A line stands there once for each function that it is
-    in: for each instance of a template."""
+    """Return the counts of gcov --json-format, with one object file per document.
+
+    A line appears once for each function that it is in: for each instance of a template.
+    """
     lines: list[Line] = []
     folder = ""
     try:
         for document in documents:
             own = document["current_working_directory"]
             for file in document["files"]:
-                # Objects of several folders may be told of in one file.
+                # One file may have objects of several folders.
                 name = file["file"] if file["file"].startswith("/") else f"{own}/{file['file']}"
                 lines += (
                     Line(
@@ -74,8 +79,11 @@ _CODE_REGION = 0
 
 
 def llvm_cov(path: str, documents: list[Any]) -> Told:
-    """What llvm-cov export writes. Functions have regions of the source, instances of templates each its own; without
-    them (-skip-functions) files have segments, in which instances are added up."""
+    """Return the counts of llvm-cov export.
+
+    Functions have regions of the source, and each instance of a template its own. Without functions (-skip-functions)
+    files have segments, in which instances are added up.
+    """
     lines: list[Line] = []
     try:
         for document in documents:
@@ -94,12 +102,12 @@ def llvm_cov(path: str, documents: list[Any]) -> Told:
 
 
 def _symbol(name: str) -> str:
-    """A function's symbol: those of one file alone have the file before it."""
+    """Return a function's symbol without the file that precedes the symbols of static functions."""
     return re.split(r"[:;]", name)[-1] if not name.startswith("_Z") else name
 
 
 def _of_regions(function: Any) -> list[Line]:
-    """The counts of a function's lines: of those that begin on a line, and of the one that it is in, the largest."""
+    """Return the counts of a function's lines: the largest of the regions that begin on a line or surround it."""
     name = _symbol(function["name"])
     regions = [
         (first, column, last, end, float(count), function["filenames"][file])
@@ -108,7 +116,7 @@ def _of_regions(function: Any) -> list[Line]:
     ]
     around: dict[tuple[str, int], float] = {}
     starts: dict[tuple[str, int], float] = {}
-    # The outer ones first.
+    # Outer regions come first, so that inner ones replace their counts.
     for first, _, last, _, count, file in sorted(regions, key=lambda r: (r[0], r[1], -r[2], -r[3])):
         starts[file, first] = max(count, starts.get((file, first), 0.0))
         for line in range(first + 1, min(last, first + _LONGEST) + 1):
@@ -125,7 +133,7 @@ def _of_regions(function: Any) -> list[Line]:
 
 
 _LONGEST = 100_000
-"""Lines of a function; a file may say anything."""
+"""The most lines of a function; a damaged file may claim more."""
 
 
 def _of_segments(file: str, segments: Any) -> list[Line]:
@@ -148,8 +156,10 @@ _NAMED = re.compile(r"^(\S.*):$")
 
 
 def llvm_cov_show(path: str, text: str) -> Told:
-    """What llvm-cov show prints, whose counts have three digits. It names files only where it shows several of them
-    (or is given -show-expansions …)."""
+    """Return the counts of llvm-cov show, which have three digits.
+
+    It names files only if it shows several of them (or with -show-expansions …).
+    """
     lines: dict[tuple[str, int, str], float] = {}
     file = instance = ""
     inside = False
@@ -157,8 +167,8 @@ def llvm_cov_show(path: str, text: str) -> Told:
     for row in text.split("\n"):
         if set(row.strip()) == {"-"} and row.startswith("  "):
             instance, inside = "", False
-        elif found := _INSTANCE.match(row):
-            instance, inside = _symbol(found[1]), True
+        elif title := _INSTANCE.match(row):
+            instance, inside = _symbol(title[1]), True
         elif (named := _NAMED.match(row)) and "|" not in row:
             file = named[1]
         elif shown := _SHOWN.match(row):
@@ -173,7 +183,7 @@ def llvm_cov_show(path: str, text: str) -> Told:
         raise HotError(f"{path}: no counts in it")
     if not file:
         raise HotError(f"{path}: llvm-cov show names no file where it shows one alone; llvm-cov export does")
-    # Where there are instances, the sum over them says nothing more.
+    # If there are instances, their sum adds nothing.
     kept = [(place, n) for place, n in lines.items() if place[2] or place[:2] not in instances]
     return Told(
         path=path,
@@ -189,20 +199,22 @@ _BLOCKS = re.compile(r"^    Block counts: \[([\d, ]*)\]")
 
 
 def llvm_profdata(path: str, text: str) -> Told:
-    """What llvm-profdata show --all-functions --counts prints. Which block a count is of cannot be told from it: the
-    largest of a function is taken for what its innermost loops do."""
+    """Return the counts of llvm-profdata show --all-functions --counts.
+
+    It does not say which block a count belongs to, so a function's largest count is taken for its innermost loops.
+    """
     functions: list[Function] = []
     name, entry = "", 0.0
     blocks = False
     for row in text.split("\n"):
-        if found := _COUNTERS.match(row):
-            name, entry = _symbol(found[1]), 0.0
-        elif (found := _ENTRY.match(row)) and name:
-            entry = float(found[1])
+        if match := _COUNTERS.match(row):
+            name, entry = _symbol(match[1]), 0.0
+        elif (match := _ENTRY.match(row)) and name:
+            entry = float(match[1])
             functions.append(Function(name, entry, True))
-        elif (found := _BLOCKS.match(row)) and functions:
+        elif (match := _BLOCKS.match(row)) and functions:
             blocks = True
-            counts = [float(count) for count in found[1].split(",") if count.strip()]
+            counts = [float(count) for count in match[1].split(",") if count.strip()]
             functions[-1] = Function(name, max([entry, *counts]), True)
     if not functions:
         raise HotError(f"{path}: no function in it: llvm-profdata show needs --all-functions --counts")

@@ -1,5 +1,7 @@
-"""A list made by hand: `FILE:LINE AMOUNT` or `FUNCTION AMOUNT` a line, amounts executions, or all of them percentages
-of the time."""
+"""Handwritten lists: lines of `FILE:LINE AMOUNT` or `FUNCTION AMOUNT`.
+
+The amounts are executions, or all of them percentages of the time.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ _PLACE = re.compile(r"^(.+):([0-9]{1,9})$")
 
 
 def listed(path: str, text: str) -> Told:
-    """What the list says. Raises HotError with the line that is none of it."""
+    """Return the amounts of a list. Raises HotError with the line that has none."""
     lines: list[Line] = []
     samples: list[Sample] = []
     functions: list[Function] = []
@@ -21,21 +23,21 @@ def listed(path: str, text: str) -> Told:
     for number, row in enumerate(text.split("\n"), 1):
         if not row.strip() or row.lstrip().startswith("#"):
             continue
-        found = ENTRY.match(row)
-        value = amount(found[2]) if found else None
-        if found is None or value is None:
+        match = ENTRY.match(row)
+        value = amount(match[2]) if match else None
+        if match is None or value is None:
             raise HotError(f"{path}:{number}: neither FILE:LINE AMOUNT nor FUNCTION AMOUNT: {row.strip()[:60]!r}")
-        if percent is not None and percent != bool(found[3]):
+        if percent is not None and percent != bool(match[3]):
             raise HotError(f"{path}:{number}: either all amounts are percentages of the time, or all are executions")
-        percent = bool(found[3])
+        percent = bool(match[3])
         total += value
-        place = _PLACE.match(found[1])
+        place = _PLACE.match(match[1])
         if percent and place:
             samples.append(Sample(symbol="", amount=value, offset=-1, file=place[1], line=int(place[2])))
         elif place:
             lines.append(Line(file=place[1], line=int(place[2]), executions=value))
         else:
-            functions.append(Function(found[1], value, not percent))
+            functions.append(Function(match[1], value, not percent))
     if percent is None:
         raise HotError(f"{path}: there is nothing in it but comments")
     if percent and total > 100.5:

@@ -1,7 +1,7 @@
-"""Samples of a profiler: what perf script, perf report --stdio and perf annotate --stdio print.
+"""Samples of a profiler, as perf script, perf report --stdio and perf annotate --stdio print them.
 
-The layouts are those of perf-script(1), perf-report(1) and perf-annotate(1) as perf 6 prints them; which columns
-there are is up to their options, so that only what all layouts have is relied upon.
+The layouts are those of perf-script(1), perf-report(1) and perf-annotate(1) as perf 6 prints them. Their columns depend
+on options, so only what all layouts have in common is used.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from incc.ranking.hot.records import SAMPLES, Function, HotError, Listing, Sampl
 
 # --- perf script ------------------------------------------------------------------------------------------------------
 
-# An address, what is there, and the file that it is in.
+# A frame has an address, a symbol with an offset, and a file.
 _FRAME = re.compile(
     r"^\s*([0-9a-f]{3,16})\s+(\[unknown\]|\S.*?)(?:\+0x([0-9a-f]+))?(?:\s+\((/\S*|\[[^\]]*\])[^()]*\))?\s*$"
 )
@@ -24,14 +24,17 @@ _LINE = re.compile(r"^\s+(\S.*?):(\d+)(?:\s.*)?$")
 
 
 def script(path: str, text: str) -> Told:
-    """What perf script prints: a sample a line, or a head with a line for each frame, of which the first is where it
-    was taken; -F +srcline adds lines of the source. Samples count as many events as is printed of them."""
+    """Return the samples of perf script: one per line, or a head with a line for each frame.
+
+    The first frame is the place of the sample; -F +srcline adds source lines. A sample counts as many events as perf
+    prints for it.
+    """
     samples: list[Sample] = []
     elsewhere = 0.0
     weight = 1.0
-    # "between" samples, behind a "head" whose frames are still to come, or behind the first of the "frames".
+    # The state is "between" samples, after a "head" whose frames follow, or after the first of the "frames".
     state = "between"
-    fresh = False  # the line of the source may follow
+    fresh = False  # True if the source line of a sample may follow
     headless_chains = "\n\n" in text.strip()
     for row in text.split("\n"):
         if not row.strip():
@@ -70,8 +73,11 @@ def script(path: str, text: str) -> Told:
 
 
 def _head(row: str) -> tuple[float, str] | None:
-    """The events of a sample and what stands behind its head: a command, which may have blanks in it, numbers of
-    process and processor, a time, the events (where they are printed) and their name. None for another line."""
+    """Return the events of a sample and the text after its head; None for another line.
+
+    A head has a command, perhaps with blanks, the numbers of process and processor, a time, perhaps the number of
+    events, and their name.
+    """
     time = _TIME.search(row)
     if time is None or not any(word.partition("/")[0].isdecimal() for word in row[: time.start()].split()[1:]):
         return None
@@ -86,7 +92,7 @@ def _head(row: str) -> tuple[float, str] | None:
 
 
 def begins_sample(row: str) -> bool:
-    """Whether a line is the head of a sample, or all of one: an address and what is there."""
+    """Return True if a line is the head of a sample, or a whole sample: an address and a symbol."""
     return _head(row) is not None or bool(re.match(r"\s+[0-9a-f]{6,16}\s+\S", row))
 
 
@@ -97,23 +103,25 @@ _SYMBOL = re.compile(r"\[[.kugH]\]\s+(.+?)(?:\s{2,}.*)?$")
 
 
 def report(path: str, text: str) -> Told:
-    """What perf report --stdio prints: the part of each function, in percent of all samples. With call chains
-    (`Children`, `Self`) it is the function's own."""
+    """Return the shares of functions from perf report --stdio, in percent of all samples.
+
+    With call chains (`Children`, `Self`) it is the function's own share.
+    """
     functions: list[Function] = []
     samples: list[Sample] = []
-    known = 0.0
+    total = 0.0
     heads = [row for row in text.split("\n") if row.startswith("#") and ("Overhead" in row or "Children" in row)]
     if len(heads) > 1:
         raise HotError(f"{path}: of several events: perf report --stdio -F … of one (perf script -e EVENT)")
     by_line = any("Source:Line" in head or "srcline" in head.lower() for head in heads)
     for row in text.split("\n"):
-        found = _SHARE.match(row)
-        if row.startswith("#") or found is None:
+        match = _SHARE.match(row)
+        if row.startswith("#") or match is None:
             continue
-        share = float(found[2] or found[1])
-        known += share
-        symbol = _SYMBOL.search(found[3])
-        place = re.search(r"(\S+):(\d+)\s*$", found[3]) if by_line else None
+        share = float(match[2] or match[1])
+        total += share
+        symbol = _SYMBOL.search(match[3])
+        place = re.search(r"(\S+):(\d+)\s*$", match[3]) if by_line else None
         if place:
             name = symbol[1] if symbol and symbol[1] != place[0].strip() else ""
             samples.append(Sample(symbol=name, amount=share, offset=-1, file=place[1], line=int(place[2])))
@@ -121,8 +129,8 @@ def report(path: str, text: str) -> Told:
             functions.append(Function(symbol[1].strip(), share, False))
     if not functions and not samples:
         raise HotError(f"{path}: no functions in it: perf report --stdio --sort=symbol has them")
-    unnamed = known - sum(f.amount for f in functions) - sum(s.amount for s in samples)
-    rest = max(100 - known, 0.0) + max(unnamed, 0.0)
+    unnamed = total - sum(f.amount for f in functions) - sum(s.amount for s in samples)
+    rest = max(100 - total, 0.0) + max(unnamed, 0.0)
     return Told(
         path=path, kind="perf-report", unit=SAMPLES, functions=tuple(functions), samples=tuple(samples), elsewhere=rest
     )
@@ -137,8 +145,10 @@ _FUNCTION = re.compile(r"^\s*:\s*(?:\d+\s+)?(?:[0-9a-f]{8,16}\s+)?<(.+)>:\s*$")
 
 
 def annotate(path: str, text: str) -> Told:
-    """What perf annotate --stdio prints: the instructions of functions, each with its part of the function's samples in
-    percent, between lines of the source where there are some."""
+    """Return the listings of perf annotate --stdio, with source lines if there are any.
+
+    Each instruction has its share of the function's samples, in percent.
+    """
     listings: list[Listing] = []
     rows: list[tuple[str, float, int]] = []
     symbol, scale, line = "", 1.0, 0

@@ -1,4 +1,4 @@
-"""Reads a file of hotness: finds out what it is, by what is in it, and asks who knows that."""
+"""Reading of a profile: its kind follows from its contents, and a reader of that kind takes it."""
 
 from __future__ import annotations
 
@@ -29,15 +29,22 @@ KINDS = {
     "perf-annotate": "perf annotate --stdio",
     "list": "FILE:LINE COUNT or FUNCTION COUNT a line, or with percentages",
 }
-"""What can be read, and what it is the output of."""
+"""The kinds of profiles, and the tools that print them."""
 
 LARGEST = 1 << 31
-"""Bytes of a file, unpacked."""
+"""The largest size of an unpacked file, in bytes."""
 
 
 def read_hot(path: str, kind: str = "") -> Told:
-    """What a file tells; `kind`: one of KINDS, "" to find out. A folder stands for gcov's files below it, of which
-    there is one for each object. Raises HotError."""
+    """Return the contents of a profile.
+
+    Args:
+        path: A file, "-" for standard input, or a folder with gcov's files, of which there is one for each object.
+        kind: One of KINDS; "" to detect it.
+
+    Raises:
+        HotError: The file cannot be used.
+    """
     if os.path.isdir(path):
         return _of_folder(path)
     data = _data(path)
@@ -74,7 +81,7 @@ def read_hot(path: str, kind: str = "") -> Told:
 
 
 _OF_GCOV = ((".gcov.json.gz", ".gcov.json"), (".gcov",))
-"""What gcov's files end in: those that tell more first. The others may tell the same."""
+"""The endings of gcov's files, the most detailed kind first; the other kind may repeat its counts."""
 
 
 def _of_folder(folder: str) -> Told:
@@ -82,16 +89,16 @@ def _of_folder(folder: str) -> Told:
     for endings in _OF_GCOV:
         chosen = [path for path in files if path.endswith(endings) and os.path.isfile(path)]
         if chosen:
-            told = [read_hot(path) for path in chosen]
-            # Names are relative to the folder that each says that it is of.
+            profiles = [read_hot(path) for path in chosen]
+            # Names are relative to the folder of each file.
             lines = tuple(
                 line
                 if line.file.startswith("/") or not each.folder
                 else replace(line, file=f"{each.folder}/{line.file}")
-                for each in told
+                for each in profiles
                 for line in each.lines
             )
-            return replace(told[0], path=folder, folder="", lines=lines)
+            return replace(profiles[0], path=folder, folder="", lines=lines)
     raise HotError(f"{folder}: no file of gcov (*.gcov, *.gcov.json.gz) in this folder; name other files themselves")
 
 
@@ -106,17 +113,17 @@ def _data(path: str) -> bytes:
                 raise HotError(f"{path}: a named pipe, not a file that can be read")
             with open(path, "rb") as file:
                 data = file.read()
-    except (OSError, ValueError) as error:  # a path with a NUL byte in it
+    except (OSError, ValueError) as error:  # the path has a NUL byte
         reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
         raise HotError(f"{path}: {reason[:1].lower()}{reason[1:]}") from None
     if data.startswith(b"\x1f\x8b"):
         try:
-            # A small file may unpack to more than there is memory for.
+            # A small file may unpack to more than fits into memory.
             unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)
             unpacked = unpacking.decompress(data, LARGEST)
             if not unpacking.eof:
                 raise HotError(f"{path}: cut off, or more than {LARGEST >> 30} GiB unpacked")
-            # Several may be written one behind the other.
+            # A file may have several compressed streams, one after the other.
             while unpacking.unused_data.startswith(b"\x1f\x8b") and len(unpacked) < LARGEST:
                 unpacking, rest = zlib.decompressobj(zlib.MAX_WBITS | 16), unpacking.unused_data
                 unpacked += b"\n" + unpacking.decompress(rest, LARGEST - len(unpacked))
@@ -129,7 +136,7 @@ def _data(path: str) -> bytes:
 
 
 def _json(path: str, data: bytes, kind: str) -> list[Any]:
-    """The documents of a file: one, or one a line."""
+    """Return the documents of a file: one, or one per line."""
     import msgspec
 
     from incc.report.documents import malformed
@@ -138,10 +145,10 @@ def _json(path: str, data: bytes, kind: str) -> list[Any]:
         return [msgspec.json.decode(data)]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as whole:
         try:
-            found = [msgspec.json.decode(line) for line in data.splitlines() if line.strip()]
+            documents = [msgspec.json.decode(line) for line in data.splitlines() if line.strip()]
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise HotError(malformed(data, path, 1, whole)) from None
-        return found
+        return documents
 
 
 _BINARY = (
@@ -156,10 +163,10 @@ _BINARY = (
 
 
 def _kind(path: str, data: bytes) -> str:
-    """What a file is, by what is in it. Raises HotError."""
+    """Return the kind of a file, from its contents. Raises HotError."""
     start = data[:8]
     for magic, what in _BINARY:
-        if start.startswith((magic, magic[::-1])):  # in the order of bytes of whoever wrote it
+        if start.startswith((magic, magic[::-1])):  # the byte order is that of the machine that wrote the file
             raise HotError(f"{path}: {what.replace('{}', path)}")
     if b"\0" in data[:4096]:
         raise HotError(f"{path}: binary, and of no kind that is known; there are {'; '.join(KINDS.values())}")
@@ -185,8 +192,8 @@ def _listed() -> str:
 
 
 def _any(pattern: str) -> Callable[[list[str]], bool]:
-    found = re.compile(pattern)
-    return lambda lines: any(found.search(line) for line in lines)
+    matcher = re.compile(pattern)
+    return lambda lines: any(matcher.search(line) for line in lines)
 
 
 def _is_list(lines: list[str]) -> bool:

@@ -1,4 +1,4 @@
-"""What files of hotness tell, whatever tool wrote them."""
+"""The contents of a profile, whatever tool wrote it."""
 
 from __future__ import annotations
 
@@ -8,59 +8,66 @@ EXECUTIONS, SAMPLES = "executions", "samples"
 
 
 class HotError(Exception):
-    """A file that cannot be used; the message names it, says where in it and why, and what helps."""
+    """A file that cannot be used; the message names the file, the place, the reason and the remedy."""
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
-    """So often a line of the source was executed. `symbol`: in that function, "" where that is not told."""
+    """A source line with its number of executions."""
 
     file: str
     line: int
     executions: float
     symbol: str = ""
+    """The function in which it was executed; "" if unknown."""
 
 
 class Function(msgspec.Struct, frozen=True):
-    """So much of a function. `inlined`: whether what was inlined from it elsewhere is in it, as in counts, and not in
-    the function that it was inlined into, as in samples."""
+    """A function with its amount."""
 
     name: str
     amount: float
     inlined: bool
+    """True if the amount includes copies inlined elsewhere, as in counts but not in samples."""
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
-    """So much at a place: in the function of that symbol, `offset` bytes behind its start (negative where that is not
-    told), at a line of the source (0 where that is not told; without a `file` one of the function's)."""
+    """An amount at one place."""
 
     symbol: str
+    """The function; "" if unknown."""
     amount: float
     offset: int = -1
+    """The offset in the function, in bytes; negative if unknown."""
     file: str = ""
+    """The source file; "" for the function's."""
     line: int = 0
+    """The source line; 0 if unknown."""
 
 
 class Listing(msgspec.Struct, frozen=True):
-    """The instructions of a function in the order of their addresses: each its mnemonic, how much of the samples it
-    has, and its line (0 where that is not told)."""
+    """The instructions of a function, in the order of their addresses."""
 
     symbol: str
     rows: tuple[tuple[str, float, int], ...]
+    """The mnemonic of each instruction, its amount of samples, and its source line (0 if unknown)."""
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True):
-    """What a file tells. `kind`: what it is. `unit`: EXECUTIONS or SAMPLES. `folder`: what relative names of its files
-    are relative to, "" where that is not told. `elsewhere`: samples that are at no place that could be anybody's."""
+    """The contents of one profile."""
 
     path: str
     kind: str
+    """The kind of file, one of `read.KINDS`."""
     unit: str
+    """EXECUTIONS or SAMPLES."""
     folder: str = ""
+    """The folder that relative file names start from; "" if unknown."""
     lines: tuple[Line, ...] = ()
     functions: tuple[Function, ...] = ()
     samples: tuple[Sample, ...] = ()
     listings: tuple[Listing, ...] = ()
     elsewhere: float = 0.0
+    """Samples at places outside any function."""
     notes: tuple[str, ...] = ()
 
 
@@ -68,7 +75,7 @@ _SCALES = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, 
 
 
 def amount(text: str) -> float | None:
-    """A count as tools write it for people, 81.9M; None for anything else."""
+    """Return the value of a count as tools abbreviate it, 81.9M; None for anything else."""
     scale = text[-1:] if text[-1:] in _SCALES else ""
     digits = text[: len(text) - len(scale)]
     if not digits or not digits.isascii() or len(digits) > 30 or digits.count(".") > 1:
