@@ -207,7 +207,7 @@ def _groups(streams: Sequence[Stream], flow: _Flow, whole: bool) -> Iterable[Gro
 
 
 def _equal_parts(labels: set[tuple[int, int, bool]], step: int) -> int:
-    """Return the largest n such that a shift by step / n maps the labels, repeated every `step` bytes, to each other."""
+    """Return the largest n such that labels repeated every `step` bytes stay the same if shifted by step / n."""
     most = gcd(len(labels), step)
     if len(labels) > _MOST_PARTS:
         return 0
