@@ -1,8 +1,7 @@
-"""Builds the report: plain JSON-able data with every figure that a view prints; views lay out, they do not compute.
+"""Builds the report: JSON-able data with every figure that a view prints. Views lay out, they do not compute.
 
-The format is versioned and described by report.schema.json beside this file. A report holds nothing that changes
-between two runs on the same input: no date, no machine, no order of a set; but for what was measured, if that was asked
-for.
+report.schema.json beside this file describes the versioned format. A report holds nothing that changes between two runs
+on the same input, such as dates, machines or the order of a set, except measurements if they were requested.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ SCHEMA_VERSION: Final = "1.0"
 
 
 def build_report(units: Iterable[t.Unit]) -> t.Report:
-    """The whole report from what `unit_report` made of each translation unit, in the order given."""
+    """Return the whole report, made of the results of `unit_report` in the given order."""
     units = list(units)
     make_readable([kernel for unit in units for kernel in unit.kernels])
     _demangle_functions(
@@ -49,8 +48,7 @@ def build_report(units: Iterable[t.Unit]) -> t.Report:
 
 
 def make_readable(kernels: Sequence[t.Kernel]) -> None:
-    """Make names of functions readable where people read them: in kernels' function names, places and notes; then say
-    of each kernel in a few words what there is to say."""
+    """Demangle the function names in kernels' names, places and notes; then write the kernels' overviews."""
     from incc.report.source.demangle import demangle, of_openmp, replace, short_name
 
     frames = [frame for kernel in kernels for frame in (*kernel.inlined, *kernel.inlined_into)]
@@ -69,7 +67,7 @@ def make_readable(kernels: Sequence[t.Kernel]) -> None:
 
 
 def _demangle_functions(parts: Sequence[t.Ways | t.ControlFlow | t.BecameCall]) -> None:
-    """The same for parts of a report that have a function's name and nothing else of it."""
+    """Demangle the names of parts of a report that have no other function names."""
     from incc.report.source.demangle import is_mangled
 
     if any(is_mangled(part.function) for part in parts):
@@ -81,7 +79,7 @@ def _demangle_functions(parts: Sequence[t.Ways | t.ControlFlow | t.BecameCall]) 
 
 
 def unit_parts(found: UnitResult) -> list[Part]:
-    """Role and elements of each of a unit's kernels."""
+    """Return the role and the elements of each of a unit's kernels."""
     from incc.core.roles import parts
 
     places = [
@@ -110,14 +108,14 @@ def _steady(found: UnitResult) -> bool:
 
 
 def _no_parts(found: UnitResult) -> list[Part]:
-    """Where the run from a cold start is all that is wanted."""
+    """Return empty parts, for units of which only the run from a cold start is wanted."""
     from incc.core.roles import Part, Role
 
     return [Part(Role(name=""), None)] * len(found.results)
 
 
 def unit_report(found: UnitResult) -> t.Unit:
-    """One translation unit: how its assembly came about, the model and what named it, and its kernels."""
+    """Return the report on one translation unit: its compilation, its model and its kernels."""
     unit, model = found.unit, found.model
     parts = found.parts or (unit_parts(found) if _steady(found) else _no_parts(found))
     nowhere = KernelPlace(lines={}, near=None)
@@ -231,7 +229,7 @@ def _core(model: MachineModel) -> t.Core:
 
 
 def _column(result: KernelResult, place: KernelPlace) -> int:
-    """Of the kernel's place, if that is the one of its last instruction, which closes a loop."""
+    """Return the column of the kernel's place if its last instruction, which closes a loop, has that place."""
     region = result.kernel.region
     if region is None or region.source is None or not region.lines:
         return 0
@@ -241,7 +239,7 @@ def _column(result: KernelResult, place: KernelPlace) -> int:
 
 
 def _places(result: KernelResult, place: KernelPlace) -> dict[int, tuple[str, int, int]]:
-    """File, line and column of the instructions of a kernel's path, by their lines in the assembly."""
+    """Return file, line and column of the instructions on a kernel's path, by their lines in the assembly."""
     region = result.kernel.region
     found: dict[int, tuple[str, int, int]] = {}
     for line in region.lines if region else ():

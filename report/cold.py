@@ -1,4 +1,4 @@
-"""A kernel's run from a cold start: what a report says of it. Its figures are those that llvm-mca's views show."""
+"""The report on a kernel's run from a cold start, with the figures of llvm-mca's views."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DECIMALS = 6
 
 
 def cold_report(result: KernelResult) -> t.Cold | None:
-    """Return the part of the report on the run from a cold start, None without such a run."""
+    """Return the part of the report on the run from a cold start; None without such a run."""
     run = result.cold
     if run is None or run.statistics is None:
         return None
@@ -82,9 +82,10 @@ def _buffer(usage: Usage, cycles: int) -> t.Buffer:
 
 
 def _schedulers(result: KernelResult, found: Statistics) -> list[t.Scheduler]:
-    """LLVM's schedulers where the model says what they are; else the core's, or the one that they are taken for, and
-    the queue before them. What none of them has a limit of its own for is in neither. None on a core that starts µops
-    in order."""
+    """Return LLVM's schedulers if the model describes them, otherwise the core's and the queue before them.
+
+    Work without a limit of its own counts in neither. Returns None on a core that starts µops in order.
+    """
     bound = result.bound
 
     def row(name: str, usage: Usage) -> t.Scheduler:
@@ -109,12 +110,12 @@ def _schedulers(result: KernelResult, found: Statistics) -> list[t.Scheduler]:
 
 
 def _within(usage: Usage, entries: int, cycles: int) -> Usage:
-    """As of a buffer with so many entries."""
+    """Return the usage as that of a buffer with this number of entries."""
     return replace(usage, entries=entries, sum=min(usage.sum, entries * cycles), most=min(usage.most, entries))
 
 
 def _registers(result: KernelResult, found: Statistics) -> list[t.RegisterFile]:
-    """All registers together, and LLVM's register files."""
+    """Return all registers together, followed by LLVM's register files."""
     pipeline, llvm = result.bound.pipeline, result.model.llvm
     everything = [general + vector for general, vector in zip(found.general_moves, found.vector_moves, strict=True)]
     rows = [_register_file("", pipeline.register_file if pipeline else 0, found.registers, everything)]

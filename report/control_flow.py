@@ -1,4 +1,4 @@
-"""The control flow of the functions that are analysed, as the report has it: basic blocks and where they lead."""
+"""The control flow of the analysed functions in the report: basic blocks and their successors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def functions(assembly: Assembly, regions: Sequence[Region]) -> list[t.ControlFlow]:
-    """The control-flow graph of each function that one of the regions is in."""
+    """Return the control-flow graph of each function that contains one of the regions."""
     wanted = {line for region in regions for line in region.body_lines}
     return [
         _function(assembly, graph)

@@ -1,4 +1,4 @@
-"""The core itself, as its model has it: what is before the ports, in words, and what work each port does."""
+"""The report on the core according to its model: the parts before the ports in words, and the work of each port."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def core_report(model: MachineModel) -> t.Core:
-    """Facts of the model alone: what it does not say is not there."""
+    """Return the facts of the model; those that it lacks are left out."""
     p = model.parameters
     schedulers: list[t.CoreScheduler] = [
         t.CoreScheduler(ports=names.split(","), entries=entries, kind="scheduler")
@@ -141,7 +141,7 @@ def _ports_text(names: str) -> str:
 
 
 def _by_class(cycles: dict[str, int]) -> str:
-    """Cycles by class of register, those together that have the same."""
+    """Return cycles by class of register; classes with equal numbers share one entry."""
     together: dict[int, list[str]] = {}
     for name, number in cycles.items():
         together.setdefault(number, []).append(name)
@@ -183,7 +183,7 @@ _FUNCTIONS = {
 
 
 def _of_functions(model: MachineModel) -> Iterator[t.CoreWork]:
-    """What the model says of loads, stores and jumps; what goes to the same ports as the row before needs no row."""
+    """Yield the model's data on loads, stores and jumps, skipping rows with the same ports as the row before."""
     before: tuple[str, str] = ("", "")
     for function, name in _FUNCTIONS.items():
         ports = model.functions.get(function, "")
@@ -212,7 +212,7 @@ def _ports_of(text: str, model: MachineModel) -> list[str]:
 
 
 def _of_forms(model: MachineModel) -> list[t.CoreWork]:
-    """Common kinds of work by the forms that do them; vectors of several widths together where nothing differs."""
+    """Return common kinds of work, from the forms that do them; vector widths with equal figures share one row."""
     found: list[t.CoreWork] = []
     for name, widths in isa(model.isa).common_work:
         of_name: list[t.CoreWork] = []
@@ -250,7 +250,7 @@ def _of_form(model: MachineModel, name: str, bits: int, forms: Iterable[str]) ->
 
 
 def _rthroughput(form: Form, model: MachineModel) -> float:
-    """Cycles between two, as far as ports and units say, or as it was measured."""
+    """Return the cycles between two instances according to ports and units, or as measured if that is more."""
     hold = max(1, int(form.attributes.get("hold", 1)))
     numerator, denominator = port_bound(
         [(sum(1 << model.ports.index(port) for port in ports.split(",")), count) for ports, count in form.uops],

@@ -1,5 +1,4 @@
-"""What a kernel is known by when reports are compared: an identity that outlives moved lines, and a hash of its
-code."""
+"""A kernel's identity for comparing reports, which survives moved lines, and a hash of its code."""
 
 from __future__ import annotations
 
@@ -15,12 +14,12 @@ HASH_DIGITS = 16
 
 
 def kernel_ids(kernels: Iterable[Kernel], among: Iterable[Region] = ()) -> list[str]:
-    """An identity for each kernel of a unit, given in the order of the text: "triad/loop1" is the first innermost loop
-    of the function `triad`, "triad/region name" a marked region.
+    """Return an identity for each kernel of a unit, given in the order of the text.
 
-    It has no lines in it, so that it stays when code before the kernel grows. Kernels of no function have the part
-    behind the slash alone, machine code without a place the hash of its content. Regions are numbered `among` all from
-    which the kernels were chosen, so that a kernel is known by the same name whatever else was.
+    "triad/loop1" is the first innermost loop of the function `triad`, "triad/region name" a marked region. The identity
+    contains no lines, so that it stays the same when code before the kernel grows. Kernels outside functions have the
+    part after the slash alone, machine code without a place the hash of its content. Regions are numbered within
+    `among`, all regions before the selection, so that a kernel's name does not depend on the selection.
     """
     numbers: dict[tuple[str, str, tuple[int, ...]], int] = {}
     all_counted: dict[tuple[str, str], int] = {}
@@ -51,9 +50,9 @@ def kernel_ids(kernels: Iterable[Kernel], among: Iterable[Region] = ()) -> list[
 
 
 def content_hash(kernel: Kernel) -> str:
-    """A hash of the kernel's instructions: the same for the same code, wherever it lies and whatever its labels are.
+    """Return a hash of the kernel's instructions that does not depend on their address and their labels.
 
-    What the linker fills in, and how far jumps go, is left out.
+    Relocations and the distances of jumps are left out.
     """
     found = blake2b(digest_size=HASH_DIGITS // 2)
     for instruction in kernel.instructions:

@@ -1,4 +1,4 @@
-"""The report on one kernel: every figure that a view prints, in plain JSON-able data."""
+"""The report on one kernel: every figure that a view prints, as JSON-able data."""
 
 from __future__ import annotations
 
@@ -74,17 +74,28 @@ def kernel_report(
     host: tuple[str, bool] = ("", False),
     written: Written | None = None,
 ) -> t.Kernel:
-    """Everything about one kernel.
+    """Return the report on one kernel.
 
-    `kernel_id`: of `identity.kernel_ids`. `near`: where the function's own source is next to a kernel that comes from
-    elsewhere. `place`: where it is in the user's source, from debug information; `column`: in that line.
-    `user_function`: the function of which the kernel's is a part, if the compiler made it one. `source_lines`: where in
-    the user's source each assembly line comes from. `iterations`: how many the summary counts. `notes` follow those of
-    the region and of the result. `ways`: through the loop, if there are branches inside, and `mispredict_rate` of
-    these. `elements`: what is known of the source's elements; `step`: bytes by which its streams move on; the kernel's
-    role follows from others (`roles.set_roles`). `ghz`: the clock, 0 for none. `build`: how it was compiled.
-    `measured`: what it takes on this machine, if that was asked for; `host`: the core that this is, and whether the
-    result's model is of that core. `written`: how instructions are, None for as they are in the assembly.
+    Args:
+        result: the kernel's analysis.
+        kernel_id: its identity, from `identity.kernel_ids`.
+        source_lines: the place in the user's source of each assembly line.
+        near: the nearest place in the function's own source, if the kernel comes from elsewhere.
+        place: the place in the user's source, from debug information.
+        column: the column in that line.
+        user_function: the user's function that the kernel's is a part of, if the compiler split it.
+        iterations: the number of iterations in the summary.
+        notes: notes that follow those of the region and of the result.
+        ways: the paths through the loop, if there are branches inside.
+        mispredict_rate: the misprediction rate of these branches; None if not given.
+        elements: the elements per iteration; None if unknown.
+        step: bytes by which the fastest stream advances per iteration. The role depends on other kernels; see
+            `roles.set_role`.
+        ghz: the clock in GHz; 0 if not given.
+        build: the compilation of the unit.
+        measured: the measurement on this machine, if requested.
+        host: the host's core, and True if the result's model is of that core.
+        written: LLVM's spelling of the instructions; None to keep the assembly's.
     """
     kernel, bound, analysis = result.kernel, result.bound, result.analysis
     region = kernel.region
@@ -197,7 +208,7 @@ def _hints(result: KernelResult, build: Build, found: KernelRange | None) -> lis
 
 
 def _rare(kernel: Kernel, calls: Sequence[Instruction]) -> list[str]:
-    """That a way through the loop is left out of its range."""
+    """Return notes on the paths through the loop that its range leaves out."""
     if not calls:
         return []
     names = wording.distinct(call.target or "a function" for call in calls)
@@ -207,7 +218,7 @@ def _rare(kernel: Kernel, calls: Sequence[Instruction]) -> list[str]:
 
 
 def ratio(cycles: Fraction) -> t.Ratio:
-    """A duration in cycles, as a number and exactly."""
+    """Return a number of cycles as a decimal and an exact number."""
     return t.Ratio(cycles=float(cycles), exact=str(cycles))
 
 
@@ -215,7 +226,7 @@ def ratio(cycles: Fraction) -> t.Ratio:
 
 
 def location(place: SourceLocation | None) -> t.Location | None:
-    """A place in the source."""
+    """Return a place in the source."""
     return t.Location(file=place.file, line=place.line) if place else None
 
 
@@ -307,7 +318,7 @@ def _memory(kernel: Kernel, bound: BoundKernel, moved: figures.Traffic, analysis
 
 
 def _on_frame(kernel: Kernel, instruction: Instruction) -> bool:
-    """Whether an instruction accesses a fixed place of the stack's frame; a call's return address is no such thing."""
+    """Return True if an instruction accesses a fixed place of the stack frame; return addresses do not count."""
     if not instruction.memory or instruction.branch:
         return False
     on_frame = isa(kernel.isa).on_frame
@@ -315,7 +326,7 @@ def _on_frame(kernel: Kernel, instruction: Instruction) -> bool:
 
 
 def _vectorisation(work: figures.Operations, moved: figures.Traffic) -> str:
-    """How much of the arithmetic is vectorised, in words."""
+    """Return a description of the vectorised share of the arithmetic."""
     if not work.flop and not work.integer:
         widest = moved.widest_access_bits
         return f"no vector arithmetic, {widest}-bit memory accesses" if widest >= 128 else "no vector arithmetic"
@@ -328,7 +339,7 @@ def _vectorisation(work: figures.Operations, moved: figures.Traffic) -> str:
 
 
 def _lines(kernel: Kernel) -> Sequence[int]:
-    """The line of each instruction by which its source is known: of objects, in which they have none, the region's."""
+    """Return the line of each instruction in its source; for objects, which have none, the region's lines."""
     lines = [instruction.line for instruction in kernel.instructions]
     region = kernel.region
     return region.lines if region and not any(lines) and len(region.lines) == len(lines) else lines
@@ -420,7 +431,7 @@ def _instructions(
 
 
 def _remarks(flags: int, form: Form | None) -> str:
-    """One letter for each thing to know about an instruction's figures; the views explain them."""
+    """Return one letter for each caveat on an instruction's figures; the views explain them."""
     return (
         "X" * bool(flags & UNKNOWN)
         + "F" * bool(flags & FUSED_INTO_PREVIOUS)
@@ -431,7 +442,7 @@ def _remarks(flags: int, form: Form | None) -> str:
 
 
 def _works(kernel: Kernel, bound: BoundKernel, i: int) -> list[str]:
-    """What the µops of an instruction do, in the order of the terms of `_port_usage`."""
+    """Return the work of an instruction's µops, in the order of the terms of `_port_usage`."""
     instruction = kernel.instructions[i]
     terms: dict[int, dict[str, None]] = {}
     for u in range(bound.uop_start[i], bound.uop_start[i + 1]):
@@ -442,7 +453,7 @@ def _works(kernel: Kernel, bound: BoundKernel, i: int) -> list[str]:
 
 
 def _port_usage(uops: Sequence[tuple[int, int]], bound: BoundKernel) -> str:
-    """uops.info's notation: µops times the ports that they may use, "1*p01+1*p23"; then cycles on units, "8*0DV"."""
+    """Return uops.info's notation: µops times their allowed ports, "1*p01+1*p23"; then cycles on units, "8*0DV"."""
     ports: dict[int, int] = {}
     units: dict[int, int] = {}
     for mask, cycles in uops:
@@ -464,7 +475,7 @@ def _port_names(mask: int, bound: BoundKernel) -> list[str]:
 
 
 def _simulated(bound: BoundKernel, run: Simulation) -> t.Simulated:
-    """What the simulation found and counted, as shares; over the whole run, its start included."""
+    """Return the simulation's results and counters; shares are of the whole run including its start."""
 
     def share(count: int, whole: int) -> float:
         return round(count / (whole or 1), DECIMALS)
@@ -570,8 +581,11 @@ def _chain(kernel: Kernel, bound: BoundKernel, chain: Chain) -> t.Chain:
 
 
 def _dependencies(kernel: Kernel, bound: BoundKernel, analysis: Analysis) -> list[t.Dependency]:
-    """The dependency graph between instructions: of several dependencies between the same instructions through the same
-    register the slowest. Each says whether the critical path and which chains (by index) run along it."""
+    """Return the dependency graph between instructions.
+
+    Of several dependencies between the same instructions through the same register only the slowest is listed. Each
+    carries the critical path's flag and the indices of its chains.
+    """
     slowest: dict[tuple[int, int, int, int], Edge] = {}
     for edge in analysis.edges:
         key = _key(edge)
@@ -600,7 +614,7 @@ def _key(edge: Edge | Step) -> tuple[int, int, int, int]:
 
 
 def _timeline(result: KernelResult) -> t.Timeline:
-    """The simulated iterations and llvm-mca's average waiting times, in cycles, by instruction and in all."""
+    """Return the simulated iterations and llvm-mca's average waiting times in cycles, by instruction and in total."""
     events, names = result.events or (), result.bound.port_names
 
     def averages() -> figures.Timeline:
@@ -642,7 +656,7 @@ _KINDS: dict[int, t.UopKindName] = {
 
 
 def _uop(result: KernelResult, shown: figures.ShownUop, uops: Sequence[figures.ShownUop]) -> t.TimelineUop:
-    """A µop of the timeline; `uops` are all of them."""
+    """Return a µop of the timeline; `uops` are all of them."""
     uop, bound = shown.uop, result.bound
     kind: t.UopKindName = "renamer" if uop.uop == RENAMERS else "compute"
     inputs: list[t.UopInput] = []

@@ -1,4 +1,4 @@
-"""What a kernel takes on this machine, beside what is predicted: in words, with what could explain a difference."""
+"""Measurements of kernels on this machine in words, with possible explanations of a difference to the prediction."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from incc.report.types import BoundName
 
 WORTH_EXPLAINING = 0.1
-"""Of the measured cycles: what a difference is from which on something is said of it."""
+"""The least difference that is explained, as a fraction of the measured cycles."""
 
 _NOISY = 0.05
-"""Of the measured cycles: what samples differ by from which on the measurement itself is in doubt."""
+"""The spread of samples from which on the measurement is in doubt, as a fraction of the measured cycles."""
 
 _TELLS = 0.25
-"""Of the difference: what samples differ by up to which that is not why there is a difference."""
+"""The largest spread of samples that cannot explain a difference, as a fraction of the difference."""
 
 _DECIMALS = 6
 
@@ -50,8 +50,10 @@ def measured_part(
     host: tuple[str, bool],
     spread: t.Range | None,
 ) -> t.Measured:
-    """What was measured, as the report has it. `host`: the core that this is, and whether the result's model is of it.
-    `spread`: the range of the prediction."""
+    """Return the report on a measurement.
+
+    `host` is the host's core, and True if the result's model is of that core; `spread` is the range of the prediction.
+    """
     core, same = host
     where = f"on {core}" if core else "on this processor"
     if isinstance(found, Failure):
@@ -111,7 +113,7 @@ def _text(found: KernelMeasurement, where: str, difference: float | None, far: b
 def _explanations(
     result: KernelResult, found: KernelMeasurement, host: tuple[str, bool], spread: t.Range | None
 ) -> Iterator[str]:
-    """What could explain why prediction and measurement differ, as clauses."""
+    """Yield possible explanations of a difference between prediction and measurement, as clauses."""
     core, same = host
     kernel, cycles, predicted = result.kernel, found.cycles, float(result.cycles)
     if not same:

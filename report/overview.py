@@ -1,5 +1,4 @@
-"""A kernel in a few words, for the row that it has in the overview: what limits it, how wide its vectors are, and
-whether it is worth looking at."""
+"""The overview of a kernel in a few words: its limit, the width of its vectors, and reasons to look at it."""
 
 from __future__ import annotations
 
@@ -13,17 +12,17 @@ if TYPE_CHECKING:
     pass
 
 NO_ADVICE = frozenset(("unknown-instructions", "refused-statements"))
-"""Hints that say what is missing in the figures, not what would make the loop faster."""
+"""Hints on missing figures, which do not make the loop faster."""
 
 _OUT_OF_REACH = ("remainder", "prologue", "fallback", "outer")
-"""Roles of loops that run little, or that their author cannot change on their own."""
+"""Roles of loops that run rarely, or that their author cannot change separately."""
 
 WIDE = 1.25
-"""The ends of a range that are farther apart than this factor are worth looking at: the data decide."""
+"""The factor between the ends of a range from which on it is worth a look, since it depends on the data."""
 
 
 def overview(kernel: t.Kernel) -> t.Overview:
-    """The words for a kernel whose other figures, hints, role and range are there."""
+    """Return the overview of a kernel whose other figures, hints, role and range are set."""
     return t.Overview(
         function=_function(kernel),
         limit=_limit(kernel),
@@ -33,8 +32,10 @@ def overview(kernel: t.Kernel) -> t.Overview:
 
 
 def _function(kernel: t.Kernel) -> str:
-    """Not the one that it is compiled in, where that is another; but an operator of a function object, such as a
-    lambda's, says less than the function around it."""
+    """Return the function that the loop is written in, or the function around a function object's operator.
+
+    An operator's name, such as a lambda's, says less than the function around it.
+    """
     written = kernel.source_function
     if kernel.inlined_into and written and not written.startswith("operator"):
         return written
@@ -86,7 +87,7 @@ def _ports(kernel: t.Kernel) -> str:
 
 
 def _together(names: list[str]) -> list[str]:
-    """Names with what more than two in a row have in common written once: ALU0-3 for ALU0, ALU1, ALU2, ALU3."""
+    """Return names with ranges of more than two abbreviated: ALU0-3 for ALU0, ALU1, ALU2, ALU3."""
     runs: list[list[tuple[str, str]]] = []
     for name in names:
         stem = name.rstrip("0123456789")

@@ -1,4 +1,4 @@
-"""The range of a prediction in words: its two ends, and what decides between them (core/python/ranges.py)."""
+"""The range of a prediction in words: its two ends and their causes (core/python/ranges.py)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DECIMALS = 6
 
 
 def kernel_range(result: KernelResult, found: KernelRange | None) -> t.Range | None:
-    """The range as the report has it; None where nothing but the prediction is to be said."""
+    """Return the report on the range; None if the prediction depends on nothing but the code."""
     if found is None:
         return None
     causes = [(cause, _when(result, cause)) for cause in found.causes]
@@ -44,7 +44,7 @@ def kernel_range(result: KernelResult, found: KernelRange | None) -> t.Range | N
 
 
 def mispredicted(result: KernelResult, ways: Ways | None, rate: float | None) -> t.Mispredictions | None:
-    """What wrong predictions at the given rate add; None where there is nothing to be added, or no rate."""
+    """Return the cost of mispredictions at the given rate; None without a cost or a rate."""
     found = None if rate is None else mispredictions(result, ways, rate)
     if found is None:
         return None
@@ -92,7 +92,7 @@ def _when(result: KernelResult, cause: Cause) -> str:
 
 
 def _never(kernel: Kernel, meetings: Sequence[Meeting]) -> str:
-    """What must not come about for the least."""
+    """Return the clause on the events that must not occur for the lower end."""
     stores = list(dict.fromkeys(m.store for m in meetings))
     loads = list(dict.fromkeys(m.load for m in meetings))
     before = "in the iteration before" if all(m.distance for m in meetings) else "just before"
@@ -109,7 +109,7 @@ def _never(kernel: Kernel, meetings: Sequence[Meeting]) -> str:
 
 
 def _array(kernel: Kernel, stores: Sequence[int]) -> str:
-    """The name of the array that is stored to, where the assembly tells it."""
+    """Return the name of the array that is stored to, if the assembly contains it."""
     names = {m.symbol for i in stores for m in kernel.instructions[i].memory if m.store}
     name = names.pop() if len(names) == 1 else ""
     return f" of `{name}`" if name and not name.startswith(".") else ""

@@ -1,4 +1,4 @@
-"""Parts of a kernel's report that are made of its bound and its analysis: throughputs, ports and LLVM's units."""
+"""Parts of a kernel's report that come from its bound arrays and its analysis: throughputs, ports and LLVM's units."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def refused_statement(refused: Refused) -> t.RefusedStatement:
-    """Return a statement that is missing in the analysis."""
+    """Return a statement that the analysis lacks."""
     return t.RefusedStatement(line=refused.line, text=refused.text, message=refused.message)
 
 
@@ -30,7 +30,7 @@ def own_throughput(uops: Sequence[tuple[int, int]], n_ports: int) -> t.Ratio:
 
 
 def rounded(row: Sequence[float]) -> list[float]:
-    """Return cycles rounded for reports. Most are 0."""
+    """Return cycles rounded for reports, with a shortcut for 0, the most common value."""
     return [round(cycles, DECIMALS) if cycles else 0.0 for cycles in row]
 
 

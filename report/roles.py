@@ -1,4 +1,4 @@
-"""What part each loop has among those that do the same work, in words, and what is not advised because of it."""
+"""The roles of loops that do the same work in words, and the advice that is withheld because of a role."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _ALWAYS = frozenset(("unknown-instructions", "refused-statements"))
 
 
 def is_side(role: t.Role) -> bool:
-    """Whether nothing that holds for such a loop is worth advising to the author of the source: it is no main loop."""
+    """Return True if advice on such a loop is of no use to the author of the source: it is no main loop."""
     return role.name not in ("main", "")
 
 
 def may_replace(role: t.Role) -> bool:
-    """Whether a loop runs instead of its main loop where that cannot run, as where arrays may overlap."""
+    """Return True if a loop replaces its main loop where that cannot run, such as for overlapping arrays."""
     return role.name == "fallback" or role.instead
 
 
 def set_role(kernel: t.Kernel, role: Role, main_id: str = "", main: Kernel | None = None) -> None:
-    """Give a kernel its role, and take back what is not to be advised to the author of a loop that the compiler added.
+    """Set a kernel's role, and withhold advice on loops that the compiler added.
 
-    `main`, `main_id`: the loop that the role is beside.
+    `main` and `main_id` are the main loop that the role refers to.
     """
     kernel.role = t.Role(
         name=role.name,
@@ -43,8 +43,10 @@ def set_role(kernel: t.Kernel, role: Role, main_id: str = "", main: Kernel | Non
 
 
 def withhold_not_vectorised(kernels: Sequence[t.Kernel]) -> None:
-    """Take back that a loop is not vectorised where a loop of the same function is that comes from the same line, or
-    from nobody knows which: this one may be what that leaves over, also where its role could not be told."""
+    """Withhold the report that a loop is not vectorised if a vectorised loop of the function may be its main loop.
+
+    That one has the same line or an unknown line, so this loop may be its remainder even if the role is unknown.
+    """
     vectorised = [kernel for kernel in kernels if kernel.arithmetic.vector_bits and kernel.is_loop]
     for kernel in kernels:
         if any(

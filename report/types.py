@@ -1,8 +1,7 @@
-"""The types of a report, as mypy and readers see them; the JSON schema is made from them (`schema.py`).
+"""The types of a report: incc builds, reads and writes these structs, and the JSON schema is made from them.
 
-At run time a report is made of plain dictionaries: nothing here is imported but by tools. Times are in cycles of the
-core's clock and, where not said otherwise, per iteration of the kernel. Instructions are numbered from 0 within their
-kernel, lines from 1; line 0 means that there is none.
+Durations are in cycles of the core's clock, per iteration of the kernel unless stated otherwise. Instructions are
+numbered from 0 within their kernel and lines from 1; line 0 means that there is no line.
 """
 
 from __future__ import annotations
@@ -42,11 +41,11 @@ class Bound(msgspec.Struct, frozen=True):
 
     cycles: Amount
     exact: Exact
-    by: Annotated[str, Meta(description="In words; empty where there is nothing.")]
+    by: Annotated[str, Meta(description="The cause in words; empty if there is none.")]
 
 
 class RefusedStatement(msgspec.Struct, frozen=True):
-    """A statement that could not be decoded: it is missing in instructions."""
+    """A statement that could not be decoded. It is not among the instructions."""
 
     line: Count
     text: str
@@ -60,9 +59,14 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     version: str
     isa: str
-    chosen_by: Annotated[str, Meta(description="What named the core.")]
+    chosen_by: Annotated[str, Meta(description="The option, command or default that selected the core.")]
     note: Annotated[
-        str, Meta(description='Where the model is not that of the core that was named: which it is, and why; else "".')
+        str,
+        Meta(
+            description=(
+                "The model that replaces the named core's own, and the reason; empty if the core has its own model."
+            )
+        ),
     ]
 
 
@@ -71,46 +75,58 @@ class CorePart(msgspec.Struct, frozen=True):
 
     stage: Literal["front end", "rename", "window", "memory"]
     name: str
-    text: Annotated[str, Meta(description="What the model says of it, in words.")]
+    text: Annotated[str, Meta(description="The model's data on this part, in words.")]
 
 
 class CoreScheduler(msgspec.Struct, frozen=True):
-    """Entries in which µops wait for some of the ports."""
+    """Entries in which µops wait for the listed ports."""
 
     ports: list[str]
     entries: Count
     kind: Annotated[
         Literal["scheduler", "queue"],
-        Meta(description="queue: before the schedulers of these ports, which µops leave in order."),
+        Meta(
+            description=(
+                "scheduler: µops leave out of order; queue: µops leave in order, towards the schedulers of these ports."
+            )
+        ),
     ]
 
 
 class CoreWork(msgspec.Struct, frozen=True, kw_only=True):
-    """A kind of work, by the model's figures for instructions that do it and little else."""
+    """A kind of work, with the model's figures for instructions that do little else."""
 
     name: str
     bits: Annotated[
-        list[Count], Meta(description="The widths of vectors for which this holds; empty where there are none.")
+        list[Count], Meta(description="The vector widths that these figures hold for; empty if there are no vectors.")
     ]
-    ports: Annotated[list[str], Meta(description="Those that some of its µops can use.")]
-    uops: Annotated[Count, Meta(description="On ports.")]
-    latency: Annotated[list[Count], Meta(description="The least and the greatest; empty where there is none.")]
-    rthroughput: Annotated[Amount | None, Meta(description="Cycles between two; null for a part of an instruction.")]
-    unit: Annotated[str | None, Meta(description="Another unit that it takes, such as the divider.")]
-    unit_cycles: Annotated[Count, Meta(description="For so long.")]
+    ports: Annotated[list[str], Meta(description="The ports that at least one of its µops can use.")]
+    uops: Annotated[Count, Meta(description="µops on ports.")]
+    latency: Annotated[
+        list[Count], Meta(description="The smallest and the largest latency in cycles; empty if there is none.")
+    ]
+    rthroughput: Annotated[
+        Amount | None, Meta(description="Cycles between two instances; None for a part of an instruction.")
+    ]
+    unit: Annotated[
+        str | None, Meta(description="Another unit that it occupies, such as the divider; None if there is none.")
+    ]
+    unit_cycles: Annotated[Count, Meta(description="Cycles for which it occupies that unit.")]
 
 
 class Core(msgspec.Struct, frozen=True, kw_only=True):
-    """The core as its model has it: what the model does not say is not there."""
+    """The core as its model describes it; facts that the model lacks are left out."""
 
     title: str
     model: Annotated[str, Meta(description="LLVM's -mcpu name.")]
-    issue_width: Annotated[Count, Meta(description="Fused µops a cycle.")]
-    retire_width: Annotated[Count, Meta(description="Likewise.")]
+    issue_width: Annotated[Count, Meta(description="Fused µops issued per cycle.")]
+    retire_width: Annotated[Count, Meta(description="Fused µops retired per cycle.")]
     parts: list[CorePart]
-    schedulers: Annotated[list[CoreScheduler], Meta(description="Empty where µops start in program order.")]
+    schedulers: Annotated[
+        list[CoreScheduler], Meta(description="The schedulers; empty if µops start in program order.")
+    ]
     ports: list[str]
-    units: Annotated[list[str], Meta(description="What else an instruction may take for itself.")]
+    units: Annotated[list[str], Meta(description="Other units that an instruction can occupy exclusively.")]
     work: list[CoreWork]
 
 
@@ -125,104 +141,114 @@ class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Expectation(msgspec.Struct, frozen=True, kw_only=True):
-    """What a mark in the source expects of a kernel, and whether it is so."""
+    """A condition that a mark in the source sets for a kernel, and its outcome."""
 
-    condition: Annotated[str, Meta(description="In the language of docs/filters.md.")]
-    kernel_id: Annotated[str, Meta(description="Of the kernel that it was asked of.")]
-    holds: Annotated[bool | None, Meta(description="Null where the kernel does not tell.")]
-    text: Annotated[str, Meta(description="What is predicted and what was expected; empty where it holds.")]
+    condition: Annotated[str, Meta(description="The condition, in the language of docs/filters.md.")]
+    kernel_id: Annotated[str, Meta(description="The kernel_id of the kernel that was checked.")]
+    holds: Annotated[
+        bool | None, Meta(description="True if the condition holds; None if the kernel lacks a value that it needs.")
+    ]
+    text: Annotated[str, Meta(description="The predicted and the expected value; empty if the condition holds.")]
 
 
 class Mark(msgspec.Struct, frozen=True, kw_only=True):
-    """A mark in the source: what is to be analysed there, and what is expected of it."""
+    """A mark in the source that selects code for analysis and sets expectations for it."""
 
     source: Annotated[Location, Meta(description="The mark's line.")]
-    column: Annotated[Count, Meta(description="Of the mark in its line; 0 where it is not known.")]
-    at: Annotated[Location, Meta(description="The first line of the statement that it marks.")]
-    at_column: Annotated[Count, Meta(description="Of the statement's first character; 0 where it is not known.")]
-    last_line: Annotated[Count, Meta(description="Of that statement, or function.")]
-    name: Annotated[str, Meta(description="What it calls the kernel; empty for nothing.")]
-    mcpu: Annotated[list[str], Meta(description="The cores that it names; none for that of the unit.")]
-    kernels: Annotated[list[str], Meta(description="The kernel_id of the unit's kernels that are marked.")]
+    column: Annotated[Count, Meta(description="The mark's column in its line; 0 if unknown.")]
+    at: Annotated[Location, Meta(description="The first line of the statement that the mark applies to.")]
+    at_column: Annotated[Count, Meta(description="The column of the statement's first character; 0 if unknown.")]
+    last_line: Annotated[Count, Meta(description="The last line of that statement or function.")]
+    name: Annotated[str, Meta(description="The name that the mark gives to the kernel; empty if it gives none.")]
+    mcpu: Annotated[list[str], Meta(description="The cores that the mark names; empty for the unit's core.")]
+    kernels: Annotated[list[str], Meta(description="The kernel_id of each marked kernel of the unit.")]
     expectations: list[Expectation]
 
 
 class MarkProblem(msgspec.Struct, frozen=True, kw_only=True):
-    """A mark that cannot be understood, or of which there is nothing in the code."""
+    """A mark with a syntax error, or one without matching code."""
 
     source: Location
     column: Count
     text: str
-    end_column: Annotated[Count, Meta(description="Behind what is meant, if that is known, else 0.")]
+    end_column: Annotated[Count, Meta(description="The column after the faulty text; 0 if unknown.")]
     fix: Annotated[
         str | None,
-        Meta(description="What to write instead of it, to insert where it ends where it begins; null for no advice."),
+        Meta(
+            description=(
+                "Text that replaces the faulty text, or is inserted if the faulty text is empty; None if "
+                "there is no suggestion."
+            )
+        ),
     ]
 
 
 class BecameCall(msgspec.Struct, kw_only=True):
-    """A call of a library function that compilers put in the place of loops (and users write)."""
+    """A call of a library function that compilers substitute for loops, and that users also write themselves."""
 
-    function: Annotated[str, Meta(description="The symbol of the function with the call.")]
-    function_name: Annotated[str, Meta(description="The function as the source writes it: C++ names demangled.")]
+    function: Annotated[str, Meta(description="The symbol of the calling function.")]
+    function_name: Annotated[
+        str, Meta(description="The calling function as the source writes it, with C++ names demangled.")
+    ]
     callee: str
-    line: Annotated[Positive, Meta(description="In the assembly.")]
-    source: Annotated[Location | None, Meta(description="The user's line, from debug information.")]
+    line: Annotated[Positive, Meta(description="The call's line in the assembly.")]
+    source: Annotated[
+        Location | None, Meta(description="The user's line according to the debug information; None if unknown.")
+    ]
 
 
 class NotFound(msgspec.Struct, frozen=True, kw_only=True):
-    """A function that was asked for by name and of which nothing is analysed."""
+    """A function that was requested by name and has no analysed loop."""
 
-    asked: Annotated[str, Meta(description="The name, as it was given.")]
-    text: Annotated[str, Meta(description="Why, in words.")]
-    functions: Annotated[list[str], Meta(description="Symbols of functions that are called so, but have no loop.")]
-    inlined_into: Annotated[list[str], Meta(description="The functions that have its code, if it has none of its own.")]
-    nearest: Annotated[list[str], Meta(description="Names like it, if there is no such function.")]
+    asked: Annotated[str, Meta(description="The requested name.")]
+    text: Annotated[str, Meta(description="The reason, in words.")]
+    functions: Annotated[list[str], Meta(description="The symbols of matching functions that have no loop.")]
+    inlined_into: Annotated[
+        list[str], Meta(description="The functions that it was inlined into, if it has no code of its own.")
+    ]
+    nearest: Annotated[list[str], Meta(description="Similar names, if no function matches.")]
 
 
 class Unit(msgspec.Struct, kw_only=True):
-    """One translation unit and how its assembly came about."""
+    """One translation unit, its compilation and its kernels."""
 
     source: Annotated[
         str,
         Meta(
             description=(
-                "The file that was compiled; the linked file for code that was generated at the link; empty for "
-                "assembly that "
-                "was given."
+                "The compiled file; for code generated at link time the linked file; empty for assembly input."
             )
         ),
     ]
-    assembly_file: Annotated[str, Meta(description="What the lines of instructions refer to.")]
+    assembly_file: Annotated[str, Meta(description="The file that the instructions' lines refer to.")]
     compiler: str
     compiler_version: str
     command: Annotated[list[str], Meta(description="The user's command line.")]
-    folder: Annotated[str, Meta(description="The folder that the command ran in; empty where that is not known.")]
+    folder: Annotated[str, Meta(description="The folder that the command ran in; empty if unknown.")]
     output: Annotated[
-        str, Meta(description="The file that the command made of the source, as it names it; empty for none.")
+        str, Meta(description="The command's output file, as the command names it; empty if there is none.")
     ]
     way: Annotated[
         Literal["given", "second-run", "assembler", "object"],
         Meta(
             description=(
-                "Where the code comes from: it was given as it is, a second run of the compiler beside the user's "
-                "wrote it, it "
-                "is what the compiler handed to the assembler, or it was read from the object."
+                "The origin of the code. given: direct input; second-run: a second run of the compiler; "
+                "assembler: the compiler's output to the assembler; object: the object file."
             )
         ),
     ]
-    target_cpu: Annotated[str, Meta(description="The core that the command line implies; empty if none.")]
+    target_cpu: Annotated[str, Meta(description="The core that the command line implies; empty if it implies none.")]
     model: Model
-    core: Annotated[Core | None, Meta(description="Null where it was not asked for.")]
+    core: Annotated[Core | None, Meta(description="The core's description; None if it was not requested.")]
     kernels: list[Kernel]
     left_out: list[LeftOut]
     system_loops: Annotated[
         Count,
         Meta(
             description=(
-                "Loops that are not analysed since they are the system headers' alone: no line of the user's is in "
-                "them, nor "
-                "in what they were inlined into."
+                "The number of loops that come only from system headers and are therefore not analysed. "
+                "Neither they nor the functions that they were inlined into contain a line of the user's "
+                "code."
             )
         ),
     ]
@@ -230,121 +256,138 @@ class Unit(msgspec.Struct, kw_only=True):
         list[BecameCall],
         Meta(
             description=(
-                "Calls outside of analysed loops that may stand for a loop of the source, or be written there: what "
-                "they cost "
-                "is in no model."
+                "Calls outside analysed loops that may replace a loop of the source. No model includes their cost."
             )
         ),
     ]
     not_found: Annotated[
-        list[NotFound], Meta(description="Functions that were asked for by name, without a loop to show.")
+        list[NotFound], Meta(description="Functions that were requested by name and have no analysed loop.")
     ]
     ways: Annotated[
         list[Ways] | None,
-        Meta(description="Loops with branches inside and the ways through them; null if they were not asked for."),
+        Meta(description="Loops with branches inside and the paths through them; None if they were not requested."),
     ]
     control_flow: Annotated[
         list[ControlFlow] | None,
-        Meta(description="Control-flow graphs of the functions that kernels are in; null if they were not asked for."),
+        Meta(
+            description=("Control-flow graphs of the functions that contain kernels; None if they were not requested.")
+        ),
     ]
     marks: Annotated[
         list[Mark],
-        Meta(
-            description="The marks in the source that this unit is analysed for: with any there are only kernels "
-            "that are marked."
-        ),
+        Meta(description="The marks in the source. If there are any, only marked kernels are analysed."),
     ]
     mark_problems: list[MarkProblem]
     trials: Annotated[
         list[Trial] | None,
         Meta(
             description=(
-                "What the flags of the hints bring, each hint's by themselves and then all together; null if that was "
-                "not "
-                "asked for."
+                "The effect of the hints' flags, for each hint alone and then for all together; None if "
+                "trials were not requested."
             )
         ),
     ]
 
 
 class TriedLoop(msgspec.Struct, frozen=True, kw_only=True):
-    """A loop of the source before and after a trial: of those for one line of a function the one that does most."""
+    """A loop of the source before and after a trial.
 
-    kernel_id: Annotated[str, Meta(description="Of the kernel before it.")]
+    If one line of a function has several loops, this is the one that does most work.
+    """
+
+    kernel_id: Annotated[str, Meta(description="The kernel_id before the trial.")]
     function_name: str
     source: Location | None
-    hinted: Annotated[bool, Meta(description="A hint on it names these flags.")]
+    hinted: Annotated[bool, Meta(description="True if a hint for this loop names these flags.")]
     before: Annotated[
         Amount,
         Meta(
-            description="Cycles per iteration; where they depend on the place that the linker chooses, on the average."
+            description=(
+                "Cycles per iteration before the trial; the average if they depend on code placement by the linker."
+            )
         ),
     ]
-    after: Annotated[Amount | None, Meta(description="The same after it; null if there is no such loop any more.")]
+    after: Annotated[
+        Amount | None, Meta(description="Cycles per iteration after the trial; None if the loop no longer exists.")
+    ]
     element_before: Annotated[
-        Amount | None, Meta(description="Cycles per element of the source's loop; null where that is not known.")
+        Amount | None, Meta(description="Cycles per element of the source's loop before the trial; None if unknown.")
     ]
     element_after: Amount | None
     work: Annotated[
-        Amount | None, Meta(description="How many times as much an iteration does; null where that is not known.")
+        Amount | None, Meta(description="The work of an iteration after the trial relative to before; None if unknown.")
     ]
-    gain: Annotated[
-        float | None, Meta(description="How many times as fast it is, less 1; null where that is not known.")
-    ]
-    text: Annotated[str, Meta(description="The same in words.")]
+    gain: Annotated[float | None, Meta(description="The speedup minus 1; None if unknown.")]
+    text: Annotated[str, Meta(description="The comparison in words.")]
 
 
 class Trial(msgspec.Struct, frozen=True, kw_only=True):
-    """The unit compiled again with more flags, to nowhere, and analysed."""
+    """A compilation of the unit with additional flags, analysed without writing any output."""
 
-    flags: Annotated[list[str], Meta(description="What stood behind the command's arguments.", min_length=1)]
-    rules: Annotated[list[str], Meta(description="Of the hints that name them.")]
-    problem: Annotated[str, Meta(description="Why there is nothing of it; empty if there is.")]
+    flags: Annotated[
+        list[str], Meta(description="The flags that were appended to the command's arguments.", min_length=1)
+    ]
+    rules: Annotated[list[str], Meta(description="The rules of the hints that suggest these flags.")]
+    problem: Annotated[str, Meta(description="The reason why the trial has no result; empty if it has one.")]
     loops: list[TriedLoop]
 
 
 class Branch(msgspec.Struct, frozen=True):
-    """A branch at which a way through a loop could have gone on elsewhere."""
+    """A branch inside a loop, and its direction on the path."""
 
     line: Positive
     taken: bool
 
 
 class Way(msgspec.Struct, frozen=True, kw_only=True):
-    """One way from the loop's start back to it."""
+    """One path from the loop's start back to it."""
 
-    share: Annotated[Share, Meta(description="How often the loop goes this way.")]
-    branches: Annotated[list[Branch], Meta(description="The branches at which it could have gone another way.")]
-    lines: Annotated[list[Positive], Meta(description="The lines of its instructions, in the order of execution.")]
+    share: Annotated[Share, Meta(description="The fraction of iterations that take this path.")]
+    branches: Annotated[list[Branch], Meta(description="The branches at which other paths leave this one.")]
+    lines: Annotated[list[Positive], Meta(description="The lines of the path's instructions, in execution order.")]
     lines_skipped: Annotated[list[Positive], Meta(description="The lines of the loop's other instructions.")]
     instructions: Count
-    unknown_instructions: Annotated[Count, Meta(description="Instructions that are not in the model, and not counted.")]
-    ports: Annotated[Ratio, Meta(description="Bound by ports, the divider included.")]
-    front_end: Annotated[Ratio, Meta(description="Bound by the front end or retirement.")]
-    loop_carried: Annotated[Ratio, Meta(description="Bound by loop-carried dependencies.")]
-    cycles: Annotated[Ratio, Meta(description="Simulated, or the largest bound.")]
-    refused: Annotated[list[RefusedStatement], Meta(description="Statements that the assembler did not accept.")]
+    unknown_instructions: Annotated[
+        Count, Meta(description="The number of instructions that the model lacks; other figures exclude them.")
+    ]
+    ports: Annotated[Ratio, Meta(description="The bound by ports, including the divider.")]
+    front_end: Annotated[Ratio, Meta(description="The bound by the front end or retirement.")]
+    loop_carried: Annotated[Ratio, Meta(description="The bound by loop-carried dependencies.")]
+    cycles: Annotated[Ratio, Meta(description="Simulated cycles, or the largest bound without a simulation.")]
+    refused: Annotated[list[RefusedStatement], Meta(description="Statements that the assembler rejected.")]
 
 
 class Ways(msgspec.Struct, kw_only=True):
-    """A loop with branches inside and the ways through it, each as if every iteration went that way."""
+    """A loop with branches inside and the paths through it, each analysed as if every iteration took it."""
 
     kind: Annotated[
         Literal["branch", "paths"],
         Meta(
-            description="branch: the sides of the first branch, each going on in the likeliest way; paths: every way."
+            description=(
+                "branch: both directions of the first branch, each continued along its likeliest path; "
+                "paths: every path."
+            )
         ),
     ]
     function: Annotated[str, Meta(description="The function's symbol.")]
-    function_name: Annotated[str, Meta(description="The function as the source writes it: C++ names demangled.")]
+    function_name: Annotated[str, Meta(description="The function as the source writes it, with C++ names demangled.")]
     label: str
     first_line: Count
     last_line: Count
     source: Location | None
-    complete: Annotated[bool, Meta(description="Whether these are all ways; if not, shares are among these.")]
-    simulated: Annotated[bool, Meta(description="Whether cycles are those of simulations; else the largest bounds.")]
+    complete: Annotated[
+        bool, Meta(description="True if all paths are listed; if not, shares are relative to the listed paths.")
+    ]
+    simulated: Annotated[
+        bool, Meta(description="True if cycles come from simulations, False if they are the largest bounds.")
+    ]
     weighted_cycles: Annotated[
-        Amount, Meta(description="The ways' cycles weighted by their shares; mispredicted branches are not in it.")
+        Amount,
+        Meta(
+            description=(
+                "The average of the paths' cycles weighted by their shares; it excludes branch mispredictions."
+            )
+        ),
     ]
     ways: Annotated[list[Way], Meta(min_length=2)]
 
@@ -357,27 +400,27 @@ class BlockInstruction(msgspec.Struct, frozen=True):
 
 
 class Successor(msgspec.Struct, frozen=True):
-    """A way from a basic block to another one."""
+    """An edge from a basic block to the next one."""
 
-    block: Annotated[Count, Meta(description="The index of a block.")]
+    block: Annotated[Count, Meta(description="The index of the target block.")]
     jump: Annotated[str, Meta(description="The jump's mnemonic; empty where control falls through.")]
-    closes_loop: Annotated[bool, Meta(description="Whether it goes back to the start of a loop.")]
+    closes_loop: Annotated[bool, Meta(description="True if the edge returns to the start of a loop.")]
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
     """A basic block."""
 
-    label: Annotated[str, Meta(description="Empty where there is none.")]
+    label: Annotated[str, Meta(description="The block's label; empty if it has none.")]
     instructions: list[BlockInstruction]
     in_innermost_loop: bool
-    successors: Annotated[list[Successor], Meta(description="Where control goes at the block's end.")]
+    successors: Annotated[list[Successor], Meta(description="The blocks that control can reach from the block's end.")]
 
 
 class ControlFlow(msgspec.Struct, kw_only=True):
-    """The control-flow graph of a function, with its cold part and whatever else it jumps into."""
+    """The control-flow graph of a function, including its cold part and other code that it jumps to."""
 
-    function: Annotated[str, Meta(description="The function's symbol; empty for text outside of functions.")]
-    function_name: Annotated[str, Meta(description="The function as the source writes it: C++ names demangled.")]
+    function: Annotated[str, Meta(description="The function's symbol; empty for code outside functions.")]
+    function_name: Annotated[str, Meta(description="The function as the source writes it, with C++ names demangled.")]
     blocks: Annotated[list[Block], Meta(description="Basic blocks in the order of the text.")]
 
 
@@ -395,23 +438,23 @@ class Arithmetic(msgspec.Struct, frozen=True, kw_only=True):
     """Arithmetic on vector registers, counted by element."""
 
     flop: Count
-    flop_packed: Annotated[Count, Meta(description="Of them in packed instructions.")]
+    flop_packed: Annotated[Count, Meta(description="Floating-point operations in packed instructions.")]
     integer_operations: Count
     integer_operations_packed: Count
     packed_share: Annotated[
-        Share | None, Meta(description="Share of all operations in packed instructions; null without arithmetic.")
+        Share | None, Meta(description="Share of all operations that packed instructions do; None without arithmetic.")
     ]
-    vector_bits: Annotated[Count, Meta(description="The widest packed arithmetic.")]
+    vector_bits: Annotated[Count, Meta(description="The width of the widest packed arithmetic, in bits.")]
     flop_per_byte: Annotated[
         Amount | None,
         Meta(
             description=(
-                "Arithmetic intensity over bytes loaded and stored by instructions; null where no bytes, or an "
-                "unknown number, are moved."
+                "Arithmetic intensity: operations per byte that instructions load and store; None if no "
+                "bytes or an unknown number of bytes are moved."
             )
         ),
     ]
-    text: Annotated[str, Meta(description="The same in words.")]
+    text: Annotated[str, Meta(description="A summary in words.")]
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
@@ -419,7 +462,9 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
 
     bytes_loaded: Count
     bytes_stored: Count
-    unsized_accesses: Annotated[Count, Meta(description="Accesses whose size is not fixed, not counted in the bytes.")]
+    unsized_accesses: Annotated[
+        Count, Meta(description="Accesses without a fixed size; the numbers of bytes exclude them.")
+    ]
     loads: Annotated[Count, Meta(description="Instructions that load.")]
     stores: Annotated[Count, Meta(description="Instructions that store.")]
     spills: Annotated[
@@ -430,8 +475,9 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     step: Annotated[
         Count,
         Meta(
-            description="Bytes by which the fastest of its loads and stores moves on in an iteration; 0 where none "
-            "is known to."
+            description=(
+                "Bytes by which the fastest stream advances per iteration; 0 if no stream is known to advance."
+            )
         ),
     ]
     widest_access_bits: Count
@@ -439,20 +485,26 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
         Amount,
         Meta(
             description=(
-                "Loads an iteration that reach into a second cache line at the best alignment of each pointer; the "
-                "port bound contains them."
+                "Loads per iteration that cross a cache line at the best alignment of each pointer; the "
+                "port bound includes them."
             )
         ),
     ]
     worst_line_crossings: Annotated[
-        Amount, Meta(description="The same at the worst alignment that elements of up to 8 bytes allow.")
+        Amount,
+        Meta(
+            description=(
+                "Loads per iteration that cross a cache line at the worst alignment that elements of up to "
+                "8 bytes allow."
+            )
+        ),
     ]
     expected_line_crossings: Annotated[
         Amount,
         Meta(
             description=(
-                "What is simulated: the best alignment where all loads of the kernel can be aligned, else the average"
-                " over all alignments."
+                "Line crossings per iteration in the simulation: those at the best alignment if it aligns "
+                "all loads of the kernel, otherwise the average over all alignments."
             )
         ),
     ]
@@ -462,7 +514,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hint(msgspec.Struct, frozen=True, kw_only=True):
-    """Advice that follows from the data."""
+    """Advice that follows from the data with certainty."""
 
     rule: Literal[
         "unknown-instructions",
@@ -494,218 +546,246 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
         list[str],
         Meta(
             description=(
-                "Compiler flags to try, exactly as on a command line, none of which is in use; none where there are "
-                "none that "
-                "help with this compiler."
+                "Compiler flags to try, exactly as on a command line. Flags in use are left out; empty if "
+                "no flag of this compiler helps."
             )
         ),
     ]
-    source_change: Annotated[str, Meta(description="What to change in the source, in words; empty for nothing.")]
+    source_change: Annotated[
+        str, Meta(description="The change to make in the source, in words; empty if there is none.")
+    ]
 
 
 class Remark(msgspec.Struct, frozen=True, kw_only=True):
-    """What the compiler said of the loop in the source."""
+    """A message of the compiler about the loop in the source."""
 
     kind: Annotated[
         Literal["vectorised", "not-vectorised", "versioned", "unrolled", "other"],
-        Meta(description="versioned: there is another loop for where this one cannot run."),
+        Meta(description="The message's subject; versioned: another loop runs if this one's run-time checks fail."),
     ]
-    text: Annotated[str, Meta(description="In words, alike for all compilers where they mean the same.")]
-    said: Annotated[str, Meta(description="In the compiler's words.")]
-    by: Annotated[str, Meta(description="The compiler's pass; empty where it does not say.")]
+    text: Annotated[str, Meta(description="The message in words that are the same for all compilers.")]
+    said: Annotated[str, Meta(description="The compiler's own words.")]
+    by: Annotated[str, Meta(description="The compiler's pass; empty if unknown.")]
     source: Annotated[Location | None, Meta(description="The place that the compiler names.")]
-    column: Annotated[Count, Meta(description="Of that line; 0 where it is not known.")]
+    column: Annotated[Count, Meta(description="The column in that line; 0 if unknown.")]
 
 
 class Frame(msgspec.Struct, kw_only=True):
-    """A function around a loop."""
+    """A function that contains the loop, directly or after inlining."""
 
     function: Annotated[
-        str, Meta(description="Its name as the source writes it, without parameters and template arguments.")
+        str, Meta(description="The name as the source writes it, without parameters and template arguments.")
     ]
     file: str
     line: Annotated[
-        Count, Meta(description="In that function: where the next one was inlined, in the last one that of the loop.")
+        Count,
+        Meta(
+            description=(
+                "The line in that function at which the next function was inlined; in the last frame the loop's line."
+            )
+        ),
     ]
 
 
 class Elements(msgspec.Struct, frozen=True, kw_only=True):
-    """How many elements of the source's loop an iteration of the assembly's stands for."""
+    """The number of elements of the source's loop that one iteration of the compiled loop handles."""
 
     per_iteration: Annotated[float, Meta(ge=0)]
-    cycles: Annotated[Amount, Meta(description="The prediction for an element.")]
+    cycles: Annotated[Amount, Meta(description="Predicted cycles per element.")]
     basis: Annotated[
         Literal["inferred", "compiler"],
-        Meta(description="inferred: from steps and widths of accesses; compiler: the compiler said so."),
+        Meta(description="inferred: derived from steps and widths of accesses; compiler: reported by the compiler."),
     ]
-    why: Annotated[str, Meta(description="What it is inferred from, in words.")]
-    text: Annotated[str, Meta(description="Cycles an iteration and an element, in words.")]
+    why: Annotated[str, Meta(description="The evidence, in words.")]
+    text: Annotated[str, Meta(description="Cycles per iteration and per element, in words.")]
 
 
 class Rates(msgspec.Struct, frozen=True, kw_only=True):
-    """What the prediction comes to in a cycle, and at a clock in a second: in units of 10^9. Bytes are those that
-    instructions load and store, which is traffic with the L1 cache."""
+    """Predicted rates per cycle and, at a given clock, per second in units of 10^9.
+
+    Bytes are those that instructions load and store, which is the traffic with the L1 cache.
+    """
 
     flop_per_cycle: Amount
     bytes_per_cycle: Amount
-    elements_per_cycle: Annotated[Amount | None, Meta(description="Null where elements are not known.")]
+    elements_per_cycle: Annotated[
+        Amount | None, Meta(description="Elements per cycle; None if the number of elements is unknown.")
+    ]
     ghz: Annotated[
-        Amount | None, Meta(description="The clock that was given; null without one, and then the rest is null too.")
+        Amount | None,
+        Meta(description="The given clock in GHz; None without one, and then all rates per second are None."),
     ]
     gflop_per_second: Amount | None
     gigabytes_per_second: Amount | None
     gigaelements_per_second: Amount | None
-    text: Annotated[str, Meta(description="What is done in a second, in words; empty without a clock.")]
+    text: Annotated[str, Meta(description="The rates per second in words; empty without a clock.")]
 
 
 class Role(msgspec.Struct, frozen=True, kw_only=True):
-    """What part a loop has among those that do the same work of the same function."""
+    """The part that a loop plays among the loops of a function that do the same work."""
 
     name: Annotated[
         Literal["main", "remainder", "prologue", "fallback", "outer", ""],
         Meta(
             description=(
-                "main: most of the work; remainder: what the main loop leaves over; prologue: elements before it; "
-                "fallback: "
-                "runs instead of it (where arrays overlap, or are short); outer: an outer loop's, where the inner one "
-                "has "
-                "nothing to do; empty for code that is no loop."
+                "main: most of the work; remainder: the iterations that the main loop leaves over; "
+                "prologue: the elements before the main loop; fallback: replaces the main loop if arrays "
+                "overlap or are short; outer: an outer loop around an inner one that has nothing to do; "
+                "empty for code that is not a loop."
             )
         ),
     ]
     of: Annotated[
         str,
-        Meta(description="The kernel_id of the main loop; empty for a main loop. For an outer one: of the inner loop."),
+        Meta(
+            description=(
+                "The kernel_id of the main loop, or of the inner loop for an outer one; empty for a main loop."
+            )
+        ),
     ]
     instead: Annotated[
-        bool, Meta(description="A remainder that also runs instead of the main loop, where that cannot run.")
+        bool, Meta(description="True for a remainder that also replaces the main loop where that cannot run.")
     ]
     basis: Annotated[
         Literal["inferred", "compiler"],
         Meta(
-            description="inferred: from the code, its places in the source and control flow; compiler: the compiler "
-            "said so."
+            description=(
+                "inferred: derived from the code, its source lines and its control flow; compiler: reported "
+                "by the compiler."
+            )
         ),
     ]
-    text: Annotated[str, Meta(description="The same in words.")]
+    text: Annotated[str, Meta(description="The role in words.")]
 
 
 class CompiledStream(msgspec.Struct, frozen=True, kw_only=True):
-    """Loads or stores of a loop that are alike, as the compiler has them."""
+    """A group of similar loads or stores in the compiler's representation of a loop."""
 
     store: bool
     element_bytes: Amount
-    lanes: Annotated[int, Meta(description="Elements of each access.", ge=1)]
-    scalable: Annotated[bool, Meta(description="That many times vscale.")]
+    lanes: Annotated[int, Meta(description="Elements per access.", ge=1)]
+    scalable: Annotated[bool, Meta(description="True if the number of lanes is to be multiplied by vscale.")]
     step: Annotated[
-        int | None, Meta(description="Bytes by which it goes on in an iteration; null where that is no constant.")
+        int | None, Meta(description="Bytes by which the address advances per iteration; None if this is not constant.")
     ]
     accesses: Annotated[int, Meta(ge=1)]
 
 
 class Compiled(msgspec.Struct, frozen=True, kw_only=True):
-    """What the compiler says of the loop: what its own passes made of the source's."""
+    """The compiler's own record of a loop: the transformations that its passes applied."""
 
     kind: Annotated[
         Literal["plain", "vector-body", "interleaved", "epilogue", "scalar", "unroll-rest", "unversioned", "unknown"],
         Meta(
             description=(
-                "plain: as it was, or unrolled; vector-body: in vectors; interleaved: copies side by side without "
-                "vectors; "
-                "epilogue: shorter vectors, for what the vector body leaves; scalar: the loop that was vectorised, for "
-                "what is "
-                "left or where vectors cannot be used; unroll-rest: what an unrolled loop leaves over; unversioned: "
-                "without assumptions that are checked before the loop; unknown: its origin was lost."
+                "plain: unchanged or unrolled; vector-body: vectorised; interleaved: several scalar copies "
+                "side by side; epilogue: shorter vectors for the iterations that the vector body leaves "
+                "over; scalar: the scalar version of a vectorised loop, for remaining iterations or where "
+                "vectors cannot be used; unroll-rest: the remainder of an unrolled loop; unversioned: the "
+                "version without assumptions that run-time checks verify; unknown: the origin was lost."
             )
         ),
     ]
     iterations: Annotated[
-        int | None, Meta(description="Of the source's loop in one of this one; times vscale if scalable.")
+        int | None,
+        Meta(
+            description=(
+                "Iterations of the source's loop per iteration of this one, times vscale if scalable; None if unknown."
+            )
+        ),
     ]
     width: Annotated[
-        int, Meta(description="Lanes of the vectoriser's vectors, 1 without; times vscale if scalable.", ge=1)
+        int, Meta(description="Lanes of the vectoriser's vectors, times vscale if scalable; 1 without vectors.", ge=1)
     ]
     scalable: bool
-    interleave: Annotated[int, Meta(description="Vectors of the vectoriser side by side.", ge=1)]
-    unroll: Annotated[int, Meta(description="How often that was unrolled again.", ge=1)]
-    peeled: Annotated[int, Meta(description="Iterations that are done before the loop.", ge=0)]
+    interleave: Annotated[int, Meta(description="The vectoriser's interleave count.", ge=1)]
+    unroll: Annotated[int, Meta(description="The unroll factor applied after vectorisation.", ge=1)]
+    peeled: Annotated[int, Meta(description="Iterations peeled off before the loop.", ge=0)]
     trip_count: Annotated[
-        int | None, Meta(description="Iterations of this loop each time that it is entered, if that is a constant.")
+        int | None, Meta(description="Iterations of this loop each time it is entered; None if not constant.")
     ]
-    max_trip_count: Annotated[int | None, Meta(description="The most that there can be.")]
-    trip_multiple: Annotated[int, Meta(description="Their number is a multiple of this one.", ge=1)]
+    max_trip_count: Annotated[int | None, Meta(description="An upper limit of the trip count; None if unknown.")]
+    trip_multiple: Annotated[int, Meta(description="A known divisor of the trip count.", ge=1)]
     expected_trip_count: Annotated[
-        int | None, Meta(description="By the profile that the compiler was given; null without one.")
+        int | None, Meta(description="The trip count according to the compiler's profile data; None without a profile.")
     ]
     source_trip_count: Annotated[
-        int | None, Meta(description="Iterations of the loop that it was made of, if that is a constant.")
+        int | None, Meta(description="The trip count of the source's loop; None if not constant.")
     ]
-    source_max_trip_count: Annotated[int | None, Meta(description="The most that there can be of those.")]
-    streams: Annotated[list[CompiledStream], Meta(description="What it loads and stores.")]
-    text: Annotated[str, Meta(description="The same in words.")]
+    source_max_trip_count: Annotated[
+        int | None, Meta(description="An upper limit of the source loop's trip count; None if unknown.")
+    ]
+    streams: Annotated[list[CompiledStream], Meta(description="The loop's loads and stores.")]
+    text: Annotated[str, Meta(description="A summary in words.")]
 
 
 class RangeCause(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a kernel may take more than its prediction, or less."""
+    """A reason why a kernel may take more or fewer cycles than predicted."""
 
     kind: Literal["aliasing", "forwarding", "line-crossings", "branches", "unknown-instructions"]
-    least: Annotated[Amount, Meta(description="Cycles per iteration if it never comes to that.")]
+    least: Annotated[Amount, Meta(description="Cycles per iteration if the cause never occurs.")]
     most: Annotated[
-        Amount | None, Meta(description="Cycles per iteration if it always does; null where that cannot be told.")
+        Amount | None, Meta(description="Cycles per iteration if the cause always occurs; None if unknown.")
     ]
     instructions: list[Index]
-    when: Annotated[str, Meta(description="When it takes least and when most, in words.")]
+    when: Annotated[str, Meta(description="The conditions for the fewest and for the most cycles, in words.")]
 
 
 class Range(msgspec.Struct, frozen=True, kw_only=True):
-    """What the data, which cannot be seen in the code, may make of the prediction."""
+    """The range of cycles that the prediction may take, depending on data that the code does not show."""
 
     least: Amount
-    most: Annotated[Amount | None, Meta(description="Null where there is no end to be told.")]
+    most: Annotated[
+        Amount | None, Meta(description="The upper end in cycles per iteration; None if there is no known upper end.")
+    ]
     causes: Annotated[list[RangeCause], Meta(min_length=1)]
-    text: Annotated[str, Meta(description="The two ends and what decides between them.")]
+    text: Annotated[str, Meta(description="Both ends and their causes, in words.")]
 
 
 class Overview(msgspec.Struct, frozen=True, kw_only=True):
-    """The kernel in a few words."""
+    """A summary of the kernel in a few words."""
 
-    function: Annotated[str, Meta(description="The function that the loop is written in, as one speaks of it.")]
-    limit: Annotated[str, Meta(description="What limits it.")]
+    function: Annotated[str, Meta(description="The short name of the function that the loop is written in.")]
+    limit: Annotated[str, Meta(description="The kernel's limit.")]
     vector: Annotated[
-        str, Meta(description="How wide its vectors are, and the share of operations in them if that is not all.")
+        str, Meta(description="The width of its vectors, and the share of operations in them if it is below 100 %.")
     ]
     look: Annotated[
         str,
-        Meta(description="Why it is worth looking at: the rules of its hints, causes of a wide range; empty if not."),
+        Meta(
+            description=(
+                "Reasons to look at the kernel: the rules of its hints and the causes of a wide range; "
+                "empty if there are none."
+            )
+        ),
     ]
 
 
 class Mispredictions(msgspec.Struct, frozen=True, kw_only=True):
-    """What wrong predictions of the branches inside add to the prediction, at the rate that was given."""
+    """The cost of branch mispredictions inside the kernel at a given rate."""
 
-    rate: Annotated[Share, Meta(description="Of the executions of the branches inside whose conditions are data.")]
-    branches: Annotated[Positive, Meta(description="How many of these an iteration executes.")]
-    miss_cycles: Annotated[Amount, Meta(description="What one wrong prediction costs, on average.")]
-    cycles: Annotated[Amount, Meta(description="Cycles per iteration for them.")]
-    total: Annotated[Amount, Meta(description="The prediction and these.")]
-    text: Annotated[str, Meta(description="The same as a sum.")]
+    rate: Annotated[Share, Meta(description="Mispredictions per execution of the inner branches that depend on data.")]
+    branches: Annotated[Positive, Meta(description="The number of such branches that an iteration executes.")]
+    miss_cycles: Annotated[Amount, Meta(description="The average cost of one misprediction in cycles.")]
+    cycles: Annotated[Amount, Meta(description="Cycles per iteration lost to mispredictions.")]
+    total: Annotated[Amount, Meta(description="The prediction plus these cycles.")]
+    text: Annotated[str, Meta(description="The sum in words.")]
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    """What the kernel takes on the processor that the report was made on, where its own code was run."""
+    """A measurement of the kernel's own code on the processor that made the report."""
 
-    cycles: Annotated[Amount | None, Meta(description="Cycles per iteration; null where it could not be measured.")]
+    cycles: Annotated[Amount | None, Meta(description="Cycles per iteration; None if the measurement failed.")]
     spread: Annotated[
         Amount | None,
-        Meta(description="By how much undisturbed samples differ, in cycles per iteration; null likewise."),
+        Meta(description="The spread of undisturbed samples in cycles per iteration; None if the measurement failed."),
     ]
     way: Annotated[
         Literal["clock", "counters", ""],
         Meta(
             description=(
-                "How time was had: from the clock beside a chain of dependent additions, or from performance counters; "
-                "empty "
-                "where nothing was measured."
+                "The time source. clock: the clock, calibrated with a chain of dependent additions; "
+                "counters: performance counters; empty if nothing was measured."
             )
         ),
     ]
@@ -713,35 +793,41 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
         Literal["own", "replaced", "added", "repeated", ""],
         Meta(
             description=(
-                "How the loop came to an end. own: by its own counter; replaced: by another one in the place of the "
-                "comparison; added: by another one, whose cost is taken off; repeated: it is no loop, copies of it "
-                "ran; empty "
-                "where nothing was measured."
+                "The way the loop was ended. own: by its own counter; replaced: by a counter in place of "
+                "the comparison; added: by an additional counter, whose cost is subtracted; repeated: the "
+                "code is not a loop, and copies of it were run; empty if nothing was measured."
             )
         ),
     ]
-    core: Annotated[str, Meta(description="LLVM's name of the core that it ran on; empty if that is not known.")]
+    core: Annotated[str, Meta(description="LLVM's name of the core that ran the measurement; empty if unknown.")]
     same_core: Annotated[
-        bool, Meta(description="Whether the prediction is for that core, not for another or the nearest one.")
+        bool,
+        Meta(description="True if the prediction is for that core, False if it is for another or the nearest one."),
     ]
     difference: Annotated[
         float | None,
         Meta(
-            description="By which part of the measured cycles the prediction is above them; null where there are none."
+            description=(
+                "The prediction minus the measured cycles, as a fraction of the measured cycles; None if "
+                "the measurement failed."
+            )
         ),
     ]
-    failure: Annotated[str, Meta(description="Why it could not be measured, in a word; empty if it was.")]
+    failure: Annotated[
+        str, Meta(description="The reason why the measurement failed, in a word; empty if it succeeded.")
+    ]
     notes: Annotated[
-        list[str], Meta(description="What of data and code was otherwise than where the kernel comes from.")
+        list[str],
+        Meta(description="The differences in data and code between the measurement and the kernel's own program."),
     ]
     explanations: Annotated[
-        list[str], Meta(description="What could explain a difference of more than 10 %; empty below that.")
+        list[str], Meta(description="Possible explanations of a difference above 10 %; empty below that.")
     ]
-    text: Annotated[str, Meta(description="The same in words.")]
+    text: Annotated[str, Meta(description="The result in words.")]
 
 
 class Prediction(msgspec.Struct, frozen=True, kw_only=True):
-    """The simulated cycles, without a simulation the largest bound."""
+    """The predicted cycles: simulated, or the largest bound without a simulation."""
 
     cycles: Amount
     exact: Exact
@@ -750,8 +836,8 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
         list[BoundName],
         Meta(
             description=(
-                "The largest bounds, if they reach it (within 2 % where it is simulated). Retirement is left out "
-                "beside an equal front end."
+                "The largest bounds, if they reach the prediction (within 2 % of a simulation). Retirement "
+                "is left out if the front end has the same bound."
             )
         ),
     ]
@@ -768,126 +854,147 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     prediction: Prediction
 
     def of(self, name: BoundName) -> Bound:
-        """Return a bound by its name."""
+        """Return the bound of this name."""
         bound: Bound = getattr(self, name)
         return bound
 
 
 class WhatIf(msgspec.Struct, frozen=True, kw_only=True):
-    """What a change to the core makes of the kernel."""
+    """The kernel's cycles on a core with one change."""
 
     change: Annotated[
         str,
         Meta(
             description=(
-                "front-end, issue-width, port NAME, unlimited-ports, divider, window, register-dependencies, memory-"
-                "dependencies, dependencies, move-elimination; or what was asked for."
+                "front-end, issue-width, port NAME, unlimited-ports, divider, window, "
+                "register-dependencies, memory-dependencies, dependencies, move-elimination; or a change "
+                "that the user requested."
             )
         ),
     ]
-    text: Annotated[str, Meta(description="The same for people.")]
+    text: Annotated[str, Meta(description="The change in words.")]
     cycles: Amount
     exact: Exact
-    gained: Annotated[float, Meta(description="Cycles fewer than without it; negative if it makes the kernel slower.")]
-    asked: Annotated[bool, Meta(description="Named by the user, not one of those that are always tried.")]
+    gained: Annotated[float, Meta(description="Cycles saved by the change; negative if it makes the kernel slower.")]
+    asked: Annotated[
+        bool, Meta(description="True if the user requested the change, False if it is one that is always tried.")
+    ]
 
 
 class Cold(msgspec.Struct, frozen=True, kw_only=True):
-    """A run of exactly so many iterations from a cold start, which is no prediction of the steady state. Cycle 0 is the
-    one in which the first µop is dispatched. Where the model describes no pipeline, of an ideal one."""
+    """A run of a fixed number of iterations from a cold start, which is no prediction of the steady state.
+
+    The first µop is dispatched in cycle 0. If the model describes no pipeline, an ideal one is simulated.
+    """
 
     iterations: Positive
-    cycles: Annotated[Count, Meta(description="To the one in which the last instruction retires.")]
+    cycles: Annotated[Count, Meta(description="Cycles until the last instruction retires.")]
     uops: Annotated[Count, Meta(description="Issue slots.")]
     stalls: Stalls
     dispatched: Annotated[
-        list[CyclesOf], Meta(description="The cycles in which so many µops filled issue slots, ascending.")
+        list[CyclesOf],
+        Meta(description="The number of cycles in which each number of µops filled issue slots, in ascending order."),
     ]
-    issued: Annotated[list[CyclesOf], Meta(description="In which so many µops started on their ports.")]
-    retired: Annotated[list[CyclesOf], Meta(description="In which so many instructions retired.")]
+    issued: Annotated[
+        list[CyclesOf], Meta(description="The number of cycles in which each number of µops started on their ports.")
+    ]
+    retired: Annotated[
+        list[CyclesOf], Meta(description="The number of cycles in which each number of instructions retired.")
+    ]
     schedulers: list[Scheduler]
     reorder_buffer: Buffer
     registers: Annotated[
-        list[RegisterFile], Meta(min_length=1, description="The first is all of them, without a name.")
+        list[RegisterFile],
+        Meta(
+            min_length=1, description="The register files; the first has no name and stands for all of them together."
+        ),
     ]
     events: Annotated[
         list[ColdEvent],
-        Meta(description="Of the iterations that a timeline shows, those that retire before its last cycle."),
+        Meta(description="The events of the timeline's iterations that retire before its last cycle."),
     ]
     waits: Annotated[
-        list[ColdWait], Meta(description="For each instruction, over these iterations; empty without events.")
+        list[ColdWait],
+        Meta(description="Waiting times of each instruction over these iterations; empty without events."),
     ]
-    waits_total: Annotated[ColdWait | None, Meta(description="Of all instructions; null without events.")]
-    pressure: Annotated[Pressure | None, Meta(description="Null unless asked for.")]
+    waits_total: Annotated[ColdWait | None, Meta(description="Waiting times of all instructions; None without events.")]
+    pressure: Annotated[
+        Pressure | None, Meta(description="The reasons for waiting µops; None if they were not requested.")
+    ]
 
 
 class Stalls(msgspec.Struct, frozen=True, kw_only=True):
-    """Cycles in which the renamer left issue slots empty though there were instructions to come, by what stood in the
-    way of the next."""
+    """Cycles in which the renamer left issue slots empty although instructions were waiting, by cause."""
 
-    registers: Annotated[Count, Meta(description="No register was free, where their number is limited.")]
+    registers: Annotated[Count, Meta(description="No physical register was free.")]
     reorder_buffer: Count
     scheduler: Count
     load_buffer: Count
     store_buffer: Count
-    group: Annotated[Count, Meta(description="What is issued together did not fit.")]
-    front_end: Annotated[Count, Meta(description="No µop was there.")]
+    group: Annotated[Count, Meta(description="µops that must be issued together did not fit.")]
+    front_end: Annotated[Count, Meta(description="The front end delivered no µop.")]
     other: Count
 
 
 class CyclesOf(msgspec.Struct, frozen=True):
-    """In so many cycles there were so many."""
+    """The number of cycles in which a count occurred."""
 
     count: Count
     cycles: Positive
 
 
 class Buffer(msgspec.Struct, frozen=True):
-    """How full a buffer was at the ends of the cycles."""
+    """The fill level of a buffer at the end of each cycle."""
 
-    entries: Annotated[Count, Meta(description="0 for no limit.")]
+    entries: Annotated[Count, Meta(description="The number of entries; 0 if unlimited.")]
     average: Amount
     most: Count
 
 
 class Scheduler(Buffer, frozen=True, kw_only=True):
-    """A scheduler, or a queue before some."""
+    """The fill level of a scheduler, or of a queue before several schedulers."""
 
     name: str
 
 
 class RegisterFile(msgspec.Struct, frozen=True, kw_only=True):
-    """Registers that instructions got, from their issue to their retirement."""
+    """Physical registers, which instructions hold from issue to retirement."""
 
     name: str
-    entries: Annotated[Count, Meta(description="0 for no limit.")]
-    mappings: Annotated[Count, Meta(description="How often an instruction got one.")]
-    most: Annotated[Count, Meta(description="In use at once.")]
+    entries: Annotated[Count, Meta(description="The number of registers; 0 if unlimited.")]
+    mappings: Annotated[Count, Meta(description="The number of registers that were allocated.")]
+    most: Annotated[Count, Meta(description="The most registers in use at once.")]
     moves: MovesOf
 
 
 class MovesOf(msgspec.Struct, frozen=True, kw_only=True):
-    """The moves from register to register that the renamer may eliminate."""
+    """The register moves that the renamer may eliminate."""
 
     candidates: Count
     eliminated: Count
     zero: Annotated[
         Count,
-        Meta(description="Of these, those of a register that was known to be zero; no core is told apart by that: 0."),
+        Meta(
+            description=(
+                "Eliminated moves of a register known to be zero; always 0, since no model distinguishes them."
+            )
+        ),
     ]
-    most: Annotated[Count, Meta(description="Eliminated in one cycle.")]
+    most: Annotated[Count, Meta(description="The most moves eliminated in one cycle.")]
 
 
 class ColdEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """The life of one dynamic instruction. One that takes no port is ready, issued and executed when it is
-    dispatched."""
+    """The cycles of one dynamic instruction's stages.
+
+    An instruction that uses no port is ready, issued and executed in the cycle in which it is dispatched.
+    """
 
     iteration: Count
     instruction: Index
     dispatched: Count
-    ready: Annotated[Count, Meta(description="The µop that starts first could start, were its port free.")]
-    issued: Annotated[Count, Meta(description="It starts.")]
-    executed: Annotated[Count, Meta(description="The last result is there.")]
+    ready: Annotated[Count, Meta(description="The cycle from which its first µop could start if its port were free.")]
+    issued: Annotated[Count, Meta(description="The cycle in which its first µop starts.")]
+    executed: Annotated[Count, Meta(description="The cycle in which its last result is available.")]
     retired: Count
 
 
@@ -895,36 +1002,47 @@ class ColdWait(msgspec.Struct, frozen=True, kw_only=True):
     """llvm-mca's average waiting times in cycles."""
 
     executions: Count
-    queue: Annotated[Amount, Meta(description="From dispatch to the start of the first µop.")]
-    ready: Annotated[Amount, Meta(description="Of these, while its inputs were there.")]
-    writeback: Annotated[Amount, Meta(description="From the result to retirement.")]
+    queue: Annotated[Amount, Meta(description="Cycles from dispatch to the start of the first µop.")]
+    ready: Annotated[Amount, Meta(description="The part of these cycles after its inputs were ready.")]
+    writeback: Annotated[Amount, Meta(description="Cycles from the result to retirement.")]
 
 
 class Pressure(msgspec.Struct, frozen=True, kw_only=True):
-    """Why µops pile up, in cycles of the run."""
+    """The causes of waiting µops, in cycles of the run."""
 
     increase: Annotated[
-        Count, Meta(description="More µops got into the schedulers than started, or these had no room for another one.")
+        Count,
+        Meta(
+            description=(
+                "Cycles in which more µops entered the schedulers than left them, or in which the schedulers were full."
+            )
+        ),
     ]
     resources: Annotated[
-        Count, Meta(description="Of these, those in which a µop whose inputs were there found its port or unit taken.")
+        Count, Meta(description="The part of these cycles in which a µop with all inputs waited for its port or unit.")
     ]
-    registers: Annotated[Count, Meta(description="Of these, those in which one waited for a result.")]
+    registers: Annotated[
+        Count, Meta(description="The part of these cycles in which a µop waited for a register or flag.")
+    ]
     memory: Annotated[
         Count,
-        Meta(description="Of these, those in which one waited for what was loaded from where it had been stored."),
+        Meta(
+            description=(
+                "The part of these cycles in which a µop waited for a value that was stored and is loaded again."
+            )
+        ),
     ]
-    data: Annotated[Count, Meta(description="Of these, those of `registers` or `memory`.")]
+    data: Annotated[Count, Meta(description="The part of these cycles counted in `registers` or `memory`.")]
     by_resource: Annotated[
-        list[ResourcePressure], Meta(description="Those of `resources` by port or unit; several may be in a cycle.")
+        list[ResourcePressure],
+        Meta(description="The cycles of `resources` by port or unit; one cycle may count for several."),
     ]
     sequence: Annotated[
         list[SequenceStep],
         Meta(
             description=(
-                "µops of which each one started when it did because of the one before. If the first and the last are "
-                "the same "
-                "in different iterations, it repeats itself."
+                "The critical sequence: each µop's start was delayed by the µop before it. The sequence "
+                "repeats if its first and last µop are the same in different iterations."
             )
         ),
     ]
@@ -933,7 +1051,7 @@ class Pressure(msgspec.Struct, frozen=True, kw_only=True):
 class ResourcePressure(msgspec.Struct, frozen=True):
     """The cycles in which µops waited for a resource."""
 
-    resource: Annotated[int, Meta(ge=0, description="In `resources`.")]
+    resource: Annotated[int, Meta(ge=0, description="The index in `resources`.")]
     cycles: Positive
 
 
@@ -944,10 +1062,10 @@ class SequenceStep(msgspec.Struct, frozen=True, kw_only=True):
     """A µop of the critical sequence."""
 
     instruction: Index
-    iteration_offset: Annotated[int, Meta(description="From the first one's iteration.")]
-    kind: Annotated[SequenceKind, Meta(description="What it waited for; empty for the first.")]
-    via: Annotated[str, Meta(description="The register or flag, or the resource.")]
-    cycles: Annotated[int, Meta(description="From the start of the one before.")]
+    iteration_offset: Annotated[int, Meta(description="Iterations after that of the first µop.")]
+    kind: Annotated[SequenceKind, Meta(description="The kind of dependency that delayed the µop; empty for the first.")]
+    via: Annotated[str, Meta(description="The register, flag or resource.")]
+    cycles: Annotated[int, Meta(description="Cycles since the start of the previous µop.")]
 
 
 class Resource(msgspec.Struct, frozen=True, kw_only=True):
@@ -956,8 +1074,8 @@ class Resource(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     kind: Literal["port", "unit"]
     title: str
-    load: Annotated[Amount, Meta(description="Cycles per iteration.")]
-    busiest: Annotated[bool, Meta(description="One of the ports that make the port bound.")]
+    load: Annotated[Amount, Meta(description="Occupied cycles per iteration.")]
+    busiest: Annotated[bool, Meta(description="True for the ports that determine the port bound.")]
 
 
 class LlvmResource(msgspec.Struct, frozen=True, kw_only=True):
@@ -965,18 +1083,28 @@ class LlvmResource(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     number: Annotated[
-        str, Meta(description="LLVM's number of it, as llvm-mca prints it: 3, or 3.1 of a resource with several units.")
+        str,
+        Meta(
+            description=(
+                "LLVM's number of the unit as llvm-mca prints it: 3, or 3.1 for a resource with several units."
+            )
+        ),
     ]
     resource: Annotated[
         Index | None,
-        Meta(description="Which of `resources` it is, the first of several; null where none, or none that is used."),
+        Meta(
+            description=(
+                "The index of the corresponding entry of `resources`, the first if there are several; None "
+                "if there is none or it is unused."
+            )
+        ),
     ]
-    cycles: Annotated[Amount, Meta(description="Per iteration.")]
-    instructions: Annotated[list[Amount], Meta(description="Cycles of each instruction.")]
+    cycles: Annotated[Amount, Meta(description="Occupied cycles per iteration.")]
+    instructions: Annotated[list[Amount], Meta(description="Occupied cycles by instruction.")]
 
 
 class CriticalPath(msgspec.Struct, frozen=True):
-    """The longest path through one iteration on its own."""
+    """The longest dependency path through a single iteration."""
 
     cycles: Count
     instructions: list[Index]
@@ -990,25 +1118,25 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     to: Index
     kind: Annotated[
         Literal["register", "flag", "memory", "internal"],
-        Meta(description="What carries the dependency; internal: from an instruction's own load to its result."),
+        Meta(description="The carrier of the dependency; internal: from an instruction's own load to its result."),
     ]
     via: Annotated[
         str,
-        Meta(description='Register or flag in the words of the assembly text, "memory", or empty for internal steps.'),
+        Meta(description='The register or flag as the assembly writes it, "memory", or empty for internal steps.'),
     ]
-    latency: Annotated[Count, Meta(description="Cycles from the one value being ready to the other.")]
-    distance: Annotated[Count, Meta(description="Iterations between producer and consumer.")]
+    latency: Annotated[Count, Meta(description="Cycles from the producer's value to the consumer's value.")]
+    distance: Annotated[Count, Meta(description="Iterations from producer to consumer.")]
 
 
 class Dependency(Step, frozen=True, kw_only=True):
     """An edge of the dependency graph."""
 
-    critical_path: Annotated[bool, Meta(description="The critical path runs along it.")]
-    chains: Annotated[list[Count], Meta(description="Indices of the chains that run along it.")]
+    critical_path: Annotated[bool, Meta(description="True if the edge is part of the critical path.")]
+    chains: Annotated[list[Count], Meta(description="The indices of the chains that contain the edge.")]
 
 
 class UnknownInstruction(msgspec.Struct, frozen=True, kw_only=True):
-    """An instruction that is not in the model: it counts nowhere."""
+    """An instruction that the model lacks; all figures exclude it."""
 
     index: Index
     line: Count
@@ -1026,7 +1154,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     dispatch_width: Count
     uops_per_cycle: Amount
     ipc: Amount
-    block_rthroughput: Annotated[Amount, Meta(description="The prediction without dependencies.")]
+    block_rthroughput: Annotated[Amount, Meta(description="The predicted cycles without dependencies.")]
 
 
 class Kernel(msgspec.Struct, kw_only=True):
@@ -1036,9 +1164,8 @@ class Kernel(msgspec.Struct, kw_only=True):
         str,
         Meta(
             description=(
-                "What the kernel is known by in its unit, whatever lines it has moved to: the function and which of "
-                "its loops "
-                "or regions it is."
+                "The kernel's identifier within its unit, independent of line numbers: the function and the "
+                "number of the loop or region."
             )
         ),
     ]
@@ -1046,158 +1173,159 @@ class Kernel(msgspec.Struct, kw_only=True):
         str,
         Meta(
             pattern="^[0-9a-f]{16}$",
-            description="Of the code, without what the linker fills in and how far jumps go: equal for equal code.",
+            description="A hash of the code without relocations and jump distances; equal code has equal hashes.",
         ),
     ]
-    name: Annotated[str, Meta(description="What it is called in messages.")]
+    name: Annotated[str, Meta(description="The kernel's name in messages.")]
     cycles: Annotated[
-        Amount, Meta(description="The prediction: cycles per iteration of the steady state, as in bounds.prediction.")
+        Amount, Meta(description="The prediction: cycles per iteration in the steady state, as in bounds.prediction.")
     ]
     kind: Annotated[
         Literal["loop", "marker", "address", "file", "code"],
         Meta(
             description=(
-                "loop: an innermost loop; marker: between markers; address: machine code between two addresses; file: "
-                "a whole "
-                "assembly file; code: machine code without text."
+                "loop: an innermost loop; marker: code between markers; address: machine code between two "
+                "addresses; file: a whole assembly file; code: machine code without text."
             )
         ),
     ]
     function: Annotated[str, Meta(description="The function's symbol.")]
-    function_name: Annotated[str, Meta(description="The function as the source writes it: C++ names demangled.")]
+    function_name: Annotated[str, Meta(description="The function as the source writes it, with C++ names demangled.")]
     source: Annotated[
         Location | None,
         Meta(
             description=(
-                "Where the loop is in the user's source, from debug information: the innermost line around it that is "
-                "not in a "
-                "system header, if there is one."
+                "The loop's place in the user's source according to the debug information, preferably the "
+                "innermost line outside system headers; None if unknown."
             )
         ),
     ]
     column: Annotated[
         Count,
-        Meta(
-            description="Of that line, where the line information has one for the branch that closes the loop: 0 "
-            "where it has not."
-        ),
+        Meta(description="The column of the branch that closes the loop, in that line; 0 if unknown."),
     ]
     source_function: Annotated[
         str,
         Meta(
-            description="The function which that line is in, without parameters: another one than the symbol's if it "
-            "was inlined."
+            description=(
+                "The function that contains that line, without parameters. After inlining it differs from "
+                "the symbol's function."
+            )
         ),
     ]
     near: Annotated[
         Location | None,
         Meta(
             description=(
-                "In assembly with lines but without other debug information: where the function's own source is next "
-                "to a "
-                "kernel that comes from another file, as inlined code; else null."
+                "For assembly with line numbers but no other debug information: the nearest line of the "
+                "function's own source if the kernel comes from another file, as inlined code does; "
+                "otherwise None."
             )
         ),
     ]
     inlined: Annotated[
         list[Frame],
-        Meta(description="The functions inlined at that place, the outermost first; the loop is in the last one."),
+        Meta(description="The functions inlined at that place, outermost first; the last one contains the loop."),
     ]
     inlined_into: Annotated[
         list[Frame],
         Meta(
             description=(
-                "The functions that source_function was inlined into, the outermost first: the last one's line is that "
-                "of its "
-                "call."
+                "The functions that source_function was inlined into, outermost first; the last frame's "
+                "line is that of the call."
             )
         ),
     ]
     remarks: Annotated[
         list[Remark],
-        Meta(description="What the compiler said of the loop of the source, from a second run with its remarks."),
+        Meta(description="The compiler's remarks about the loop of the source, from a second run of the compiler."),
     ]
     role: Role
     compiled: Annotated[
         Compiled | None,
         Meta(
             description=(
-                "What the compiler says of the loop (clang with incc's pass plugin); null where it was not asked, or "
-                "code "
-                "generation has left nothing of what it said."
+                "The compiler's own record of the loop (clang with incc's pass plugin); None if it was not "
+                "requested or code generation dropped it."
             )
         ),
     ]
-    elements: Annotated[Elements | None, Meta(description="Null where it cannot be told.")]
+    elements: Annotated[Elements | None, Meta(description="The elements per iteration; None if unknown.")]
     rates: Annotated[
-        Rates | None, Meta(description="Null where nothing takes any time, or accesses of unknown size are left out.")
+        Rates | None,
+        Meta(description="Predicted rates; None if the kernel takes no time or has accesses of unknown size."),
     ]
-    range: Annotated[Range | None, Meta(description="Null where nothing but the prediction is to be said.")]
+    range: Annotated[
+        Range | None, Meta(description="The range of the prediction; None if it depends on nothing but the code.")
+    ]
     mispredictions: Annotated[
         Mispredictions | None,
         Meta(
-            description="Null where no rate was given, no branch inside depends on data, or the model has no penalty."
+            description=(
+                "The cost of mispredictions; None if no rate was given, no inner branch depends on data, or "
+                "the model has no penalty."
+            )
         ),
     ]
-    measured: Annotated[Measured | None, Meta(description="Null where it was not asked for.")]
+    measured: Annotated[Measured | None, Meta(description="The measurement; None if it was not requested.")]
     at_least: Annotated[
-        bool, Meta(description="Something is not counted, so that the kernel takes at least what is predicted.")
+        bool,
+        Meta(description="True if the prediction is a lower bound since some of the kernel's work is not counted."),
     ]
     overview: Overview
-    label: Annotated[str, Meta(description="Label of the loop's header.")]
-    first_line: Annotated[Count, Meta(description="Of the region in the assembly.")]
+    label: Annotated[str, Meta(description="The label of the loop's header.")]
+    first_line: Annotated[Count, Meta(description="The region's first line in the assembly.")]
     last_line: Count
     depth: Annotated[
-        Count, Meta(description="Nesting depth of the loop, 1 for an outermost one, 0 for code that is no loop.")
+        Count, Meta(description="The loop's nesting depth; 1 for an outermost loop, 0 for code that is not a loop.")
     ]
     is_loop: Annotated[
         bool,
         Meta(
-            description="The last instruction branches back to the first; other code is analysed as if it were "
-            "repeated."
+            description=(
+                "True if the last instruction branches back to the first; other code is analysed as if it "
+                "were repeated."
+            )
         ),
     ]
     isa: str
-    notes: Annotated[list[str], Meta(description="What a reader must know, one sentence each.")]
+    notes: Annotated[list[str], Meta(description="Caveats for the reader, one sentence each.")]
     size: Size
     arithmetic: Arithmetic
     memory: Memory
-    verdict: Annotated[str, Meta(description="What limits the kernel, in one sentence.")]
+    verdict: Annotated[str, Meta(description="The kernel's limit, in one sentence.")]
     hints: list[Hint]
     bounds: Bounds
     simulated: Annotated[
         Simulated | None,
         Meta(
             description=(
-                "What the cycle by cycle simulation found; null where the model does not describe the core's "
-                "pipeline, or no simulation was wanted."
+                "The cycle-by-cycle simulation; None if the model does not describe the core's pipeline or "
+                "no simulation was requested."
             )
         ),
     ]
-    what_ifs: Annotated[
-        list[WhatIf], Meta(description="Simulations with a changed core, those that take the fewest cycles first.")
-    ]
+    what_ifs: Annotated[list[WhatIf], Meta(description="Simulations with a changed core, fewest cycles first.")]
     cold: Annotated[
         Cold | None,
-        Meta(
-            description="Cycles from the first µop in the queue to the last one retired of a number of iterations, "
-            "if asked for."
-        ),
+        Meta(description="The run of a fixed number of iterations from a cold start; None if it was not requested."),
     ]
     alignments: Annotated[
         list[Ratio],
         Meta(
-            description="Simulated cycles per iteration with the first byte at 0 to 63 within 64, if asked for; else "
-            "empty."
+            description=(
+                "Simulated cycles per iteration with the first byte at offset 0 to 63 within 64 bytes; "
+                "empty if they were not requested."
+            )
         ),
     ]
-    dispatch_width: Annotated[Count, Meta(description="µops that the front end issues in a cycle.")]
+    dispatch_width: Annotated[Count, Meta(description="µops that the front end issues per cycle.")]
     port_assignment: Annotated[
         Literal["balanced", "equal"],
         Meta(
             description=(
-                "balanced: µops distributed over allowed ports so that the busiest carries least; equal: equal shares"
-                " to all allowed ports."
+                "balanced: µops are distributed over their allowed ports so that the busiest carries least; "
+                "equal: each allowed port gets an equal share."
             )
         ),
     ]
@@ -1206,9 +1334,8 @@ class Kernel(msgspec.Struct, kw_only=True):
         list[LlvmResource] | None,
         Meta(
             description=(
-                "The same under the names, and in the order, of LLVM's scheduling model of the core; null where its "
-                "resources"
-                " are not the model's (docs/llvm-mca.md)."
+                "The resources under the names and in the order of LLVM's scheduling model of the core; "
+                "None if its resources differ from the model's (docs/llvm-mca.md)."
             )
         ),
     ]
@@ -1216,96 +1343,112 @@ class Kernel(msgspec.Struct, kw_only=True):
     critical_path: CriticalPath
     chains: Annotated[list[Chain], Meta(description="Loop-carried dependencies, longest first.")]
     chains_complete: Annotated[
-        bool, Meta(description="False where there were too many to list; the longest is listed in any case.")
+        bool, Meta(description="False if there are too many chains to list; the longest is listed in any case.")
     ]
     dependencies: list[Dependency]
     waits: Annotated[
         Waits | None,
         Meta(
-            description="Who waits for whom (docs/report.md); null where that was not asked for, or nothing was "
-            "simulated."
+            description=(
+                "Waiting times and their causes (docs/report.md); None if they were not requested or "
+                "nothing was simulated."
+            )
         ),
     ]
-    timeline: Annotated[Timeline | None, Meta(description="Null where none was asked for.")]
+    timeline: Annotated[Timeline | None, Meta(description="The timeline; None if it was not requested.")]
     unknown_instructions: list[UnknownInstruction]
     refused: list[RefusedStatement]
     summary: Summary
 
 
 class Figures(msgspec.Struct, frozen=True):
-    """Where the figures come from."""
+    """The origin of an instruction's figures."""
 
     source: str
-    derived: Annotated[str, Meta(description="The rule that derived them from another form; empty for direct figures.")]
+    derived: Annotated[
+        str, Meta(description="The rule that derived them from another form; empty for figures of the form itself.")
+    ]
 
 
 class Instruction(msgspec.Struct, frozen=True, kw_only=True):
-    """One instruction, in the order of execution."""
+    """One instruction; the list is in execution order."""
 
     index: Index
-    line: Annotated[Count, Meta(description="In the assembly file.")]
+    line: Annotated[Count, Meta(description="The line in the assembly file.")]
     source: Location | None
     text: str
-    bytes: Annotated[Count, Meta(description="Length of its encoding.")]
+    bytes: Annotated[Count, Meta(description="The length of its encoding.")]
     encoding: Annotated[
         str,
         Meta(
             pattern="^([0-9a-f]{2})*$",
             description=(
-                "Its bytes. Where texts are LLVM's, what LLVM's assembler makes of it by itself: without what depends "
-                "on where "
-                "symbols are, and with long jumps to them."
+                "Its bytes in hexadecimal. If texts are LLVM's, the bytes that LLVM's assembler emits for "
+                "it alone, with zeros for relocations and with long jumps."
             ),
         ),
     ]
-    form: Annotated[str, Meta(description="Its name in the model.")]
-    unknown: Annotated[bool, Meta(description="Not in the model.")]
+    form: Annotated[str, Meta(description="The model's name for it.")]
+    unknown: Annotated[bool, Meta(description="True if the model lacks the instruction.")]
     latency: Annotated[Count, Meta(description="Cycles from the slowest input to the slowest result.")]
-    load_latency: Annotated[Count, Meta(description="Cycles from address to loaded value, 0 where nothing is loaded.")]
+    load_latency: Annotated[
+        Count, Meta(description="Cycles from the address to the loaded value; 0 if it loads nothing.")
+    ]
     issue_slots: Count
     retire_slots: Count
     uops: Annotated[Count, Meta(description="µops on ports.")]
     ports: Annotated[
-        str, Meta(description="µops times the ports that they may use, 1*p01+1*p23; cycles on other units, 4*0DV.")
+        str,
+        Meta(description="µops times their allowed ports, such as 1*p01+1*p23; cycles on other units, such as 4*0DV."),
     ]
     work: Annotated[
         list[str],
         Meta(
             description=(
-                "What the µops of each term of `ports` do, for people: loads, store addresses, shuffles; that of "
-                "the instruction alone, where it has no µop on a port."
+                "The work of the µops of each term of `ports`, in words: loads, store addresses, shuffles; "
+                "the work of the whole instruction if it has no µop on a port."
             )
         ),
     ]
     rthroughput: Annotated[
-        Ratio, Meta(description="Cycles between two instances as far as its own ports and units say.")
+        Ratio, Meta(description="Cycles between two instances according to its own ports and units.")
     ]
     measured_rthroughput: Annotated[
-        Amount | None, Meta(description="The model's figure where ports do not explain the throughput, else null.")
+        Amount | None, Meta(description="The model's throughput figure if ports do not explain it; otherwise None.")
     ]
     loads: bool
     stores: bool
     may_load: Annotated[
-        bool, Meta(description="LLVM's description of it says so, as do the following; it need not be true.")
+        bool,
+        Meta(
+            description=(
+                "True if LLVM's description sets mayLoad; the description may be conservative, here and in "
+                "the next four fields."
+            )
+        ),
     ]
     may_store: bool
     side_effects: Annotated[
-        bool, Meta(description="Others than on registers, flags and memory (hasUnmodeledSideEffects).")
+        bool, Meta(description="Effects beyond registers, flags and memory (hasUnmodeledSideEffects).")
     ]
     load_barrier: bool
     store_barrier: bool
     frame: Annotated[
-        bool, Meta(description="It accesses a fixed place of the function's stack frame: a spill or a reload.")
+        bool,
+        Meta(description="True if it accesses a fixed place of the function's stack frame, as spills and reloads do."),
     ]
-    macro_fused: Annotated[bool, Meta(description="Second half of a macro-fused pair.")]
-    eliminated: Annotated[bool, Meta(description="Move done by the renamer.")]
-    zero_idiom: Annotated[bool, Meta(description="Known to the core not to depend on its inputs.")]
+    macro_fused: Annotated[bool, Meta(description="True for the second half of a macro-fused pair.")]
+    eliminated: Annotated[bool, Meta(description="True for a move that the renamer eliminates.")]
+    zero_idiom: Annotated[
+        bool, Meta(description="True if the core recognises that the result does not depend on the inputs.")
+    ]
     pressure: Annotated[list[Amount], Meta(description="Cycles on each of the resources.")]
     critical_path_cycles: Annotated[
-        Count | None, Meta(description="Its share of the critical path; null off the path.")
+        Count | None, Meta(description="Its share of the critical path; None if it is not on the path.")
     ]
     chain_cycles: Annotated[
-        Count | None, Meta(description="Its share of the longest loop-carried dependency; null outside.")
+        Count | None,
+        Meta(description="Its share of the longest loop-carried dependency; None if it is not part of it."),
     ]
     figures: Figures | None
     remarks: Annotated[
@@ -1321,9 +1464,11 @@ class Chain(msgspec.Struct, frozen=True, kw_only=True):
     """A loop-carried dependency: a cycle of the dependency graph."""
 
     cycles_per_iteration: Ratio
-    latency: Annotated[Count, Meta(description="Cycles once around.")]
-    iterations: Annotated[Positive, Meta(description="Iterations once around.")]
-    through: Annotated[list[str], Meta(description="What carries it into later iterations.")]
+    latency: Annotated[Count, Meta(description="Cycles for one round of the chain.")]
+    iterations: Annotated[Positive, Meta(description="Iterations that one round of the chain spans.")]
+    through: Annotated[
+        list[str], Meta(description="The registers, flags or memory that carry it into later iterations.")
+    ]
     instructions: list[Index]
     lines: list[Count]
     steps: list[Step]
@@ -1339,8 +1484,11 @@ class Uops(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LostSlots(msgspec.Struct, frozen=True, kw_only=True):
-    """Share of the issue slots left empty: no µop was there, the reorder buffer was full, the scheduler was full,
-    µops that are issued together did not fit, the load or the store buffer was full, or no register was free."""
+    """Share of the issue slots left empty, by the first cause.
+
+    no_uops: the front end delivered no µop. group: µops that must be issued together did not fit. registers: no
+    physical register was free. For the others the named buffer was full.
+    """
 
     no_uops: Amount
     reorder_buffer: Amount
@@ -1352,108 +1500,121 @@ class LostSlots(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Moves(msgspec.Struct, frozen=True):
-    """Share of the register moves that the renamer can eliminate, by what became of them."""
+    """The shares of the eliminable register moves that were eliminated and executed."""
 
     eliminated: Amount
     executed: Amount
 
 
 class Simulated(msgspec.Struct, frozen=True, kw_only=True):
-    """Cycles per iteration in the steady state, and counters over the whole run, its start included."""
+    """Cycles per iteration in the steady state, and counters over the whole run including its start."""
 
     cycles: Amount
     exact: Exact
     period: Annotated[
-        Count, Meta(description="Iterations after which the retirement repeats exactly; 0 if that was not seen.")
+        Count,
+        Meta(description="Iterations after which the retirement pattern repeats exactly; 0 if no period was seen."),
     ]
-    iterations: Annotated[Positive, Meta(description="Simulated.")]
+    iterations: Annotated[Positive, Meta(description="Simulated iterations.")]
     run_cycles: Annotated[Count, Meta(description="Cycles of the whole run.")]
     uops: Uops
     lost_slots: LostSlots
-    port_uops: Annotated[
-        list[Amount], Meta(description="µops started in a cycle on each of the resources, on average.")
-    ]
+    port_uops: Annotated[list[Amount], Meta(description="Average µops started per cycle on each of the resources.")]
     moves: Moves
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """The life of one dynamic instruction."""
+    """The cycles of one dynamic instruction's stages."""
 
     iteration: Count
     instruction: Index
     dispatched: Count
     earliest: Annotated[
         Count,
-        Meta(description="From here on its first µop could start, were its inputs there: it has got to its port."),
+        Meta(description="The cycle in which its first µop could start if its inputs were ready."),
     ]
-    ready: Annotated[Count, Meta(description="The inputs of its first µop are there.")]
+    ready: Annotated[Count, Meta(description="The cycle in which the inputs of its first µop are ready.")]
     started: Count
-    executed: Annotated[Count, Meta(description="Its last result is there.")]
+    executed: Annotated[Count, Meta(description="The cycle in which its last result is available.")]
     retired: Count
     ports: Annotated[list[str | None], Meta(description="The port of each µop.")]
 
 
 class UopInput(msgspec.Struct, frozen=True, kw_only=True):
-    """What another µop made for a µop, perhaps handed on by a move that the renamer eliminated."""
+    """A value that another µop produced for this one, possibly passed on by an eliminated move."""
 
-    producer: Annotated[Count, Meta(description="Which of the timeline's µops.")]
+    producer: Annotated[Count, Meta(description="The producer's index in the timeline's µops.")]
     kind: Annotated[
         Literal["register", "flag", "memory", "internal"],
         Meta(
             description=(
-                "What carries it; internal: between the µops of an instruction. A load does not wait for what comes "
-                "through "
-                "memory: its result does (unless the renamer hands it on)."
+                "The carrier; internal: between the µops of one instruction. A load does not wait for a "
+                "value passed through memory, but its result does, unless the renamer forwards the value."
             )
         ),
     ]
     via: Annotated[
-        str, Meta(description='Register or flag as the instruction names it, "memory", or empty between µops of one.')
+        str,
+        Meta(
+            description=(
+                'The register or flag as the instruction names it, "memory", or empty between µops of one instruction.'
+            )
+        ),
     ]
     arrived: Annotated[
-        Count, Meta(description="The µop could start as far as this input goes; memory: the loaded value was there.")
+        Count,
+        Meta(
+            description=(
+                "The cycle from which this input allows the µop to start; for memory the cycle in which the "
+                "loaded value was available."
+            )
+        ),
     ]
     latency: Annotated[
-        int, Meta(description="Cycles from the start of the producer; negative if the µop needs it so late.")
+        int, Meta(description="Cycles from the producer's start; negative if the µop needs the value only later.")
     ]
 
 
 class TimelineUop(msgspec.Struct, frozen=True, kw_only=True):
-    """The life of one dynamic µop."""
+    """The cycles of one dynamic µop's stages."""
 
     iteration: Count
     instruction: Index
     kind: Annotated[
         UopKindName,
-        Meta(description="renamer: what the renamer puts before an instruction, such as the stack engine's offset."),
+        Meta(
+            description=(
+                "The µop's kind; renamer: a µop that the renamer inserts before an instruction, such as the "
+                "stack engine's synchronisation."
+            )
+        ),
     ]
     port: str
-    unit: Annotated[str | None, Meta(description="What else it takes, such as the divider.")]
-    dispatched: Annotated[Count, Meta(description="It enters its scheduler.")]
-    earliest: Annotated[
-        Count, Meta(description="From here on it could start, were its inputs there: it has got to its port.")
+    unit: Annotated[
+        str | None, Meta(description="Another unit that it occupies, such as the divider; None if there is none.")
     ]
+    dispatched: Annotated[Count, Meta(description="The cycle in which it enters its scheduler.")]
+    earliest: Annotated[Count, Meta(description="The cycle from which it could start if its inputs were ready.")]
     ready: Annotated[
-        Count, Meta(description="From here on it could start with its inputs, and waits for its port or unit.")
+        Count, Meta(description="The cycle from which its inputs are ready and it waits for its port or unit.")
     ]
     started: Count
-    executed: Annotated[Count, Meta(description="Its last result is there.")]
-    retired: Annotated[Count, Meta(description="Its instruction retires.")]
-    inputs: Annotated[list[UopInput], Meta(description="All that other µops of the timeline made for it.")]
+    executed: Annotated[Count, Meta(description="The cycle in which its last result is available.")]
+    retired: Annotated[Count, Meta(description="The cycle in which its instruction retires.")]
+    inputs: Annotated[list[UopInput], Meta(description="All values that other µops of the timeline produced for it.")]
     last_input: Annotated[
         Count | None,
         Meta(
             description=(
-                "Which of the inputs that it waited for came last, for a load's result that of memory; null if it "
-                "waited for "
-                "none."
+                "The index of the input that arrived last, for a load's result the one through memory; None "
+                "if it waited for none."
             )
         ),
     ]
 
 
 class Timeline(msgspec.Struct, frozen=True, kw_only=True):
-    """The simulated first iterations, in cycles from 0."""
+    """The first simulated iterations, in cycles from 0."""
 
     iterations: Count
     cycles: Count
@@ -1464,7 +1625,7 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WaitsInstruction(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one instruction; for_inputs and for_ports add up to had_to_wait."""
+    """The waiting times of one instruction; for_inputs and for_ports add up to had_to_wait."""
 
     had_to_wait: Amount
     for_inputs: Amount
@@ -1473,7 +1634,7 @@ class WaitsInstruction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InputWait(msgspec.Struct, frozen=True):
-    """The instruction waited for a result of the producer."""
+    """Cycles in which an instruction waited for a result of the producer."""
 
     instruction: Index
     producer: Index
@@ -1481,21 +1642,22 @@ class InputWait(msgspec.Struct, frozen=True):
 
 
 class Waits(msgspec.Struct, frozen=True, kw_only=True):
-    """Average cycles an iteration in the second half of the simulation."""
+    """Average waiting cycles per iteration in the second half of the simulation."""
 
     instructions: list[WaitsInstruction]
     inputs: list[InputWait]
-    ports: Annotated[list[PortWait], Meta(description="The instruction waited for the resource.")]
+    ports: Annotated[list[PortWait], Meta(description="Cycles in which the instruction waited for the resource.")]
     blocked: Annotated[
-        list[PortWait], Meta(description="Others waited for the resource while the instruction took it.")
+        list[PortWait],
+        Meta(description="Cycles in which others waited for the resource while the instruction occupied it."),
     ]
 
 
 class PortWait(msgspec.Struct, frozen=True):
-    """Cycles that have to do with a port or a unit."""
+    """Waiting cycles that concern a port or unit."""
 
     instruction: Index
-    resource: Annotated[str, Meta(description="Its name.")]
+    resource: Annotated[str, Meta(description="The name of the port or unit.")]
     cycles: Amount
 
 
@@ -1509,22 +1671,25 @@ class Wait(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tool(msgspec.Struct, frozen=True):
-    """What wrote the report."""
+    """The program that wrote the report."""
 
     name: str
     version: str
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What incc found out. Times are in cycles of the core's clock and, where not said otherwise, per iteration of the
-    kernel. Instructions are numbered from 0 within their kernel, lines from 1; line 0 means that there is none."""
+    """A report of incc.
+
+    Durations are in cycles of the core's clock, per iteration of the kernel unless stated otherwise. Instructions are
+    numbered from 0 within their kernel and lines from 1; line 0 means that there is no line.
+    """
 
     schema_version: Annotated[
         Literal["1.0"],
         Meta(
             description=(
-                "The first number changes when a reader of the old format would misread the new one, the second with "
-                "every addition."
+                "The major number changes if readers of the old format would misread the new one, the minor "
+                "number with every addition."
             )
         ),
     ]

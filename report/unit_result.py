@@ -1,4 +1,4 @@
-"""What analyses found of a translation unit: what reports are built from."""
+"""The results of a translation unit's analyses, which reports are built from."""
 
 from __future__ import annotations
 
@@ -23,63 +23,76 @@ if TYPE_CHECKING:
     from incc.report.source.selection import LibraryCall
 
 ITERATIONS = 100
-"""How many the summary counts unless told otherwise; llvm-mca's default."""
+"""The default number of iterations in the summary, as in llvm-mca."""
 
 
 class KernelPlace(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a kernel is in the user's source: of each line of the assembly, what is next to a kernel that comes from
-    another file, else None, and what debug information says of it, if there is any. `columns`: line and column of the
-    source for lines of the kernel, as far as they are known."""
+    """A kernel's place in the user's source."""
 
     lines: Mapping[int, SourceLocation]
+    """The place of each line of the assembly."""
     near: SourceLocation | None
+    """The nearest place in the function's own source, if the kernel comes from another file; otherwise None."""
     place: UserPlace | None = None
+    """The place from debug information; None without any."""
     columns: Mapping[int, tuple[int, int]] = {}
+    """Line and column in the source of the kernel's lines, as far as known."""
 
 
 class UnitResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found of a translation unit.
-
-    `chosen_by`: what named the model. `results` and `kernel_ids`: of its kernels, in the order given; `places`: one for
-    each of them, or none. `left_out`: loops and marked spans that are not analysed. `notes`: what is to be said of
-    every kernel. `ways` (from `ways.py`), `control_flow` (from `control_flow.py`): None where they were not asked for.
-    `iterations`: how many the summaries count. `model_note`: what must be said of the choice of the model, if anything.
-    `inside`: of each kernel the ways through its loop, None without branches inside; or none at all. `mispredict_rate`:
-    of those branches, None where it is not known. `system_loops`, `calls`: see `selection.Selection`. `user_functions`:
-    of functions that are parts of others, those. `not_found`: from `not_found.py`. `ghz`: the clock for rates a
-    second, 0 for none. `parts`: role and elements of each kernel, if they are known already. `measured`: what each
-    takes on this machine, or why that is not known; none if it was not asked for. `host`: the core that this is, and
-    whether `model` is of that core. `marks`: those in the source that restrict the analysis, and of each kernel the
-    indices of its marks (`marked`); `mark_errors`: what is wrong with others. `syntax`: instructions are written as
-    LLVM does it, in this syntax, "" for as they are; `hex_immediates`: with hexadecimal numbers. `port_model`: the core
-    itself is wanted.
-    """
+    """The results of a translation unit. Sequences "by kernel" have one item per kernel, or are empty."""
 
     unit: Unit
     model: MachineModel
     chosen_by: str
+    """The option, command or default that selected the model."""
     results: tuple[KernelResult, ...]
+    """The kernels' analyses."""
     kernel_ids: tuple[str, ...] = ()
+    """The identities by kernel."""
     places: tuple[KernelPlace, ...] = ()
+    """The places by kernel."""
     left_out: tuple[LeftOut, ...] = ()
+    """Loops and marked spans that are not analysed."""
     notes: tuple[str, ...] = ()
+    """Notes that apply to every kernel."""
     ways: tuple[t.Ways, ...] | None = None
+    """The result of `ways.py`; None if not requested."""
     control_flow: tuple[t.ControlFlow, ...] | None = None
+    """The result of `control_flow.py`; None if not requested."""
     iterations: int = ITERATIONS
+    """The number of iterations in the summaries."""
     model_note: str = ""
+    """A note on the choice of the model; empty for none."""
     inside: tuple[Ways | None, ...] = ()
+    """The paths through the loop by kernel; None for a loop without branches inside."""
     mispredict_rate: float | None = None
+    """The misprediction rate of these branches; None if unknown."""
     system_loops: int = 0
+    """See `selection.Selection`."""
     calls: tuple[LibraryCall, ...] = ()
+    """See `selection.Selection`."""
     user_functions: Mapping[str, str] = {}
+    """The user's function of each function that is a part of one."""
     not_found: tuple[t.NotFound, ...] = ()
+    """The result of `not_found.py`."""
     ghz: float = 0
+    """The clock for rates per second, in GHz; 0 if not given."""
     parts: Sequence[Part] = ()
+    """Role and elements by kernel, if already known."""
     measured: Sequence[KernelMeasurement | Failure] = ()
+    """Measurements or the reasons of failures by kernel; empty if not requested."""
     host: tuple[str, bool] = ("", False)
+    """The host's core, and True if `model` is of that core."""
     marks: tuple[Mark, ...] = ()
+    """The marks in the source that restrict the analysis."""
     marked: tuple[tuple[int, ...], ...] = ()
+    """The indices of the marks by kernel."""
     mark_errors: tuple[MarkError, ...] = ()
+    """Mistakes in other marks."""
     syntax: str = ""
+    """LLVM's syntax to write instructions in; empty to keep their text."""
     hex_immediates: bool = False
+    """Write hexadecimal numbers in that syntax."""
     port_model: bool = False
+    """Include a description of the core."""

@@ -1,4 +1,4 @@
-"""The bounds of a kernel with what makes each of them, and the verdict: one sentence that names what limits it."""
+"""The bounds of a kernel with their causes, and the verdict: one sentence that names its limit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def bounds(result: KernelResult, explained: bool = True) -> t.Bounds:
-    """Every lower bound in cycles per iteration with its cause in words (if `explained`), and the prediction."""
+    """Return all lower bounds in cycles per iteration, with causes in words if `explained`, and the prediction."""
     causes: dict[BoundName, str] = dict.fromkeys(ORDER, "")
     if explained:
         causes = _causes(result)
@@ -49,7 +49,7 @@ def bounds(result: KernelResult, explained: bool = True) -> t.Bounds:
 
 
 def _causes(result: KernelResult) -> dict[BoundName, str]:
-    """What makes each bound."""
+    """Return the cause of each bound."""
     kernel, bound, analysis = result.kernel, result.bound, result.analysis
     fixed_ports = result.settings.fixed_ports
     return {
@@ -62,9 +62,10 @@ def _causes(result: KernelResult) -> dict[BoundName, str]:
 
 
 def sentence(result: KernelResult, bounds: t.Bounds) -> str:
-    """The verdict on a kernel, whose bounds are given as `bounds` reports them: what limits it and by how much.
+    """Return the verdict on a kernel: its limit, and by how much it exceeds the next one.
 
-    With a simulation, what changes to the core would gain is the evidence; without one, what the next bound is.
+    `bounds` returns the bounds to pass. The evidence is the gain of changes to the core; without a simulation it is the
+    next bound.
     """
     kernel, analysis, what_ifs = result.kernel, result.analysis, result.what_ifs
     least = "at least " if kernel.refused or not_counted(result) else ""
@@ -97,7 +98,7 @@ def sentence(result: KernelResult, bounds: t.Bounds) -> str:
 
 
 def _lost(result: KernelResult) -> str:
-    """Why a simulation is above the bounds: what left issue slots empty, the first cause that stood in the way."""
+    """Return the reason why a simulation exceeds the bounds: the first cause of empty issue slots."""
     run = result.simulation
     if run is None:
         return ""
@@ -120,13 +121,13 @@ _LOST = {
     "store_buffer": "since the store buffer is full",
 }
 _FULL = frozenset(("reorder_buffer", "scheduler", "load_buffer"))
-"""What is full because what is in it waits: the cause is what that waits for."""
+"""Buffers that fill up because their entries wait; the cause is what those wait for."""
 
 _DEPENDENCIES = ("register-dependencies", "memory-dependencies", "dependencies")
 
 
 def _waiting(result: KernelResult) -> str:
-    """What the µops wait for that fill a buffer, as far as changes of the core prove it."""
+    """Return what the µops in a full buffer are waiting for, confirmed by what-if simulations."""
     gained = {w.name for w in gaining(float(result.cycles), [w for w in result.what_ifs if not w.asked])}
     if not gained & {*_DEPENDENCIES, "unlimited-ports", "divider"}:
         return " of µops that wait for inputs and ports" if not result.what_ifs else ""
@@ -141,7 +142,7 @@ def _waiting(result: KernelResult) -> str:
 
 
 def _blocked(result: KernelResult) -> str:
-    """That the limiting chain waits for stores to get to the cache, since they cannot be forwarded."""
+    """Return a clause on a limiting chain that waits for stores to reach the cache, since they cannot be forwarded."""
     chain = result.analysis.chains[0] if result.analysis.chains else None
     if chain is None:
         return ""
@@ -159,7 +160,7 @@ def _blocked(result: KernelResult) -> str:
 
 
 WORTH_SHOWING = 0.01
-"""What a change has to gain to have a line in the table of changes."""
+"""The least gain of a change that is listed in the table of changes."""
 
 _TESTS = {
     "sum-chain": ("register-dependencies",),
@@ -167,12 +168,15 @@ _TESTS = {
     "recurrence": ("register-dependencies",),
     "invariant-divisor": ("divider",),
 }
-"""Hints that advise to remove a limit, and the changes whose simulation removes it."""
+"""Hints that remove a limit, and the changes whose simulation removes it."""
 
 
 def consistent(hints: Sequence[t.Hint], result: KernelResult) -> list[t.Hint]:
-    """The hints without those of which a simulation shows that they gain nothing: where another limit is as narrow, it
-    is not said in one breath that nothing alone helps and that more accumulators would."""
+    """Return the hints without those that gain nothing according to a simulation.
+
+    If another limit is as narrow, a verdict that nothing alone helps must not accompany the advice to use more
+    accumulators.
+    """
     cycles = {w.name: float(w.cycles) for w in result.what_ifs if not w.asked}
     enough = (1 - WORTH_SAYING) * float(result.cycles)
     return [
@@ -184,12 +188,12 @@ def consistent(hints: Sequence[t.Hint], result: KernelResult) -> list[t.Hint]:
 
 
 def gaining(limit: float, what_ifs: Sequence[WhatIf]) -> list[WhatIf]:
-    """The changes that gain something worth saying, the best first."""
+    """Return the changes with a gain worth mentioning, best first."""
     return [w for w in what_ifs if float(w.cycles) <= (1 - WORTH_SAYING) * limit]
 
 
 def _evidence(limit: float, what_ifs: Sequence[WhatIf], limits: int = 0) -> str:
-    """The single change to the core that gains most, and by how much. `limits`: so many bounds limit alike."""
+    """Return the single change to the core that gains most, and its gain; `limits` bounds limit alike."""
     tried = [w for w in what_ifs if not w.asked]
     if not tried:
         return ""
@@ -214,7 +218,7 @@ def _evidence(limit: float, what_ifs: Sequence[WhatIf], limits: int = 0) -> str:
 
 
 def busiest_ports(bound: BoundKernel, analysis: Analysis, fixed_ports: bool) -> tuple[int, ...]:
-    """The ports that make the port bound; with fixed shares those of the highest load."""
+    """Return the ports that determine the port bound; with fixed shares those of the highest load."""
     if not fixed_ports:
         return analysis.busiest_ports
     load = analysis.fixed_port_load[: bound.n_ports]
@@ -223,13 +227,15 @@ def busiest_ports(bound: BoundKernel, analysis: Analysis, fixed_ports: bool) -> 
 
 
 def carriers(kernel: Kernel, bound: BoundKernel, chain: Chain) -> list[str]:
-    """What carries a chain from one iteration into the next: names of registers and flags, or "memory"."""
+    """Return the carriers of a chain into the next iteration: names of registers and flags, or "memory"."""
     return wording.distinct(wording.carrier(kernel, bound, step)[1] for step in chain.steps if step.distance > 0)
 
 
 def chain_instructions(chain: Chain) -> list[int]:
-    """The instructions of a chain in order of execution, starting with the one that takes the value over from the
-    previous iteration; each once."""
+    """Return the instructions of a chain in execution order, each once.
+
+    The first takes the value over from the previous iteration.
+    """
     steps = chain.steps
     first = next((i for i, step in enumerate(steps) if step.distance > 0), 0)
     turned = steps[first:] + steps[:first]
@@ -264,7 +270,7 @@ def _limit(name: BoundName, result: KernelResult, bounds: t.Bounds) -> str:
 
 
 def _runners_up(limits: list[BoundName], bounds: t.Bounds) -> str:
-    """What comes after the limit: all that is close behind it, or else what the next one would allow."""
+    """Return the limits close behind the limit, or else the next one."""
     limit = bounds.prediction.cycles
     rest = [name for name in ORDER if name not in limits and bounds.of(name).cycles > 0]
     # Retirement next to a front end that is as wide says the same thing twice.
@@ -283,7 +289,7 @@ def _runners_up(limits: list[BoundName], bounds: t.Bounds) -> str:
 
 
 def _descending(names: Sequence[BoundName], bounds: t.Bounds) -> list[BoundName]:
-    """The largest bounds first, equal ones as they were."""
+    """Return the largest bounds first, equal ones in their order."""
 
     def negative(name: BoundName) -> float:
         return -bounds.of(name).cycles
@@ -303,7 +309,7 @@ def _short(name: BoundName, bounds: t.Bounds) -> str:
 
 
 def _port_cause(kernel: Kernel, bound: BoundKernel, busiest: tuple[int, ...], fixed_ports: bool) -> str:
-    """The busiest ports and the kinds of work that can go nowhere else (with fixed shares: that goes there)."""
+    """Return the busiest ports and the kinds of work that must go there (with fixed shares: that go there)."""
     if not busiest:
         return ""
     inside = 0
@@ -328,7 +334,7 @@ def _port_cause(kernel: Kernel, bound: BoundKernel, busiest: tuple[int, ...], fi
 
 
 def at_busiest_ports(kernel: Kernel, bound: BoundKernel, analysis: Analysis, fixed_ports: bool) -> list[int]:
-    """The instructions whose µops can go nowhere but to the busiest ports (with fixed shares: that go there)."""
+    """Return the instructions whose µops must go to the busiest ports (with fixed shares: that go there)."""
     inside = sum(1 << port for port in busiest_ports(bound, analysis, fixed_ports))
     return [
         i
@@ -341,7 +347,7 @@ def at_busiest_ports(kernel: Kernel, bound: BoundKernel, analysis: Analysis, fix
 
 
 def use_of(kernel: Kernel, instruction: Instruction, kind: int) -> str:
-    """The work of a µop: what its kind says, else the work of its instruction, be it only a part of that."""
+    """Return the work of a µop according to its kind, else the work of its instruction."""
     if kind == UOP_STORE_ADDRESS and any(m.store and m.elements > 1 for m in instruction.memory):
         return "scatters"
     if kind == UOP_LOAD:
@@ -357,7 +363,7 @@ _USES = {
     UOP_BRANCH: "branches",
 }
 _MOST_NAMED = 4
-"""Kinds of computation that are named; more of them say no more than that there is much of it."""
+"""The most kinds of computation that are named; more would only say that there are many."""
 
 
 def _divider_cause(kernel: Kernel, bound: BoundKernel, analysis: Analysis) -> str:

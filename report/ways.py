@@ -1,4 +1,4 @@
-"""The ways through loops with branches inside, as the report has them."""
+"""The paths through loops with branches inside, as the report shows them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 
 
 def ways_report(which: Literal["paths", "branch"], region: Region, found: Ways, complete: bool) -> t.Ways:
-    """One loop and the ways through it. `which`: "paths" for every way, "branch" for the sides of the first branch;
-    `complete`: these are all."""
+    """Return the report on one loop and the paths through it.
+
+    `which` is "paths" for every path, "branch" for both directions of the first branch; `complete` tells that all are
+    given.
+    """
     return t.Ways(
         kind=which,
         function=region.function,

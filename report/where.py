@@ -1,7 +1,7 @@
-"""Conditions on kernels, as users write them: which to show (`--where`), which make a run fail (`--fail-if`).
+"""Conditions on kernels, as users write them: `--where` selects kernels, `--fail-if` makes a run fail.
 
-The language is described in docs/filters.md. A condition is read once, checked for names and for what is compared with
-what, and then asked about any number of kernels.
+docs/filters.md describes the language. A condition is parsed once, its names and the kinds of its operands are checked,
+and then it is evaluated for any number of kernels.
 """
 
 from __future__ import annotations
@@ -27,35 +27,38 @@ if TYPE_CHECKING:
 
 
 Value = float | str | bool | None
-"""What a name may stand for; None is what is not known."""
+"""The value of a name; None if unknown."""
 
 NUMBER, TEXT, TRUTH = "number", "text", "yes or no"
 
 MAX_LENGTH = 4000
-"""Characters of a condition. Reading takes time in proportion: 0.15 s for so many."""
+"""The most characters of a condition. Parsing takes proportional time: 0.15 s at this length."""
 
 MAX_DEPTH = 20
-"""Parentheses within each other: each takes 21 of the 1,000 calls within each other that Python allows."""
+"""The deepest nesting of parentheses: each level takes 21 of the 1,000 nested calls that Python allows."""
 
 
 # --- names ------------------------------------------------------------------------------------------------------------
 
 
 class Name(msgspec.Struct, frozen=True):
-    """A name that conditions may use: what kind of value it stands for, what that means, and where it comes from in a
-    report's unit and kernel."""
+    """A name that conditions may use."""
 
     kind: str
+    """The kind of its value: NUMBER, TEXT or TRUTH."""
     meaning: str
+    """Its description."""
     of: Callable[[t.Unit, t.Kernel], Value]
+    """The function that reads the value from a report's unit and kernel."""
 
 
 class PairName(msgspec.Struct, frozen=True):
-    """A name for what no kernel's report says by itself, as that of two kernels together: its kind of value and what
-    that means."""
+    """A name whose value is not in a single kernel's report, such as one of two kernels together."""
 
     kind: str
+    """The kind of its value."""
     meaning: str
+    """Its description."""
 
 
 _BOUNDS: tuple[BoundName, ...] = ("port", "divider", "front_end", "retire", "loop_carried")
@@ -169,7 +172,7 @@ NAMES: dict[str, Name] = {
         TEXT, "the rules of the hints: `sum-chain, memory-chain`", lambda u, k: ", ".join(h.rule for h in k.hints)
     ),
 }
-"""What conditions may say of a kernel; numbers are per iteration where that makes sense."""
+"""The names in conditions on a kernel; numbers are per iteration where that makes sense."""
 
 
 OF_WORK = frozenset(
@@ -191,7 +194,7 @@ PAIR_NAMES: dict[str, PairName] = {
     "confidence": PairName(NUMBER, "how sure it is that they are the same loop, 0 to 1"),
     "causes": PairName(TEXT, "the kinds of what accounts for the change: `chain-memory, ports`"),
 }
-"""What conditions may say of two kernels together."""
+"""The names in conditions on two kernels together."""
 
 RANKED_NAMES: dict[str, PairName] = {
     "headroom": PairName(NUMBER, "the part of its cycles that the best of what was tried takes away, 0 to 1"),
@@ -202,11 +205,11 @@ RANKED_NAMES: dict[str, PairName] = {
     "copies": PairName(NUMBER, "how many kernels of the build are this one"),
     "variants": PairName(NUMBER, "how many codes there are of the same loop of the source"),
 }
-"""What conditions may also say of a kernel among all of a build (incc-report, docs/builds.md)."""
+"""Additional names in conditions on a kernel of a whole build (incc-report, docs/builds.md)."""
 
 
 def _ends(kernel: t.Kernel) -> tuple[float, float]:
-    """Both ends of a prediction."""
+    """Return both ends of a prediction."""
     found = kernel.range
     if found is None:
         return kernel.cycles, kernel.cycles
@@ -218,13 +221,15 @@ def _bound(kernel: t.Kernel, name: BoundName) -> float:
 
 
 def kernel_values(unit: t.Unit, kernel: t.Kernel) -> dict[str, Value]:
-    """What the names stand for in one kernel of a unit's report."""
+    """Return the values of the names in one kernel of a unit's report."""
     return {name: entry.of(unit, kernel) for name, entry in NAMES.items()}
 
 
 def pair_values(a: Mapping[str, Value], b: Mapping[str, Value]) -> dict[str, Value]:
-    """What names stand for in a pair of kernels, such as one before and one after a change: each name as in b, and with
-    `_a` and `_b` as in the one and the other."""
+    """Return the values of names in a pair of kernels, such as one before and one after a change.
+
+    Each name has b's value; with `_a` and `_b` appended it has that of the respective kernel.
+    """
     return {**b, **{f"{name}_a": v for name, v in a.items()}, **{f"{name}_b": v for name, v in b.items()}}
 
 
@@ -232,7 +237,7 @@ def pair_values(a: Mapping[str, Value], b: Mapping[str, Value]) -> dict[str, Val
 
 
 class Condition:
-    """A condition that was understood: its text, the names in it, and whether it compares with a baseline."""
+    """A parsed condition: its text, its names, and whether it compares with a baseline."""
 
     __slots__ = ("_test", "names", "needs_baseline", "text")
 
@@ -243,9 +248,9 @@ class Condition:
         self._test = test
 
     def holds(self, values: Mapping[str, Value], baseline: Mapping[str, Value] | None = None) -> bool:
-        """Whether it is so with these values; `baseline`: what `+5%` is relative to.
+        """Return True if the condition holds for these values; `+5%` is relative to `baseline`.
 
-        A comparison with what is not known (None, or what follows from it, or a division by zero) is false. Raises
+        A comparison with an unknown value (None, a value computed from it, or a division by zero) is false. Raises
         ValueError for a name without a value, a value of another kind than the name's, and a missing baseline.
         """
         if self.needs_baseline and baseline is None:
@@ -254,10 +259,16 @@ class Condition:
 
 
 def parse(text: str, pairs: bool = False, names: Mapping[str, Name] = NAMES, ranked: bool = False) -> Condition:
-    """The condition that a text says. `pairs`: it is about two kernels, so that names may end in `_a` and `_b`.
-    `ranked`: it is about one among all of a build.
+    """Parse a condition.
 
-    Raises ValueError, with the column (from 1) and what is wrong there.
+    Args:
+        text: the condition.
+        names: the names that it may use.
+        pairs: the condition is on two kernels, so names may end in `_a` and `_b`.
+        ranked: the condition is on a kernel among all of a build.
+
+    Raises:
+        ValueError: with the column (from 1) and the mistake there.
     """
     if len(text) > MAX_LENGTH:
         raise ValueError(f"a condition has at most {MAX_LENGTH} characters, not {len(text)}")
@@ -283,7 +294,7 @@ def _error(at: int, message: str) -> ValueError:
 
 
 class _Node(msgspec.Struct, frozen=True):
-    """What a part of the text says: an operation (or `name`, `text` …), its place, and what it is made of."""
+    """A node of the syntax tree: an operation (or `name`, `text` …), its column, and its parts."""
 
     operation: str
     at: int
@@ -329,8 +340,11 @@ def _syntax_error(text: str, at: int, message: str) -> ValueError:
 
 @cache
 def _grammar() -> pp.ParserElement:
-    """The language's grammar; from loosest to tightest, each operator once, so that reading never goes back: text in n
-    parentheses is read in n steps. After an operator there is no other way (`-`), so that errors are where they are."""
+    """Return the language's grammar.
+
+    From loosest to tightest each operator occurs once, so the parser never backtracks: text in n parentheses is parsed
+    in n steps. There is no alternative after an operator (`-`), so errors are reported where they are.
+    """
     import pyparsing as pp
 
     def named(element: pp.ParserElement, name: str) -> pp.ParserElement:
@@ -347,7 +361,7 @@ def _grammar() -> pp.ParserElement:
         return (operand + pp.ZeroOrMore(operator - operand)).set_parse_action(node)
 
     def prefixed(operation: str, operator: pp.ParserElement, odd: str, operand: pp.ParserElement) -> pp.ParserElement:
-        """An operand after any number of operators, of which those that are `odd` cancel out in pairs."""
+        """Return an operand after any number of operators; pairs of those that are `odd` cancel out."""
 
         def node(text: str, at: int, found: pp.ParseResults) -> _Node:
             *operators, last = found
@@ -407,7 +421,7 @@ def _grammar() -> pp.ParserElement:
 
 
 class _Checker:
-    """Makes a test of a tree: finds its names, and says what cannot be compared or computed. `used`: the names."""
+    """A compiler from a syntax tree to a test, which collects names in `used` and reports type errors."""
 
     def __init__(self, names: Mapping[str, Name | PairName], of_pairs: Mapping[str, PairName] | None) -> None:
         self.names = names
@@ -417,7 +431,7 @@ class _Checker:
         self.needs_baseline = False
 
     def check(self, node: _Node) -> tuple[str, _Evaluate]:
-        """The kind of value that a part of the text has, and how to get it. Raises ValueError."""
+        """Return the kind of a node's value and the function that computes it. Raises ValueError."""
         operation, parts = node.operation, node.parts
         match operation:
             case "number" | "text" | "truth":
@@ -521,7 +535,7 @@ def _value_of(name: str, kind: str) -> _Evaluate:
 
 
 def _known(operands: Iterable[_Evaluate], values: _Values, baseline: _Values | None) -> list[Any] | None:
-    """The values of operands; None if one of them is not known."""
+    """Return the values of operands; None if one of them is unknown."""
     found = [operand(values, baseline) for operand in operands]
     return None if None in found else found
 
@@ -627,7 +641,7 @@ def _ordered(left: _Evaluate, right: _Evaluate, operator: str) -> _Evaluate:
 
 
 def _changed(operand: _Evaluate, operator: str, change: float) -> _Evaluate:
-    """Compares with the baseline's value and so much of it more."""
+    """Compare with the baseline's value plus a change."""
     holds = _ORDERS[operator]
 
     def evaluate(values: _Values, baseline: _Values | None) -> Value:

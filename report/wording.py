@@ -1,4 +1,4 @@
-"""How numbers, ports, registers and lines are put into words, the same in every sentence and view of a report."""
+"""The wording of numbers, ports, registers and lines, the same in every sentence and view of a report."""
 
 from __future__ import annotations
 
@@ -19,34 +19,36 @@ MAX_LISTED_LINES = 6
 
 
 def number(value: float | Fraction) -> str:
-    """Up to two decimals, none that say nothing: 16, 6.5, 2.25."""
+    """Return a number with up to two decimals and no trailing zeros: 16, 6.5, 2.25."""
     return f"{float(value):.2f}".rstrip("0").rstrip(".")
 
 
 def value(value: float | Fraction) -> str:
-    """A number that stands without its unit keeps a decimal, so that it reads as a measure and not as a count: 2.0."""
+    """Return a number without a unit, with at least one decimal to look like a measure and not like a count: 2.0."""
     text = number(value)
     return text if "." in text else f"{text}.0"
 
 
 def counted(count: int, singular: str, plural: str = "") -> str:
-    """1 instruction, 2 instructions."""
+    """Return a count with its noun: 1 instruction, 2 instructions."""
     return f"{count} {singular if count == 1 else plural or singular + 's'}"
 
 
 def cycles(count: float | Fraction) -> str:
-    """A duration in a sentence: 1 cycle, 2.25 cycles."""
+    """Return a duration for a sentence: 1 cycle, 2.25 cycles."""
     text = number(count)
     return f"{text} cycle" if text == "1" else f"{text} cycles"
 
 
 HUGE = 1e9
-"""From here on a figure is none of a loop, and its digits would only take room."""
+"""The number from which on a figure cannot be a loop's, and its digits only take room."""
 
 
 def relative(ratio: float) -> str:
-    """A change, such that what is read from B to A is its mirror: “+50 %” and “-33 %”; from twice on “×2.70” and
-    “÷2.70”."""
+    """Return a change such that the change from B to A is its mirror image.
+
+    Examples are “+50 %” and “-33 %”, and from a factor of 2 on “×2.70” and “÷2.70”.
+    """
     if ratio >= 2:
         return f"×{ratio:.2f}" if ratio < 1e6 else f"×{ratio:.3g}"
     if 0 < ratio <= 0.5:
@@ -60,26 +62,28 @@ def relative(ratio: float) -> str:
 
 
 def listed(words: Sequence[str]) -> str:
-    """a; a and b; a, b and c."""
+    """Return a list in words: a; a and b; a, b and c."""
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def distinct(items: Iterable[str]) -> list[str]:
-    """The different strings in order of their first occurrence."""
+    """Return the different strings in the order of their first occurrence."""
     return list(dict.fromkeys(items))
 
 
 def ports(names: Sequence[str]) -> str:
-    """port 5; ports 2 and 3."""
+    """Return ports in words: port 5; ports 2 and 3."""
     return f"{'port' if len(names) == 1 else 'ports'} {listed(names)}"
 
 
 def places(kernel: Kernel, indices: Iterable[int]) -> str:
-    """Where instructions are, in the order given: “line 12”, “lines 12, 15”, and for many “lines 12–18” or, with others
-    between them, “7 of lines 12–47”; machine code that has no lines gives “instruction 3”, counted from 0 as in every
-    view."""
+    """Return the places of instructions, in the given order.
+
+    Examples are “line 12”, “lines 12, 15”, for many “lines 12–18” or, with others between them, “7 of lines 12–47”.
+    Machine code without lines gives “instruction 3”, counted from 0 as in every view.
+    """
     chosen = list(dict.fromkeys(indices))
     lines = [kernel.instructions[i].line for i in chosen]
     noun = "line"
@@ -96,7 +100,10 @@ def places(kernel: Kernel, indices: Iterable[int]) -> str:
 
 
 def input_carrier(kernel: Kernel, bound: BoundKernel, instruction: int, location: int) -> tuple[Carrier, str]:
-    """What carries an input of an instruction's µop (`core.UopInput`), as `carrier`; registers as it reads them."""
+    """Return the carrier of an input of an instruction's µop (`core.UopInput`), as `carrier` does.
+
+    Registers are named as the instruction reads them.
+    """
     if location < 0:
         from incc.core import WITHIN_INSTRUCTION
 
@@ -113,8 +120,11 @@ def input_carrier(kernel: Kernel, bound: BoundKernel, instruction: int, location
 
 
 def carrier(kernel: Kernel, bound: BoundKernel, edge: Edge | Step) -> tuple[Carrier, str]:
-    """What carries a dependency: its kind ("register", "flag", "memory" or, from an instruction's own load to its
-    result, "internal") and the name in the words of the assembly text ("ymm0", where the hardware renames zmm0)."""
+    """Return the carrier of a dependency: its kind and its name in the assembly text.
+
+    The kind is "register", "flag", "memory" or, from an instruction's own load to its result, "internal". The name is
+    "ymm0" if that is the text's, even if the hardware renames zmm0.
+    """
     if edge.location < 0:
         internal = edge.producer == edge.consumer and edge.distance == 0
         return ("internal", "") if internal else ("memory", "memory")

@@ -19,24 +19,28 @@ if TYPE_CHECKING:
 class Edge(msgspec.Struct, frozen=True, kw_only=True):
     """A dependency between two instructions.
 
-    The value `producer_value` of instruction `producer` is an input of `consumer_value` of `consumer`, `distance`
-    iterations later. `latency` is the time in cycles from the one value being ready to the other. `location` is the
-    index of the register or flag that carries it, -1 for memory (store to load) and for the step from a loaded value to
-    its own instruction's result. Of several edges between the same values at the same distance only the slowest is
-    given.
+    Of several edges between the same values at the same distance only the slowest is listed.
     """
 
     producer: int
+    """The producing instruction."""
     producer_value: int
+    """The value of `producer` that the consumer needs."""
     consumer: int
+    """The consuming instruction."""
     consumer_value: int
+    """The value of `consumer` that depends on it."""
     location: int
+    """The index of the register or flag; -1 for memory (store to load) and for the step from a loaded value to its own
+    instruction's result."""
     latency: int
+    """Cycles from the producer's value to the consumer's value."""
     distance: int
+    """Iterations from producer to consumer."""
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """One edge of a path or cycle: `latency` cycles from `producer` to `consumer` through `location` (see Edge)."""
+    """One edge of a path or cycle; for the fields see Edge."""
 
     producer: int
     consumer: int
@@ -46,14 +50,14 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Chain(msgspec.Struct, frozen=True):
-    """A loop-carried dependency: an elementary cycle of the dependency graph, as its edges in order.
-
-    `latency` cycles in all over `distance` iterations; `cycles_per_iteration` is their ratio.
-    """
+    """A loop-carried dependency: an elementary cycle of the dependency graph."""
 
     latency: int
+    """Cycles for one round."""
     distance: int
+    """Iterations that one round spans."""
     steps: tuple[Step, ...]
+    """The edges in order."""
 
     @property
     def cycles_per_iteration(self) -> Fraction:
@@ -61,74 +65,81 @@ class Chain(msgspec.Struct, frozen=True):
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """The life of one dynamic instruction, in cycles from 0.
+    """The cycles of one dynamic instruction's stages, counted from 0.
 
-    `dispatched`: enters scheduler and reorder buffer; `ready`: the inputs of the µop that starts first are there;
-    `started`: that µop starts on its port; `executed`: the last result is there, so that consumers may start in this
-    cycle; `retired`: at least one cycle later. An instruction without µops is ready, started and executed when it is
-    dispatched. `ports`: the port or resource of each µop.
+    An instruction without µops is ready, started and executed in the cycle in which it is dispatched.
     """
 
     iteration: int
     instruction: int
     dispatched: int
+    """It enters the scheduler and the reorder buffer."""
     ready: int
+    """The inputs of the µop that starts first are ready."""
     started: int
+    """That µop starts on its port."""
     executed: int
+    """The last result is available, so consumers may start in this cycle."""
     retired: int
+    """It retires, at least one cycle after `executed`."""
     ports: tuple[int, ...]
+    """The port or resource of each µop."""
 
 
 class Analysis(msgspec.Struct, frozen=True, kw_only=True):
-    """Every number about one kernel; per iteration where not said otherwise.
-
-    `pressure[i][p]`: µop cycles of instruction i on port or resource p under the balanced assignment; `port_load[p]`
-    are the column sums; `fixed_pressure` and `fixed_port_load` the same with equal shares to all allowed ports.
-    `busiest_ports`: the set of ports whose joint load is the port bound. Bounds in cycles per iteration: `port_bound`
-    (execution ports only), `resource_bound` (dividers and the like), `front_end_bound`, `retire_bound`,
-    `latency_bound` (loop-carried). `line_crossings`: loads an iteration that reach into a second cache line at the best
-    alignment of each pointer, which the port bound contains; `worst_line_crossings` the same at the worst alignment
-    that elements of up to 8 bytes allow, and `worst_alignment_port_bound` the port bound then;
-    `expected_line_crossings` what is simulated: the former, but the average over all alignments where some load has to
-    cross at any of them. `critical_path_cycles`
-    and `critical_path`: length and steps of the longest path through one iteration whose inputs are all there at cycle
-    0; `critical_path_start` of these cycles pass until the path's first value is ready (its own load or compute).
-    `chains`: loop-carried dependencies, longest first, none of latency 0, at most 64; `chains_complete` is False where
-    there are or may be more. `edges`: the dependency graph.
-    """
+    """Every number about one kernel, per iteration unless stated otherwise."""
 
     pressure: tuple[tuple[float, ...], ...]
+    """Cycles of each instruction's µops on each port or resource, under the balanced assignment."""
     port_load: tuple[float, ...]
+    """The column sums of `pressure`."""
     fixed_pressure: tuple[tuple[float, ...], ...]
+    """As `pressure`, with equal shares to all allowed ports."""
     fixed_port_load: tuple[float, ...]
+    """The column sums of `fixed_pressure`."""
     busiest_ports: tuple[int, ...]
+    """The set of ports whose joint load is the port bound."""
     port_bound: Fraction
+    """The bound by execution ports, in cycles per iteration like all bounds."""
     fixed_port_bound: Fraction
+    """The port bound with equal shares to all allowed ports."""
     resource_bound: Fraction
+    """The bound by dividers and similar units."""
     front_end_bound: Fraction
     retire_bound: Fraction
     latency_bound: Fraction
+    """The bound by loop-carried dependencies."""
     worst_alignment_port_bound: Fraction
+    """The port bound with `worst_line_crossings`."""
     line_crossings: Fraction
+    """Loads per iteration that cross a cache line at the best alignment of each pointer; the port bound includes
+    them."""
     worst_line_crossings: Fraction
+    """Loads per iteration that cross a cache line at the worst alignment that elements of up to 8 bytes allow."""
     expected_line_crossings: Fraction
+    """Line crossings per iteration in the simulation: `line_crossings`, but the average over all alignments if some
+    load crosses a line at any alignment."""
     critical_path_cycles: int
+    """The length of the longest path through one iteration whose inputs are all ready in cycle 0."""
     critical_path: tuple[Step, ...]
+    """The edges of that path."""
     critical_path_instructions: tuple[int, ...]
+    """The instructions on that path."""
     chains: tuple[Chain, ...]
+    """Loop-carried dependencies, longest first; none of latency 0 and at most 64."""
     chains_complete: bool
+    """False if there are, or may be, more chains."""
     edges: tuple[Edge, ...]
+    """The dependency graph."""
 
     @property
     def critical_path_start(self) -> int:
+        """The cycles until the critical path's first value is ready (its own load or computation)."""
         return self.critical_path_cycles - sum(step.latency for step in self.critical_path)
 
 
 class Bounds(msgspec.Struct, frozen=True, kw_only=True):
-    """What no execution of a kernel can be faster than, in cycles per iteration.
-
-    Exactly the bounds of Analysis: `port_bound`, `resource_bound`, `front_end_bound`, `retire_bound`, `latency_bound`.
-    """
+    """The lower bounds of Analysis without their explanation, in cycles per iteration."""
 
     port: Fraction
     divider: Fraction
@@ -157,213 +168,243 @@ def _fraction(numerator: int, denominator: int) -> Fraction:
 
 
 def bounds(bound: BoundKernel) -> Bounds:
-    """The bounds of `analyze` without all that explains them, many times as fast. Raises ValueError as that does."""
+    """Return the bounds that `analyze` returns, without their explanation and many times as fast.
+
+    Raises ValueError as `analyze` does.
+    """
     return _core.bounds(bound, _fraction, Bounds)
 
 
 def analyze(bound: BoundKernel) -> Analysis:
-    """All bounds of a kernel. Raises ValueError, naming the array, if the arrays contradict each other."""
+    """Return all bounds of a kernel and their explanation.
+
+    Raises ValueError, naming the array, if the arrays contradict each other.
+    """
     return _core.analyze(bound, _fraction, Edge, Step, Chain, Analysis)
 
 
 EXECUTED_MOVE, RENAMERS, NOBODYS = -1, -2, -3
-"""StartedUop.uop: a move that could have been eliminated, what the renamer puts before an instruction, and what it
-adds for none."""
+"""Special values of StartedUop.uop: an executed move that could have been eliminated, a µop that the renamer inserts
+before an instruction, and a µop that belongs to no instruction."""
 
 THROUGH_MEMORY, WITHIN_INSTRUCTION, RENAMED_MEMORY = -1, -2, -3
-"""UopInput.location: a load of what was stored; between the µops of an instruction; what was stored as well, but handed
-on by the renamer to whoever needs what is loaded."""
+"""Special values of UopInput.location: a load of a stored value; a value between the µops of an instruction; a stored
+value that the renamer forwards to the consumers of the load."""
 
 
 class UopInput(msgspec.Struct, frozen=True):
-    """What a µop made for another one.
-
-    `producer`: which of Simulation.started; a µop that needs an input late may have started before it. `location`: the
-    index of the register or flag that carries it, or THROUGH_MEMORY, WITHIN_INSTRUCTION or RENAMED_MEMORY. `arrived`:
-    the cycle in which the µop could start as far as this input goes; THROUGH_MEMORY, that in which the loaded value was
-    there, for which the load does not wait to start.
-    """
+    """A value that one µop produces for another."""
 
     producer: int
+    """The producer's index in Simulation.started. A µop that needs an input late may start before its producer."""
     location: int
+    """The index of the register or flag that carries the value, or THROUGH_MEMORY, WITHIN_INSTRUCTION or
+    RENAMED_MEMORY."""
     arrived: int
+    """The cycle from which this input allows the µop to start. For THROUGH_MEMORY the cycle in which the loaded value
+    was available; the load starts without waiting for it."""
 
 
 class Stream(msgspec.Struct, frozen=True, kw_only=True):
-    """How a load or store moves through memory.
-
-    `instruction`, `store`, `size` in bytes. In an iteration it is `offset` bytes from an unknown place, the same for
-    all accesses of the same `part`. `step`: bytes from each iteration to the next, None where that is not always the
-    same or cannot be followed.
-    """
+    """The addresses of a load or store: `offset` + `step` × iteration bytes from an unknown base."""
 
     instruction: int
     store: bool
     size: int
+    """The size of the access in bytes."""
     part: int
+    """The number of the unknown base; accesses with the same part share it."""
     offset: int
+    """Bytes from the base to the access."""
     step: int | None
+    """Bytes from each iteration to the next; None if the step varies or is unknown."""
 
 
 def streams(bound: BoundKernel) -> tuple[Stream, ...]:
-    """The accesses of a kernel whose addresses can be followed, in program order: no gathers, none of unknown size and
-    none of instructions that are not in the model. Raises ValueError as `analyze`."""
+    """Return the accesses of a kernel with known address patterns, in program order.
+
+    Gathers, accesses of unknown size and instructions that the model lacks are left out. Raises ValueError as `analyze`
+    does.
+    """
     return _core.streams(bound, Stream)
 
 
 class StartedUop(msgspec.Struct, frozen=True, kw_only=True):
-    """A µop that was started on a port; times in cycles.
-
-    `uop`: its index in BoundKernel's arrays, or EXECUTED_MOVE, RENAMERS or NOBODYS. It took `port` for `port_cycles`
-    and `unit` (a divider; -1 for none) for `unit_cycles` from `started` on. `dispatched`: when it entered its
-    scheduler; `earliest`: when it could have started, were its inputs there; `ready`: when it could with them, so that
-    from then on it waited for its port or unit (or, in order, for those before it); `executed`: when its last result
-    was there. `late_inputs`: (instruction, cycle) of those that came after `earliest`, from other instructions or from
-    the same in an iteration before. `inputs`: all that µops made for it, seen through what only hands values on, like
-    a move that is eliminated.
-    """
+    """A µop that was started on a port; times in cycles."""
 
     iteration: int
     instruction: int
     uop: int
+    """The index in BoundKernel's arrays, or EXECUTED_MOVE, RENAMERS or NOBODYS."""
     port: int
     port_cycles: int
+    """Cycles for which it occupies `port`, from `started` on."""
     unit: int
+    """The divider or similar unit that it also occupies; -1 for none."""
     unit_cycles: int
+    """Cycles for which it occupies `unit`, from `started` on."""
     dispatched: int
+    """The cycle in which it entered its scheduler."""
     earliest: int
+    """The cycle from which it could have started if its inputs had been ready."""
     ready: int
+    """The cycle from which it only waited for its port or unit or, on an in-order core, for earlier µops."""
     started: int
     executed: int
+    """The cycle in which its last result was available."""
     late_inputs: tuple[tuple[int, int], ...]
+    """(instruction, cycle) of the inputs that arrived after `earliest`, from other instructions or from the same one in
+    an earlier iteration."""
     inputs: tuple[UopInput, ...]
+    """All values that other µops produced for it, traced through eliminated moves and the like."""
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """How full a buffer was: its entries (0 for no limit), the sum over all cycles of those in use at their ends, and
-    the most."""
+    """The fill level of a buffer."""
 
     entries: int
+    """The number of entries; 0 if unlimited."""
     sum: int
+    """The sum over all cycles of the entries in use at the end of the cycle."""
     most: int
+    """The most entries in use."""
 
 
 class Mappings(msgspec.Struct, frozen=True):
-    """Registers that instructions got from the register file, and the most that were in use at once."""
+    """The use of a register file."""
 
     mappings: int
+    """The number of registers that were allocated."""
     most: int
+    """The most registers in use at once."""
 
 
 class WaitSums(msgspec.Struct, frozen=True, kw_only=True):
-    """Sums over the executions of an instruction, in cycles: from dispatch to start, of these while its inputs were
-    there, and from the result to retirement."""
+    """Waiting times of an instruction in cycles, summed over its executions."""
 
     executions: int
     in_scheduler: int
+    """Cycles from dispatch to start."""
     in_scheduler_while_ready: int
+    """The part of `in_scheduler` after the inputs were ready."""
     until_retire: int
+    """Cycles from the result to retirement."""
 
 
 BY_NOTHING, BY_REGISTER, BY_MEMORY, BY_RESOURCE = range(4)
-"""SequenceStep.because."""
+"""Values of SequenceStep.because."""
 
 
 class SequenceStep(msgspec.Struct, frozen=True, kw_only=True):
-    """A µop of a chain in which each one started when it did because of the one before.
-
-    `instruction`, in the iteration that is `iteration_offset` after the first one's. `because`: what it waited for (see
-    BY_NOTHING), `via`: the index of the register or flag that carried it (or as UopInput.location), of BY_RESOURCE the
-    port or resource that the one before had. `cycles`: from the start of the one before.
-    """
+    """A µop of a chain in which each one's start was delayed by the one before."""
 
     instruction: int
     iteration_offset: int
+    """Iterations after that of the first µop."""
     because: int
+    """The reason for the delay, BY_NOTHING to BY_RESOURCE."""
     via: int
+    """The index of the register or flag, a special value of UopInput.location or, for BY_RESOURCE, the port or resource
+    that the previous µop occupied."""
     cycles: int
+    """Cycles since the start of the previous µop."""
 
 
 class Pressure(msgspec.Struct, frozen=True, kw_only=True):
-    """Why µops pile up. `increase`: the cycles in which more µops got into the schedulers than started, or in which
-    these had no room for another one. In so many of these at least one µop that was in a scheduler early enough to
-    start did not, since its port or another resource was taken (`resources`; `by_resource`: of each), or since an input
-    was not there: a result (`registers`), or what is loaded from where it was stored (`memory`; `data`: either).
-    `sequence`: the chain
-    that made the last µop start when it did; if it repeats itself, its ends are the same µop in different
-    iterations."""
+    """The causes of waiting µops. A µop counts if it was in a scheduler early enough to start but did not."""
 
     increase: int
+    """Cycles in which more µops entered the schedulers than left them, or in which the schedulers were full."""
     resources: int
+    """The part of these cycles in which a µop waited for a port or another resource."""
     registers: int
+    """The part of these cycles in which a µop waited for a result."""
     memory: int
+    """The part of these cycles in which a µop waited for a stored value that is loaded again."""
     data: int
+    """The part of these cycles counted in `registers` or `memory`."""
     by_resource: tuple[int, ...]
+    """The cycles of `resources` by port or resource."""
     sequence: tuple[SequenceStep, ...]
+    """The chain that determined the start of the last µop. If it repeats, its ends are the same µop in different
+    iterations."""
 
 
 class Statistics(msgspec.Struct, frozen=True, kw_only=True):
-    """What happened in the cycles of a run, from the one in which its first µop was dispatched to the one in which its
-    last retired.
-
-    `cycles`: their number; `uops`: issue slots. `stalls`: cycles in which the renamer stopped, by what stood in its
-    way. `dispatched`, `issued` (both µops; what is dispatched fills issue slots, what is issued starts on a port) and
-    `retired` (instructions): (how many in a cycle, in how many cycles). `reorder_buffer`, `scheduler` (all together),
-    `queue` (before those that have one), `schedulers` (as `scheduler_ports`), `buffers` (as asked for), `loads` and
-    `stores` (the buffers of memory accesses): how full they were. `registers`, `general`, `vector`: of all kinds, and
-    of these. `general_moves`, `vector_moves`: moves that may be eliminated, those that are, the most of them in a
-    cycle. `events`: of the first iterations, counted from the first of these cycles; `ready` there is when the µop that
-    starts first could have started, were its port free. `waits`: for each
-    instruction, over these iterations. `pressure`: None unless it was asked for.
-    """
+    """The events of a run from the first dispatch to the last retirement."""
 
     cycles: int
+    """The number of cycles."""
     uops: int
+    """Issue slots."""
     stalls: LostSlots
+    """Cycles in which the renamer stopped, by cause."""
     dispatched: tuple[tuple[int, int], ...]
+    """(µops that filled issue slots in a cycle, number of such cycles)."""
     issued: tuple[tuple[int, int], ...]
+    """(µops that started on ports in a cycle, number of such cycles)."""
     retired: tuple[tuple[int, int], ...]
+    """(instructions that retired in a cycle, number of such cycles)."""
     reorder_buffer: Usage
     scheduler: Usage
+    """All schedulers together."""
     queue: Usage
+    """The queue before the schedulers, if there is one."""
     schedulers: tuple[Usage, ...]
+    """The schedulers in the order of `Pipeline.scheduler_ports`."""
     buffers: tuple[Usage, ...]
+    """The buffers that `cold_run` was called with."""
     loads: Usage
+    """The load buffer."""
     stores: Usage
+    """The store buffer."""
     registers: Mappings
+    """Registers of all kinds together."""
     general: Mappings
+    """General-purpose registers."""
     vector: Mappings
+    """Vector registers."""
     general_moves: tuple[int, int, int]
+    """Moves of general-purpose registers: candidates for elimination, eliminated moves, and the most eliminated in a
+    cycle."""
     vector_moves: tuple[int, int, int]
+    """The same numbers for vector registers."""
     events: tuple[Event, ...]
+    """The events of the first iterations; `ready` is the cycle from which the first µop could have started if its port
+    had been free."""
     waits: tuple[WaitSums, ...]
+    """Waiting times of each instruction over these iterations."""
     pressure: Pressure | None
+    """None if it was not requested."""
 
 
 class Simulation(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run through the pipeline showed.
-
-    `cycles_per_iteration`: in the steady state, or of all iterations where their number was given. `period`: iterations
-    after which the retirement repeats exactly, 0 if no such period was seen. `cycles`, `iterations`: simulated.
-    `uops_by_source`: fused µops by where they came from; `lost_slots`: issue slots left empty, by cause (the first that
-    stood in the way);
-    both over the whole run. `port_uops[p]`: µops started on port or resource p. `moves_eliminated` and
-    `moves_executed`: of the moves that can be eliminated. `events` and `started`, the µops in the order of their
-    starts: only if recorded. `statistics`: of `cold_run`.
-    """
+    """The result of a run through the pipeline."""
 
     cycles_per_iteration: Fraction
+    """The steady state, or the average if the number of iterations was given."""
     period: int
+    """Iterations after which the retirement pattern repeats exactly; 0 if no period was seen."""
     cycles: int
+    """Simulated cycles."""
     iterations: int
+    """Simulated iterations."""
     uops_by_source: UopsBySource
+    """Fused µops of the whole run by the part of the front end that delivered them."""
     lost_slots: LostSlots
+    """Empty issue slots of the whole run by the first cause."""
     port_uops: tuple[int, ...]
+    """µops started on each port or resource."""
     moves_eliminated: int
+    """The number of eliminable moves that were eliminated."""
     moves_executed: int
+    """The number of eliminable moves that were executed."""
     events: tuple[Event, ...]
+    """The events of each instruction; empty if not recorded."""
     started: tuple[StartedUop, ...]
+    """The µops in the order of their starts; empty if not recorded."""
     statistics: Statistics | None
+    """The statistics of `cold_run`; None for other runs."""
 
 
 _SIMULATION_CLASSES = (
@@ -388,15 +429,26 @@ def simulate(
 ) -> Simulation:
     """Run a kernel through the core's pipeline, cycle by cycle.
 
-    `ideal`: through one of which only the widths, the buffers and the ports are known, also where the model describes
-    no other: µops are always there, each goes to the port with the fewest, and stores are seen by loads at once.
-    `loop`: whether it ends in a jump to its start (None: as the kernel says); if not, copies of it follow each other in
-    memory. `alignment`: of its first byte, within 64 (None: as the kernel says). `iterations`: run exactly so many; 0
-    goes on until the throughput is steady. `record` keeps every event; `every_cycle` also simulates those cycles of
-    which it is known that they repeat earlier ones, with the same result. `unlimited_ports`: every µop starts when its
-    inputs are there, whatever ports and dividers do; the last two leave dependencies between instructions out. Raises
-    ValueError if the model does not describe the core's pipeline, the arrays contradict each other or `iterations` is
-    negative, RuntimeError after more than `max_cycles` cycles (0: a limit that grows with the kernel).
+    Args:
+        bound: the kernel.
+        ideal: simulate an ideal pipeline with the core's widths, buffers and ports, even if the model describes the
+            real one: the front end never runs dry, each µop goes to the port with the fewest µops, and stores forward
+            to loads at once.
+        loop: whether the code ends in a jump to its start (None: `bound.is_loop`); otherwise copies of it follow each
+            other in memory.
+        alignment: the address of the first byte modulo 64 (None: as in `bound`).
+        iterations: the exact number of iterations; 0 runs until the throughput is steady.
+        max_cycles: the limit of the run; 0 for a limit that grows with the kernel.
+        record: keep every event.
+        every_cycle: also simulate cycles that are known to repeat earlier ones; the result is the same.
+        unlimited_ports: start every µop when its inputs are ready, regardless of ports and dividers.
+        no_register_dependencies: ignore dependencies between instructions through registers.
+        no_memory_dependencies: ignore dependencies between instructions through memory.
+
+    Raises:
+        ValueError: if the model does not describe the core's pipeline, the arrays contradict each other or `iterations`
+            is negative.
+        RuntimeError: after more than `max_cycles` cycles.
     """
     if bound.pipeline is None and not ideal:
         raise ValueError("pipeline: the model does not describe it")
@@ -427,12 +479,23 @@ def cold_run(
     every_cycle: bool = False,
     buffers: Sequence[tuple[int, int]] = (),
 ) -> Simulation:
-    """Run so many iterations (1 at least) from a cold start, with statistics, which count cycles from the one in which
-    the first µop is dispatched.
+    """Run at least one iteration from a cold start and collect statistics.
 
-    `event_iterations`: record the events of so many, of which those are kept that are over before `event_cycles` (0:
-    all of them). `pressure`: also find out why µops pile up. `buffers`: parts of the schedulers, as sets of ports
-    with the number of entries that they show at most. `ideal`, `every_cycle` and what is raised: as `simulate`.
+    Cycles count from the one in which the first µop is dispatched.
+
+    Args:
+        bound: the kernel.
+        iterations: the exact number of iterations.
+        ideal: as in `simulate`.
+        event_iterations: record the events of this many iterations.
+        event_cycles: keep only events that end before this cycle (0: all).
+        pressure: also analyse the causes of waiting µops.
+        every_cycle: as in `simulate`.
+        buffers: parts of the schedulers, as sets of ports with the largest fill level to report.
+
+    Raises:
+        ValueError: as `simulate` does, and for a kernel without instructions.
+        RuntimeError: as `simulate` does.
     """
     if iterations < 1:
         raise ValueError("iterations: a run has one at least")
@@ -455,7 +518,7 @@ def cold_run(
 
 
 def bounds_and_simulation(bound: BoundKernel) -> tuple[Bounds, Simulation]:
-    """`bounds(bound)` and `simulate(bound)`, where both are wanted: what both need is worked out once."""
+    """Return `bounds(bound)` and `simulate(bound)`, sharing the work that both need."""
     if bound.pipeline is None:
         raise ValueError("pipeline: the model does not describe it")
     return _core.bounds_and_simulation(bound, bound.is_loop, Bounds, _SIMULATION_CLASSES)

@@ -1,4 +1,4 @@
-"""A core with other numbers for one analysis: what llvm-mca's options change, for bounds and simulation alike."""
+"""Changes to a core's parameters for one analysis, as llvm-mca's options make them, for bounds and simulation alike."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from incc.models.binding.bound import BoundKernel
 
     class Altering(Protocol):
-        """What of KernelSettings is needed here."""
+        """The fields of KernelSettings that change the core."""
 
         @property
         def dispatch_width(self) -> int: ...
@@ -33,29 +33,34 @@ if TYPE_CHECKING:
 
 
 LONGEST_CALL = 1 << 12
-"""Cycles; a simulation of longer ones would not end."""
+"""Cycles of the longest simulated call; a simulation of longer ones would not end."""
 
 WIDEST = 16
-"""µops that are issued in a cycle. None is before there is room in all buffers for a whole cycle's, so that a core
-which is much wider than these are long would be a slower one."""
+"""The largest issue width in µops per cycle. Issue waits until all buffers have room for a full cycle's µops, so a core
+much wider than its buffers would be slower."""
 
 UNLIMITED = 1 << 10
-"""Entries of a buffer: what is more is as good as no limit."""
+"""The number of buffer entries from which on a buffer counts as unlimited."""
 
 MOST_PAIRS = 1 << 14
-"""Of loads and stores that may meet; of more, each load waits for the last store before it alone."""
+"""The most pairs of loads and stores that are made dependent; beyond it each load waits only for the last store before
+it."""
 
 
 def alter(kernel: Kernel, bound: BoundKernel, settings: Altering) -> tuple[str, ...]:
-    """Change a kernel that was just bound; returns what is to be said of that.
+    """Change the core of a kernel that was just bound, and return notes on the changes.
 
-    A number of 0 leaves what the model has. `dispatch_width`: issue slots a cycle. `load_queue`, `store_queue`: entries
-    of the load and the store buffer. `register_file`: physical registers of all kinds together, which instructions have
-    from their issue to their retirement. `uop_queue`: entries before the renamer. `decoders`: so many fused µops a
-    cycle come from the front end, and no other limit of it is left: neither what decoders can take together nor caches
-    of µops. `call_latency`: a call, of which otherwise only its jump and the return address are counted, retires so
-    many cycles after it started at the earliest, which holds up all that retire after it. `noalias`: False if each load
-    may read what each store before it wrote, in the same iteration or the one before, and waits for it.
+    The fields of `settings`; 0 leaves the model's value:
+    - `dispatch_width`: issue slots per cycle.
+    - `load_queue`, `store_queue`: entries of the load and the store buffer.
+    - `register_file`: physical registers of all kinds together, which instructions hold from issue to retirement.
+    - `uop_queue`: entries before the renamer.
+    - `decoders`: fused µops per cycle from the front end; all its other limits, such as decoder rules and µop caches,
+      are removed.
+    - `call_latency`: the least number of cycles from a call's start to its retirement, which also holds up everything
+      that retires after it. Otherwise only the call's jump and return address are counted.
+    - `noalias`: if False, each load may read the value of every earlier store of the same or the previous iteration,
+      and waits for it.
     """
     changed = []
     if settings.dispatch_width:
@@ -112,8 +117,10 @@ def _said(changed: list[str]) -> tuple[str, ...]:
 
 
 def _wait_for_stores(bound: BoundKernel) -> None:
-    """Each load follows the stores before it. Of those in the iteration before the ones behind it do: earlier ones are
-    before these."""
+    """Make each load depend on all earlier stores of its iteration and on the later stores of the previous one.
+
+    In the previous iteration, stores before the load in program order precede these.
+    """
     loads = [v for v, kind in enumerate(bound.value_kind) if kind == b.VALUE_LOAD]
     stores = [v for v, kind in enumerate(bound.value_kind) if kind == b.VALUE_STORE]
     owner = [0] * len(bound.value_kind)

@@ -1,4 +1,4 @@
-"""The analysis of one kernel on one core: the only way from a kernel to numbers, which every command takes."""
+"""The analysis of one kernel on one core, which every command uses to get numbers for a kernel."""
 
 from __future__ import annotations
 
@@ -32,37 +32,39 @@ AS_FOUND, EVERYWHERE = -1, -2
 
 
 MOST_EVENTS = 1 << 17
-"""Of a run that are recorded, were a timeline to have more iterations than anybody reads."""
+"""The most recorded events of a run; limits timelines with more iterations than anybody reads."""
 
 
 class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of one kernel's analysis.
-
-    `simulate`: not the bounds alone. `fixed_ports`: equal shares to all ports that a µop may use, OSACA's model, beside
-    which a simulation would say something else: there is none. `what_ifs`: try the changes to the core that make sense
-    for the kernel, and the places where the linker may put it; `asked`: changes to try besides. `waits`: who waits for
-    whom. `cold_iterations`: also simulate so many from a cold start, 0 for not. `alignment` of the first byte within
-    64, or AS_FOUND, or EVERYWHERE to simulate all 64. `timeline_iterations`: record the life of each instruction in so
-    many iterations, 0 for none; those that are dispatched after `timeline_cycles` are left out (0: none is). `steady`:
-    False if the run from a cold start is all that is wanted beside the bounds, which are the prediction then.
-    `pressure`: find out why µops pile up in that run. `explained`: False if nobody asks what makes the bounds (ports,
-    dependencies): the analysis is made when it is asked for all the same. The others change the core, see
-    `altered.alter`.
-    """
+    """The settings of one kernel's analysis."""
 
     simulate: bool = True
+    """Simulate the kernel in addition to computing bounds."""
     fixed_ports: bool = False
+    """Give equal shares to all ports that a µop may use, as OSACA does. This contradicts a simulation, so none is
+    made."""
     what_ifs: bool = False
+    """Try the changes to the core that make sense for the kernel, and the addresses that the linker may choose."""
     asked: tuple[Change, ...] = ()
+    """Additional changes to try."""
     waits: bool = False
+    """Compute waiting times and their causes."""
     cold_iterations: int = 0
+    """Also simulate this many iterations from a cold start (0: none)."""
     alignment: int = AS_FOUND
+    """The address of the first byte modulo 64, or AS_FOUND, or EVERYWHERE to simulate all 64."""
     timeline_iterations: int = 0
+    """Record the events of this many iterations (0: none)."""
     timeline_cycles: int = 80
+    """Omit instructions that are dispatched after this cycle (0: none)."""
     steady: bool = True
+    """If False, only the bounds, which are the prediction then, and the cold start are wanted."""
     pressure: bool = False
+    """Analyse the causes of waiting µops in the run from a cold start."""
     explained: bool = True
+    """If False, ports and dependencies are analysed only on demand."""
     dispatch_width: int = 0
+    """This field and the following ones change the core; see `altered.alter`."""
     load_queue: int = 0
     store_queue: int = 0
     register_file: int = 0
@@ -73,7 +75,7 @@ class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def alters(self) -> bool:
-        """Whether the core is changed."""
+        """True if the settings change the core."""
         sizes = (
             self.dispatch_width,
             self.load_queue,
@@ -86,18 +88,7 @@ class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KernelResult:
-    """Every number about one kernel on one core. It is made by `analyze_kernel` and does not change.
-
-    `kernel`, `model`, `settings`: what was analysed. `bound`, `forms`: the kernel's arrays, and for each instruction
-    its form in the model, None where it has none. `cycles`: the prediction, in cycles an iteration of the steady state
-    (see `prediction.predicted`); `bounds`.
-    `simulation`: the run that the prediction comes from, None where it comes from the bounds. `what_ifs`: changes to
-    the core, the best first. `cold`: the run of exactly `cold_iterations` iterations, whose `cycles` are no prediction.
-    `alignments`: the prediction for each place of the first byte within 64, if that was asked for; `placements`:
-    (place, prediction) for those where the linker may put the code, where that matters. `waits`. `events` and
-    `started`: the timeline, None where none was asked for. `notes`: what was left out, in sentences for the reader.
-    `known`: what was found of the kernels that were analysed together, None for one alone.
-    """
+    """Every number about one kernel on one core, made by `analyze_kernel` and never changed."""
 
     __slots__ = (
         "_analysis",
@@ -124,19 +115,31 @@ class KernelResult:
     model: MachineModel
     settings: KernelSettings
     bound: BoundKernel
+    """The kernel's arrays for this core."""
     forms: tuple[Form | None, ...]
+    """The model's form of each instruction; None if the model lacks it."""
     bounds: Bounds
     cycles: Fraction
+    """The prediction in cycles per iteration of the steady state; see `prediction.predicted`."""
     simulation: Simulation | None
+    """The run that the prediction comes from; None if it comes from the bounds."""
     what_ifs: tuple[WhatIf, ...]
+    """The results of changes to the core, best first."""
     cold: Simulation | None
+    """The run of `cold_iterations` iterations from a cold start; its `cycles` are not a prediction."""
     alignments: tuple[Fraction, ...]
+    """The prediction for each address of the first byte modulo 64, if requested."""
     placements: tuple[tuple[int, Fraction], ...]
+    """(address, prediction) for the addresses that the linker may choose, if they differ."""
     waits: Waits | None
     events: tuple[Event, ...] | None
+    """The timeline's instructions; None if no timeline was requested."""
     started: tuple[StartedUop, ...]
+    """The timeline's µops; None if no timeline was requested."""
     notes: tuple[str, ...]
+    """Sentences on parts of the analysis that were left out."""
     known: Known | None
+    """The shared results of kernels that were analysed together; None for one alone."""
     _analysis: Analysis | None
 
     def __init__(
@@ -181,25 +184,27 @@ class KernelResult:
 
     @property
     def limits(self) -> tuple[BoundName, ...]:
-        """The names of the bounds that limit the kernel (see `prediction.limiting`)."""
+        """The names of the bounds that limit the kernel; see `prediction.limiting`."""
         return limiting(self.bounds, self.cycles)
 
     @property
     def analysis(self) -> Analysis:
-        """Port pressure, dependency graph, critical path and chains: made when first asked for."""
+        """Port pressure, dependency graph, critical path and chains, computed on first use."""
         if self._analysis is None:
             self._analysis = (self.known or core).analyze(self.bound)
         return self._analysis
 
     @property
     def unknown(self) -> tuple[int, ...]:
-        """The instructions (indices) that are not in the model."""
+        """The indices of the instructions that the model lacks."""
         return tuple([i for i, flags in enumerate(self.bound.instruction_flags) if flags & UNKNOWN])
 
     def total_cycles(self, iterations: int) -> int:
-        """The cycles of exactly so many iterations from a cold start: from the one in which the first µop is dispatched
-        to the one in which the last retires. Raises ValueError for fewer than one, RuntimeError where it takes too
-        long to tell."""
+        """Return the cycles of exactly `iterations` iterations from a cold start.
+
+        They count from the dispatch of the first µop to the retirement of the last instruction. Raises ValueError for
+        fewer than one iteration and RuntimeError if the run takes too long.
+        """
         if not self.cold or self.cold.iterations != iterations:
             found = cold_run(self.bound, iterations)
         else:
@@ -218,7 +223,7 @@ def cold_run(
     buffers: Sequence[tuple[int, int]] = (),
     known: Known | None = None,
 ) -> Simulation:
-    """`core.cold_run`, on a core of which the model describes no pipeline through an ideal one."""
+    """Run `core.cold_run`, with an ideal pipeline if the model describes none."""
     return (known or core).cold_run(
         bound,
         iterations,
@@ -236,11 +241,19 @@ def analyze_kernel(
     settings: KernelSettings = KernelSettings(),  # noqa: B008
     known: Known | None = None,
 ) -> KernelResult:
-    """Analyse a kernel on a core. A kernel that is a loop is run as one, another as copies of it in a row. `known`:
-    what was found of kernels that were analysed before, to which is added what is found of this one.
+    """Analyse a kernel on a core.
 
-    Raises ValueError where the kernel cannot be analysed on this core, or a change that was asked for cannot be made to
-    it. What cannot be simulated is in the result's notes.
+    A loop is simulated as a loop, other code as consecutive copies. The result's notes list parts that could not be
+    simulated.
+
+    Args:
+        kernel: the kernel.
+        model: the core's model.
+        settings: the analysis's settings.
+        known: results for kernels that were analysed before; this kernel's are added.
+
+    Raises:
+        ValueError: if the kernel cannot be analysed on this core, or a requested change cannot be applied to it.
     """
     if settings.alignment >= 0:
         kernel = replace(kernel, alignment=settings.alignment)
@@ -324,7 +337,7 @@ def analyze_kernel(
 def _predict(
     bound: BoundKernel, model: MachineModel, settings: KernelSettings, of: Known | ModuleType
 ) -> tuple[Bounds, Simulation | None, tuple[str, ...]]:
-    """The bounds, the run to the steady state, and what is to be said where there is none though it was wanted."""
+    """Return the bounds, the run to the steady state, and notes if a requested run is missing."""
     if not settings.simulate or not any(bound.issue_slots):
         return of.bounds(bound), None, ()
     if bound.pipeline is None:
@@ -336,14 +349,14 @@ def _predict(
 
 
 def _recorded(bound: BoundKernel, settings: KernelSettings) -> int:
-    """Iterations of which the events are wanted: one at least, if any."""
+    """Return the number of iterations to record: at least one, if any."""
     return min(settings.timeline_iterations, max(1, MOST_EVENTS // max(1, len(bound.issue_slots))))
 
 
 def _cold(
     bound: BoundKernel, model: MachineModel, settings: KernelSettings, known: Known | None
 ) -> tuple[Simulation | None, tuple[str, ...]]:
-    """The run from a cold start, and what is to be said where there is none though it was wanted."""
+    """Return the run from a cold start, and notes if a requested run is missing."""
     if not settings.cold_iterations or not bound.issue_slots:  # nothing that could run
         return None, ()
     try:
@@ -361,7 +374,7 @@ def _cold(
 
 
 def _llvm_buffers(model: MachineModel) -> tuple[tuple[int, int], ...]:
-    """Ports and entries of LLVM's schedulers, but for those that stand for the buffers of loads and stores."""
+    """Return ports and entries of LLVM's schedulers except those that stand for load and store buffers."""
     found: tuple[tuple[int, int], ...] | None = model.pieces.get("llvm buffers")
     if found is None:
         names = (*model.ports, *model.resources)
@@ -384,7 +397,7 @@ def _more_simulations(
     more: dict[str, Any],
     known: Known | None,
 ) -> Analysis | None:
-    """Add to `more` what the other simulations that were asked for found; returns the analysis if it was needed."""
+    """Add the results of the other requested simulations to `more`; return the analysis if it was needed."""
     analysis = None
     if settings.what_ifs or settings.asked:
         from incc.core import whatif
@@ -403,7 +416,7 @@ def _more_simulations(
 
 
 def _waits(bound: BoundKernel, instructions: int, known: Known | None) -> Waits:
-    """Raises RuntimeError where the run does not end."""
+    """Return the waiting times in a recorded simulation. Raises RuntimeError if the run does not end."""
     if known is not None:
         return known.waits(bound, instructions)
     from incc.core.waits import waits
@@ -412,7 +425,7 @@ def _waits(bound: BoundKernel, instructions: int, known: Known | None) -> Waits:
 
 
 def at(bound: BoundKernel, bounds: Bounds, place: int, known: Known | None = None) -> Fraction:
-    """The prediction where the kernel's first byte is at `place` within 64."""
+    """Return the prediction for a kernel whose first byte is at `place` modulo 64."""
     return predicted(bounds, (known or core).simulate(bound, alignment=place).cycles_per_iteration)
 
 
@@ -425,8 +438,11 @@ _LEAST_UNIT = 8
 def placements(
     kernel: Kernel, bound: BoundKernel, bounds: Bounds, base: Simulation, known: Known | None = None
 ) -> tuple[tuple[int, Fraction], ...]:
-    """Places of the first byte within 64 that the linker may choose, and the prediction there: for a kernel that waits
-    for its front end, 0 and those that its section's alignment allows. Empty where all are alike."""
+    """Return the addresses modulo 64 that the linker may choose for the first byte, with their predictions.
+
+    For a kernel that waits for its front end these are 0 and the addresses that its section's alignment allows. Returns
+    an empty result if all predictions are equal.
+    """
     unit = kernel.alignment_unit
     slots = base.cycles * bound.issue_width
     if not _LEAST_UNIT <= unit < 64 or base.lost_slots.no_uops < _STARVED * slots:

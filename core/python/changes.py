@@ -1,4 +1,4 @@
-"""The small language of `--what-if`: port 5 += 1, rob = 512, latency VADDPD = 3. Imported only where it is used."""
+"""The language of `--what-if`: port 5 += 1, rob = 512, latency VADDPD = 3. Imported only where it is used."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MOST = 1 << 20  # of a parameter or a latency
 
 
 def parse(text: str) -> Change:
-    """The change written in a text.
+    """Parse a change.
 
-    Raises ValueError naming the text and the column for what is not in the language. What a core has not (a port of
-    that name, an instruction of the kernel) shows when the change is applied, as a ValueError too.
+    Raises ValueError with the text and the column for a syntax error. A port or an instruction that does not exist is
+    reported as a ValueError when the change is applied.
     """
     try:
         found = _LANGUAGE.parse_string(text, parse_all=True)
@@ -57,7 +57,7 @@ _LANGUAGE = _language()
 
 
 def _port(text: str, title: str, name: str, operator: str, value: int) -> Change:
-    """More ports like one: `= N` says how many there are then."""
+    """Return a change that adds ports like an existing one; `= N` sets their total number."""
     count = value if operator == "+=" else value - 1
     if operator == "-=" or count < 1:
         raise ValueError(f"what-if {text!r}: ports can only be added")
@@ -73,7 +73,7 @@ def _port(text: str, title: str, name: str, operator: str, value: int) -> Change
 
 
 class _Parameter:
-    """Sets a parameter of the core."""
+    """A change to a parameter of the core."""
 
     def __init__(self, text: str, name: str, operator: str, value: int) -> None:
         self.text, self.name, self.operator, self.value = text, name, operator, value
@@ -116,9 +116,9 @@ _POSITIVE = frozenset(
 
 
 class _Latency:
-    """Sets the latency of the instructions of one mnemonic, from registers and loaded data to results.
+    """A change to the latency of a mnemonic, from registers and loaded data to results.
 
-    What is forwarded in no time, and the latency of loads, stay.
+    Forwarding without latency and load latency stay.
     """
 
     def __init__(self, text: str, mnemonic: str, operator: str, value: int) -> None:

@@ -1,8 +1,8 @@
-"""What changes in a loop from one iteration to the next, and what decides on it: nothing, a count, or data.
+"""The dataflow of a loop: whether addresses and conditions depend on invariants, on a count, or on data.
 
-Registers are followed symbolically through two iterations in the order of execution, as core/lib/memory.cpp does for
-its comparison of addresses. That tells what an address consists of and what a branch's condition depends on: what the
-loop does not change, what it counts, or what it loads.
+Registers are followed symbolically through two iterations in execution order, as core/lib/memory.cpp does to compare
+addresses. This yields the terms of each address and the dependencies of each branch's condition: values that the loop
+does not change, values that it counts, or values that it loads.
 """
 
 from __future__ import annotations
@@ -24,18 +24,17 @@ _FLAGS = "flags"
 
 
 class Symbol(msgspec.Struct, frozen=True, kw_only=True):
-    """An unknown value: what a register holds at the loop's start, an address of the program, or what an instruction
-    (`made_by`, -1 for the former two) made in a way that is not linear.
-
-    `kind`: INVARIANT, COUNTED or DATA. `loaded`: something that was loaded is in it. `walks`: it was loaded through
-    itself, as a list's pointer to the next node is.
-    """
+    """An unknown value: a register at the loop's start, an address of the program, or a non-linear result."""
 
     name: str
     made_by: int
+    """The instruction that made a non-linear result; -1 for the other two kinds."""
     kind: int
+    """INVARIANT, COUNTED or DATA."""
     loaded: bool = False
+    """True if the value depends on a load."""
     walks: bool = False
+    """True if the value was loaded through itself, as a list's pointer to the next node is."""
 
 
 class Address(msgspec.Struct, frozen=True):
@@ -50,22 +49,25 @@ class Address(msgspec.Struct, frozen=True):
 
 
 class Access(msgspec.Struct, frozen=True, kw_only=True):
-    """A load or a store of a kernel: the instruction, its number among that instruction's loads or stores, how many
-    bytes, and where."""
+    """A load or a store of a kernel."""
 
     instruction: int
     number: int
+    """The number among the instruction's loads or among its stores."""
     size: int
+    """The size in bytes."""
     address: Address
 
 
 class Dataflow(msgspec.Struct, frozen=True):
-    """`loads`, `stores`: in program order, without gathers, scatters and what has no fixed size. `conditions`: for each
-    conditional branch (index) how what it depends on changes: INVARIANT, COUNTED or DATA."""
+    """The memory accesses and conditions of a loop."""
 
     loads: tuple[Access, ...]
+    """Loads in program order, without gathers and accesses without a fixed size."""
     stores: tuple[Access, ...]
+    """Stores in program order, without scatters and accesses without a fixed size."""
     conditions: Mapping[int, int]
+    """INVARIANT, COUNTED or DATA for the condition of each conditional branch, by its index."""
 
 
 class _Linear(msgspec.Struct, frozen=True):
@@ -74,7 +76,7 @@ class _Linear(msgspec.Struct, frozen=True):
 
 
 def dataflow(kernel: Kernel) -> Dataflow:
-    """What addresses and conditions of a loop consist of."""
+    """Return the terms of a loop's addresses and the kinds of its conditions."""
     first = _Pass(kernel, {}, frozenset())
     # What registers hold at the start is known by what became of it: the same, or the same and a constant.
     starts: dict[str, Symbol] = {}
@@ -113,7 +115,7 @@ def dataflow(kernel: Kernel) -> Dataflow:
 
 
 class _Pass:
-    """One iteration. `starts`: what registers hold at its start."""
+    """A symbolic execution of one iteration; `starts` holds the registers' values at its start."""
 
     def __init__(self, kernel: Kernel, starts: Mapping[str, Symbol], walkers: frozenset[int]) -> None:
         self.starts = starts
@@ -134,7 +136,7 @@ class _Pass:
         return self._value(root)
 
     def behind(self, symbols: Iterable[Symbol]) -> set[Symbol]:
-        """The symbols, what they were made from, and so on."""
+        """Return the symbols together with all symbols that they were computed from."""
         found: set[Symbol] = set()
         waiting = list(symbols)
         while waiting:
@@ -145,11 +147,11 @@ class _Pass:
         return found
 
     def is_kept(self, symbol: Symbol) -> bool:
-        """Whether the symbol is what a register holds that no instruction has changed."""
+        """Return True if the symbol is the initial value of a register that no instruction has changed."""
         return symbol.made_by < 0 and self._value(symbol.name).terms == {symbol: 1}
 
     def walks(self, n: int, instruction: Instruction, starts: Mapping[str, Symbol]) -> bool:
-        """Whether what it loads into a register is where it loads from the next time."""
+        """Return True if the instruction loads the register that forms its own address in the next iteration."""
         written = {a.register.root for a in instruction.registers if a.write}
         return any(
             symbol.made_by < 0
@@ -245,7 +247,7 @@ class _Pass:
 
 
 def _same(one: MemoryAccess, other: MemoryAccess) -> bool:
-    """Whether two accesses have the same address as it is written."""
+    """Return True if two accesses have textually the same address."""
     return (one.base, one.index, one.scale, one.displacement, one.symbol) == (
         other.base,
         other.index,

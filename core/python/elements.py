@@ -1,26 +1,27 @@
-"""How many iterations of the source's loop an iteration of the assembly's stands for, once it is unrolled and vectors.
+"""The number of source iterations that one iteration of an unrolled or vectorised loop stands for.
 
-The rule. If n iterations of the source are in one of the assembly, each stream (the accesses that move through memory
-by the same number of bytes an iteration) consists of n equal parts: shifted by the n-th part of its step, the set of
-bytes that it accesses, repeated with its step, is the same. So n divides the number of parts of every stream; it also
-divides how often each operation is done. The largest number that does all that is `Work.units`: 3 floats of a structure
-make three parts of one stream, but not of the result's. What remains open is whether parts are iterations of the
-source, or elements that the source treats alike in one iteration, as the two parts of a complex number:
+The rule. If an iteration of the assembly contains n of the source, each stream (the accesses that move through memory
+by the same number of bytes per iteration) consists of n equal parts: if the set of bytes that it accesses, repeated
+with its step, is shifted by the n-th part of the step, it stays the same. So n divides the number of parts of every
+stream, and the number of times that each operation is done. The largest such number is `Work.units`: 3 floats of a
+structure make three parts of one stream, but not of the result's stream. It remains open whether parts are iterations
+of the source, or elements that the source treats alike in one iteration, as the two parts of a complex number:
 
-0. *The code before the loop* computes how often it runs, mostly from how often the source's loop does (`Kernel.pace`).
-   That settles it for all that do the same work, where it fits the streams: each is made of so many equal numbers of
-   whole elements. It does not where iterations of an outer loop were put together into it.
-1. *A sibling settles it.* A loop that does the same work with the smallest step, as a remainder does, goes through the
-   source one by one; the quotient of the steps is the number for the larger one.
-2. *Vectors* are taken to be made of iterations, unless the source says otherwise: where what remains of the loop is
-   computed at more places (lines and columns) than in it, or is in vectors too, they hold neighbours of one iteration.
+0. *The code before the loop* computes the trip count, mostly from that of the source's loop (`Kernel.pace`). This
+   decides for all loops that do the same work, if it fits the streams: each consists of that many equal numbers of
+   whole elements. It does not if iterations of an outer loop were merged into the loop.
+1. *A sibling decides.* A loop that does the same work with the smallest step, such as a remainder, goes through the
+   source one iteration at a time; the quotient of the steps is the number for the larger loop.
+2. *Vectors* are assumed to consist of iterations unless the source indicates otherwise: if the remainder of the loop
+   computes at more places (lines and columns) than the loop, or is vectorised too, they hold neighbours of one
+   iteration.
 3. *Scalar copies* are iterations if they come from one place in the source, and one iteration if all of them come from
-   different ones.
+   different places.
 4. *One part* alone is one iteration.
-5. Without streams, a loop that follows a pointer from one load to the next, or in which no operation is done twice, is
-   as it is in the source.
+5. Without streams, a loop that follows a pointer from one load to the next, or that does no operation twice, is as it
+   is in the source.
 
-Whatever is not decided so has no number.
+In all other cases the number is unknown.
 """
 
 from __future__ import annotations
@@ -52,63 +53,66 @@ _FURTHEST = 3
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):
-    """A stream: accesses that lie a known distance apart and move on by `step` bytes.
-
-    `element`: the bytes of what they access, 0 if that is not known; `parts`: how many equal parts it consists of, 0 if
-    the element is not known; `accesses`: the numbers of their instructions, and how many elements each accesses.
-    """
+    """A stream: accesses at known distances that advance by the same number of bytes."""
 
     step: int
+    """Bytes by which they advance per iteration."""
     element: int
+    """The size of an element in bytes; 0 if unknown."""
     parts: int
+    """The number of equal parts; 0 if the element is unknown."""
     accesses: tuple[tuple[int, int], ...]
+    """(instruction, number of elements) of each access."""
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
-    """What of a kernel says how many elements it works on, and what it does to them.
-
-    `units`: the number of equal parts that it consists of, as far as can be told; 0 where nothing can. `vector_bytes`:
-    of the widest access or packed operation on elements, 0 for scalar code. `operations`: how many elements an
-    iteration does a kind of operation on, by (kind, bits of an element, floating point); a multiply-add is both.
-    `chases`: loads whose address is what a load before brought. `copies`: how often what is done besides counting is
-    done alike. `stores`: to a stream. `whole`: there is one way through it. `pace`: the kernel's, 0 where
-    it does not fit the streams.
-    """
+    """The work of a kernel, and the facts that tell the number of its elements."""
 
     groups: tuple[Group, ...]
     units: int
+    """The number of equal parts as far as known; 0 if unknown."""
     vector_bytes: int
+    """The width of the widest access or packed operation on elements; 0 for scalar code."""
     operations: Mapping[tuple[str, int, bool], int]
+    """Elements per iteration by (kind, bits of an element, floating point); a multiply-add counts as both."""
     chases: int
+    """The number of loads whose address an earlier load produced."""
     copies: int
+    """The number of times that everything besides counting is done alike."""
     stores: bool
+    """True if a stream is stored to."""
     whole: bool
+    """True if there is only one path through the kernel."""
     pace: int
+    """The kernel's pace; 0 if it does not fit the streams."""
 
     @property
     def steps(self) -> tuple[int, ...]:
-        """The bytes that its streams move on by, each number once, ascending."""
+        """The distinct steps of its streams in bytes, ascending."""
         return tuple(sorted({abs(group.step) for group in self.groups}))
 
     @property
     def computes(self) -> frozenset[tuple[str, int]]:
-        """The floating-point operations as scalar code has them: a multiply-add is both, and how the larger of two is
-        chosen does not matter."""
+        """The floating-point operations as scalar code would do them.
+
+        A multiply-add counts as both operations; minima, maxima, comparisons and roundings are ignored.
+        """
         chosen = ("min", "max", "compare", "round")
         return frozenset([(kind, bits) for kind, bits, floating in self.operations if floating and kind not in chosen])
 
 
 class Elements(msgspec.Struct, frozen=True):
-    """`per_iteration` elements of the source's loop in one iteration; `why` in words. `basis`: whether the compiler
-    said so or it is inferred from the code."""
+    """The elements of the source's loop that one iteration handles."""
 
     per_iteration: Fraction
     why: str
+    """The evidence in words."""
     basis: Basis = "inferred"
+    """Reported by the compiler, or inferred from the code."""
 
 
 def of_compiler(loop: CompiledLoop) -> Elements | None:
-    """The elements an iteration of a loop of which its compiler says that; None where it does not."""
+    """Return the elements per iteration that the compiler reports; None if it reports none."""
     number = loop.fixed_iterations
     if not number:
         return None
@@ -126,7 +130,7 @@ def of_compiler(loop: CompiledLoop) -> Elements | None:
 
 
 def work(result: KernelResult) -> Work:
-    """What is to be known of one kernel by itself."""
+    """Return the work of one kernel by itself."""
     kernel = result.kernel
     known = isa(kernel.isa).operation
     operations = [known(instruction.mnemonic) for instruction in kernel.instructions]
@@ -166,7 +170,7 @@ def work(result: KernelResult) -> Work:
 
 
 def _fits(pace: int, groups: Sequence[Group], units: int) -> bool:
-    """Whether the streams can be made of so many iterations: each of some whole elements."""
+    """Return True if the streams can consist of that many iterations, each of whole elements."""
     return units % max(pace, 1) == 0 and all(
         abs(group.step) % (max(pace, 1) * max(group.element, 1)) == 0 for group in groups
     )
@@ -203,7 +207,7 @@ def _groups(streams: Sequence[Stream], flow: _Flow, whole: bool) -> Iterable[Gro
 
 
 def _equal_parts(labels: set[tuple[int, int, bool]], step: int) -> int:
-    """The largest number n such that the labels, repeated every `step` bytes, are the same when moved by step / n."""
+    """Return the largest n such that labels repeated every `step` bytes stay the same if shifted by step / n."""
     most = gcd(len(labels), step)
     if len(labels) > _MOST_PARTS:
         return 0
@@ -218,7 +222,7 @@ def _equal_parts(labels: set[tuple[int, int, bool]], step: int) -> int:
 def _operations(
     kernel: Kernel, operations: Sequence[Operation | None], flow: _Flow
 ) -> dict[tuple[str, int, bool], int]:
-    """Elements by operation. What only counts, as the vector of indices that moves on by a constant, is left out."""
+    """Return elements by operation, without operations that only count, such as on a vector of indices."""
     counted: dict[tuple[str, int, bool], int] = {}
     for number, (instruction, operation) in enumerate(zip(kernel.instructions, operations, strict=True)):
         arithmetic = instruction.arithmetic
@@ -232,7 +236,7 @@ def _operations(
 
 
 class _Flow:
-    """Vector registers from instruction to instruction, around the loop."""
+    """The vector registers from instruction to instruction, around the loop."""
 
     def __init__(self, kernel: Kernel, operations: Sequence[Operation | None]) -> None:
         self._instructions = kernel.instructions
@@ -248,7 +252,7 @@ class _Flow:
                         self._readers.setdefault(access.register.root, []).append(number)
 
     def element(self, number: int, store: bool, size: int) -> int:
-        """The bytes of the elements that an access of so many bytes consists of, 0 if nobody says."""
+        """Return the size in bytes of the elements of an access of that many bytes; 0 if unknown."""
         instruction = self._instructions[number]
         if not any(access.register.kind == "vector" for access in instruction.registers):
             return size
@@ -271,14 +275,14 @@ class _Flow:
         return min(bits // 8, size)
 
     def _typed(self, number: int, result: bool) -> int:
-        """The bits of the elements that go into an instruction, or come out; -1 where it does not say."""
+        """Return the bits of the elements that an instruction reads or writes; -1 if it does not specify them."""
         operation = self._operations[number]
         if operation is None:
             return -1
         return operation.result if result else operation.source
 
     def _origin(self, root: str, number: int, further: int) -> int:
-        """What the register holds when instruction `number` reads it."""
+        """Return the element width in bits of a register's value when instruction `number` reads it; 0 if unknown."""
         writers = self._writers.get(root)
         if not writers:
             return 0
@@ -293,7 +297,10 @@ class _Flow:
         return min(found, default=0)
 
     def _use(self, root: str, number: int, further: int) -> int:
-        """As what the register is read after instruction `number` has written it."""
+        """Return the element width in bits with which a register is read after instruction `number` wrote it.
+
+        Returns 0 if unknown.
+        """
         n = len(self._instructions)
         readers, writers = self._readers.get(root, ()), self._writers.get(root, ())
         last = min([(w - number - 1) % n for w in writers if w != number], default=n)
@@ -315,7 +322,7 @@ class _Flow:
         return min(found, default=0)
 
     def counts(self, number: int) -> bool:
-        """Whether the instruction moves a register on by what the loop does not change."""
+        """Return True if the instruction advances a register by a loop invariant."""
         instruction = self._instructions[number]
         written = {a.register.root for a in instruction.registers if a.write}
         read = {a.register.root for a in instruction.registers if a.read and not a.address}
@@ -327,7 +334,7 @@ class _Flow:
 
 
 def _chases(kernel: Kernel) -> int:
-    """Loads that bring the register which forms their own address in the next iteration."""
+    """Return the number of loads that produce the register of their own address in the next iteration."""
     chases = 0
     for instruction in kernel.instructions:
         written = {a.register.root for a in instruction.registers if a.write}
@@ -338,8 +345,11 @@ def _chases(kernel: Kernel) -> int:
 
 
 def _copies(kernel: Kernel) -> int:
-    """How often everything that is done besides counting is done alike: 1 where some operation is done once; 0 where
-    what counts does so by more than one, as in copies of which some operations have been put together."""
+    """Return the number of times that everything besides counting is done alike.
+
+    The result is 1 if some operation is done once. It is 0 if a counter advances by more than one, as in copies of
+    which some operations have been merged.
+    """
     counted: dict[str, int] = {}
     writes: dict[str, int] = {}
     for instruction in kernel.instructions:
@@ -364,8 +374,10 @@ def _copies(kernel: Kernel) -> int:
 
 
 def ratio(ours: tuple[int, ...], theirs: tuple[int, ...]) -> Fraction | None:
-    """How many iterations of a kernel with steps `theirs` go as far through memory as one with `ours` (see
-    `Work.steps`); None where that differs from stream to stream, or nothing moves."""
+    """Return the number of iterations with steps `theirs` that advance as far as one with `ours` (see `Work.steps`).
+
+    Returns None if it differs from stream to stream, or if nothing advances.
+    """
     if not ours or len(ours) != len(theirs):
         return None
     ratios = {Fraction(a, b) for a, b in zip(ours, theirs, strict=True)}
@@ -375,20 +387,20 @@ def ratio(ours: tuple[int, ...], theirs: tuple[int, ...]) -> Fraction | None:
 def elements(
     own: Work, smallest: Work, paces: int = 1, around: Surroundings | None = None, others: Iterable[Work] = ()
 ) -> Elements | None:
-    """The elements an iteration; None where they cannot be told.
+    """Return the elements per iteration; None if unknown.
 
-    `smallest`: of the loops that do the same work in the same function, itself among them, the one with the smallest
-    step. `paces`: how many different steps these have. `around`: what is known of the source of that one. `others`: all
-    of these loops.
+    `others` are all loops that do the same work in the same function, and `smallest` is the one among them with the
+    smallest step. `paces` is the number of different steps that these loops have. `around` describes the source of
+    `smallest`.
     """
     return _by_count(own, smallest, around, others) or _by_symmetry(own, smallest, paces, around)
 
 
 def _by_count(own: Work, smallest: Work, around: Surroundings | None, others: Iterable[Work]) -> Elements | None:
-    """What the code before the loop says, or that before one which does the same work.
+    """Return the elements according to the code before the loop, or before one that does the same work.
 
-    The number of iterations is that of the innermost loop of the source; where iterations of an outer one were put
-    together into it, more is done than it moves on by, and this does not count.
+    The trip count is that of the innermost loop of the source. If iterations of an outer loop were merged into the
+    loop, it does more work than its step shows, and the trip count does not apply.
     """
     done, moved = _work_ratio(own, smallest), ratio(own.steps, smallest.steps)
     if (done and moved and done > moved) or (around and smallest.units and around.done(smallest.units) > 1):
@@ -432,8 +444,10 @@ def _by_symmetry(own: Work, smallest: Work, paces: int, around: Surroundings | N
 
 
 def _work_ratio(own: Work, smallest: Work) -> Fraction | None:
-    """How much more an iteration computes: more than it moves on if an outer loop is unrolled into it. None where
-    nothing is computed, or not the same."""
+    """Return the ratio of operations per iteration; larger than the ratio of steps if an outer loop is unrolled.
+
+    Returns None if nothing is computed, or if the operations differ.
+    """
     if not (own.whole and smallest.whole):
         return None
     mine, other = (
@@ -449,7 +463,7 @@ _UNROLLED = 5
 
 
 def _alone(own: Work, around: Surroundings | None) -> Elements | None:
-    """The elements an iteration by the kernel itself."""
+    """Return the elements per iteration according to the kernel by itself."""
     one = Fraction(1)
     if not own.groups:
         if own.chases == 1:
@@ -489,31 +503,30 @@ def _alone(own: Work, around: Surroundings | None) -> Elements | None:
 
 
 class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
-    """What the places in the source (line and column) say of a kernel.
-
-    `places`: of each instruction, "" for none; `lanes`: how many elements each of its operations is done on, 0 for what
-    is none; `computed`: the places of floating-point operations, with the elements that they are done on, and `kinds`
-    the same by place and kind, since a place may have several; `scalar` and
-    `packed`: the places of such operations in the rest of the function, on the same lines; `scalar_alone`: of those
-    that neither load as well nor are fused, which may have the place of either. `remains`: the rest of the function
-    has accesses to memory from the places of this one's.
-    """
+    """The evidence about a kernel from places in the source (line and column)."""
 
     places: tuple[str, ...]
+    """The place of each instruction; empty if unknown."""
     lanes: tuple[int, ...]
+    """The elements of each instruction's operation; 0 if it is none."""
     computed: Mapping[str, int]
+    """The elements that floating-point operations handle, by place."""
     kinds: Mapping[tuple[str, str], int]
+    """The same by place and kind, since a place may have several kinds."""
     scalar: frozenset[str]
+    """The places of scalar operations in the rest of the function, on the same lines."""
     scalar_alone: frozenset[str]
+    """The part of `scalar` that neither loads nor is fused; such operations have a single place."""
     packed: frozenset[str]
+    """The places of packed operations in the rest of the function, on the same lines."""
     remains: bool
+    """True if the rest of the function accesses memory from this kernel's places."""
 
     def copies(self, own: Work) -> int | None:
-        """On how many elements each place in the source does what it does: what all have in common, or what one has
-        that does it on all. 0 where places are not known, None where they contradict each other.
+        """Return the number of elements that each place handles: the common one, or that of a place that handles all.
 
-        An instruction that loads and computes may have the place of either, so that copies from one place come from
-        two.
+        Returns 0 if places are unknown, None if they contradict each other. An instruction that loads and computes may
+        have the place of either, so copies from one place may have two.
         """
         counted: dict[str, int] = {}
         if not own.vector_bytes:
@@ -540,13 +553,15 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
         return common if sure and not own.vector_bytes else None
 
     def done(self, units: int) -> int:
-        """How often each place computes something of each element: more than once if an outer loop is unrolled."""
+        """Return the times that each place computes something per element; above 1 if an outer loop is unrolled."""
         return gcd(*self.kinds.values()) // units
 
     def several_an_iteration(self, units: int) -> bool:
-        """Whether the vectors seem to hold several elements of an iteration of the source: what remains of the loop,
-        outside of it, computes them at more places than the loop does on so many elements each, or is made of vectors
-        itself."""
+        """Return True if the vectors seem to hold several elements of one iteration of the source.
+
+        This is so if the code outside the loop computes them at more places than the loop does on as many elements
+        each, or is vectorised itself.
+        """
         here = self.computed.keys()
         return (
             not self.scalar_alone <= here
@@ -557,8 +572,10 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def surroundings(kernel: Kernel, function: Sequence[Origin], others: Iterable[int] = ()) -> Surroundings:
-    """What the origins of a function's instructions say of a kernel in it. `others`: lines of those that do the same
-    work, which are not what remains."""
+    """Return the evidence that the origins of a function's instructions give about a kernel in it.
+
+    `others` are the lines of kernels that do the same work; they do not count as the rest of the function.
+    """
     apart = set(others)
     place_of = {origin.line: origin.place for origin in function}
     inside = set(kernel.region.body_lines) if kernel.region else set()

@@ -1,4 +1,4 @@
-"""Figures of a kernel that need neither bounds nor a simulation, and averages over what was recorded."""
+"""Figures of a kernel that need neither bounds nor a simulation, and averages over recorded events."""
 
 from __future__ import annotations
 
@@ -16,20 +16,24 @@ if TYPE_CHECKING:
 
 
 class Operations(msgspec.Struct, frozen=True, kw_only=True):
-    """Operations an iteration, counted by element: of floating point and on integers in vector registers, and of these
-    those in packed instructions; `packed_share` of all, None without any; the bits of the widest packed instruction, 0
-    without."""
+    """Operations per iteration on vector registers, counted by element."""
 
     flop: int
+    """Floating-point operations."""
     flop_packed: int
+    """Floating-point operations in packed instructions."""
     integer: int
+    """Integer operations."""
     integer_packed: int
+    """Integer operations in packed instructions."""
     packed_share: float | None
+    """The share of all operations in packed instructions; None without operations."""
     vector_bits: int
+    """The width of the widest packed instruction in bits; 0 without packed instructions."""
 
 
 def operations(kernel: Kernel) -> Operations:
-    """What a kernel computes on vector registers."""
+    """Return the operations of a kernel on vector registers."""
     packed = {True: 0, False: 0}
     scalar = {True: 0, False: 0}
     vector_bits = 0
@@ -54,17 +58,17 @@ def operations(kernel: Kernel) -> Operations:
 
 
 class Traffic(msgspec.Struct, frozen=True, kw_only=True):
-    """Bytes loaded and stored an iteration; accesses of unknown size (rep movs, xsave), which are not in them; the bits
-    of the widest access."""
+    """Bytes that loads and stores move per iteration."""
 
     bytes_loaded: int
     bytes_stored: int
     unsized_accesses: int
+    """Accesses of unknown size (rep movs, xsave), which the numbers of bytes exclude."""
     widest_access_bits: int
 
 
 def traffic(kernel: Kernel) -> Traffic:
-    """What a kernel loads and stores."""
+    """Return the bytes that a kernel loads and stores."""
     loaded = stored = unsized = widest = 0
     for instruction in kernel.instructions:
         for access in instruction.memory:
@@ -78,7 +82,7 @@ def traffic(kernel: Kernel) -> Traffic:
 
 
 def intensity(work: Operations, moved: Traffic) -> float | None:
-    """Floating-point operations a byte loaded or stored; None where not all of these are known, or there are none."""
+    """Return the floating-point operations per byte loaded or stored; None if bytes are unknown or 0."""
     total = moved.bytes_loaded + moved.bytes_stored
     return work.flop / total if total and not moved.unsized_accesses else None
 
@@ -88,35 +92,37 @@ CODE_LINE = 64
 
 
 def lines_more(kernel: Kernel) -> int:
-    """How many lines of instructions a kernel lies in beyond those that its bytes need."""
+    """Return the number of code lines that a kernel spans beyond those that its bytes need."""
     size = sum(instruction.length for instruction in kernel.instructions)
     return -(-(kernel.alignment % CODE_LINE + size) // CODE_LINE) - -(-size // CODE_LINE)
 
 
 def difference(predicted: float, measured: float) -> float | None:
-    """By which part of what was measured a prediction is above it; None where nothing takes any time."""
+    """Return (predicted - measured) / measured; None if nothing takes any time."""
     return predicted / measured - 1 if measured > 0 else None
 
 
 class Rates(msgspec.Struct, frozen=True, kw_only=True):
-    """What is done in a cycle: floating-point operations, bytes loaded and stored, elements of the source's loop (None
-    where these are not known); and the clock in GHz, 0 where none is given."""
+    """Rates per cycle, and the clock."""
 
     flop: float
+    """Floating-point operations."""
     bytes: float
+    """Bytes loaded and stored."""
     elements: float | None
+    """Elements of the source's loop; None if unknown."""
     ghz: float
+    """The clock in GHz; 0 if not given."""
 
     def in_a_second(self, amount: float | None) -> float | None:
-        """So much a cycle in units of 10^9 a second; None without a clock, and where it is not known."""
+        """Return a rate in units of 10^9 per second; None without a clock or if the rate is unknown."""
         return amount * self.ghz if self.ghz and amount is not None else None
 
 
 def rates(
     work: Operations, moved: Traffic, cycles: Fraction, elements: Fraction | None = None, ghz: float = 0
 ) -> Rates | None:
-    """What so much work comes to in a cycle; None where it takes no time, or bytes are moved of which nobody knows how
-    many."""
+    """Return the rates per cycle; None if the kernel takes no time or moves an unknown number of bytes."""
     if not cycles or moved.unsized_accesses:
         return None
     return Rates(
@@ -128,25 +134,24 @@ def rates(
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """llvm-mca's summary of a number of iterations in the steady state.
-
-    `instructions` and `uops` (issue slots) of all iterations, without the instructions that are not in the model;
-    `cycles`: iterations times the prediction, rounded up; `block_rthroughput`: the prediction without dependencies,
-    in cycles an iteration.
-    """
+    """llvm-mca's summary of a number of iterations in the steady state."""
 
     iterations: int
     instructions: int
+    """Instructions of all iterations, without those that the model lacks."""
     cycles: int
+    """Iterations times the prediction, rounded up."""
     uops: int
+    """Issue slots of all iterations, without instructions that the model lacks."""
     dispatch_width: int
     uops_per_cycle: float
     ipc: float
     block_rthroughput: Fraction
+    """The prediction without dependencies, in cycles per iteration."""
 
 
 def summary(result: KernelResult, iterations: int) -> Summary:
-    """The summary of a result for so many iterations."""
+    """Return the summary of a result for that many iterations."""
     uops = sum(result.bound.issue_slots)
     instructions = len(result.kernel.instructions) - len(result.unknown)
     cycles = result.cycles
@@ -164,7 +169,7 @@ def summary(result: KernelResult, iterations: int) -> Summary:
 
 
 def cycles_by_instruction(instructions: Iterable[int], steps: Sequence[Step]) -> dict[int, int]:
-    """The cycles of a path by instruction: a step's latency is the time that its consumer takes."""
+    """Return the cycles of a path by instruction; a step's latency counts for its consumer."""
     cycles = dict.fromkeys(instructions, 0)
     for step in steps:
         cycles[step.consumer] = cycles.get(step.consumer, 0) + step.latency
@@ -172,44 +177,50 @@ def cycles_by_instruction(instructions: Iterable[int], steps: Sequence[Step]) ->
 
 
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):
-    """llvm-mca's averages for an instruction, in cycles: from dispatch to start, of these while it was ready and at its
-    port, and from the result to retirement; over so many executions."""
+    """llvm-mca's average waiting times of an instruction in cycles."""
 
     executions: int
     in_scheduler: float
+    """Cycles from dispatch to start."""
     in_scheduler_while_ready: float
+    """The part of `in_scheduler` during which it was ready and at its port."""
     until_retire: float
+    """Cycles from the result to retirement."""
 
 
 class ShownUop(msgspec.Struct, frozen=True, kw_only=True):
-    """A µop of a timeline: what was recorded of it, when its instruction retired, and its inputs as (which of the
-    timeline's µops made it, the register or flag or what else UopInput.location has, when it arrived).
-
-    `last_input`: which of those that it waited for came last, None where it waited for none. For a load of what was
-    stored, of which the result waits and not the start, it is what was stored, if that came last.
-    """
+    """A µop of a timeline."""
 
     uop: StartedUop
     retired: int
+    """The cycle in which its instruction retired."""
     inputs: tuple[tuple[int, int, int], ...]
+    """(index of the producing µop in the timeline, UopInput.location, cycle of arrival) of each input."""
     last_input: int | None
+    """The index of the input that arrived last; None if it waited for none. A load's result, not its start, waits for a
+    stored value; that value counts as the last input if it arrived last."""
 
 
 class Timeline(msgspec.Struct, frozen=True, kw_only=True):
-    """`uops`: those of the events, in program order; `earliest`: for each event when its first µop could have started,
-    were its inputs there; `waits`: by instruction; `total`: of all; `iterations` and `cycles` that it reaches over."""
+    """The recorded first iterations of a run."""
 
     uops: tuple[ShownUop, ...]
+    """The µops of the events, in program order."""
     earliest: tuple[int, ...]
+    """For each event the cycle from which its first µop could have started if its inputs had been ready."""
     waits: tuple[Waiting, ...]
+    """Average waiting times by instruction."""
     total: Waiting
+    """Average waiting times of all instructions."""
     iterations: int
     cycles: int
 
 
 def timeline(events: Sequence[Event], started: Sequence[StartedUop], instructions: int) -> Timeline:
-    """Averages over the recorded life of a kernel of so many instructions. `started` are the µops of the same run; may
-    be empty."""
+    """Return averages over the recorded events of a kernel with that many instructions.
+
+    `started` holds the µops of the same run; it may be empty.
+    """
     of_uops: dict[tuple[int, int], int] = {}
     # Those that start first come last, and stay.
     for uop in sorted(started, key=lambda u: (u.started, u.earliest), reverse=True):
@@ -239,7 +250,10 @@ def timeline(events: Sequence[Event], started: Sequence[StartedUop], instruction
 
 
 def _shown(events: Sequence[Event], started: Sequence[StartedUop]) -> tuple[ShownUop, ...]:
-    """The µops of the events in program order; of an instruction the renamer's first, then in the model's order."""
+    """Return the µops of the events in program order.
+
+    Within an instruction the renamer's µops come first, then the others in the model's order.
+    """
     from incc.core import NOBODYS, THROUGH_MEMORY
 
     retired = {(event.iteration, event.instruction): event.retired for event in events}

@@ -1,8 +1,7 @@
-"""What the native core found of kernels that it cannot tell apart, found once.
+"""Results of the native core, shared by kernels that it cannot distinguish.
 
-Kernels of one file are often alike but for names and constants: loops that a compiler cloned or a template was made
-into, regions that a script wrote. Bound to a core they are the same numbers, and all that the core says of them is the
-same too.
+Kernels of one file are often alike except for names and constants: loops that a compiler cloned or instantiated from a
+template, regions that a script wrote. Bound to a core they are the same numbers, so their results are the same too.
 """
 
 from __future__ import annotations
@@ -30,8 +29,10 @@ _of_pipeline = attrgetter(*Pipeline.__slots__)
 
 
 class Known:
-    """The functions of `core` of the same names, which remember what they returned. It is for one analysis of several
-    kernels, by one thread, which changes none of them from the first question about it on."""
+    """The functions of `core` with the same names, with their results cached.
+
+    It serves one analysis of several kernels in one thread, which must not change a kernel after its first use.
+    """
 
     __slots__ = ("_contents", "_found", "_last", "_seen")
 
@@ -44,35 +45,35 @@ class Known:
         self._seen: dict[tuple[int, ...], tuple[bytes, object]] = {}
 
     def bounds(self, bound: BoundKernel) -> Bounds:
-        """`core.bounds`."""
+        """Return `core.bounds`."""
         found: Bounds = self._of(bound, ("bounds",), lambda: core.bounds(bound))
         return found
 
     def analyze(self, bound: BoundKernel) -> Analysis:
-        """`core.analyze`."""
+        """Return `core.analyze`."""
         found: Analysis = self._of(bound, ("analyze",), lambda: core.analyze(bound))
         return found
 
     def bounds_and_simulation(self, bound: BoundKernel) -> tuple[Bounds, Simulation]:
-        """`core.bounds_and_simulation`."""
+        """Return `core.bounds_and_simulation`."""
         found: tuple[Bounds, Simulation]
         found = self._of(bound, ("bounds and simulation",), lambda: core.bounds_and_simulation(bound))
         return found
 
     def simulate(self, bound: BoundKernel, **options: Any) -> Simulation:
-        """`core.simulate`."""
+        """Return `core.simulate`."""
         found: Simulation
         found = self._of(bound, ("simulate", *options.items()), lambda: core.simulate(bound, **options))
         return found
 
     def cold_run(self, bound: BoundKernel, iterations: int, **options: Any) -> Simulation:
-        """`core.cold_run`; options are such as can be hashed."""
+        """Return `core.cold_run`; the options must be hashable."""
         asked = ("cold run", iterations, *options.items())
         found: Simulation = self._of(bound, asked, lambda: core.cold_run(bound, iterations, **options))
         return found
 
     def waits(self, bound: BoundKernel, instructions: int) -> Waits:
-        """`waits` of a run that is recorded for them. Raises what `core.simulate` does."""
+        """Return the `waits` of a run that is recorded for them. Raises what `core.simulate` raises."""
         from incc.core.waits import waits
 
         found: Waits
@@ -80,7 +81,7 @@ class Known:
         return found
 
     def once(self, what: str, of: object, make: Callable[[], Any]) -> Any:
-        """What is made of one of these results, by what it is called."""
+        """Return a value derived from one of these results, cached under its name."""
         key = what, id(of)
         if key not in self._found:
             if len(self._found) >= MOST:
@@ -118,7 +119,7 @@ class Known:
 
 
 def _contents(bound: BoundKernel) -> bytes:
-    """All that the core sees of a kernel. Raises AttributeError and ValueError where that is no kernel."""
+    """Return everything that the core sees of a kernel. Raises AttributeError and ValueError if it is no kernel."""
     p = bound.pipeline
     pipeline = None if p is None else _of_pipeline(p)
     # The last version that writes numbers as they are, whoever else refers to them.

@@ -1,4 +1,4 @@
-"""What is predicted, and what limits it: the one definition of both, and of the thresholds that sentences rest on."""
+"""The prediction and its limits: the only definition of both, and of the thresholds behind the report's sentences."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WORTH_SAYING = 0.02
 
 
 def bounds_of(analysis: Analysis, fixed_ports: bool = False) -> Bounds:
-    """The bounds in an analysis; with `fixed_ports` the load of the busiest port under equal shares."""
+    """Return the bounds of an analysis; with `fixed_ports` the port bound is the load of the busiest port."""
     return Bounds(
         port=analysis.fixed_port_bound if fixed_ports else analysis.port_bound,
         divider=analysis.resource_bound,
@@ -38,26 +38,26 @@ def bounds_of(analysis: Analysis, fixed_ports: bool = False) -> Bounds:
 
 
 def predicted(bounds: Bounds, simulated: Fraction | None) -> Fraction:
-    """*The* prediction in cycles an iteration of the steady state: what was simulated, and never less than a bound,
-    which no execution can undercut; without a simulation the largest bound.
+    """Return *the* prediction in cycles per iteration of the steady state.
 
-    Where a kernel has no period, or long chains of work are still piling up when the throughput is read off, the
-    simulated average may come out a fraction below what is exactly a bound.
+    It is the simulated number, but at least the largest bound, which no execution can beat; without a simulation it is
+    the largest bound. If a kernel has no period, or long chains of work still pile up when the throughput is read, the
+    simulated average may be a fraction below an exact bound.
     """
     largest = bounds.largest
     return largest if simulated is None else max(largest, simulated)
 
 
 def bounds_above(bounds: Bounds, cycles: float) -> tuple[BoundName, ...]:
-    """The names of the bounds that are above so many cycles, which are therefore too high, in the order of ORDER."""
+    """Return the names of the bounds that exceed this number of cycles and thus are too high, in the order of ORDER."""
     return tuple([name for name in ORDER if getattr(bounds, name) > cycles])
 
 
 def limiting(bounds: Bounds, cycles: Fraction) -> tuple[BoundName, ...]:
-    """The names of the bounds that limit a kernel of so many predicted cycles, in the order of ORDER: the largest
-    alike, unless none of them explains the cycles.
+    """Return the names of the bounds that limit a kernel of that many predicted cycles, in the order of ORDER.
 
-    Retirement is no limit of its own beside a front end that is at least as narrow; it is named only when above it.
+    These are the largest bounds, unless none of them explains the cycles. Retirement is not a limit of its own if the
+    front end is at least as narrow; it is named only if its bound is larger.
     """
     largest = bounds.largest
     if not largest or largest < REACHED * cycles:

@@ -1,19 +1,19 @@
-"""What data and places, which the code does not tell, may make of a prediction: its two ends, each simulated.
+"""The range of a prediction: its two ends for data and addresses that the code does not show, each simulated.
 
-A cause is one thing that is not known. What is taken for likely enough to be one:
+Each cause is a single unknown. These are considered likely enough to be one:
 
-- *aliasing*: a store and a later load whose addresses have the same pointer and of which at least one has an index
-  that was loaded (`histogram[keys[i]]++`), or whose pointer itself was loaded by the same instruction
-  (`objects[i]->count++`). Two different pointers are none: compilers have compared them, or were told that they do not
-  overlap. Neither is a list's pointer that is loaded through itself, which comes to another node each time, nor a fixed
-  place on the stack or beside a pointer.
-- *forwarding*: a load of which the store before it wrote only some bytes, on a core for which no figure says how long
-  it waits then. On others that is in the prediction.
-- *line crossings*: where arrays begin within a cache line.
-- *branches*: which way through the loop is taken, and how often that is predicted wrongly. A way that calls a function
-  where the likeliest one calls none is taken to be rare (`sqrt` for a negative number, growing a vector), and what it
-  costs is not known: neither it nor the branch that leads there is a cause.
-- *unknown instructions*: those that are not counted; then there is no upper end.
+- *aliasing*: a store and a later load whose addresses have the same pointer and of which at least one has a loaded
+  index (`histogram[keys[i]]++`), or whose pointer itself was loaded by the same instruction (`objects[i]->count++`).
+  Two different pointers do not count: compilers have compared them, or were told that they do not overlap. Neither
+  do a list's pointer that is loaded through itself, which points to another node each time, and a fixed place on the
+  stack or relative to a pointer.
+- *forwarding*: a load that the store before it wrote only in part, on a core without a figure for the delay. On other
+  cores the prediction includes it.
+- *line crossings*: the offset of arrays within a cache line.
+- *branches*: the path through the loop, and the number of mispredictions. A path that calls a function while the
+  likeliest one calls none is considered rare (`sqrt` of a negative number, growing a vector), and its cost is unknown:
+  neither it nor the branch that leads to it is a cause.
+- *unknown instructions*: instructions that are not counted; then there is no upper end.
 """
 
 from __future__ import annotations
@@ -43,96 +43,113 @@ if TYPE_CHECKING:
     CauseKind = Literal["aliasing", "forwarding", "line-crossings", "branches", "unknown-instructions"]
 
 SAME_ARRAY = 64
-"""Bytes between the constants of two addresses with the same pointer, an index of data and one that counts, up to which
-they are taken to be in the same array."""
+"""The largest distance in bytes between the constants of two addresses in the same array. The addresses have the same
+pointer, one has an index of data and the other one that counts."""
 
 
 MOST_PAIRS = 50_000
-"""Pairs of loads and stores that are compared: a tenth of a second. Kernels with more are generated code."""
+"""The most pairs of loads and stores that are compared, which takes a tenth of a second. Kernels with more are
+generated code."""
 
 
 class Meeting(msgspec.Struct, frozen=True, kw_only=True):
-    """A store and a load (instructions) that may be to the same place, `distance` iterations apart; `values`: their
-    values in the bound kernel."""
+    """A store and a later load that may access the same place."""
 
     store: int
+    """The storing instruction."""
     load: int
+    """The loading instruction."""
     distance: int
+    """Iterations from the store to the load."""
     values: tuple[int, int]
+    """Their values in the bound kernel."""
 
 
 class Fork(msgspec.Struct, frozen=True):
-    """A branch inside a loop, by its line: what its condition depends on (dataflow.INVARIANT, COUNTED or DATA), and
-    cycles from the start of an iteration until it is known."""
+    """A branch inside a loop."""
 
     line: int
     depends: int
+    """The kind of its condition: dataflow.INVARIANT, COUNTED or DATA."""
     known_after: int
+    """Cycles from the start of an iteration until the condition is known."""
 
 
 class Branching(msgspec.Struct, frozen=True, kw_only=True):
-    """Branches inside: the ways through the loop, whether these are all, and the forks. `penalty`: of the core, for a
-    wrong prediction, 0 where it is not known. `likeliest`: the forks on the analysed way whose conditions are data."""
+    """The branches inside a loop and the paths through it."""
 
     ways: tuple[Way, ...]
     complete: bool
+    """True if `ways` lists all paths."""
     forks: tuple[Fork, ...]
     penalty: int
+    """The core's penalty for a misprediction in cycles; 0 if unknown."""
     likeliest: tuple[Fork, ...]
+    """The forks on the analysed path whose conditions depend on data."""
 
     def miss_cycles(self, fork: Fork) -> int:
-        """What a wrong prediction costs: until the condition is known, and then until the right way is there."""
+        """Return the cost of a misprediction: the cycles until the condition is known plus the penalty."""
         return self.penalty + fork.known_after
 
     @property
     def predicted(self) -> tuple[Fraction, Fraction]:
-        """The fastest and the slowest way, if every branch is predicted rightly."""
+        """The cycles of the fastest and the slowest path if every branch is predicted correctly."""
         cycles = [way.result.cycles for way in self.ways]
         return min(cycles), max(cycles)
 
     def missing(self, forks: Iterable[Fork], rate: Fraction) -> Fraction:
-        """Cycles an iteration for wrong predictions at such a rate of these forks."""
+        """Return the cycles per iteration lost to mispredictions of these forks at this rate."""
         return sum((rate * self.miss_cycles(fork) for fork in forks), Fraction())
 
 
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a kernel may take less or more: cycles an iteration if it never comes to that, and if it always does (None
-    where that cannot be told). `instructions` concerned; `meetings`, `blocked`, `branching`: of causes of that kind."""
+    """A reason why a kernel may take fewer or more cycles."""
 
     kind: CauseKind
     least: Fraction
+    """Cycles per iteration if the cause never occurs."""
     most: Fraction | None
+    """Cycles per iteration if the cause always occurs; None if unknown."""
     instructions: tuple[int, ...]
     meetings: tuple[Meeting, ...] = ()
+    """The pairs of accesses, for aliasing and forwarding."""
     blocked: tuple[Edge, ...] = ()
+    """The dependencies whose loads wait for the store to reach the cache, for forwarding."""
     branching: Branching | None = None
+    """The branches and paths, for branches."""
 
 
 class KernelRange(msgspec.Struct, frozen=True):
-    """Both ends of a prediction, cycles an iteration: least <= prediction <= most. `most`: None without an end."""
+    """Both ends of a prediction in cycles per iteration: least <= prediction <= most."""
 
     least: Fraction
     most: Fraction | None
+    """None if there is no known upper end."""
     causes: tuple[Cause, ...]
 
 
 class Mispredictions(msgspec.Struct, frozen=True, kw_only=True):
-    """The cost of a rate of wrong predictions of the branches inside whose conditions are data, on the analysed way:
-    cycles an iteration that come to the prediction."""
+    """The cost of mispredicted data-dependent branches on the analysed path, which adds to the prediction."""
 
     rate: float
+    """Mispredictions per execution of such a branch."""
     branches: int
+    """The number of such branches per iteration."""
     miss_cycles: float
+    """The average cost of a misprediction in cycles."""
     cycles: float
+    """Cycles per iteration."""
 
 
 HALF = Fraction(1, 2)
-"""Data that no predictor can learn are predicted wrongly half of the time, where both sides are as likely."""
+"""The misprediction rate of data that no predictor can learn if both directions are equally likely."""
 
 
 def find_range(result: KernelResult, ways: Ways | None = None) -> KernelRange | None:
-    """The range of a result; None where nothing but the prediction is to be said. `ways`: those through its loop, if
-    there are branches inside. Where what-ifs are not wanted, no simulations are made."""
+    """Return the range of a result; None if the prediction depends on nothing but the code.
+
+    `ways` are the paths through its loop, if there are branches inside. Without what-ifs, no simulations are made.
+    """
     kernel = result.kernel
     causes: list[Cause] = []
     most_of_all = result.cycles
@@ -159,14 +176,16 @@ def find_range(result: KernelResult, ways: Ways | None = None) -> KernelRange | 
 
 
 def not_counted(result: KernelResult) -> tuple[int, ...]:
-    """Instructions of which nothing, or not all, is in the prediction: those that the model lacks, and calls."""
+    """Return the instructions that the prediction excludes in whole or part: unknown instructions and calls."""
     calls = [n for n, instruction in enumerate(result.kernel.instructions) if instruction.branch == "call"]
     return tuple(sorted({*result.unknown, *calls}))
 
 
 def mispredictions(result: KernelResult, ways: Ways | None, rate: float) -> Mispredictions | None:
-    """What wrong predictions at such a rate add to a prediction; None without branches inside whose conditions are
-    data, or a core of which the penalty is not known."""
+    """Return the cost of mispredictions at this rate.
+
+    Returns None if no inner branch depends on data, or if the core's penalty is unknown.
+    """
     ways = without_rare(result, ways)
     if ways is None:
         return None
@@ -180,7 +199,7 @@ def mispredictions(result: KernelResult, ways: Ways | None, rate: float) -> Misp
 
 
 def _changed(result: KernelResult, changes: Mapping[str, object]) -> Fraction:
-    """The prediction with other contents of the bound kernel."""
+    """Return the prediction with other contents of the bound kernel."""
     from incc.core.whatif import copy
 
     bound = copy(result.bound)
@@ -217,8 +236,7 @@ def _aliasing(result: KernelResult, flow: Dataflow, changes: dict[str, object]) 
 
 
 def meetings(kernel: Kernel, bound: BoundKernel, flow: Dataflow) -> tuple[Meeting, ...]:
-    """For each load the last store before it that may be to the same place: see above which pairs are taken for
-    likely."""
+    """Return for each load the last store before it that may write to the same place; the module lists likely pairs."""
     found: list[Meeting] = []
     if not kernel.is_loop or len(flow.loads) * len(flow.stores) > MOST_PAIRS:
         return ()
@@ -241,7 +259,7 @@ def meetings(kernel: Kernel, bound: BoundKernel, flow: Dataflow) -> tuple[Meetin
 
 
 def _value(bound: BoundKernel, access: Access, kind: int) -> int:
-    """The value of an access in the bound kernel, -1 if it has none."""
+    """Return the value of an access in the bound kernel; -1 if it has none."""
     first, last = bound.value_start[access.instruction], bound.value_start[access.instruction + 1]
     values = [v for v in range(first, last) if bound.value_kind[v] == kind]
     return values[access.number] if access.number < len(values) else -1
@@ -269,8 +287,10 @@ def _may_meet(store: Access, load: Access, distance: int) -> bool:
 
 
 def _pointer(address: Address) -> tuple[str, ...] | None:
-    """What names the object that an address is in: a symbol, a register that the loop does not change, or, where there
-    is none, the instruction that loaded the pointer. None where it cannot be told."""
+    """Return the identity of the object that an address points into; None if unknown.
+
+    It is a symbol, a register that the loop does not change or, without these, the instruction that loaded the pointer.
+    """
     fixed = [s.name for s, times in address.terms.items() if s.kind == INVARIANT and times == 1]
     symbols = [name for name in fixed if name.startswith("@")]
     if symbols:
@@ -288,14 +308,14 @@ def _pointer(address: Address) -> tuple[str, ...] | None:
 
 
 def blocked(result: KernelResult) -> tuple[Edge, ...]:
-    """The dependencies through memory that wait until the store is in the cache: the simulation has them."""
+    """Return the dependencies through memory that wait until the store is in the cache; the simulation has them."""
     if not result.bound.blocked_forward_cycles:
         return ()
     return tuple([edge for edge in _narrow(result) if edge.latency >= result.bound.blocked_forward_cycles])
 
 
 def _forwarding(result: KernelResult) -> Cause | None:
-    """Where the core is one that does not forward but of which nobody has measured how long the load waits."""
+    """Return the cause for loads of partly stored bytes on a core whose delay for them nobody has measured."""
     if result.bound.blocked_forward_cycles:
         return None
     count = len(result.kernel.instructions)
@@ -307,12 +327,12 @@ def _forwarding(result: KernelResult) -> Cause | None:
 
 
 SOON = 32
-"""Instructions from a store to a load within which the store cannot be in the cache when the load could start: it gets
-there after its retirement, and these are issued in a few cycles."""
+"""The largest number of instructions from a store to a load such that the store cannot be in the cache when the load
+could start: it gets there after its retirement, and these instructions are issued within a few cycles."""
 
 
 def _narrow(result: KernelResult) -> Iterable[Edge]:
-    """The dependencies from a store to a load that reads bytes which that did not write, as far as sizes tell."""
+    """Return the dependencies from a store to a load that reads bytes beyond those stored, judged by sizes."""
     instructions, flags = result.kernel.instructions, result.bound.instruction_flags
     for edge in result.analysis.edges:
         if edge.location >= 0 or (edge.producer == edge.consumer and not edge.distance):
@@ -328,7 +348,7 @@ def _narrow(result: KernelResult) -> Iterable[Edge]:
 
 
 def bytes_of(kernel: Kernel, edge: Edge) -> tuple[int, int]:
-    """How many bytes are stored, and loaded, at both ends of a dependency through memory."""
+    """Return the bytes stored and loaded at both ends of a dependency through memory."""
     stored = [m.size for m in kernel.instructions[edge.producer].memory if m.store]
     loaded = [m.size for m in kernel.instructions[edge.consumer].memory if m.load]
     return max(stored, default=0), min(loaded, default=0)
@@ -375,7 +395,7 @@ LARGEST_ELEMENT = 8
 
 
 def rare_calls(result: KernelResult, ways: Ways | None) -> tuple[Instruction, ...]:
-    """The calls on ways through a loop of whose likeliest way none is part."""
+    """Return the calls on the paths through a loop if its likeliest path calls nothing."""
     if ways is None or any(instruction.branch == "call" for instruction in result.kernel.instructions):
         return ()
     found = {i.line: i for way in ways.ways for i in way.result.kernel.instructions if i.branch == "call"}
@@ -383,7 +403,7 @@ def rare_calls(result: KernelResult, ways: Ways | None) -> tuple[Instruction, ..
 
 
 def without_rare(result: KernelResult, ways: Ways | None) -> Ways | None:
-    """The ways without those that call functions, where the likeliest calls none; None if no others are left."""
+    """Return the paths without those that call functions if the likeliest calls none; None if no other path is left."""
     rare = {instruction.line for instruction in rare_calls(result, ways)}
     if ways is None or not rare:
         return ways
@@ -445,8 +465,10 @@ def _branching(result: KernelResult, ways: Ways) -> Branching:
 
 
 def known_after(result: KernelResult, branch: int) -> int:
-    """Cycles from the start of an iteration until the condition of a branch is known, if nothing else delays it: what
-    was fetched wrongly before is fetched anew, and its loads with it."""
+    """Return the cycles from an iteration's start until a branch's condition is known, without other delays.
+
+    Wrongly fetched instructions are fetched again, and so are their loads.
+    """
     bound = result.bound
     tested = branch - 1 if branch and bound.value_start[branch] == bound.value_start[branch + 1] else branch
     edges = [edge for edge in result.analysis.edges if edge.distance == 0]

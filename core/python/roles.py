@@ -1,18 +1,18 @@
-"""What part each loop of a function has among those that do the same work, and how many elements each works on.
+"""The roles of loops that do the same work in a function, and the number of elements that each handles.
 
-Compilers make several loops of one: the vectorised one and what it leaves over, a prologue that aligns, the plain one
-for arrays that overlap. They do the same work: they come from the same lines of the source, as far as lines are known;
-their streams move on by multiples of one and the same number; they do the same operations on elements of the same kind.
-The main loop is the one with the largest steps. What becomes of the others follows from the control flow: one that the
-main loop leads to is its remainder, one that leads to the main loop its prologue, and one that does neither runs
-instead of it. A remainder that is also reached past the main loop runs instead of it as well, as compilers share the
-scalar loop between the two.
+Compilers make several loops of one: a vectorised loop and its remainder, a prologue that aligns, a plain loop for
+arrays that overlap. They do the same work: they come from the same lines of the source, as far as lines are known;
+their streams advance by multiples of one number; they do the same operations on elements of the same kind. The main
+loop is the one with the largest steps. Control flow determines the roles of the others: a loop that the main loop
+leads to is its remainder, one that leads to the main loop its prologue, and one that does neither replaces it. A
+remainder that can also be reached past the main loop replaces it as well, since compilers share the scalar loop
+between the two.
 
-Where two source loops do the same work in one function and no lines are known, their main loops have the same steps;
-each remainder belongs to the one from which control comes to it last.
+If two source loops do the same work in one function and no lines are known, their main loops have the same steps; each
+remainder belongs to the main loop from which control reaches it last.
 
-All this is inferred. What the compiler says of a loop that it has made (`Region.compiled`) counts before it: then the
-loops that one of the source became are known, and so is how many iterations of it are in one of each.
+All this is inferred. The compiler's own record of a loop (`Region.compiled`) takes precedence: it tells which loops a
+source loop became, and how many of its iterations one iteration of each contains.
 """
 
 from __future__ import annotations
@@ -36,23 +36,25 @@ if TYPE_CHECKING:
 
 
 class Role(msgspec.Struct, frozen=True, kw_only=True):
-    """`name` as in the report; `of`: the number of the main loop, -1 for one itself and for what is no loop; `instead`:
-    a remainder that also runs instead of the main loop, where that cannot run. `basis`: whether the compiler said so or
-    it is inferred from the code."""
+    """The role of a loop among those that do the same work."""
 
     name: RoleName
+    """The role's name in the report."""
     of: int = -1
+    """The number of the main loop; -1 for a main loop and for code that is not a loop."""
     instead: bool = False
+    """True for a remainder that also replaces the main loop where that cannot run."""
     basis: Basis = "inferred"
+    """Reported by the compiler, or inferred from the code."""
 
 
 class Part(msgspec.Struct, frozen=True):
-    """What is found of one kernel beside its own analysis. `step`: bytes by which the fastest of its streams moves on
-    in an iteration, 0 where none is known to."""
+    """The role and the elements of one kernel."""
 
     role: Role
     elements: Elements | None
     step: int = 0
+    """Bytes by which the fastest stream advances per iteration; 0 if none is known to."""
 
 
 def parts(
@@ -60,10 +62,10 @@ def parts(
     places: Sequence[frozenset[SourceLocation]] = (),
     origins: Callable[[str], Sequence[Origin]] | None = None,
 ) -> list[Part]:
-    """Role and elements of each of a unit's kernels.
+    """Return the role and the elements of each of a unit's kernels.
 
-    `places`: for each the places in the source that its instructions come from, where lines are known. `origins` says
-    where each instruction of a function comes from; it is asked only where that matters.
+    `places` holds for each kernel the places in the source of its instructions, if lines are known. `origins` returns
+    the origin of each instruction of a function; it is called only if needed.
     """
     found = [Part(Role(name=""), None)] * len(results)
     functions: dict[str, list[int]] = {}
@@ -93,10 +95,10 @@ def parts(
 
 
 def _as_compiled(members: Sequence[int], results: Sequence[KernelResult], found: list[Part]) -> None:
-    """Put what the compiler says of a function's loops in the place of what is inferred of them.
+    """Replace inferred roles by the compiler's record of a function's loops.
 
-    One that it says nothing of keeps what is inferred: it may be a part of one that it does say something of. What is
-    then called the main loop of another, and is none for the compiler, does not count.
+    A loop without a record keeps its inferred role: it may be part of one that has a record. It becomes a main loop if
+    its inferred main loop is not one according to the compiler.
     """
     compiled = {}
     for number in members:
@@ -125,7 +127,7 @@ def _roles(
     known: dict[int, Work],
     places: Sequence[frozenset[SourceLocation]],
 ) -> list[tuple[int, Role, list[int]]]:
-    """Of each of a function's loops its role and all those that do the same work, itself among them."""
+    """Return for each loop of a function its number, its role and all loops that do the same work, itself included."""
     region_of = dict(zip(members, regions, strict=True))
     kinds = {number: _kind(known[number]) for number in members}
     groups: list[list[int]] = []
@@ -165,7 +167,7 @@ def _roles(
 
 
 class _Kind(msgspec.Struct, frozen=True, kw_only=True):
-    """What of a kernel's `Work` is compared, see there."""
+    """The properties of a kernel's `Work` that are compared."""
 
     stores: bool
     computes: frozenset[tuple[str, int]]
@@ -188,7 +190,7 @@ def _same_work(one: _Kind, other: _Kind, same_lines: bool) -> bool:
 
 
 def _may_be_one(places: Sequence[frozenset[SourceLocation]], number: int, group: Iterable[int]) -> bool:
-    """Whether a kernel may come from the same source as those of a group, by the lines."""
+    """Return True if a kernel may come from the same source as a group of kernels, judged by lines."""
     if not places or not places[number]:
         return True
     return all(not places[other] or places[number] & places[other] for other in group)
@@ -227,8 +229,10 @@ def _outer(
     region_of: dict[int, Region | None],
     inside: Mapping[SourceLocation, Sequence[int]],
 ) -> Role | None:
-    """The role of a loop that is an outer one in the source: the line of its branch back is that of a loop around
-    another one, which here has nothing to do."""
+    """Return the role of a loop that is an outer one in the source, if it is one.
+
+    The line of its backward branch belongs to a loop around another loop, which here has nothing to do.
+    """
     region = region_of[number]
     if region is None or region.source is None:
         return None

@@ -1,9 +1,9 @@
-"""Who waits for whom: for each instruction the cycles that it waited, and that others waited for it.
+"""Waiting times: for each instruction the cycles that it waited, and the cycles that others waited for it.
 
 A µop waits for its inputs from the cycle in which the scheduler could have sent it to its port until the last of them
-is there, not counting those from its own instruction; and for its port from when all of them are there until it starts.
-An instruction waits in each cycle in which one of its µops does. To blame are, in each of these cycles, every
-instruction whose result is still missing, and the one whose µop takes the port or the divider.
+is ready, not counting inputs from its own instruction. Then it waits for its port until it starts. An instruction waits
+in each cycle in which one of its µops does. Each such cycle is attributed to every instruction whose result is still
+missing, and to the instruction whose µop occupies the port or the divider.
 """
 
 from __future__ import annotations
@@ -21,23 +21,27 @@ Interval = tuple[int, int]
 
 
 class Waits(msgspec.Struct, frozen=True, kw_only=True):
-    """Average cycles an iteration, in the second half of a recorded simulation.
-
-    By instruction: `had` that it waited, of these `for_inputs` while an input was missing, the rest for a port;
-    `caused` that others waited for it. `inputs[a, b]`: instruction a waited for a result of b. `ports[a, p]`: a waited
-    for port or resource p; `blocked[a, p]`: others waited for p while a µop of a took it.
-    """
+    """Average waiting cycles per iteration in the second half of a recorded simulation."""
 
     had: tuple[float, ...]
+    """Cycles that each instruction waited."""
     for_inputs: tuple[float, ...]
+    """The part of `had` during which an input was missing; the rest was spent waiting for a port."""
     caused: tuple[float, ...]
+    """Cycles that others waited for each instruction."""
     inputs: dict[tuple[int, int], float]
+    """Cycles that instruction a waited for a result of b, by (a, b)."""
     ports: dict[tuple[int, int], float]
+    """Cycles that instruction a waited for port or resource p, by (a, p)."""
     blocked: dict[tuple[int, int], float]
+    """Cycles that others waited for port or resource p while a µop of a occupied it, by (a, p)."""
 
 
 def waits(run: Simulation, instructions: int) -> Waits:
-    """The waits in the recorded simulation of a kernel of so many instructions. Raises ValueError without a record."""
+    """Return the waits in a recorded simulation of a kernel with that many instructions.
+
+    Raises ValueError without a record.
+    """
     if not run.events:
         raise ValueError("the simulation was not recorded")
     first = run.iterations // 2
@@ -92,7 +96,7 @@ def waits(run: Simulation, instructions: int) -> Waits:
 
 
 class _Taken:
-    """By port or resource and cycle, the instruction whose µop takes it. Few of them are asked about."""
+    """The instruction that occupies a port or resource, by cycle. Tables are built on demand since few are needed."""
 
     __slots__ = ("_found", "_uops")
 
@@ -105,7 +109,7 @@ class _Taken:
         self._found: dict[int, dict[int, int]] = {}
 
     def of(self, where: int) -> dict[int, int]:
-        """The instruction by cycle, for one port or resource."""
+        """Return the instruction by cycle, for one port or resource."""
         cells = self._found.get(where)
         if cells is None:
             cells = self._found[where] = {}
@@ -118,13 +122,15 @@ class _Taken:
 
 
 def _unit_taken(uop: StartedUop, taken: _Taken, cycle: int) -> bool:
-    """Whether a µop that needs a resource beside its port waits for that: it does if it is taken when it is ready."""
+    """Return True if a ready µop waits for its divider or similar unit, because that is occupied."""
     return uop.unit >= 0 and cycle in taken.of(uop.unit)
 
 
 def _blockers(cells: dict[int, int], intervals: Iterable[Interval]) -> Iterable[tuple[int, set[int]]]:
-    """The instructions that took a port in the cycles of intervals, and in which; an instruction of another iteration,
-    or another µop of the same one, may be the waiting one itself."""
+    """Return the instructions that occupied a port during the intervals, each with the cycles.
+
+    The waiting instruction itself may be among them, from another iteration or with another µop.
+    """
     found: dict[int, set[int]] = {}
     for begin, end in intervals:
         for cycle in range(begin, end):
@@ -135,7 +141,7 @@ def _blockers(cells: dict[int, int], intervals: Iterable[Interval]) -> Iterable[
 
 
 def _covered(intervals: Sequence[Interval]) -> int:
-    """The cycles in at least one of the intervals."""
+    """Return the number of cycles in at least one of the intervals."""
     if len(intervals) == 1:
         return intervals[0][1] - intervals[0][0]
     total, reached = 0, -1

@@ -1,4 +1,4 @@
-"""Branches inside a loop: each way through it is analysed as a kernel of its own, and all are weighted."""
+"""Branches inside a loop: each path through it is analysed as its own kernel, and all are weighted."""
 
 from __future__ import annotations
 
@@ -18,28 +18,30 @@ if TYPE_CHECKING:
 
 
 class Way(msgspec.Struct, frozen=True):
-    """A way through a loop, its share of the iterations, 0 to 1, and the analysis of an execution that always goes this
-    way."""
+    """A path through a loop."""
 
     path: LoopPath
     share: float
+    """The fraction of iterations that take the path."""
     result: KernelResult
+    """The analysis of a loop that always takes the path."""
 
 
 class Ways(msgspec.Struct, frozen=True):
-    """The ways through a loop, and the cycles per iteration of all of them, weighted by their shares. That leaves out
-    what branches cost that are predicted wrongly, and that iterations of different ways may overlap. `complete`: these
-    are all ways."""
+    """The paths through a loop."""
 
     ways: tuple[Way, ...]
     weighted_cycles: float
+    """Cycles per iteration weighted by shares. Mispredictions and the overlap of iterations with different paths are
+    left out."""
     complete: bool = True
+    """True if `ways` lists all paths."""
 
 
 def analyze_ways(
     paths: Sequence[LoopPath], kernels: Sequence[Kernel], model: MachineModel, settings: KernelSettings
 ) -> Ways:
-    """The analysis of each of the paths, of which `kernels` are the code. Raises ValueError as `analyze_kernel`."""
+    """Analyse each of the paths, whose code is in `kernels`. Raises ValueError as `analyze_kernel` does."""
     total = sum(path.probability for path in paths)
     shares = [path.probability / total if total else 1 / len(paths) for path in paths]
     ways = tuple(

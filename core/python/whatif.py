@@ -1,4 +1,4 @@
-"""What would make a kernel faster: simulations on a core with one thing changed, the evidence for its bottleneck."""
+"""What-if simulations on a core with one change each, the evidence for a kernel's bottleneck."""
 
 from __future__ import annotations
 
@@ -22,58 +22,64 @@ if TYPE_CHECKING:
 # A port that is busy for less of the time than this is no bottleneck, and a second one like it is not tried.
 BUSY = 0.5
 WORTH_TRYING = Fraction(1, 100)
-"""A change after which a bound still stands that leaves less than this share of the cycles to gain is not simulated."""
+"""The least share of the cycles to gain. A change is not simulated if the bounds that it keeps leave less."""
 
 
 class InapplicableError(ValueError):
-    """A change that says nothing about a kernel, such as the latency of an instruction that it does not have."""
+    """A change that does not apply to a kernel, such as the latency of an instruction that it does not have."""
 
 
 class Scenario(msgspec.Struct, frozen=True):
-    """A kernel on a core that may be changed, and what the simulation takes for granted (options of core.simulate)."""
+    """A kernel on a core that may be changed."""
 
     kernel: Kernel
     bound: BoundKernel
     assumed: dict[str, bool]
+    """Options of core.simulate."""
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """A change to a core: `name` for programs, `text` for people (“with …”, “without …”); `apply` makes it.
-
-    `keeps`: the bounds that are at least as large after it, by their attributes in core.Analysis; `removes`: the causes
-    of lost issue slots that it only takes away, by their names in Simulation.lost_slots; `within`: changes that take
-    away at least what this one does.
-    """
+    """A change to a core."""
 
     name: str
+    """The name for programs."""
     text: str
+    """The text for people (“with …”, “without …”)."""
     apply: Callable[[Scenario], Scenario]
+    """The function that makes the change."""
     keeps: tuple[str, ...] = ()
+    """The bounds that stay at least as large, by their attributes in core.Analysis."""
     removes: tuple[str, ...] = ()
+    """The only causes of lost issue slots that it removes, by their names in Simulation.lost_slots."""
     within: tuple[Change, ...] = ()
+    """Changes that remove at least the limits that this one removes."""
 
 
 class WhatIf(msgspec.Struct, frozen=True, kw_only=True):
-    """What a change, or several together, makes of a kernel: cycles per iteration. `asked`: the user named it."""
+    """A kernel's cycles after one change or several together."""
 
     name: str
     text: str
     cycles: Fraction
+    """Cycles per iteration."""
     asked: bool
+    """True if the user named the change."""
 
 
 def simulate(scenario: Scenario, known: Known | None = None) -> Simulation:
-    """A simulation until the throughput is steady, or what is `known` of it. Raises RuntimeError where it does not
-    end."""
+    """Simulate until the throughput is steady, reusing a result in `known`.
+
+    Raises RuntimeError if the run does not end.
+    """
     from incc import core
 
     return (known or core).simulate(scenario.bound, **scenario.assumed)
 
 
 def applicable(asked: Sequence[Change], kernel: Kernel, bound: BoundKernel) -> tuple[list[Change], list[str]]:
-    """Those of the changes that say something about a kernel, and why the others do not.
+    """Return the changes that apply to a kernel, and the reasons why the others do not.
 
-    Raises ValueError for changes that are not possible on this core.
+    Raises ValueError for changes that are impossible on this core.
     """
     changes, reasons = [], []
     for change in asked:
@@ -94,13 +100,22 @@ def what_ifs(
     usual: bool = True,
     known: Known | None = None,
 ) -> tuple[WhatIf, ...]:
-    """The changes that make sense for a kernel (unless not `usual`), and those asked for, alone and together; by the
-    cycles that remain.
+    """Return the results of changes to the core, fewest cycles first.
 
-    `base` is the simulation of the core as it is. Changes without a meaning for the kernel are not tried: a divider
-    that it does not use, ports that are mostly idle. Those of which it is known that they gain next to nothing have the
-    cycles of `base`, without a simulation (see `_Trials`). `known`: of kernels analysed before. Raises
-    RuntimeError as `simulate` does.
+    Changes that mean nothing to the kernel are not tried: a divider that it does not use, ports that are mostly idle.
+    Changes that are known to gain next to nothing get the cycles of `base` without a simulation (see `_Trials`).
+
+    Args:
+        kernel: the kernel.
+        bound: the kernel on the unchanged core.
+        analysis: its bounds.
+        base: the simulation of the unchanged core.
+        asked: changes that the user requested, tried alone and together.
+        usual: also try the changes that make sense for the kernel.
+        known: results of kernels that were analysed before.
+
+    Raises:
+        RuntimeError: as `simulate` does.
     """
     start = Scenario(kernel, bound, {})
     names = {c.name for c in asked}
@@ -123,13 +138,13 @@ def what_ifs(
 
 
 class _Trials:
-    """The simulations with one change each, as few as are needed to know what gains something.
+    """Simulations with one change each, as few as are needed to find the changes that gain something.
 
-    A change gains next to nothing, and takes the cycles of the core as it is, where
+    A change gains next to nothing, and gets the cycles of the unchanged core, if
 
-    - a bound that stays what it is leaves less than WORTH_TRYING to gain;
-    - it can do no more than fill issue slots that were lost for some causes, and hardly any were;
-    - another one that takes away more of the core's limits gains nothing.
+    - a bound that it keeps leaves less than WORTH_TRYING to gain;
+    - it only fills issue slots that were lost for some causes, and hardly any were;
+    - another change that removes more of the core's limits gains nothing.
     """
 
     def __init__(self, start: Scenario, analysis: Analysis, base: Simulation, before: Known | None = None) -> None:
@@ -143,7 +158,7 @@ class _Trials:
         self.front_end_alone = 2 * base.lost_slots.no_uops > sum(astuple(base.lost_slots))
 
     def cycles(self, change: Change) -> Fraction:
-        """Cycles per iteration after a change. Raises RuntimeError as `simulate` does."""
+        """Return the cycles per iteration after a change. Raises RuntimeError as `simulate` does."""
         found = self.known.get(change.name)
         if found is None:
             found = self.base.cycles_per_iteration
@@ -167,7 +182,7 @@ class _Trials:
 
 
 def changes(bound: BoundKernel, analysis: Analysis, base: Simulation) -> list[Change]:
-    """The changes that the report tries, the most tangible first; see `what_ifs`."""
+    """Return the changes that the report tries, the most tangible first; see `what_ifs`."""
     result = []
     for ports in _alike(bound):
         uses = max(base.port_uops[p] for p in ports)
@@ -197,7 +212,10 @@ def changes(bound: BoundKernel, analysis: Analysis, base: Simulation) -> list[Ch
 
 
 def _no_memory_dependencies(analysis: Analysis) -> Change:
-    """Without dependencies through memory; the loop-carried bound stays if its chain is one through registers."""
+    """Return the change that removes dependencies through memory.
+
+    It keeps the loop-carried bound if the longest chain runs through registers only.
+    """
     change = NO_MEMORY_DEPENDENCIES
     # A step without a location that stays in its instruction is from the loaded value to the result.
     registers_alone = analysis.chains and all(
@@ -208,7 +226,7 @@ def _no_memory_dependencies(analysis: Analysis) -> Change:
 
 
 def _alike(bound: BoundKernel) -> list[list[int]]:
-    """The execution ports that some µop may use, in groups that no µop tells apart."""
+    """Return the execution ports that some µop may use, in groups of ports that all µops treat alike."""
     groups: dict[tuple[bool, ...], list[int]] = {}
     masks = sorted({mask for mask in bound.uop_ports if not mask >> bound.n_ports})
     for port in range(bound.n_ports):
@@ -222,7 +240,7 @@ def _alike(bound: BoundKernel) -> list[list[int]]:
 
 
 def copy(bound: BoundKernel) -> BoundKernel:
-    """A bound kernel whose attributes, and those of its pipeline, can be set without changing the original."""
+    """Return a copy of a bound kernel whose attributes, including its pipeline's, can be set independently."""
     result = b.BoundKernel()
     for name in b.BoundKernel.__slots__:
         setattr(result, name, getattr(bound, name))
@@ -246,13 +264,13 @@ def _setting(**parameters: int) -> Callable[[Scenario], Scenario]:
 
 
 def get_parameter(bound: BoundKernel, name: str) -> int:
-    """A parameter of the core by its name in the model; see `PARAMETERS`."""
+    """Return a parameter of the core by its name in the model; see `PARAMETERS`."""
     owner = bound.pipeline if name in b.PIPELINE_PARAMETERS else bound
     return int(getattr(owner, name))
 
 
 def set_parameter(bound: BoundKernel, name: str, value: int) -> None:
-    """Set what `get_parameter` gets; the value b.UNLIMITED takes a limit away."""
+    """Set a parameter of the core; b.UNLIMITED removes the limit."""
     if name in _WINDOW and value == b.UNLIMITED:
         value = 0
     setattr(bound.pipeline if name in b.PIPELINE_PARAMETERS else bound, name, value)
@@ -286,7 +304,10 @@ def _wider(s: Scenario) -> Scenario:
 
 
 def _unlimited_window(s: Scenario) -> Scenario:
-    """Where stores leave their buffer at a limited rate, it stays as it is: without an end it would hide the rate."""
+    """Remove the limits of all buffers.
+
+    The store buffer stays as it is if stores leave it at a limited rate: an unlimited one would hide the rate.
+    """
     buffers = ["rob", "rs", "load_buffer"]
     if not get_parameter(s.bound, "store_commit_bytes"):
         buffers.append("store_buffer")
@@ -315,7 +336,7 @@ PERFECT_FRONT_END = Change(
 ALL_BUT_FRONT_END = Change(
     name="all but the front end", text="with everything but the front end perfect", apply=_all_but_front_end
 )
-"""Not for people: where it gains nothing, neither does anything that it takes away."""
+"""An internal change: if it gains nothing, neither does any change that removes fewer limits."""
 NO_LINE_CROSSINGS = Change(
     name="line-crossings",
     text="if no load crossed a cache line",
@@ -389,13 +410,13 @@ PIPELINED_UNITS = Change(
 NAMED = {c.name: c for c in (PERFECT_FRONT_END, UNLIMITED_PORTS, NO_DEPENDENCIES)} | {
     c.name: c for c in (NO_REGISTER_DEPENDENCIES, NO_MEMORY_DEPENDENCIES)
 }
-"""Changes that users ask for by options of their own."""
+"""Changes that have a command-line option of their own."""
 
 
 def more_ports(name: str, count: int, ports: Sequence[str] = ()) -> Change:
-    """`count` more ports like the one of that name; `ports` are those that do the same for the kernel at hand.
+    """Return a change that adds `count` ports like the port `name`; `ports` are those equivalent for the kernel.
 
-    Raises ValueError, when applied, if the core has no such port, or with more than 64 in all.
+    Applying it raises ValueError if the core has no such port, or if the result has more than 64 ports.
     """
 
     def apply(s: Scenario) -> Scenario:
@@ -409,13 +430,15 @@ def more_ports(name: str, count: int, ports: Sequence[str] = ()) -> Change:
         copies = ((1 << count) - 1) << old
 
         def extended(mask: int) -> int:
-            """The copies stand behind the ports, so that what is behind those moves up."""
+            """Return the mask with the copies inserted after the execution ports, which moves up all higher bits."""
             moved = (mask & ((1 << old) - 1)) | (mask >> old << (old + count))
             return moved | copies if mask >> port & 1 else moved
 
         def with_schedulers(pipeline: b.Pipeline) -> None:
-            """The copies of a port with a scheduler have schedulers of their own, as large; where a µop has the choice
-            between ports of one scheduler, they belong to it."""
+            """Give the copies of a port with a scheduler of its own schedulers of the same size.
+
+            If a µop can choose between ports of one scheduler, the copies join that scheduler.
+            """
             masks, entries = [], list(pipeline.scheduler_entries)
             for mask, size in zip(pipeline.scheduler_ports, pipeline.scheduler_entries, strict=True):
                 shared = any((ports & mask).bit_count() > 1 for ports in s.bound.uop_ports)

@@ -1,1 +1,1 @@
-"""Folders of reports: what reports in them are called, how they are put there and listed, and the cache of units."""
+"""Folders of reports: the reports' names, how they are written and listed, and the cache of units."""

@@ -1,17 +1,17 @@
-"""The cache of units: reports of compilations that are seen again, such as when a build begins anew.
+r"""The cache of units: reports of compilations that occur again, such as when a build is restarted.
 
-An entry is a file `units/ab/cdef…`, named by its key, 32 hexadecimal digits that stand for all that the report depends
-on (the front makes it). It has five parts, so that a small program can use it:
+An entry is a file `units/ab/cdef…`, named by its key: 32 hexadecimal digits that stand for everything that the report
+depends on (the front makes it). It has five parts, which a small program can read:
 
-    incc unit 1\\n                            which format this is
-    <32 hexadecimal digits>\\n                BLAKE2b of 16 bytes over all that follows
-    <name of the report>\\n                   in a folder of reports
-    <rest of the manifest's line>\\n          to be put behind `{"digest":"…",`: see `manifest.line_of`
+    incc unit 1\n                            the format
+    <32 hexadecimal digits>\n                BLAKE2b of 16 bytes over all that follows
+    <name of the report>\n                   in a folder of reports
+    <rest of the manifest's line>\n          to be put after `{"digest":"…",`: see `manifest.line_of`
     <the report>
 
-Whoever takes an entry sets its time of modification, so that those that nobody takes go first when there are more than
-so many bytes (INCC_CACHE_SIZE). Entries are complete or not there: they are written beside and renamed. One that is
-damaged counts as missing.
+Readers of an entry set its time of modification, so that the least recently used entries are removed first when the
+cache exceeds its size (INCC_CACHE_SIZE). Entries are complete or absent: they are written to another file and renamed.
+A damaged entry counts as absent.
 """
 
 from __future__ import annotations
@@ -29,28 +29,34 @@ _MAGIC = b"incc unit 1\n"
 _DIGITS = frozenset("0123456789abcdef")
 
 DEFAULT_SIZE = 1 << 30
-"""Bytes of all entries together: a unit with thirty loops has half a million."""
+"""The default size of all entries in bytes; a unit with thirty loops takes half a million."""
 
 _KEPT = 0.8
-"""The share of them that is kept when there are too many, so that the next look is not the next entry's."""
+"""The share of the size that is kept when the cache is full, so that the next entry does not need another clean-up."""
 
 _EVERY = 64
-"""Entries after which somebody looks whether there are too many."""
+"""The number of entries after which the size is checked."""
 
 _FORGOTTEN = 3600
-"""Seconds after which a file that was begun and not renamed is nobody's any more."""
+"""Seconds after which an unfinished file is considered abandoned."""
 
 
 class Cached(msgspec.Struct, frozen=True):
-    """An entry: the report's `name`, the `rest` of its line in the manifest, and its text in UTF-8."""
+    """An entry of the cache."""
 
     name: str
+    """The report's name."""
     rest: str
+    """The rest of its line in the manifest."""
     report: bytes
+    """The report's text in UTF-8."""
 
 
 def cache_folder(environment: Mapping[str, str]) -> str:
-    """Where caches are, "" for nowhere: $INCC_CACHE (0: off), else `incc` in $XDG_CACHE_HOME or ~/.cache."""
+    """Return the cache's folder: $INCC_CACHE (0: off), else `incc` in $XDG_CACHE_HOME or ~/.cache.
+
+    Returns "" if there is no cache.
+    """
     chosen = environment.get("INCC_CACHE", "")
     if chosen:
         return "" if chosen == "0" else os.path.abspath(chosen)
@@ -61,13 +67,13 @@ def cache_folder(environment: Mapping[str, str]) -> str:
 
 
 def cache_size(environment: Mapping[str, str]) -> int:
-    """How many bytes the entries may have: $INCC_CACHE_SIZE, a number with k, M or G behind it."""
+    """Return the size limit of the cache in bytes: $INCC_CACHE_SIZE, a number with an optional suffix k, M or G."""
     found = bytes_of(environment.get("INCC_CACHE_SIZE", ""))
     return DEFAULT_SIZE if found is None else found
 
 
 def bytes_of(text: str) -> int | None:
-    """A number of bytes, with k, M or G behind it where it is of these; None for anything else."""
+    """Return a number of bytes with an optional suffix k, M or G; None if the text is anything else."""
     text = text.strip()
     unit = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}.get(text[-1:].lower(), 1)
     number = text[:-1] if unit > 1 else text
@@ -75,14 +81,14 @@ def bytes_of(text: str) -> int | None:
 
 
 class UnitCache:
-    """Entries in a folder, "" for none. No method raises: what goes wrong costs an analysis, nothing else."""
+    """The entries in a folder, "" for none. No method raises: a failure costs an analysis, nothing else."""
 
     def __init__(self, folder: str, size: int = DEFAULT_SIZE) -> None:
         self.folder = os.path.join(folder, "units") if folder else ""
         self.size = size
 
     def find(self, key: str) -> Cached | None:
-        """The entry of a key, None if there is none."""
+        """Return the entry of a key; None if there is none."""
         path = self._path(key)
         if not path:
             return None
@@ -97,7 +103,7 @@ class UnitCache:
         return found
 
     def store(self, key: str, entry: Cached) -> bool:
-        """Keep an entry; returns whether it was."""
+        """Store an entry; return True on success."""
         path = self._path(key)
         if not path:
             return False
@@ -116,7 +122,7 @@ class UnitCache:
         return True
 
     def clean(self) -> None:
-        """Let go of what was not used for longest, if there is too much."""
+        """Remove the least recently used entries if the cache is too large."""
         import time
 
         entries = []
@@ -137,12 +143,12 @@ class UnitCache:
                 return
 
     def clear(self) -> None:
-        """Let go of everything."""
+        """Remove all entries."""
         for path, _ in self._files():
             _remove(path)
 
     def stats(self) -> tuple[int, int]:
-        """How many entries there are, and how many bytes they have."""
+        """Return the number of entries and their size in bytes."""
         sizes = [status.st_size for path, status in self._files() if not path.endswith(".new")]
         return len(sizes), sum(sizes)
 

@@ -1,8 +1,8 @@
-"""The list of a folder's reports: which is of what, and what its output looked like when it was written.
+r"""The list of a folder's reports, with the source, the command and the output's digest of each.
 
-`DIR/.incc/manifest.jsonl` has a line for each report that was written; of several for one report the last counts. Lines
-are added whole, with the file locked, so that builds with many jobs do not mix theirs. Names with bytes that are no
-characters have these as `\\udcXX`, as Python does, so that every line is ASCII.
+`DIR/.incc/manifest.jsonl` has a line for each report that was written; if there are several for one report, the last
+counts. Lines are added whole, with the file locked, so that the jobs of a build do not mix theirs. Bytes in names that
+are not valid UTF-8 are written as `\\udcXX`, as Python does, so every line is ASCII.
 """
 
 from __future__ import annotations
@@ -22,30 +22,35 @@ if TYPE_CHECKING:
     from incc.report import types as t
 
 OWN = ".incc"
-"""The folder, in a folder of reports, of what is not a report."""
+"""The folder, within a folder of reports, for files other than reports."""
 
 NAME = os.path.join(OWN, "manifest.jsonl")
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """A report: its file's `report` name; the command's working directory `folder`, the `source` and the `output` as
-    the command names them, and the `command`; the output's `digest` when the report was written, "" where there was
-    none; on which `way` the code was had (`Unit.way`), by which version of `incc`, and the `key` in the cache of
-    units, "" for none."""
+    """A line of the manifest: one report."""
 
     report: str
+    """The report's file name."""
     folder: str
+    """The command's working directory."""
     source: str
+    """The source as the command names it."""
     output: str
+    """The output as the command names it."""
     command: tuple[str, ...]
     digest: str
+    """The output's digest when the report was written; empty if there was no output."""
     way: str
+    """The origin of the code; see `Unit.way`."""
     incc: str = __version__
+    """The version of incc."""
     key: str = ""
+    """The key in the cache of units; empty for none."""
 
 
 def entry_of(report: str, unit: t.Unit, digest: str, key: str = "") -> Entry:
-    """What is noted of a unit's report."""
+    """Return the entry for a unit's report."""
     source = unit.source or unit.assembly_file
     command = tuple(unit.command)
     return Entry(
@@ -61,7 +66,7 @@ def entry_of(report: str, unit: t.Unit, digest: str, key: str = "") -> Entry:
 
 
 def line_of(entry: Entry) -> str:
-    """The line of an entry. The digest stands first: it is the only thing that is not in the cache of units."""
+    """Return the line of an entry. The digest comes first, since the cache of units lacks only this."""
     fields = {"digest": entry.digest, **{n: v for n, v in asdict(entry).items() if n != "digest"}}
     return json.dumps(fields, separators=(",", ":")) + "\n"
 
@@ -86,8 +91,10 @@ def add(folder: str, lines: str) -> None:
 
 
 def read(folder: str) -> dict[str, Entry]:
-    """The entries of a folder by the names of their reports, in the order in which they were written last. Lines that
-    are damaged or of another kind are passed over. Raises OSError but where there is no list."""
+    """Return the entries of a folder by the names of their reports, in the order of the last writes.
+
+    Damaged lines and lines of another kind are skipped. Raises OSError, except if there is no list.
+    """
     try:
         with open(os.path.join(folder, NAME), "rb") as file:
             data = file.read()
@@ -114,8 +121,10 @@ def read(folder: str) -> dict[str, Entry]:
 
 
 def compact(folder: str, gone: Iterable[str] = ()) -> None:
-    """Write the list anew with one line for each report that is there, without those that are `gone`. What others add
-    meanwhile is kept: the file stays the same one, and locked. Raises OSError."""
+    """Rewrite the list with one line for each existing report that is not in `gone`.
+
+    The file stays the same and is locked, so lines that others add meanwhile are kept. Raises OSError.
+    """
     import fcntl
 
     try:
@@ -139,7 +148,7 @@ def compact(folder: str, gone: Iterable[str] = ()) -> None:
 
 
 def digest_of(path: str) -> str:
-    """The digest of a file's bytes, "" where there is no such file or it cannot be read."""
+    """Return the digest of a file's bytes; empty if there is no such file or it cannot be read."""
     import hashlib
     import stat
 

@@ -1,4 +1,4 @@
-"""What files in a folder of reports are called, and which file a command makes of a source."""
+"""The names of files in a folder of reports, and the output of a command."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from incc.report import types as t
 
 LONGEST = 100
-"""Bytes of a source's name that a report's name begins with. File systems take 255; what follows, a temporary file's
-ending too, has to fit."""
+"""The longest part of a source's name in a report's name, in bytes. File systems allow 255, which must also hold the
+rest of the name and a temporary file's suffix."""
 
 
 def name_for(source: str, identity: Sequence[str], ending: str) -> str:
-    """A file's name for what was made of `source`: the same for the same identity, another for any other."""
+    """Return a file's name for a result of `source`: the same for the same identity, another for any other."""
     import hashlib
 
     digest = hashlib.blake2b("\0".join(identity).encode("utf-8", "surrogateescape"), digest_size=6).hexdigest()
@@ -35,9 +35,11 @@ def name_for(source: str, identity: Sequence[str], ending: str) -> str:
 
 
 def identity_of(unit: t.Unit, folder: str = "") -> tuple[str, ...]:
-    """What makes a unit that unit in a folder of reports: folder, source and output, where these are known, so that
-    what is compiled again with other options replaces what it was; else its source, and the command that is run in
-    `folder`, by default here."""
+    """Return the identity of a unit in a folder of reports.
+
+    It consists of folder, source and output if these are known, so that a compilation with other options replaces the
+    report; otherwise of the source and the command that runs in `folder` (default: the current one).
+    """
     source = unit.source or unit.assembly_file
     if unit.folder and unit.output:
         return unit.folder, source, unit.output
@@ -45,12 +47,12 @@ def identity_of(unit: t.Unit, folder: str = "") -> tuple[str, ...]:
 
 
 def report_name(unit: t.Unit, ending: str, folder: str = "") -> str:
-    """The name of a unit's report in a folder. `folder`: as of `identity_of`."""
+    """Return the name of a unit's report; `folder` is as in `identity_of`."""
     return name_for(unit.source or unit.assembly_file, identity_of(unit, folder), ending)
 
 
 def parts(report: t.Report) -> list[t.Report]:
-    """A report for each source of a command: analyses of one source for several cores stay together."""
+    """Return a report for each source of a command; analyses of one source for several cores stay together."""
     grouped: dict[tuple[str, ...], list[t.Unit]] = {}
     for unit in report.units:
         grouped.setdefault(identity_of(unit), []).append(unit)

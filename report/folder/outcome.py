@@ -1,4 +1,4 @@
-"""Puts reports into a folder: each whole, under a name of its own, and noted in the folder's list."""
+"""Writes reports into a folder: each whole, under its own name, and listed in the manifest."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 def put(
     folder: str, name: str, unit: t.Unit, text: str | bytes, digest: str | None = None, key: str = ""
 ) -> manifest.Entry:
-    """Write a unit's report, in a folder that exists, and add it to the folder's list if it is of a compilation.
+    """Write a unit's report into an existing folder, and list it if it is of a compilation.
 
-    `digest`: of the unit's output, None to look at it; `key`: in the cache of units. Raises OSError.
+    `digest` is the output's digest (None: compute it), `key` the key in the cache of units. Raises OSError.
     """
     from incc.support.files import replace_file
 
@@ -32,7 +32,7 @@ def put(
 
 
 def put_cached(folder: str, name: str, rest: str, report: bytes, digest: str) -> None:
-    """Write a report that the cache of units has, as the front does. Raises OSError."""
+    """Write a report from the cache of units, as the front does. Raises OSError."""
     import json
 
     from incc.support.files import replace_file
@@ -42,7 +42,7 @@ def put_cached(folder: str, name: str, rest: str, report: bytes, digest: str) ->
 
 
 def rest_of(entry: manifest.Entry) -> str:
-    """What of an entry's line does not depend on its output: what stands behind the digest."""
+    """Return the part of an entry's line after the digest, which does not depend on the output."""
     head = '{"digest":"",'
     line = manifest.line_of(replace(entry, digest=""))
     assert line.startswith(head)
@@ -50,7 +50,7 @@ def rest_of(entry: manifest.Entry) -> str:
 
 
 def withdraw(folder: str, name: str) -> None:
-    """Remove a report, if it is there, of what is not to be analysed any more. Raises OSError."""
+    """Remove the report of a unit that is no longer to be analysed, if there is one. Raises OSError."""
     try:
         os.unlink(os.path.join(folder, name))
     except FileNotFoundError:

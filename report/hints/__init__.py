@@ -1,10 +1,9 @@
-"""What to do about a kernel's limit, where that follows from the data with certainty.
+"""Hints: advice against a kernel's limit that follows from the data with certainty.
 
-A rule is a function from the facts, and from how the code was compiled, to a hint or None. A hint names the rule, says
-its advice in a sentence, carries its evidence (the instructions by index, and figures that it follows from), and what
-to try: compiler flags, exactly as on a command line, and a change to the source. A rule that could be wrong stays
-silent. Which flags do what for which compiler is in `advice.py`; `bench/hints.py` follows the hints and measures what
-comes of it.
+A rule is a function from the facts, and from how the code was compiled, to a hint or None. A hint names the rule, gives
+its advice in a sentence, and carries its evidence (instructions by index, and figures) and its remedy: compiler flags,
+exactly as on a command line, and a change to the source. A rule that could be wrong returns None. `advice.py` lists the
+effects of flags by compiler; `bench/hints.py` follows the hints and measures the gain.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def hints(facts: KernelResult, build: Build, spread: KernelRange | None = None) -> list[t.Hint]:
-    """The hints of all rules that apply, in a fixed order; at last what follows from the range, `spread`."""
+    """Return the hints of all applicable rules in a fixed order; those that follow from the range come last."""
     rules = RULES if build.optimises else completeness.RULES
     found = [hint for rule in rules if (hint := rule(facts, build)) is not None]
     # Why it is not vectorised has been said, and better.

@@ -1,7 +1,7 @@
-"""Which of a compiler's flags do what a hint advises, and which of them are in use already.
+"""The compiler flags for each hint, by compiler, and the flags that are already in use.
 
-The one table, `REMEDIES`, follows from what `bench/hints.py` finds: with `--all` it also tries the rows that do not
-pay, and `--check` fails where a row says otherwise than what it finds.
+The only table, `REMEDIES`, follows from the results of `bench/hints.py`: with `--all` it also tries the rows that do
+not pay, and `--check` fails if a row contradicts its results.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
     from incc.frontends.unit import Unit
 
 GCC, CLANG, ANY = "gcc", "clang", ""
-"""Families of compilers: with gcc are g++ and gfortran. ANY: nobody knows, since only assembly was given."""
+"""Families of compilers; gcc includes g++ and gfortran. ANY: unknown, since the input is assembly."""
 
 
 class Build(msgspec.Struct, frozen=True, kw_only=True):
-    """How a unit was compiled, as far as its compiler's name, version and command say.
-
-    `family`; `version`: the major one, 0 if unknown; `fortran`: the source's language has no errno. `state`: the values
-    of the options that the table is about, by name: on or off, a number, or a word. `baseline`: no option lets it use
-    more than every processor of the instruction set has. `target`: the core that the options name, "native" for the
-    host, "" if none. `native`: the analysis is for the host.
-    """
+    """The compilation of a unit, according to its compiler's name, version and command."""
 
     family: str = ANY
     version: int = 0
+    """The major version; 0 if unknown."""
     fortran: bool = False
+    """True if the source's language has no errno."""
     state: Mapping[str, bool | int | str] = {}
+    """The values of the table's options by name: on or off, a number, or a word."""
     baseline: bool = False
+    """True if no option allows more than the instruction set's baseline."""
     target: str = ""
+    """The core that the options name, "native" for the host; empty if none."""
     native: bool = False
+    """True if the analysis is for the host."""
 
     def march(self, core: str) -> str:
-        """The option that lets the compiler use what a core has; "" where there is none, or it does not know it."""
+        """Return the option that enables a core's instructions; "" if there is none or the compiler lacks it."""
         if self.family == ANY:
             return ""
         if self.native:
@@ -46,7 +46,7 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
         return f"-march={core}" if least and self.version >= least[self.family == CLANG] else ""
 
     def in_effect(self, flag: str) -> bool:
-        """Whether a flag would change nothing, since it or one that implies it is in use."""
+        """Return True if a flag would change nothing, since it or one that implies it is in use."""
         if flag == "-O3":
             return self.state.get("level") in ("3", "fast")
         name, value = _read(flag)
@@ -57,12 +57,12 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def optimises(self) -> bool:
-        """Whether the compiler was told to optimise; yes where nobody knows."""
+        """True if the compiler was told to optimise, or if this is unknown."""
         return self.family == ANY or self.state["level"] not in ("0", "g")
 
     @property
     def vectorises(self) -> bool:
-        """Whether loops of unknown length are vectorised where that pays."""
+        """True if the compiler vectorises loops of unknown length where that pays."""
         level, tree = self.state.get("level", "3"), self.state.get("tree-vectorize")
         if self.family == ANY:
             return True
@@ -78,7 +78,7 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def reorders(self) -> bool:
-        """Whether sums may be reordered."""
+        """True if the compiler may reorder sums."""
         needed = ["-fassociative-math", "-fno-signed-zeros"]
         if self.family == GCC:
             needed.append("-fno-trapping-math")  # else gcc takes the first one back
@@ -86,24 +86,26 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
 
 
 ASSEMBLY = Build()
-"""Of assembly that was given."""
+"""The build of assembly input."""
 
 
 class Remedy(msgspec.Struct, frozen=True, kw_only=True):
-    """Flags that do what a hint advises, for one family of compilers.
-
-    `name`: what of. `family`: ANY for flags that gcc and clang both have, and that work in both. `flags`: all that it
-    takes. `least`: the first major version that has them. `vectorises`: that is how they help. `changes`: what they may
-    do to results, "" for nothing. `pays`: whether they are advised; those that are not gained nothing.
-    """
+    """Flags that follow a hint's advice, for one family of compilers."""
 
     name: str
+    """The remedy's name."""
     family: str
+    """GCC, CLANG, or ANY for flags that work in both."""
     flags: tuple[str, ...]
+    """All flags that it takes."""
     least: int = 0
+    """The first major version that has them."""
     vectorises: bool = False
+    """True if they help by vectorisation."""
     changes: str = ""
+    """Their possible effect on results; empty for none."""
     pays: bool = True
+    """True if they are advised, False if they gained nothing."""
 
 
 ROUNDING = "may change rounding"
@@ -179,23 +181,24 @@ REMEDIES = (
     Remedy(name="align-loops", family=ANY, flags=("-falign-loops=64",)),
     Remedy(name="single-constants", family=GCC, flags=("-fsingle-precision-constant",), changes=ROUNDING, pays=False),
 )
-"""What `python bench/hints.py --all --markdown` prints is the reason for every row."""
+"""The output of `python bench/hints.py --all --markdown` is the reason for every row."""
 
 
 class Advice(msgspec.Struct, frozen=True):
-    """Flags to add, and what they may do to results ("" for nothing)."""
+    """Flags to add."""
 
     flags: tuple[str, ...]
     changes: str
+    """Their possible effect on results; empty for none."""
 
     @property
     def text(self) -> str:
-        """The flags as they stand in a sentence."""
+        """The flags as written in a sentence."""
         return " ".join(self.flags) + (f" ({self.changes})" if self.changes else "")
 
 
 def advise(name: str, build: Build) -> Advice | None:
-    """The flags of a remedy that are not in use; None where there is nothing to add, or nothing that helps."""
+    """Return the flags of a remedy that are not in use; None if there are none, or none that help."""
     for remedy in REMEDIES:
         if remedy.pays and (remedy.name, remedy.family) == (name, build.family):
             return _advice(remedy, build)
@@ -203,7 +206,7 @@ def advise(name: str, build: Build) -> Advice | None:
 
 
 def tried(name: str, build: Build) -> list[Advice]:
-    """The flags of a remedy that were found not to help: for whoever wants to see for himself."""
+    """Return the flags of a remedy that did not help when tried, for benchmarks."""
     rows = [r for r in REMEDIES if not r.pays and (r.name, r.family) == (name, build.family)]
     return [advice for row in rows if (advice := _advice(row, build)) is not None]
 
@@ -219,7 +222,7 @@ def _advice(remedy: Remedy, build: Build) -> Advice | None:
 
 
 def _vectorise(build: Build) -> list[str]:
-    """What makes a compiler vectorise that does not."""
+    """Return the flags that make a compiler vectorise."""
     if build.state.get("tree-vectorize") is False:
         # An option of its own takes it from all levels.
         name = "-ftree-vectorize" if build.family == GCC else "-fvectorize"
@@ -231,7 +234,7 @@ def _vectorise(build: Build) -> list[str]:
 
 
 def read_build(unit: Unit, native: bool = False) -> Build:
-    """How a unit was compiled. `native`: it is analysed for the host."""
+    """Return the build of a unit; `native` if the analysis is for the host."""
     family = _family(unit.compiler, unit.compiler_version)
     if family == ANY:
         return Build()
@@ -278,7 +281,7 @@ _MARCH = {
 
 
 def _family(compiler: str, version: str) -> str:
-    """The family of a compiler by its name, or, of a `cc`, by the version that it gives."""
+    """Return the family of a compiler from its name or, for `cc`, from its version."""
     for name in (compiler, version):
         if "clang" in name:
             return CLANG
@@ -324,7 +327,7 @@ _GROUPS = {"fast-math": _FAST, "unsafe-math-optimizations": _UNSAFE}
 
 
 def _read(flag: str) -> tuple[str, bool | int | str]:
-    """An option's name and its value; "" for one that is not among those that are looked at."""
+    """Return an option's name and its value; "" for an option that the table does not need."""
     flag = _OTHER_NAMES.get(flag, flag)
     name, equals, value = flag.partition("=")
     if equals:
@@ -341,8 +344,11 @@ def _read(flag: str) -> tuple[str, bool | int | str]:
 
 
 def _state(arguments: Sequence[str], family: str, fortran: bool) -> dict[str, bool | int | str]:
-    """The values of options after all arguments, of which the last one wins. The exception is gcc's -Ofast, which goes
-    before all others wherever it stands (GCC's opts.c, default_options_optimization); clang's is where it stands."""
+    """Return the values of options after all arguments; the last one wins.
+
+    The exception is gcc's -Ofast, which is applied before all others regardless of its position (GCC's opts.c,
+    default_options_optimization); clang's is applied in its position.
+    """
     words = [a for n, a in enumerate(arguments) if n == 0 or arguments[n - 1] not in _TAKES_NEXT]
     words = [f"--param={b}" if a == "--param" else b for a, b in zip(["", *words], words, strict=False)]
     levels = [word[2:] for word in words if word.startswith("-O")]

@@ -1,4 +1,4 @@
-"""Divisions, conversions and the functions of the mathematical library."""
+"""Rules on divisions, conversions and functions of the mathematical library."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def invariant_divisor(facts: KernelResult, build: Build) -> t.Hint | None:
-    """The divider limits the loop, and a divisor does not change in it: its reciprocal can be computed before."""
+    """Advise to multiply by the reciprocal if the divider limits the loop and a divisor does not change."""
     if "divider" not in facts.limits or not facts.kernel.is_loop:
         return None
     written = {
@@ -59,8 +59,10 @@ def invariant_divisor(facts: KernelResult, build: Build) -> t.Hint | None:
 
 
 def integer_division(facts: KernelResult, build: Build) -> t.Hint | None:
-    """The divider limits the loop with divisions of integers by one that does not change. Of 32 bits, they are exact
-    as divisions of doubles, which are faster and which compilers vectorise."""
+    """Advise to divide as doubles if integer divisions by an invariant limit the loop.
+
+    Divisions of 32-bit integers are exact as divisions of doubles, which are faster and which compilers vectorise.
+    """
     kernel = facts.kernel
     if "divider" not in facts.limits or not kernel.is_loop:
         return None
@@ -91,8 +93,11 @@ def integer_division(facts: KernelResult, build: Build) -> t.Hint | None:
 
 
 def conversions(facts: KernelResult, build: Build) -> t.Hint | None:
-    """Conversions limit the loop: between float and double there and back, which comes of a constant or a function of
-    the wrong type, or between integers and floating point."""
+    """Report conversions that limit the loop.
+
+    These are conversions from float to double and back, caused by a constant or a function of the wrong type, or
+    conversions between integers and floating point.
+    """
     kernel = facts.kernel
     wider, narrower = operations(kernel, "widen"), operations(kernel, "narrow")
     integers = operations(kernel, "from-integer", "to-integer")
@@ -125,8 +130,11 @@ _ROOTS = frozenset(("sqrt", "sqrtf"))
 
 
 def math_errno(facts: KernelResult, build: Build) -> t.Hint | None:
-    """A square root that has to set errno for negative numbers is an instruction and a branch around a call of the
-    library's function, and no loop with it is vectorised."""
+    """Advise -fno-math-errno for square roots.
+
+    A square root that has to set errno for negative numbers is an instruction and a branch around a library call, and
+    no loop with it is vectorised.
+    """
     kernel = facts.kernel
     called = [i for i in calls(kernel) if callee(kernel, i) in _ROOTS]
     advice = advise("errno", build)
@@ -162,7 +170,7 @@ _VECTOR_FUNCTIONS = frozenset(name + end for name in ("exp", "log", "pow", "sin"
 
 
 def math_call(facts: KernelResult, build: Build) -> t.Hint | None:
-    """A loop's only calls are to functions that glibc has for vectors as well."""
+    """Advise the vector library if a loop calls only functions for which glibc has vector versions."""
     kernel = facts.kernel
     found = calls(kernel)
     advice = advise("vector-functions", build)

@@ -1,4 +1,4 @@
-"""Loop-carried dependencies that need not be: sums, maxima, and values that go through memory."""
+"""Rules on avoidable loop-carried dependencies: sums, maxima, and values that go through memory."""
 
 from __future__ import annotations
 
@@ -33,11 +33,12 @@ if TYPE_CHECKING:
 
 
 def sum_chain(facts: KernelResult, build: Build) -> t.Hint | None:
-    """A chain of floating-point additions whose partial sums nobody else reads is a reduction: with several
-    accumulators the additions of different iterations overlap. So is one of multiplications.
+    """Advise several accumulators, or reordering, if a reduction limits the loop.
 
-    A running sum that is stored in each iteration is no reduction, nor is a recurrence that multiplies what it carries.
-    Where several chains limit the loop alike, all of them must be reductions.
+    A chain of floating-point additions is a reduction if nothing else reads its partial sums; with several accumulators
+    the additions of different iterations overlap. The same holds for multiplications. A running sum that is stored in
+    each iteration is no reduction, nor is a recurrence that multiplies what it carries. If several chains limit the
+    loop alike, all of them must be reductions.
     """
     chains = _chains_alike(facts)
     product = bool(chains) and all(_is_product(chain, facts) for chain in chains)
@@ -64,8 +65,10 @@ def sum_chain(facts: KernelResult, build: Build) -> t.Hint | None:
 
 
 def extremum_chain(facts: KernelResult, build: Build) -> t.Hint | None:
-    """A chain of maxima or minima: their order does not matter, but for NaN and the sign of zero, for whose sake a
-    compiler keeps it."""
+    """Report a limiting chain of maxima or minima.
+
+    Their order does not matter, except for NaN and the sign of zero, which is why a compiler keeps it.
+    """
     chains = _chains_alike(facts)
     members = [i for chain in chains for i in chain_instructions(chain)]
     if not members or not set(members) <= set(operations(facts.kernel, "extremum")):
@@ -91,7 +94,7 @@ def extremum_chain(facts: KernelResult, build: Build) -> t.Hint | None:
 
 
 def memory_chain(facts: KernelResult, build: Build) -> t.Hint | None:
-    """The limiting chain stores a value and loads it back."""
+    """Report a limiting chain that stores a value and loads it back."""
     chain = _limiting_chain(facts)
     # A function that is called may change every register that could hold the value.
     if chain is None or calls(facts.kernel) or not worth_breaking(facts):
@@ -136,8 +139,11 @@ _WITHOUT_ALIAS_CHECKS = 14
 
 
 def stored_accumulator(facts: KernelResult, build: Build) -> t.Hint | None:
-    """What is added up is stored in each iteration, to one place that may be part of the array that is read: so no
-    compiler may add several elements at once, though it may reorder the sum."""
+    """Advise a local accumulator if a sum is stored to one place in each iteration.
+
+    The place may be part of the array that is read, so no compiler may add several elements at once, even if it may
+    reorder the sum.
+    """
     kernel = facts.kernel
     places = stored_in_place(kernel)
     if not kernel.is_loop or not places or not build.family or calls(kernel) or inner_branches(kernel):
@@ -187,11 +193,12 @@ _RECURRENCES = {
 
 
 def recurrence(facts: KernelResult, build: Build) -> t.Hint | None:
-    """What limits a loop is a chain that only another algorithm breaks, since no compiler may or does change the order
-    of its operations: floating-point numbers that are both added to and multiplied, or whose running sums are stored; a
-    load from the address that the last one loaded; integers that are looked up in tables, or multiplied or shifted and
-    then something else. What may be a reduction, perhaps under a condition, is none of these, so a chain with anything
-    else in it is left alone.
+    """Report a limiting chain that only another algorithm breaks.
+
+    No compiler may change, or changes, the order of such operations: floating-point numbers that are both added to and
+    multiplied, or whose running sums are stored; a load from the address that the last one loaded; integers that are
+    looked up in tables, or multiplied or shifted and then processed further. A possible reduction, perhaps under a
+    condition, does not count, so chains with any other operation are ignored.
     """
     chains = _chains_alike(facts, CLOSE)
     kinds = {_recurrence_kind(chain, facts) for chain in chains}
@@ -236,7 +243,7 @@ _IN_ORDER = frozenset(
 
 
 def _recurrence_kind(chain: Chain, facts: KernelResult) -> str | None:
-    """Which kind of recurrence a chain is; None where it may be none."""
+    """Return the kind of recurrence that a chain is; None if it may be none."""
     kernel = facts.kernel
     # From an instruction's load to its result nothing is carried; what goes through memory a register would shorten.
     steps = [step for step in chain.steps if step.location >= 0 or step.producer != step.consumer or step.distance]
@@ -269,14 +276,14 @@ def _recurrence_kind(chain: Chain, facts: KernelResult) -> str | None:
 
 
 def _is_stored(members: Sequence[int], facts: KernelResult) -> bool:
-    """Whether what a chain carries is stored in each iteration, to another place each time."""
+    """Return True if a chain's value is stored in each iteration, to another place each time."""
     flags = facts.bound.instruction_flags
     stores = {e.consumer for e in facts.analysis.edges if e.producer in members and flags[e.consumer] & IS_STORE}
     return bool(stores) and not stores & set(stored_in_place(facts.kernel))
 
 
 def _feeds_address(step: Step, facts: KernelResult) -> bool:
-    """Whether what a step carries is (part of) the address that its consumer loads from."""
+    """Return True if a step's value is (part of) the address that its consumer loads from."""
     root = facts.bound.location_names[step.location]
     consumer = facts.kernel.instructions[step.consumer]
     return any(
@@ -287,8 +294,10 @@ def _feeds_address(step: Step, facts: KernelResult) -> bool:
 
 
 def _chains_alike(facts: KernelResult, reached: float = 1) -> list[Chain]:
-    """The chains that limit a loop, all as long as each other; none where the loop would not gain without them. Below 1
-    `reached` is the share of the prediction that is enough where no bound explains it."""
+    """Return the chains that limit a loop, all of the same length; none if the loop would not gain without them.
+
+    If no bound explains the prediction, chains count if they reach the share `reached` of it.
+    """
     close = not facts.limits and facts.bounds.loop_carried >= Fraction(reached) * facts.cycles
     if _limiting_chain(facts) is None and not (close and facts.analysis.chains):
         return []
@@ -299,8 +308,10 @@ def _chains_alike(facts: KernelResult, reached: float = 1) -> list[Chain]:
 
 
 def _several(facts: KernelResult, chains: int) -> int:
-    """As many variables as are under way at once if nothing waits, a power of two: the chain's latency by what the
-    loop's other limits leave for an addition."""
+    """Return the number of variables that are in flight if nothing waits, as a power of two.
+
+    It is the chain's latency divided by the cycles that the loop's other limits allow for an addition.
+    """
     bounds = facts.bounds
     least = max(bounds.port, bounds.divider, bounds.front_end, bounds.retire)
     count = 2 * chains
@@ -316,7 +327,7 @@ def _limiting_chain(facts: KernelResult) -> Chain | None:
 
 
 def _is_reduction(chain: Chain, facts: KernelResult) -> bool:
-    """Whether the chain only adds to what it carries, and nothing outside reads the partial sums."""
+    """Return True if the chain only adds to its value, and nothing outside reads the partial sums."""
     for step in chain.steps:
         root = facts.bound.location_names[step.location] if step.location >= 0 else ""
         if root not in _addend_roots(facts.kernel.instructions[step.consumer]):
@@ -326,7 +337,7 @@ def _is_reduction(chain: Chain, facts: KernelResult) -> bool:
 
 
 def _is_product(chain: Chain, facts: KernelResult) -> bool:
-    """Whether the chain only multiplies what it carries by something else, and nothing outside reads it."""
+    """Return True if the chain only multiplies its value by other values, and nothing outside reads it."""
     members = chain_instructions(chain)
     instructions = [facts.kernel.instructions[i] for i in members]
     if any(isa(facts.kernel.isa).work_of(i) != "floating-point multiplications" for i in instructions):
@@ -344,8 +355,10 @@ def _is_product(chain: Chain, facts: KernelResult) -> bool:
 
 
 def _addend_roots(instruction: Instruction) -> frozenset[str]:
-    """The registers that an addition, subtraction or fused multiply-add adds without scaling them, or that a move
-    copies; empty for anything else. A register that is a factor too is not among them."""
+    """Return the registers that an addition, subtraction or fused multiply-add adds unscaled, or that a move copies.
+
+    The result is empty for other instructions. A register that is also a factor is not included.
+    """
     if instruction.move:  # hands the sum on
         return frozenset(root for operand, root in _operand_roots(instruction) if operand == 1)
     if instruction.sum is None:

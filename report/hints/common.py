@@ -1,4 +1,4 @@
-"""What rules share: how a hint is made, and what can be known of a kernel."""
+"""Functions that the rules share: making hints, and facts about a kernel."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from incc.report.hints.advice import Advice
 
 WORTH = Fraction(95, 100)
-"""What following a hint has to leave of the cycles, at most."""
+"""The largest share of the cycles that may remain after following a hint."""
 
 
 def hint(
     rule: Any, text: str, evidence: Mapping[str, Any], advice: Advice | None = None, source_change: str = ""
 ) -> t.Hint:
-    """A hint, with the flags of an advice (None: there are none), and what to change in the source ("": nothing)."""
+    """Return a hint with the flags of an advice (None: no flags) and a change to the source ("": none)."""
     flags = list(advice.flags) if advice else []
     return t.Hint(
         rule=rule, text=text, evidence=dict(evidence), flags=flags, source_change=source_change,
@@ -31,18 +31,18 @@ def hint(
 
 
 def either(source_change: str, advice: Advice | None) -> str:
-    """What to do, as the end of a sentence: a change to the source, or flags."""
+    """Return the remedy as the end of a sentence: a change to the source, or flags."""
     return f"{source_change}, or {advice.text}" if advice else source_change
 
 
 def operations(kernel: Kernel, *names: str) -> list[int]:
-    """The instructions (indices) that do one of these operations (see `Isa.advice_class`)."""
+    """Return the instructions (indices) that do one of these operations (see `Isa.advice_class`)."""
     advice_class = isa(kernel.isa).advice_class
     return [i for i, instruction in enumerate(kernel.instructions) if advice_class(instruction.mnemonic) in names]
 
 
 def written_roots(kernel: Kernel) -> frozenset[str]:
-    """The registers that a kernel writes."""
+    """Return the registers that a kernel writes."""
     return frozenset(
         access.register.root
         for instruction in kernel.instructions
@@ -52,8 +52,10 @@ def written_roots(kernel: Kernel) -> frozenset[str]:
 
 
 def stored_in_place(kernel: Kernel) -> list[int]:
-    """The instructions that store to the same address in each iteration, other than to the stack, where a compiler
-    keeps what it has no register for."""
+    """Return the instructions that store to the same address in each iteration.
+
+    Stores to the stack are left out, since compilers spill registers there.
+    """
     moving = written_roots(kernel) | isa(kernel.isa).stack_registers
     return [
         i
@@ -69,7 +71,7 @@ def _is_fixed(access: MemoryAccess, moving: frozenset[str]) -> bool:
 
 
 def worth_breaking(facts: KernelResult) -> bool:
-    """Whether a kernel gains if nothing waits for earlier results: simulated, else by the other bounds."""
+    """Return True if a kernel gains from ignoring dependencies, judged by simulations or else by the other bounds."""
     names = ("register-dependencies", "memory-dependencies", "dependencies")
     tried = [w.cycles for w in facts.what_ifs if w.name in names]
     bounds = facts.bounds
@@ -78,7 +80,7 @@ def worth_breaking(facts: KernelResult) -> bool:
 
 
 def bound_without(facts: KernelResult, left_out: Collection[int]) -> Fraction:
-    """The largest bound of ports, units and front end without some instructions (indices)."""
+    """Return the largest bound of ports, units and front end without some instructions (indices)."""
     bound = facts.bound
     uops: list[tuple[int, int]] = []
     slots = 0
@@ -97,22 +99,22 @@ def bound_without(facts: KernelResult, left_out: Collection[int]) -> Fraction:
 
 
 def calls(kernel: Kernel) -> list[int]:
-    """The instructions (indices) that call functions, whose time nobody knows."""
+    """Return the instructions (indices) that call functions, whose time is unknown."""
     return [i for i, instruction in enumerate(kernel.instructions) if instruction.branch == "call"]
 
 
 def callee(kernel: Kernel, i: int) -> str:
-    """The function that an instruction calls, without what says how it is linked; "" if it is not named."""
+    """Return the function that an instruction calls, without a linkage suffix; "" if it is not named."""
     return kernel.instructions[i].target.partition("@")[0]
 
 
 def inner_branches(kernel: Kernel) -> list[int]:
-    """The conditional branches on the path, without the one that closes the loop."""
+    """Return the conditional branches on the path, without the one that closes the loop."""
     return [i for i, instruction in enumerate(kernel.instructions[:-1]) if instruction.branch == "conditional"]
 
 
 def steps(kernel: Kernel) -> dict[str, int]:
-    """How far the registers go on in an iteration that only constants are added to; 0 for those that stay."""
+    """Return the step per iteration of registers that only change by constants; 0 for invariant registers."""
     written = written_roots(kernel)
     found: dict[str, int] = {}
     for instruction in kernel.instructions:
@@ -133,7 +135,7 @@ _UNKNOWN = 1 << 62
 
 
 def step_of(access: MemoryAccess, registers: Mapping[str, int]) -> int | None:
-    """How many bytes an access goes on in an iteration; None where that is not known. `registers`: as from `steps`."""
+    """Return the bytes by which an access advances per iteration, given the result of `steps`; None if unknown."""
     total = 0
     for register, factor in ((access.base, 1), (access.index, access.scale)):
         if register is not None:

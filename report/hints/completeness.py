@@ -1,4 +1,4 @@
-"""What is missing in an analysis, or what it is not worth making of."""
+"""Rules on incomplete analyses, and on code that is not worth analysing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def unknown_instructions(facts: KernelResult, build: Build) -> t.Hint | None:
-    """Instructions that are not in the model make every figure a lower bound."""
+    """Warn that instructions that the model lacks make every figure a lower bound."""
     unknown = list(facts.unknown)
     if not unknown:
         return None
@@ -32,7 +32,7 @@ def unknown_instructions(facts: KernelResult, build: Build) -> t.Hint | None:
 
 
 def refused_statements(facts: KernelResult, build: Build) -> t.Hint | None:
-    """Statements that could not be decoded are missing in the analysis."""
+    """Warn that the analysis lacks statements that could not be decoded."""
     refused = facts.kernel.refused
     if not refused:
         return None
@@ -49,7 +49,7 @@ def refused_statements(facts: KernelResult, build: Build) -> t.Hint | None:
 
 
 def not_optimised(facts: KernelResult, build: Build) -> t.Hint | None:
-    """Of a loop that the compiler was told not to optimise, nothing else is worth saying."""
+    """Advise to optimise; for a loop compiled without optimisation this is the only advice."""
     advice = advise("optimise", build)
     if build.optimises or advice is None or not facts.kernel.is_loop:
         return None
@@ -62,4 +62,4 @@ def not_optimised(facts: KernelResult, build: Build) -> t.Hint | None:
 
 
 RULES = (unknown_instructions, refused_statements, not_optimised)
-"""Those that hold whatever the compiler was told."""
+"""The rules that apply regardless of the compiler's options."""

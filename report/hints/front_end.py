@@ -1,4 +1,4 @@
-"""What keeps µops from coming: where code lies, and the loop's own instructions."""
+"""Rules on the front end: code placement, and loop overhead."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ _PLACE_MATTERS = 1.05
 
 
 def code_placement(facts: KernelResult, build: Build) -> t.Hint | None:
-    """Fetch, decoders and µop cache work on aligned blocks of code, and where a section will lie is not known before
-    the program is linked. Each place is simulated; what is said of an aligned loop was simulated too."""
+    """Advise to align a loop whose speed depends on its address.
+
+    Fetch, decoders and µop cache work on aligned blocks of code, and a section's address is unknown before linking.
+    Each address is simulated, and so is the aligned loop.
+    """
     if not facts.placements:
         return None
     unit = facts.kernel.alignment_unit
@@ -54,11 +57,11 @@ def code_placement(facts: KernelResult, build: Build) -> t.Hint | None:
 
 
 _MOST_UNROLLED = 25
-"""Instructions of a loop that gcc still unrolls eight times (its parameter max-unrolled-insns, 200)."""
+"""The most instructions of a loop that gcc unrolls eight times (its parameter max-unrolled-insns is 200)."""
 
 
 def loop_overhead(facts: KernelResult, build: Build) -> t.Hint | None:
-    """The front end limits a small loop, and a good part of what it issues counts and jumps: what unrolling saves."""
+    """Advise to unroll if the front end limits a small loop with much counting and branching."""
     kernel, bound, bounds = facts.kernel, facts.bound, facts.bounds
     advice = advise("unroll", build)
     if advice is None or not kernel.is_loop or "front_end" not in facts.limits or facts.unknown:

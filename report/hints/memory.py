@@ -1,4 +1,4 @@
-"""Loads and stores: addresses, and the order in which arrays are gone through."""
+"""Rules on loads and stores: addresses, and the order of accesses to arrays."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 
 def store_addresses(facts: KernelResult, build: Build) -> t.Hint | None:
-    """Store-address µops with an indexed address compete with loads for the load ports, where the core has a port for
-    simple store addresses only (port 7 of Haswell to Cascade Lake; Intel's optimisation manual, “Load and Store
-    Operation Enhancements” of Haswell). Silent unless the port bound would really be lower with simple addresses, and
-    unless it alone limits the kernel.
+    """Advise simple store addresses if indexed ones compete with loads for the load ports.
+
+    This happens on cores with a port for simple store addresses only (port 7 of Haswell to Cascade Lake; Intel's
+    optimisation manual, “Load and Store Operation Enhancements” of Haswell). The rule returns None unless the port
+    bound would really be lower with simple addresses, and unless it alone limits the kernel.
     """
     if facts.limits != ("port",):
         return None
@@ -72,9 +73,11 @@ def store_addresses(facts: KernelResult, build: Build) -> t.Hint | None:
 
 
 def strided(facts: KernelResult, build: Build) -> t.Hint | None:
-    """What lies side by side in memory and is not used together, as the members of structures, has to be sorted
-    within vectors. That it is so follows from streams that go on at different rates, or from elements that are loaded
-    and not used; shuffles for conversions and for gathers are not meant."""
+    """Advise to rearrange data if neighbours in memory, such as members of structures, are not used together.
+
+    They have to be sorted within vectors. Evidence is streams that advance at different rates, or elements that are
+    loaded and not used; shuffles for conversions and for gathers do not count.
+    """
     kernel = facts.kernel
     shuffles = operations(kernel, "shuffle")
     others = operations(kernel, "widen", "narrow", "from-integer", "to-integer", "gather")
@@ -125,7 +128,7 @@ def strided(facts: KernelResult, build: Build) -> t.Hint | None:
 
 
 def gather(facts: KernelResult, build: Build) -> t.Hint | None:
-    """A gather loads each of its elements by itself."""
+    """Report gathers, which load each of their elements separately."""
     kernel = facts.kernel
     found = operations(kernel, "gather")
     if not found or not kernel.is_loop:
@@ -146,8 +149,11 @@ def gather(facts: KernelResult, build: Build) -> t.Hint | None:
 
 
 def repeated_place(facts: KernelResult, spread: KernelRange | None) -> t.Hint | None:
-    """Counts in a table, by keys that the loop loads: one whose key is the one before's waits until that is stored.
-    What it costs is in the range; the data say how often it happens."""
+    """Report counters in a table whose index is loaded.
+
+    An update waits for the store of the one before if both have the same index. The range includes the cost; the data
+    determine how often it occurs.
+    """
     cause = next((c for c in spread.causes if c.kind == "aliasing"), None) if spread else None
     kernel = facts.kernel
     if cause is None or cause.most is None or facts.cycles > WORTH * cause.most:

@@ -1,4 +1,4 @@
-"""What the flags of hints bring: a unit's loops before and after, matched by function and line of the source."""
+"""Trials of the hints' flags: a unit's loops before and after, matched by function and line of the source."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def flag_sets(units: Iterable[t.Unit]) -> list[tuple[str, ...]]:
-    """The flags of each hint, in the order of the report and each once; last all together, if there are several."""
+    """Return the flags of each hint, in the order of the report and without repetition.
+
+    If there are several sets of flags, all of them together come last.
+    """
     sets = list(
         dict.fromkeys(
             tuple(hint.flags) for unit in units for kernel in unit.kernels for hint in kernel.hints if hint.flags
@@ -28,7 +31,7 @@ def flag_sets(units: Iterable[t.Unit]) -> list[tuple[str, ...]]:
 
 
 def trial(flags: Sequence[str], before: t.Unit, after: t.Unit | None, problem: str = "") -> t.Trial:
-    """What became of a unit's loops with more flags; `after` is None if there is nothing of it because of `problem`."""
+    """Return the comparison of a unit's loops with more flags; `after` is None if `problem` prevented a result."""
     rules = [
         hint.rule for kernel in before.kernels for hint in kernel.hints if hint.flags and set(hint.flags) <= set(flags)
     ]
@@ -41,8 +44,11 @@ def trial(flags: Sequence[str], before: t.Unit, after: t.Unit | None, problem: s
 
 
 def _main_loops(kernels: Sequence[t.Kernel]) -> dict[Key, t.Kernel]:
-    """For each function and line of the source the loop that does most in an iteration: the others run what it leaves
-    over. Loops without lines are told apart by nothing, so one of a function stands for them."""
+    """Return for each function and line of the source the loop that does most work per iteration.
+
+    The other loops run its remaining iterations. Loops without lines cannot be distinguished, so one per function
+    represents them.
+    """
     found: dict[Key, t.Kernel] = {}
     for kernel in kernels:
         if kernel.is_loop:
@@ -58,12 +64,14 @@ def _key(kernel: t.Kernel) -> Key:
 
 
 NEAR = 3
-"""Lines by which a loop may move: compilers give the line of its head or of something in it, as they find it."""
+"""Lines by which a loop may move: compilers report the line of its head or of something in it."""
 
 
 def _become(old: Mapping[Key, t.Kernel], kernels: Sequence[t.Kernel]) -> dict[Key, t.Kernel]:
-    """What loops have become: of those that are nearest to its line, in the same function and file, or wherever they
-    are, if it is the only one of its function, the one that does most in an iteration."""
+    """Return for each loop its successor: of the loops nearest to its line the one that does most work per iteration.
+
+    Candidates are in the same function and file, or anywhere if the loop is the only one of its function.
+    """
     found: dict[Key, t.Kernel] = {}
     for kernel in kernels:
         function, file, line = _key(kernel)
@@ -77,7 +85,7 @@ def _become(old: Mapping[Key, t.Kernel], kernels: Sequence[t.Kernel]) -> dict[Ke
 
 
 def _work(kernel: t.Kernel) -> float:
-    """How much of the source's loop an iteration does: elements where they are known, else in bytes."""
+    """Return the work of an iteration in elements if they are known, otherwise in bytes."""
     elements = kernel.elements
     return elements.per_iteration if elements else float(kernel.memory.step)
 
@@ -109,7 +117,7 @@ def _loop(before: t.Kernel, after: t.Kernel | None, flags: Sequence[str]) -> t.T
 
 
 def _of_element(kernel: t.Kernel) -> float | None:
-    """The cycles of an element, of the expected ones."""
+    """Return the expected cycles per element."""
     elements = kernel.elements
     return round(expected_cycles(kernel) / elements.per_iteration, 6) if elements else None
 

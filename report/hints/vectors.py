@@ -1,4 +1,4 @@
-"""Whether vectors are used, and how wide they are."""
+"""Rules on the use and the width of vectors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def scalar_arithmetic(facts: KernelResult, build: Build) -> t.Hint | None:
-    """A loop whose floating-point arithmetic is all scalar is not vectorised."""
+    """Report a loop that is not vectorised: its floating-point arithmetic is all scalar."""
     if not facts.kernel.is_loop:
         return None
     scalar = []
@@ -60,8 +60,10 @@ def scalar_arithmetic(facts: KernelResult, build: Build) -> t.Hint | None:
 
 
 def _is_plain(facts: KernelResult) -> bool:
-    """Whether nothing can be seen that could keep a loop from being vectorised: it goes on from element to element,
-    without a choice, a call, or a chain."""
+    """Return True if nothing visible prevents vectorisation.
+
+    The loop advances from element to element without a branch, a call, or a chain.
+    """
     kernel = facts.kernel
     if inner_branches(kernel) or "loop_carried" in facts.limits:
         return False
@@ -74,7 +76,7 @@ def _is_plain(facts: KernelResult) -> bool:
 
 
 def instruction_set(facts: KernelResult, build: Build) -> t.Hint | None:
-    """Packed arithmetic of the instruction set that every processor has, on a core that has wider vectors."""
+    """Advise -march for packed arithmetic of the baseline instruction set on a core with wider vectors."""
     bits = figures.operations(facts.kernel).vector_bits
     march = build.march(facts.model.name)
     if not bits or not march or not build.baseline or "loop_carried" in facts.limits or calls(facts.kernel):
@@ -91,9 +93,11 @@ def instruction_set(facts: KernelResult, build: Build) -> t.Hint | None:
 
 
 def vector_width(facts: KernelResult, build: Build) -> t.Hint | None:
-    """Vectors of 256 bits limit a loop of which the compiler may use 512, which it avoids for the sake of the clock of
-    Skylake-SP and Cascade Lake. Silent where the core is not twice as fast with them, nor where shuffles or divisions
-    are in the loop."""
+    """Advise 512-bit vectors if vectors of 256 bits limit a loop.
+
+    Compilers avoid 512 bits because of the lower clock of Skylake-SP and Cascade Lake. The rule returns None if the
+    core is not twice as fast with them, or if the loop contains shuffles or divisions.
+    """
     kernel = facts.kernel
     advice = advise("wide-vectors", build)
     if advice is None or not kernel.is_loop or figures.operations(kernel).vector_bits != 256:
@@ -116,20 +120,20 @@ _CLOCK = "the clock may be lower then"
 
 
 def _widest(model: MachineModel) -> int:
-    """The widest vectors that a core computes with, in bits."""
+    """Return the width in bits of the widest vectors that a core computes with."""
     forms = isa(model.isa).widest_vector
     return next((bits for form, bits in forms if model.lookup(form, frozenset()) is not None), 0)
 
 
 def _as_fast(model: MachineModel) -> bool:
-    """Whether a core does as many additions of its widest vectors in a cycle as of the next ones."""
+    """Return True if a core does as many additions per cycle with its widest vectors as with the next narrower ones."""
     found = [form for name, _ in isa(model.isa).widest_vector if (form := model.lookup(name, frozenset())) is not None]
     times = [of_form(form.uops) for form in found[:2]]
     return len(times) == 2 and times[0] <= times[1]
 
 
 def _may_use(build: Build, model: MachineModel) -> bool:
-    """Whether the code was compiled for a core with vectors of 512 bits."""
+    """Return True if the code was compiled for a core with vectors of 512 bits."""
     if build.target in ("native", model.name):
         return True
     if not build.target:

@@ -1,5 +1,4 @@
-"""How much two kernels do in an iteration, and how long they take wherever the linker puts them: what must be known
-before their cycles are compared."""
+"""The work per iteration of two kernels, and their cycles wherever the linker puts them, as needed to compare them."""
 
 from __future__ import annotations
 
@@ -13,10 +12,10 @@ NOTHING = 0.01
 
 
 def work_ratio(before: t.Kernel, after: t.Kernel) -> float | None:
-    """How many times as much of the source's loop an iteration of `after` does; None where that is not known.
+    """Return the work of an iteration of `after` relative to `before`; None if unknown.
 
-    Elements say it where they are known of both, and are the same in both; else bytes by which their accesses move on;
-    else their arithmetic, if what they load or store bears it out.
+    It is the ratio of elements if both have them and they are the same; otherwise that of the bytes by which accesses
+    advance, or that of their arithmetic if loads and stores confirm it.
     """
     old, new = before.elements, after.elements
     if old and new and old.per_iteration and new.per_iteration:
@@ -31,9 +30,12 @@ def work_ratio(before: t.Kernel, after: t.Kernel) -> float | None:
 
 
 def elements_of(a: float | None, b: float | None, work: float | None) -> tuple[float, float] | None:
-    """Elements of an iteration of two kernels, of which b does so many times as much `work`; None if they are known of
-    neither. One kernel's tell the other's: those of code that moves data between lanes are often not seen. If the loop
-    was unrolled by hand in one of them, they are those of the other one's source."""
+    """Return the elements per iteration of two kernels, the second of which does `work` times as much.
+
+    Returns None if both are unknown. The elements of one kernel determine those of the other: in code that moves data
+    between lanes they are often not recognised. If one loop was unrolled by hand, they are those of the other one's
+    source.
+    """
     if not work:
         return (a, b) if a and b else None
     found = max(a or 0.0, b / work if b else 0.0)
@@ -43,9 +45,11 @@ def elements_of(a: float | None, b: float | None, work: float | None) -> tuple[f
 
 
 def _other_elements(before: t.Kernel, after: t.Kernel, elements: float) -> float | None:
-    """The ratio of the work where an iteration of the source's loop is not the same in both, since one was unrolled by
-    hand: then steps, operations and bytes all say the same, and something else than the elements. With another layout
-    of the data steps alone differ, with another type of them bytes do, with another computation operations."""
+    """Return the ratio of the work if one source loop was unrolled by hand, so that their iterations differ.
+
+    Then steps, operations and bytes agree with each other, but not with the elements. With another layout of the data
+    only steps differ, with another type bytes, with another computation operations.
+    """
     old_step, new_step = before.memory.step, after.memory.step
     if not old_step or not new_step or new_step / old_step == elements:
         return None
@@ -54,7 +58,7 @@ def _other_elements(before: t.Kernel, after: t.Kernel, elements: float) -> float
 
 
 def _by_arithmetic(before: t.Kernel, after: t.Kernel) -> float | None:
-    """The ratio of their operations, by element, if it is that of bytes as well: one alone may be chance."""
+    """Return the ratio of operations by element if that of bytes is the same; one alone may be chance."""
     if before.memory.unsized_accesses or after.memory.unsized_accesses:
         return None
     old, new = before.arithmetic, after.arithmetic
@@ -67,13 +71,13 @@ def _by_arithmetic(before: t.Kernel, after: t.Kernel) -> float | None:
 
 
 def expected_cycles(kernel: t.Kernel) -> float:
-    """The prediction, for one that depends on where the linker puts the loop the average over the places."""
+    """Return the prediction, averaged over the addresses that the linker may choose if it depends on them."""
     found = places(kernel)
     return round(sum(found) / len(found), 6) if len(found) > 1 else found[0]
 
 
 def places(kernel: t.Kernel) -> list[float]:
-    """What is predicted for each place where the linker may put a loop, where that matters."""
+    """Return the prediction for each address that the linker may choose, if it matters."""
     for hint in kernel.hints:
         if hint.rule == "code-placement":
             return list(hint.evidence["cycles_at"].values())
@@ -81,5 +85,5 @@ def places(kernel: t.Kernel) -> list[float]:
 
 
 def calls(kernel: t.Kernel) -> list[str]:
-    """The notes on functions that are called, whose time is not in the prediction."""
+    """Return the notes on called functions, whose time the prediction excludes."""
     return [note for note in kernel.notes if "call" in note and note.endswith("what it costs is not counted")]

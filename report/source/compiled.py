@@ -1,4 +1,4 @@
-"""What the compiler says of a loop that it has made, as a part of the report and in words."""
+"""The compiler's own record of a loop, as a part of the report and in words."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def compiled(loop: CompiledLoop) -> t.Compiled:
 
 
 def remark(loop: CompiledLoop) -> str:
-    """The same in one line, with the loop's part: "main loop; vectorised, 8 elements a vector"."""
+    """Return the record in one line with the loop's role: "main loop; vectorised, 8 elements a vector"."""
     part = f"{loop.role} loop" if loop.role in ("main", "outer", "fallback") else loop.role
     return "; ".join(text for text in (part, compiled(loop).text) if text)
 
 
 def _what(loop: CompiledLoop) -> Iterator[str]:
-    """What was made of the source's loop."""
+    """Return the transformations of the source's loop."""
     if loop.kind == "vector-body":
         yield "vectorised"
     elif loop.kind == "interleaved":
@@ -80,7 +80,7 @@ MOST_WORTH_SAYING = 1 << 20
 
 
 def _trips(loop: CompiledLoop) -> Iterator[str]:
-    """How often it runs each time that it is entered, and how often the source's loop does."""
+    """Return the trip counts of the loop and of the source's loop."""
     if loop.trip_count:
         yield f"runs {_times(loop.trip_count)}"
     elif 0 < loop.max_trip_count <= MOST_WORTH_SAYING:

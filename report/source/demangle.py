@@ -1,4 +1,4 @@
-"""C++ and Fortran names as people write them: in reports, and for choosing functions by name."""
+"""Demangling of C++ and Fortran names, for reports and for choosing functions by name."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ def is_mangled(text: str) -> bool:
 
 
 def demangle(texts: Iterable[str]) -> dict[str, str]:
-    """The readable form of every mangled name that occurs in the texts; none of C++ where binutils' c++filt is missing
-    or fails."""
+    """Return the readable form of every mangled name in the texts.
+
+    Without binutils' c++filt, or if it fails, C++ names are left out.
+    """
     texts = list(texts)
     fortran = (found for text in texts if "_MOD_" in text for found in _FORTRAN.finditer(text))
     return {found[0]: f"{found[1]}::{found[2]}" for found in fortran} | _demangle_cxx(texts)
@@ -45,7 +47,7 @@ def _demangle_cxx(texts: list[str]) -> dict[str, str]:
 
 
 def replace(text: str, readable: dict[str, str]) -> str:
-    """The text with its mangled names made readable."""
+    """Return the text with its mangled names made readable."""
     if "_MOD_" in text:
         text = _FORTRAN.sub(lambda found: readable.get(found[0], found[0]), text)
     return _MANGLED.sub(lambda found: readable.get(found[0], found[0]), text) if "_Z" in text else text
@@ -59,13 +61,15 @@ _CLOSING = {"(": ")", "<": ">", "{": "}", "[": "]"}
 
 
 def of_openmp(name: str) -> str:
-    """The function that an outlined region of OpenMP is part of; other names as they are."""
+    """Return the function that an outlined region of OpenMP is part of; other names unchanged."""
     return re.sub(_OPENMP, "", name) if "omp_" in name else name
 
 
 def short_name(name: str) -> str:
-    """A function's readable name without parameters, template arguments and return type, as one speaks of it:
-    `std::transform`, `lambda in my::scale`."""
+    """Return a function's name without parameters, template arguments and return type.
+
+    Examples are `std::transform` and `lambda in my::scale`.
+    """
     if "." in name or "[" in name:
         name = re.sub(_PART, "", name)
     if not any(sign in name for sign in "(<{ "):
@@ -111,7 +115,7 @@ def short_name(name: str) -> str:
 
 
 def _group_end(name: str, at: int) -> int:
-    """Behind the bracket that closes the one at `at`."""
+    """Return the position after the bracket that closes the one at `at`."""
     open_: list[str] = []
     for i in range(at, len(name)):
         sign = name[i]
@@ -129,8 +133,10 @@ def _group_end(name: str, at: int) -> int:
 
 
 def choose_functions(functions: Iterable[str], globs: Sequence[str]) -> frozenset[str]:
-    """Those of the functions, given by their symbols, that a glob fits: the symbol, or the C++ name with or without its
-    parameters."""
+    """Return the functions (symbols) that a glob matches.
+
+    A glob matches the symbol, or the C++ name with or without its parameters.
+    """
     from fnmatch import fnmatchcase
 
     functions = list(functions)

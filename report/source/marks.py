@@ -1,7 +1,7 @@
-"""Marks in the source: which kernels they mark, and whether what they expect of these is so.
+"""Marks in the source: the kernels that they select, and the outcome of their expectations.
 
-What a mark is, `frontends/marks.py` says. A kernel is marked if it is in the lines that the mark is about: its place,
-or a call that it was inlined through.
+`frontends/marks.py` describes marks. A kernel is marked if its place, or a call that it was inlined through, is within
+the mark's lines.
 """
 
 from __future__ import annotations
@@ -34,21 +34,23 @@ _FILE = re.compile(r'^\t\.file[ \t]\d+ (?:"((?:[^"\\]|\\.)*)" )?"((?:[^"\\]|\\.)
 
 
 class Marks(msgspec.Struct, frozen=True):
-    """The marks of a unit's sources, those of the file that is compiled first, and what is wrong with others in it."""
+    """The marks of a unit's sources."""
 
     marks: tuple[Mark, ...] = ()
+    """The marks, those of the compiled file first."""
     errors: tuple[MarkError, ...] = ()
+    """Mistakes in marks of the compiled file."""
 
     def cores(self) -> list[str]:
-        """The cores that the marks name, "" for those that name none."""
+        """Return the cores that the marks name, "" for marks without one."""
         return list(dict.fromkeys(core for mark in self.marks for core in mark.mcpu or ("",)))
 
     def of_core(self, core: str) -> tuple[Mark, ...]:
-        """Those that are about that core, "" for those that name none."""
+        """Return the marks for a core, or those without one for ""."""
         return tuple(mark for mark in self.marks if core in (mark.mcpu or ("",)))
 
     def without_core(self, core: str, why: str) -> Marks:
-        """With an error at each mark that is about that core."""
+        """Return these marks with an error for each mark that names the core."""
         wrong = [
             MarkError(file=mark.file, line=mark.line, column=mark.column, text=why)
             for mark in self.marks
@@ -58,8 +60,10 @@ class Marks(msgspec.Struct, frozen=True):
 
 
 def read_marks(unit: Unit) -> Marks:
-    """The marks in the file that is compiled and, as far as line information names them, in the user's headers: in
-    comments, and those that the compiler has read."""
+    """Return the marks in the compiled file and, as far as line information names them, in the user's headers.
+
+    These are marks in comments, and marks that the compiler has read.
+    """
     if not unit.source:
         return Marks(unit.marks, unit.mark_errors)
     from incc.frontends.headers import Headers
@@ -83,7 +87,7 @@ def read_marks(unit: Unit) -> Marks:
 
 
 def absolute(name: str, folder: str) -> str:
-    """A file's name without a doubt as to its folder."""
+    """Return the absolute form of a file's name."""
     return os.path.normpath(os.path.join(folder or os.getcwd(), name))
 
 
@@ -102,17 +106,19 @@ def _text(path: str) -> str:
 
 
 class Marked(msgspec.Struct, frozen=True, kw_only=True):
-    """A selection without what is not marked. `marks`: those that count; `of`: of each region the indices of its marks;
-    `errors`: marks of which there is nothing in the code."""
+    """A selection reduced to marked code."""
 
     selection: Selection
     marks: tuple[Mark, ...]
+    """The marks that apply to this unit."""
     of: tuple[tuple[int, ...], ...]
+    """The indices of each region's marks."""
     errors: tuple[MarkError, ...]
+    """Marks without matching code."""
 
 
 def choose_marked(unit: Unit, found: Selection, marks: Sequence[Mark]) -> Marked | None:
-    """What the marks leave of a selection; None where there are some and none of them is about this unit."""
+    """Return the marked part of a selection; None if there are marks but none applies to this unit."""
     source = absolute(unit.source, unit.folder)
     files = [absolute(mark.file, unit.folder) for mark in marks]
     hits = [
@@ -154,7 +160,7 @@ def _is_marked(mark: Mark, file: str, places: Iterable[SourceLocation], folder: 
 
 
 def _nothing(mark: Mark, file: str, calls: Sequence[LibraryCall], folder: str) -> MarkError:
-    """Why there is no kernel for a mark."""
+    """Return the reason why a mark has no kernel."""
     called = [c.callee for c in calls if c.source and _is_marked(mark, file, [c.source], folder)]
     why = (
         f"it has become a call of {called[0]}"
@@ -170,7 +176,7 @@ def _nothing(mark: Mark, file: str, calls: Sequence[LibraryCall], folder: str) -
 
 
 def problems_part(errors: Iterable[MarkError]) -> list[t.MarkProblem]:
-    """What is wrong with marks, for the report."""
+    """Return the report on mistakes in marks."""
     return [
         t.MarkProblem(
             source=t.Location(file=e.file, line=e.line),
@@ -186,8 +192,10 @@ def problems_part(errors: Iterable[MarkError]) -> list[t.MarkProblem]:
 def marks_part(
     kernels: Sequence[t.Kernel], marks: Sequence[Mark], of: Sequence[Sequence[int]]
 ) -> tuple[list[t.Mark], list[t.MarkProblem]]:
-    """The marks for the report of a unit whose kernels are marked by those with these indices, not yet checked; and
-    what of their conditions is not understood. Kernels get the names that they were given."""
+    """Return the report on marks, not yet checked, and the mistakes in their conditions.
+
+    `of` holds the indices of each kernel's marks. Kernels get the names that their marks give them.
+    """
     from incc.report import where
 
     parts: list[t.Mark] = []
@@ -232,13 +240,13 @@ def marks_part(
 
 
 def _in_source(message: str, column: int) -> tuple[str, int]:
-    """A mistake in a condition at its column in the source, not in the condition."""
+    """Return a condition's error message and its column in the source instead of in the condition."""
     match = re.match(r"column (\d+): ", message)
     return (message[match.end() :], column + int(match[1]) - 1) if match else (message, column)
 
 
 def check_expectations(unit: t.Unit) -> None:
-    """Say of each expectation of a unit's marks whether it holds."""
+    """Set the outcome of each expectation of a unit's marks."""
     from incc.report import where
 
     kernels = {kernel.kernel_id: kernel for kernel in unit.kernels}
@@ -264,7 +272,7 @@ _UNITS = {"cycles": "cycles an iteration", "cycles_per_element": "cycles an elem
 
 
 def _unmet(unit: t.Unit, kernel: t.Kernel, condition: Condition, values: Mapping[str, object]) -> str:
-    """What is predicted, what was expected, and what limits the kernel."""
+    """Return the predicted and the expected value, and the kernel's limit."""
     text, names = condition.text, condition.names
     core = unit.model.name
     limit = re.sub(r"\bchain (?=\S)", "chain through ", kernel.overview.limit)

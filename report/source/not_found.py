@@ -1,4 +1,4 @@
-"""What to say of functions that were asked for by name and of which there is nothing to show."""
+"""Explanations for functions that were requested by name and have no analysed loop."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from incc.report.source.selection import Selection
 
 MOST_NAMED = 4
-"""Functions that a sentence names."""
+"""The most functions that a sentence names."""
 
 
 def not_found(unit: Unit, parsed: Assembly, selection: Selection, globs: Sequence[str]) -> Iterator[t.NotFound]:
-    """Each name that no analysed loop goes by, and why: there is no such function, it has no loop, or it is not a
-    function of its own any more since it was inlined."""
+    """Yield each name that matches no analysed loop, with the reason.
+
+    The function does not exist, has no loop, or has no code of its own since it was inlined.
+    """
     analysed = {region.function for region in selection.regions} | {span.function for span in selection.left_out}
     analysed |= {user for part, user in selection.outlined.items() if part in analysed}
     functions = [function.name for function in parsed.functions if function.name]
@@ -54,7 +56,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _inlined_into(unit: Unit, parsed: Assembly, glob: str) -> list[str]:
-    """The functions into which those that fit were inlined."""
+    """Return the functions that the matching functions were inlined into."""
     from fnmatch import fnmatchcase
 
     from incc.frontends.asm.inlining import DebugInformation

@@ -1,4 +1,4 @@
-"""What users name: lines of the assembly or of the source that it was compiled from, and kernels."""
+"""Places and kernels that users name: lines of the assembly or of its source, and loops."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A line; of the file of this name, or of the one that the user thinks of (see `is_at`) where it is ""."""
+    """A line that a user names."""
 
     file: str
+    """The file; empty if not given (see `is_at`)."""
     line: int
 
     def __str__(self) -> str:
@@ -23,7 +24,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 def parse(text: str) -> Place:
-    """The place that `12`, `triad.c:12` or `triad.s:30` names. Raises ValueError."""
+    """Parse a place such as `12`, `triad.c:12` or `triad.s:30`. Raises ValueError."""
     file, colon, number = text.rpartition(":")
     if not (number.isdecimal() and int(number) > 0) or (colon and not file):
         raise ValueError(f"takes a line, or FILE:LINE, not {text!r}")
@@ -31,9 +32,9 @@ def parse(text: str) -> Place:
 
 
 def is_at(instruction: t.Instruction, unit: t.Unit, place: Place) -> bool:
-    """Whether an instruction of a unit's report is at a place.
+    """Return True if an instruction of a unit's report is at a place.
 
-    A line without a file is one of the source where the unit was compiled from one, else of the assembly. A file may be
+    A line without a file is a line of the source if the unit was compiled, otherwise of the assembly. A file may be
     either, or another source such as a header, and needs only the last parts of its path.
     """
     source = instruction.source
@@ -47,24 +48,25 @@ def is_at(instruction: t.Instruction, unit: t.Unit, place: Place) -> bool:
 
 
 def _ends_with(path: str, name: str) -> bool:
-    """Whether a path is that of a file which is named by its last parts, or by a longer path than is known here."""
+    """Return True if one path ends with the other, in whole parts."""
     parts, wanted = ([p for p in text.split("/") if p not in ("", ".", "..")] for text in (path, name))
     count = min(len(parts), len(wanted))
     return count > 0 and parts[-count:] == wanted[-count:]
 
 
 def missing(report: t.Report, places: list[Place]) -> list[Place]:
-    """The places at which the report has no analysed instruction."""
+    """Return the places at which the report has no analysed instruction."""
     pairs = [(i, unit) for unit in report.units for kernel in unit.kernels for i in kernel.instructions]
     return [place for place in places if not any(is_at(i, unit, place) for i, unit in pairs)]
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """Kernels that a user names: those of the functions that a glob fits, in that line of the source or around that one
-    of the assembly (0: all), or the one of this `kernel_id`."""
+    """Kernels that a user names."""
 
     function: str
+    """A glob for functions, or a `kernel_id`."""
     line: int
+    """A line in the source of the loop, or in the assembly of the loop; 0 for all."""
 
     def __str__(self) -> str:
         return f"{self.function}:{self.line}" if self.line else self.function
@@ -77,8 +79,11 @@ class Choice(msgspec.Struct, frozen=True):
     def fits_names(
         self, names: Iterable[str], written: Iterable[str], lines: tuple[int, int], source: t.Location | None
     ) -> bool:
-        """Whether it means what has one of these names, or of those as the source writes them, where parameters may be
-        left out; `lines`: the first and the last one of its assembly."""
+        """Return True if the choice matches a kernel with one of these names.
+
+        `written` are names as the source writes them, whose parameters may be left out; `lines` are the first and the
+        last line of its assembly.
+        """
         from fnmatch import fnmatchcase
 
         if self.line:
@@ -90,7 +95,7 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 def choice(text: str) -> Choice:
-    """The choice that `dot`, `dot:12` or `dot/loop1` is. Raises ValueError."""
+    """Parse a choice such as `dot`, `dot:12` or `dot/loop1`. Raises ValueError."""
     function, colon, number = text.rpartition(":")
     # A C++ name has colons too.
     if colon and not function.endswith(":") and number.isdecimal():
@@ -101,6 +106,6 @@ def choice(text: str) -> Choice:
 
 
 def unfound(report: t.Report, choices: Sequence[Choice]) -> list[Choice]:
-    """The choices that fit no kernel of the report."""
+    """Return the choices that match no kernel of the report."""
     kernels = [kernel for unit in report.units for kernel in unit.kernels]
     return [choice for choice in choices if not any(choice.fits(kernel) for kernel in kernels)]

@@ -1,4 +1,4 @@
-"""What of an input was not analysed, as messages: file and line, for a text also column, the line and a caret."""
+"""Messages on input that was not analysed: file and line and, for a given text, column, line and a caret."""
 
 from __future__ import annotations
 
@@ -15,25 +15,30 @@ if TYPE_CHECKING:
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True, order=True):
-    """`line`: 1-based, 0 where none is known. `kind`: error or warning. `statement`: as the source has it, or nothing.
-    `harmless`: what is left out is nothing."""
+    """A part of the input that was not analysed."""
 
     file: str
     line: int
+    """The line from 1; 0 if unknown."""
     kind: str
+    """"error" or "warning"."""
     text: str
     statement: str = ""
+    """The statement as the source writes it; empty if there is none."""
     harmless: bool = False
+    """True if the part is empty."""
 
 
 def problems(report: t.Report) -> list[str]:
-    """Of each of `found_problems` one line."""
+    """Return one line for each of `found_problems`."""
     return [f"{_place(each)}: {each.kind}: {each.text}" for each in found_problems(report)]
 
 
 def found_problems(report: t.Report) -> list[Problem]:
-    """Statements that the assembler refused, loops and marked spans that were left out. Ordered by unit and line, each
-    once. Markers with nothing between them are harmless where others have something."""
+    """Return rejected statements, and loops and marked spans that were left out, by unit and line.
+
+    Each occurs once. Empty marked spans are harmless if the unit has kernels.
+    """
     found: list[Problem] = []
     for unit in report.units:
         file = unit.assembly_file
@@ -51,7 +56,8 @@ def found_problems(report: t.Report) -> list[Problem]:
 
 
 LONGEST_LINE = 10_000
-"""Characters of a line that is shown: of longer ones, which programs write, each of many messages would show all."""
+"""The most characters of a line that is shown. Programs write longer lines, which each of many messages would
+repeat."""
 
 
 def shown(problem: Problem, lines: Sequence[str]) -> str:

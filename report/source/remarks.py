@@ -1,11 +1,11 @@
-"""What the compiler said of the loop in the source, beside the kernel that became of it, in words.
+"""The compiler's remarks about a loop of the source, matched to its kernels and put into words.
 
-A compiler speaks of loops of the source, of which each may have become several of the assembly, and names the place
-that its own representation has: clang that of the `for`, gcc that of the condition, while the assembly's branch has the
-place of the last statement. So a remark is matched by function and place: at the branch, else at an instruction of the
-loop, else it is of the only loop that the compiler speaks of in the function, else, where gcc's are not exact, at the
-nearest place before the loop's lines, which is the innermost loop around them. What was said of several
-loops that became of one is told apart by the width of vectors, and by elements.
+A compiler describes loops of the source, each of which may have become several of the assembly, and names a place of
+its own representation: clang that of the `for`, gcc that of the condition, while the assembly's branch has the place of
+the last statement. So a remark is matched by function and place: at the branch; else at an instruction of the loop;
+else if the compiler mentions only one loop of the function; else, since gcc's places are not exact, at the nearest
+place before the loop's lines, which is the innermost loop around them. Remarks on several loops that became one are
+distinguished by the width of vectors, and by elements.
 """
 
 from __future__ import annotations
@@ -60,8 +60,10 @@ _INTERNAL = re.compile(r":? *(?:(?:load|store|stmt|statement):? )?[^ ]*\b[a-z.]*
 def set_remarks(
     kernels: Sequence[t.Kernel], places: Sequence[Mapping[int, At]], remarks: Sequence[Remark], folder: str
 ) -> None:
-    """Give the kernels of a unit what the compiler said of them. `places`: of each, those of the lines of its
-    instructions, that of the branch last; `folder`: what the names of files are relative to."""
+    """Set the remarks of a unit's kernels.
+
+    `places` holds for each kernel those of its instructions, with the branch last; file names are relative to `folder`.
+    """
     names: dict[str, str] = {}
 
     def file(name: str) -> str:
@@ -83,7 +85,7 @@ def set_remarks(
 
 
 def _said(loops: Mapping[At, list[Remark]], here: Sequence[At]) -> list[Remark]:
-    """What was said of the loop with instructions at these places, the last of which is that of its branch."""
+    """Return the remarks on the loop with instructions at these places, the last of which is that of its branch."""
     about = {at: said for at, said in loops.items() if any(remark.by != "loop2_unroll" for remark in said)}
     for at in (here[-1], *here):
         if at in about:
@@ -107,7 +109,7 @@ def _said(loops: Mapping[At, list[Remark]], here: Sequence[At]) -> list[Remark]:
 
 
 def _chosen(kernel: t.Kernel, said: Sequence[Remark], at_branch: Sequence[Remark]) -> list[Remark]:
-    """Of what was said of a loop of the source that which is true of this kernel."""
+    """Return the remarks on a loop of the source that apply to this kernel."""
     bits = kernel.arithmetic.vector_bits or kernel.memory.widest_access_bits
     elements = kernel.elements and kernel.elements.per_iteration
     main = kernel.role.name in ("main", "")
@@ -153,7 +155,7 @@ def _location(place: SourceLocation | None) -> t.Location | None:
 
 
 def sentence(remark: Remark) -> str:
-    """What it says, in the same words for each compiler."""
+    """Return a remark in words that are the same for all compilers."""
     match remark.kind:
         case "vectorised":
             words = ["vectorised"]

@@ -1,4 +1,4 @@
-"""What of a unit is analysed, where that is in the user's source, and what of it is nobody's."""
+"""The selection of a unit's loops for analysis, and their places in the user's source."""
 
 from __future__ import annotations
 
@@ -17,30 +17,35 @@ if TYPE_CHECKING:
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):
-    """What of a unit is analysed, and where that is in the user's source.
-
-    `regions` and `left_out`: as of `pipeline.find_regions`, without those that are nobody's; `all_regions`: with them.
-    `places`: of each region, empty without debug information. `system_loops`: how many loops are nobody's. `calls`:
-    functions with calls that may stand for a loop. `outlined`: the user's functions of those that OpenMP is made of.
-    """
+    """The selected parts of a unit. A loop that comes only from system headers is a system loop."""
 
     regions: list[Region]
+    """The regions of `pipeline.find_regions` without system loops."""
     left_out: list[LeftOut]
+    """The spans that `pipeline.find_regions` left out, without system loops."""
     all_regions: list[Region]
+    """The regions including system loops."""
     places: list[UserPlace]
+    """The place of each region; empty without debug information."""
     system_loops: int
+    """The number of system loops that were left out."""
     calls: list[LibraryCall]
+    """Calls that may replace a loop."""
     outlined: dict[str, str]
+    """The user's function of each function that OpenMP outlined from it."""
 
 
 class LibraryCall(msgspec.Struct, frozen=True, kw_only=True):
-    """A call of a library function that compilers put in the place of loops: the function that it is in, the one that
-    is called, its line in the assembly, and its place in the user's source if that is known."""
+    """A call of a library function that compilers substitute for loops."""
 
     function: str
+    """The calling function."""
     callee: str
+    """The called function."""
     line: int
+    """The line in the assembly."""
     source: SourceLocation | None
+    """The place in the user's source; None if unknown."""
 
 
 def located(
@@ -52,12 +57,12 @@ def located(
     calls: bool,
     hide: bool,
 ) -> Selection:
-    """Regions where they are in the user's source, and what else is known of that.
+    """Return a selection with places in the user's source.
 
-    A loop is nobody's if it is the system headers' alone: neither it nor what was inlined into it or around it has a
-    line of the user's. Such loops are left out if `hide` says so and there is debug information, which tells them.
-    `calls`: look for calls in the place of loops, in functions that one of the globs `functions` fits, if there are
-    any.
+    A system loop comes only from system headers: neither the loop nor code inlined into it or around it has a line of
+    the user's. If `hide` is set, such loops are left out where debug information identifies them. If `calls` is set,
+    calls that replace loops are searched in the functions that one of the globs `functions` matches, or in all without
+    globs.
     """
     from incc.frontends.asm.library_calls import calls_in_place_of_loops, outlined
 

@@ -1,4 +1,4 @@
-"""How instructions are written in a report that is to have LLVM's text instead of the assembly's."""
+"""LLVM's spelling of instructions, for reports with LLVM's text instead of the assembly's."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Written:
-    """Texts and encodings of the instructions of one unit, in a syntax of LLVM's."""
+    """Texts and encodings of one unit's instructions, in one of LLVM's syntaxes."""
 
     __slots__ = ("_assembly", "_hexadecimal", "_isa", "_names", "_syntax")
 
@@ -26,13 +26,13 @@ class Written:
         self._hexadecimal = hexadecimal
 
     def text(self, instruction: Instruction) -> str:
-        """The instruction with a tab behind its mnemonic. Of one that is from no text, the bytes tell everything."""
+        """Return the instruction with a tab after its mnemonic; its bytes suffice if it has no text."""
         if not instruction.line:
             instruction = replace(instruction, text="")
         return self._isa.llvm_text(instruction, self._syntax, self._hexadecimal, self._known())
 
     def encoding(self, instruction: Instruction) -> bytes:
-        """The bytes that LLVM's assembler makes of it."""
+        """Return the bytes that LLVM's assembler emits for the instruction."""
         return self._isa.llvm_encoding(instruction, self._known()) if instruction.line else instruction.encoding
 
     def _known(self) -> object:
