@@ -226,51 +226,61 @@ def traits(instruction: Any) -> frozenset[str]:
 
 
 def _traits(i: Any, form: _Form, kinds: list[int], accesses: Sequence[int]) -> frozenset[str]:
-    found: list[str] = []
+    names: list[str] = []
     if _KIND_MEMORY in kinds:
         if form.mnemonic == "lea":
-            found.append("agen:" + _address_parts(i))
+            names.append("agen:" + _address_parts(i))
         if i.memory_index != _NONE:
-            found.append("indexed")
+            names.append("indexed")
         if i.is_broadcast:
-            found.append("bcast")
-    elif kinds[:2] == [_KIND_REGISTER, _KIND_REGISTER]:
-        registers = [i.op_register(k) for k, kind in enumerate(kinds) if kind == _KIND_REGISTER]
-        sources = [r for k, r in enumerate(registers) if _is_source(form, accesses[k], k)]
-        if len(sources) < 2 and len(registers) == 2:
-            sources = registers
-        if len(sources) >= 2:
-            first, *others = [_REGISTERS[r] for r in sources]
-            if all(other.root == first.root and other.offset == first.offset for other in others):
-                found.append("same_reg")
+            names.append("bcast")
+    elif kinds[:2] == [_KIND_REGISTER, _KIND_REGISTER] and _has_same_sources(i, form, kinds, accesses):
+        names.append("same_reg")
     for k, kind in enumerate(kinds[:2]):
         if kind == _KIND_REGISTER:
             number = i.op_register(k)
             register = _REGISTERS[number]
             if register.offset == 8:
-                found.append(f"high8_{k}")
+                names.append(f"high8_{k}")
             elif k == 0 and number in _LOW8:
-                found.append("rm4-7" if _LOW8[number] & 4 else "rm0-3")
+                names.append("rm4-7" if _LOW8[number] & 4 else "rm0-3")
+    names += _prefix_traits(i)
+    if any(_KIND_LETTERS[kind] == "i" and i.immediate(k) == 0 for k, kind in enumerate(kinds)):
+        names.append("imm0")
+    return frozenset(names) if names else _NO_TRAITS
+
+
+def _has_same_sources(i: Any, form: _Form, kinds: list[int], accesses: Sequence[int]) -> bool:
+    """Return True if all explicit register operands that are sources are the same register."""
+    registers = [i.op_register(k) for k, kind in enumerate(kinds) if kind == _KIND_REGISTER]
+    sources = [r for k, r in enumerate(registers) if _is_source(form, accesses[k], k)]
+    if len(sources) < 2 and len(registers) == 2:
+        sources = registers
+    if len(sources) < 2:
+        return False
+    first, *others = [_REGISTERS[r] for r in sources]
+    return all(other.root == first.root and other.offset == first.offset for other in others)
+
+
+def _prefix_traits(i: Any) -> list[str]:
+    """Return the traits of masks, rounding, and the prefixes lock, rep and repne."""
+    names: list[str] = []
     if i.has_op_mask:
-        found.append("mask")
+        names.append("mask")
         if i.zeroing_masking:
-            found.append("zeroing")
+            names.append("zeroing")
     if i.rounding_control:
-        found.append("er")
+        names.append("er")
     elif i.suppress_all_exceptions:
-        found.append("sae")
+        names.append("sae")
     if i.has_lock_prefix:
-        found.append("lock")
+        names.append("lock")
     if i.is_string_instruction:
         if i.has_repne_prefix:
-            found.append("repne")
+            names.append("repne")
         elif i.has_rep_prefix:
-            found.append("rep")
-    for k, kind in enumerate(kinds):
-        if _KIND_LETTERS[kind] == "i" and i.immediate(k) == 0:
-            found.append("imm0")
-            break
-    return frozenset(found) if found else _NO_TRAITS
+            names.append("rep")
+    return names
 
 
 _NO_TRAITS: frozenset[str] = frozenset()
@@ -865,6 +875,11 @@ def _affine(i: Any, form: _Form, kinds: list[int], idiom: str) -> Affine | None:
     target = _REGISTERS[i.op0_register]
     if target.kind != "general" or target.width < 32:
         return None
+    return _affine_register(i, mnemonic, kinds, idiom, target)
+
+
+def _affine_register(i: Any, mnemonic: str, kinds: list[int], idiom: str, target: Register) -> Affine | None:
+    """Return the linear effect on the general-purpose register in operand 0, or None."""
     root = target.root
     if idiom == "zero":
         return Affine(root, (), 0)
@@ -885,9 +900,14 @@ def _affine(i: Any, form: _Form, kinds: list[int], idiom: str) -> Affine | None:
         if mnemonic in ("add", "sub"):
             return Affine(root, _sum((root, 1), (source.root, 1 if mnemonic == "add" else -1)), 0)
         return None
-    if _KIND_LETTERS[kinds[1]] != "i":
-        return None
-    immediate = _signed(i.immediate(1), 64)
+    if _KIND_LETTERS[kinds[1]] == "i":
+        return _affine_immediate(mnemonic, target, _signed(i.immediate(1), 64))
+    return None
+
+
+def _affine_immediate(mnemonic: str, target: Register, immediate: int) -> Affine | None:
+    """Return the linear effect on a register of an operation with a constant, or None."""
+    root = target.root
     if mnemonic == "mov":
         return Affine(root, (), immediate)
     if mnemonic in ("add", "sub"):

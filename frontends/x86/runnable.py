@@ -359,7 +359,7 @@ def _candidates(terms: _Terms, found: _Follower) -> list[str]:
 _ARRAYS, _APART = 0x2000_0000, 0x100_0000
 _STACK = 0x2F00_0440
 _STATICS, _STATIC_ARRAYS, _STATICS_APART = 0x3000_0000, 0x3100_0000, 0x10_0000
-"""The addresses of pointers, of the stack, and of places that instructions name: below 2^31, which displacements reach."""
+"""The addresses of pointers, of the stack, and of places that instructions name: below 2^31, as displacements are."""
 _SPAN = 0x4000
 """Bytes of what fixed places of one symbol lie in."""
 _ROW = 0x418
@@ -554,7 +554,7 @@ class _Rewriter:
 _PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")
 _MOVES = frozenset(words("mov movsxd"))
 _FUSED = frozenset(words("cmp test add sub and inc dec"))
-"""The instructions that some core fuses with a conditional jump (Intel, Optimization Reference Manual, 3.4.2.2; AMD since Zen 3)."""
+"""Instructions that some core fuses with a conditional jump (Intel, Optimization Manual, 3.4.2.2; AMD since Zen 3)."""
 _COUNTED = frozenset(words("add sub inc dec"))
 _MOST_PREFIXES = 4
 _INSTRUCTIONS = 40
@@ -574,17 +574,91 @@ class _Exit(msgspec.Struct, frozen=True, kw_only=True):
     """True if a fused comparison with memory is before it, which may become a `test` of the same operands."""
 
 
+class _Exits(msgspec.Struct, frozen=True, kw_only=True):
+    """The replacements of a kernel's branches."""
+
+    replaced: dict[int, _Exit]
+    """The replacements of conditional branches, by the branch's index."""
+    dropped: set[int]
+    """The indices of instructions that are left out, since only a replaced branch needs them."""
+    own: tuple[str, int] | None
+    """The register that the kernel itself counts down, and its decrement per trip; None without one."""
+    closing: int
+    """The index of the branch that closes the loop, -1 without one."""
+
+
+class _Body(msgspec.Struct, frozen=True):
+    """The code of a trip, without the end of the loop."""
+
+    code: bytes
+    enter: int
+    """The offset at which the loop is entered."""
+    more: int
+    """Additional µops of replaced branches."""
+
+
 def runnable(kernel: Kernel) -> Runnable | NotRunnable:
-    """The kernel as code that runs so many times, or why there is none."""
-    instructions = kernel.instructions
+    """Return the kernel as code that runs a given number of times, or the reason why it cannot run."""
+    refusal = _kernel_refusal(kernel)
+    if refusal is not None:
+        return refusal
+    natives = tuple([Decoder(64, instruction.encoding).decode() for instruction in kernel.instructions])
+    refusal = _instructions_refusal(kernel, natives)
+    if refusal is not None:
+        return refusal
+    follower = _Follower(kernel)
+    roles = _Roles(follower)
+    entered, turned = 0, _turned(kernel)
+    if turned is None:
+        return NotRunnable("exit", "no branch of it leads back")
+    if turned:
+        entered = len(natives) - turned
+        first = kernel.instructions[0].offset
+        instructions, natives = _rotated(kernel.instructions, turned), _rotated(natives, turned)
+        kernel = replace(kernel, instructions=instructions, alignment=kernel.alignment + instructions[0].offset - first)
+    exits = _exits(kernel, roles)
+    registers_left = _counter_and_base(kernel, natives, exits)
+    if registers_left is None:
+        return NotRunnable("registers", "it uses all registers, and none is left to count with")
+    counter, base = registers_left
+    number = _NUMBER[counter]
+    rewriter = _Rewriter(kernel, base)
+    content = _content(kernel, roles)
+    body = _body(kernel, exits, rewriter, number, content, entered)
+    if isinstance(body, NotRunnable):
+        return body
+    registers, fills = _begin(kernel, follower, roles)
+    if rewriter.used:
+        registers[rewriter.base] = _STATICS
+    codes, weights, how = _timed_loops(kernel, exits, body, number, fills, entered)
+    features = {_FEATURES[f] for native in natives for f in native.cpuid_features()}
+    return Runnable(
+        codes=codes,
+        weights=weights,
+        exit=how,
+        counter=number,
+        step=exits.own[1] if exits.own is not None else 1,
+        registers=tuple(registers[root] % (1 << 64) for root in _GPR),
+        content=content,
+        features=frozenset(features),
+        notes=tuple(_notes(kernel, roles, rewriter)),
+    )
+
+
+def _kernel_refusal(kernel: Kernel) -> NotRunnable | None:
+    """Return why a kernel cannot be decoded as 64-bit code, None if it can."""
     if kernel.refused:
         return NotRunnable("refused", "statements of it were not understood")
-    if not instructions:
+    if not kernel.instructions:
         return NotRunnable("empty", "it has no instruction")
-    if any(bits_of(instruction.encoding) == 32 for instruction in instructions):
+    if any(bits_of(instruction.encoding) == 32 for instruction in kernel.instructions):
         return NotRunnable("mode", "it is code of 32-bit mode")
-    natives = tuple([Decoder(64, instruction.encoding).decode() for instruction in instructions])
-    for instruction, native in zip(instructions, natives, strict=True):
+    return None
+
+
+def _instructions_refusal(kernel: Kernel, natives: Sequence[Any]) -> NotRunnable | None:
+    """Return why a kernel's instructions cannot run on their own, None if they can."""
+    for instruction, native in zip(kernel.instructions, natives, strict=True):
         refusal = _refusal(instruction, native)
         if refusal is not None:
             return refusal
@@ -592,61 +666,68 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
         return NotRunnable("ways", "there are several ways through it, and data decide which is taken")
     if _waits_for_x87(kernel):
         return NotRunnable("x87", "it goes on with x87 registers, which hold nothing when it begins")
-    found = _Follower(kernel)
-    roles = _Roles(found)
-    entered, turned = 0, _turned(kernel)
-    if turned is None:
-        return NotRunnable("exit", "no branch of it leads back")
-    if turned:
-        entered = len(instructions) - turned
-        first = instructions[0].offset
-        instructions, natives = _rotated(instructions, turned), _rotated(natives, turned)
-        kernel = replace(kernel, instructions=instructions, alignment=kernel.alignment + instructions[0].offset - first)
-    exits = {n: _exit(kernel, n) for n, i in enumerate(instructions) if i.branch == "conditional"}
-    own = _own(kernel, roles, exits)
+    return None
+
+
+def _exits(kernel: Kernel, roles: _Roles) -> _Exits:
+    """Return the replacements of a kernel's branches."""
+    instructions = kernel.instructions
+    replaced = {n: _exit(kernel, n) for n, i in enumerate(instructions) if i.branch == "conditional"}
+    own = _own(kernel, roles, replaced)
     closing = len(instructions) - 1 if kernel.is_loop else -1
     if own is not None:
-        del exits[closing]
-    dropped = {found.dropped for found in exits.values()} - {-1}
-    if closing in exits and own is None and exits[closing].dropped < 0 and exits[closing].more:
-        alone = _counts_alone(kernel, exits, dropped)
-        if alone:
-            exits[closing] = _Exit(dropped=closing - 1, length=instructions[closing - 1].length, more=0)
-            dropped.add(closing - 1)
-    used = {use.register.root for n, i in enumerate(instructions) if n not in dropped for use in i.registers} | {"rsp"}
+        del replaced[closing]
+    dropped = {branch.dropped for branch in replaced.values()} - {-1}
+    adds_uop = closing in replaced and replaced[closing].dropped < 0 and replaced[closing].more
+    if adds_uop and _counts_alone(kernel, replaced, dropped):
+        replaced[closing] = _Exit(dropped=closing - 1, length=instructions[closing - 1].length, more=0)
+        dropped.add(closing - 1)
+    return _Exits(replaced=replaced, dropped=dropped, own=own, closing=closing)
+
+
+def _counter_and_base(kernel: Kernel, natives: Sequence[Any], exits: _Exits) -> tuple[str, str] | None:
+    """Return the register that counts trips, and one for addresses, "" without; None if no counter is free."""
+    used = {"rsp"}
+    for n, instruction in enumerate(kernel.instructions):
+        if n not in exits.dropped:
+            used |= {use.register.root for use in instruction.registers}
     free = [root for root in _GPR if root not in used]
-    if own is not None:
-        counter, step = own
+    if exits.own is not None:
+        counter = exits.own[0]
     elif not free:
-        return NotRunnable("registers", "it uses all registers, and none is left to count with")
+        return None
     else:
         # The first eight have shorter encodings, of which addresses need one more than a counter does.
-        short = closing in exits and exits[closing].length == 2
+        short = exits.closing in exits.replaced and exits.replaced[exits.closing].length == 2
         needed = any(native.is_ip_rel_memory_operand for native in natives)
         low = [root for root in free if _NUMBER[root] < 8]
-        counter, step = (low[-1] if short and len(low) > needed else free[-1]), 1
+        counter = low[-1] if short and len(low) > needed else free[-1]
         free.remove(counter)
-    low = [root for root in free if _NUMBER[root] < 8]
-    rewriter = _Rewriter(kernel, low[0] if low else "")
-    number = _NUMBER[counter]
-    content = _content(kernel, roles)
+    return counter, next((root for root in free if _NUMBER[root] < 8), "")
+
+
+def _body(
+    kernel: Kernel, exits: _Exits, rewriter: _Rewriter, counter: int, content: int, entered: int
+) -> _Body | NotRunnable:
+    """Return the code of a trip, entered at instruction `entered`, or why an instruction cannot be rewritten."""
     positive = not content & 0x8080_8080_8080_8080
     body: list[bytes] = []
     more = enter = 0
-    for n, instruction in enumerate(instructions):
+    for n, instruction in enumerate(kernel.instructions):
         if n == entered:
             enter = sum(map(len, body))
-        if n in dropped or n == closing:
+        if n in exits.dropped or n == exits.closing:
             continue
-        if n in exits and exits[n].tested and positive:
-            at = instructions[n - 1].opcode_offset
+        branch = exits.replaced.get(n)
+        if branch is not None and branch.tested and positive:
+            at = kernel.instructions[n - 1].opcode_offset
             code = bytearray(body[-1])
             code[at] = 0x85 if code[at] & 1 else 0x84
             body[-1] = bytes(code)
             body.append(b"\x78\x00" if instruction.length < 6 else b"\x0f\x88" + bytes(4))
-        elif n in exits:
-            body.append(_never(number, exits[n].length, instruction.length))
-            more += exits[n].more
+        elif branch is not None:
+            body.append(_never(counter, branch.length, instruction.length))
+            more += branch.more
         elif instruction.branch:
             body.append(b"\xeb\x00" if instruction.length < 5 else b"\xe9" + bytes(4))
         else:
@@ -654,56 +735,34 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
             if written is None:
                 return NotRunnable("address", f"the address in `{instruction.text}` cannot be given a place")
             body.append(written)
-    last = instructions[-1]
-    count = b"" if own is not None else _count(number, 3)
-    if closing in exits:
-        count = _count(number, exits[closing].length)
-        more += exits[closing].more
-    elif own is not None and last.mnemonic.startswith("loop"):
-        count = b""
-    whole = b"".join(body)
-    place = kernel.alignment % 64
-    jump = _closing(last) if own is not None else b"\x75"
-    registers, fills = _begin(kernel, found, roles)
-    if rewriter.used:
-        registers[rewriter.base] = _STATICS
-    test = bytes((0x48 | (number >> 3) * 5, 0x85, 0xC0 | (number & 7) * 9))
+    if exits.closing in exits.replaced:
+        more += exits.replaced[exits.closing].more
+    return _Body(b"".join(body), enter, more)
+
+
+def _timed_loops(
+    kernel: Kernel, exits: _Exits, body: _Body, counter: int, fills: bytes, entered: int
+) -> tuple[tuple[bytes, ...], tuple[float, ...], ExitKind]:
+    """Return the loops to time, the weights of their cycles in an iteration's, and the way the exit was replaced."""
+    last = kernel.instructions[-1]
+    if exits.own is not None:
+        count, jump = b"", _closing(last)
+    else:
+        count = _count(counter, exits.replaced[exits.closing].length if exits.closing in exits.replaced else 3)
+        jump = b"\x75"
+    before = b"\xe9" + body.enter.to_bytes(4, "little") if entered else b""
+    padding = b"\x90" * ((kernel.alignment % 64 - len(fills + before)) % 64)
 
     def loop(inside: bytes) -> bytes:
-        before = b""
-        if entered:
-            before = b"\xe9" + enter.to_bytes(4, "little")
-        return (
-            fills + b"\x90" * ((place - len(fills + before)) % 64) + before + _closed(inside + count, jump, last.length)
-        )
+        return fills + padding + before + _closed(inside + count, jump, last.length)
 
-    codes: tuple[bytes, ...]
-    weights: tuple[float, ...]
-    how: ExitKind
     if not kernel.is_loop:
-        copies = -(-_INSTRUCTIONS // len(instructions))
-        codes = (loop(whole * copies), loop(whole * 2 * copies))
-        weights = (-1 / copies, 1 / copies)
-        how = "repeated"
-    elif more:
-        codes = (loop(whole), loop(whole + more * test))
-        weights = (2.0, -1.0)
-        how = "added"
-    else:
-        codes, weights = (loop(whole),), (1.0,)
-        how = "own" if own is not None else "replaced"
-    features = {_FEATURES[f] for native in natives for f in native.cpuid_features()}
-    return Runnable(
-        codes=codes,
-        weights=weights,
-        exit=how,
-        counter=number,
-        step=step,
-        registers=tuple(registers[root] % (1 << 64) for root in _GPR),
-        content=content,
-        features=frozenset(features),
-        notes=tuple(_notes(kernel, roles, rewriter)),
-    )
+        copies = -(-_INSTRUCTIONS // len(kernel.instructions))
+        return (loop(body.code * copies), loop(body.code * 2 * copies)), (-1 / copies, 1 / copies), "repeated"
+    if body.more:
+        test = bytes((0x48 | (counter >> 3) * 5, 0x85, 0xC0 | (counter & 7) * 9))
+        return (loop(body.code), loop(body.code + body.more * test)), (2.0, -1.0), "added"
+    return (loop(body.code),), (1.0,), "own" if exits.own is not None else "replaced"
 
 
 def _notes(kernel: Kernel, roles: _Roles, rewriter: _Rewriter) -> Iterable[str]:

@@ -187,6 +187,13 @@ def _keeps_busy(shape: Shape, form: Form, there: frozenset[str]) -> bool:
         return False
     if any(o not in _READ and o[0] != "I" and o not in ("M", "1") for o in shape.operands[1:]):
         return False
+    return (
+        _is_independent(shape, form) and example(shape) is not None and blocking(Blocker("", 1, shape), 0) is not None
+    )
+
+
+def _is_independent(shape: Shape, form: Form) -> bool:
+    """Return True if copies of the form with other results do not wait for each other."""
     flow = dataflow(shape)
     if flow is None or flow.stores:
         return False
@@ -200,9 +207,7 @@ def _keeps_busy(shape: Shape, form: Form, there: frozenset[str]) -> bool:
     if not {t for t in flow.targets if not t.isdigit()} <= flags:
         return False
     others = {s for s in flow.sources if not s.isdigit()} - {"m", "a"}
-    if not others <= flags or (others and flags & set(flow.targets)):
-        return False
-    return example(shape) is not None and blocking(Blocker("", 1, shape), 0) is not None
+    return others <= flags and not (others and flags & set(flow.targets))
 
 
 def _plainness(shape: Shape) -> tuple[object, ...]:

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from incc.models.model import MachineModel
 
 WORSE = 0.01
-"""How much larger the mean error of the loops that a change concerns has to be with it for the change to be left out:
-more than measuring them leaves open."""
+"""The increase of the mean error of a change's loops from which on the change is left out.
+
+It is more than the uncertainty of measuring them."""
 _CONCERNED = 0.001
 """A prediction that differs by less is the same."""
 

@@ -156,13 +156,17 @@ def study(
 
     Args:
         forms: keys that the oracle knows, the better blockers first.
+        oracle: the function that measures a mixture.
+        relative: a related core, whose mappings are tried first.
         ports: the number of ports of the core.
         issue_width: fused µops that it issues in a cycle.
         fused: the most port cycles for which one of these stands: two for a load or store and what goes with it, more
             where µops keep their port for two cycles.
+        noise: the uncertainty of measurements.
         path: a file that keeps measurements, which are then not repeated (`Experiments`).
 
-    Raises ValueError for numbers that no core has, and the exceptions of `Experiments`, `Relative.of` and the oracle.
+    Raises:
+        ValueError: for numbers that no core has, besides the exceptions of `Experiments`, `Relative.of` and the oracle.
     """
     if ports < 1 or issue_width < 1:
         raise ValueError(f"a core with {ports} ports that issues {issue_width} µops a cycle")

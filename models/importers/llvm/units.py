@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _VECTORS = {"MM": 64, "XMM": 128, "YMM": 256, "ZMM": 512}
 _JUMPS = "ja jae jb jbe je jg jge jl jle jne jno jnp jns jo jp js"
 FUSION = {"cmp_test": tuple(_JUMPS.split())}
-"""The instructions that AMD's cores before Zen fuse: comparisons and tests with every conditional jump (LLVM's feature branchfusion)."""
+"""The pairs that AMD's cores before Zen fuse: comparisons and tests with any jump (LLVM's feature branchfusion)."""
 
 
 class Core(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,22 +98,12 @@ def entry(shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: Core)
         ports[term] = ports.get(term, 0) + n
     fields["ports"] = _written(ports)
     fields["retire"] = fused
-    latency = int(data["latency"])
     load = 0
     if flow.loads and memory:
         load = core.load_latency["xmm" if width else "gpr"]
         if data["read_advance"]:
             load = max(a["cycles"] for a in data["read_advance"])
-    pairs = []
-    for to in flow.targets:
-        for source in flow.sources:
-            cycles = latency - load
-            if flow.stores:
-                # One cycle is the store's.
-                cycles = cycles - 1 if compute else 0
-            elif not compute and source == "m":
-                cycles = 0
-            pairs.append((to, source, max(0, cycles)))
+    pairs = _latency_pairs(flow, int(data["latency"]) - load, bool(compute))
     if pairs:
         fields["latency"] = write_latency(pairs)
     unit = max(held, key=lambda name: held[name], default="")
@@ -133,6 +123,21 @@ def entry(shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: Core)
     if core.kinds:
         fields["derived"] = "ports by kind"
     return fields
+
+
+def _latency_pairs(flow: FormDataflow, cycles: int, computes: bool) -> list[tuple[str, str, int]]:
+    """Return the latency between each source and result, from LLVM's latency without the load's."""
+    pairs = []
+    for to in flow.targets:
+        for source in flow.sources:
+            latency = cycles
+            if flow.stores:
+                # One cycle is the store's.
+                latency = cycles - 1 if computes else 0
+            elif not computes and source == "m":
+                latency = 0
+            pairs.append((to, source, max(0, latency)))
+    return pairs
 
 
 def _memory_and_immediate(shape: Shape) -> bool:

@@ -174,8 +174,8 @@ def import_files(
     return _convert(records, unmatched, malformed, renamed or {})
 
 
-def _record(place: str, data: dict[str, Any]) -> Record:
-    """Parse a line. Raises ValueError, KeyError or TypeError if it is malformed, _Unmatched if of no use."""
+def _check(data: dict[str, Any]) -> None:
+    """Check the types of a line's fields. Raises ValueError, KeyError or TypeError."""
     for key, kind in (("ports", dict), ("latency", list), ("operands", list), ("variants", dict), ("attrs", dict)):
         if not isinstance(data[key], kind):
             raise ValueError(f"{key!r} is not a{' list' if kind is list else 'n object'}")
@@ -192,6 +192,11 @@ def _record(place: str, data: dict[str, Any]) -> Record:
         for key in ("cycles", "addr", "addr_index", "mem", "same_reg"):
             if key in entry and not isinstance(entry[key], int):
                 raise ValueError(f"a latency's {key!r} is not a number of cycles")
+
+
+def _record(place: str, data: dict[str, Any]) -> Record:
+    """Parse a line. Raises ValueError, KeyError or TypeError if it is malformed, _Unmatched if of no use."""
+    _check(data)
     match = re.fullmatch(r"(\w+)(?: \((.*)\))?", data["form"])
     if not match:
         raise ValueError(f"form {data['form']!r} is not MNEMONIC (OPERANDS)")
@@ -426,6 +431,28 @@ def _take(registers: list[tuple[str, str]], access: str) -> str | None:
     return None
 
 
+def _stored_cycles(
+    record: Record, entry: Mapping[str, Any], plain: Plain, source_kind: str, target_access: str
+) -> int | None:
+    """Return the latency from a source to stored data, None where the published figure does not tell."""
+    if source_kind == "M":
+        if target_access != "rw" or "addr" not in entry:
+            return None
+        through = plain.modify_memory.get(record.memory_bits, 0)
+        if through and "mem" in entry:
+            return int(entry["mem"]) - through
+        published = max(int(entry["addr"]), int(entry.get("addr_index", 0)))
+        return published - plain.modify.get(record.memory_bits, plain.modify[64])
+    kind = source_kind if source_kind in plain.store else str(record.memory_bits)
+    cycles = int(entry["cycles"]) - plain.store.get(kind, plain.store["64"])
+    if "MOVNT" in record.mnemonic:
+        # Published is the way to memory and back; the data can be stored as soon as with a plain store.
+        return 0
+    if source_kind in _VECTORS and record.memory_bits < 64 and cycles > _FORWARDING_FAILED:
+        return None
+    return cycles
+
+
 def _latencies(
     record: Record, shape: Shape, plain: Plain, same_reg: bool
 ) -> tuple[list[Latency], set[tuple[str, str]]]:
@@ -443,23 +470,10 @@ def _latencies(
             bounds |= {(t, s) for t in targets for s in sources}
             continue
         if target_kind == "M":
-            if source_kind == "M":
-                if access[entry["to"]] != "rw" or "addr" not in entry:
-                    continue
-                through = plain.modify_memory.get(record.memory_bits, 0)
-                if through and "mem" in entry:
-                    cycles = int(entry["mem"]) - through
-                else:
-                    published = max(entry["addr"], entry.get("addr_index", 0))
-                    cycles = published - plain.modify.get(record.memory_bits, plain.modify[64])
-            else:
-                kind = source_kind if source_kind in plain.store else str(record.memory_bits)
-                cycles = int(entry["cycles"]) - plain.store.get(kind, plain.store["64"])
-                if "MOVNT" in record.mnemonic:
-                    # Published is the way to memory and back; the data can be stored as soon as with a plain store.
-                    cycles = 0
-                elif source_kind in _VECTORS and record.memory_bits < 64 and cycles > _FORWARDING_FAILED:
-                    continue
+            stored = _stored_cycles(record, entry, plain, source_kind, access[entry["to"]])
+            if stored is None:
+                continue
+            cycles = stored
         elif source_kind == "M":
             if "addr" not in entry and record.operands[-1:] != ("M",):
                 bounds |= {(t, s) for t in targets for s in sources}
