@@ -35,7 +35,7 @@ _REGISTERS = [
 ]
 COUNTER = _REGISTERS.index("r15")
 PAGES = 0x10_0000_0000
-"""Where the memory of loops begins: rsi, rdi and rbp are pointers into it, a page apart and 64-byte aligned, as rsp."""
+"""The start of the memory of loops: rsi, rdi and rbp are pointers into it, a page apart and 64-byte aligned, as rsp."""
 ONE = 0x3FF0_0000_0000_0000
 """1.0: what memory and vector registers are full of; its square roots and quotients stay what they are."""
 
@@ -53,7 +53,7 @@ def _target() -> Any:
 
 
 def assemble(text: str) -> bytes:
-    """The bytes of statements that refer to nothing outside."""
+    """Return the machine code of statements that refer to nothing outside."""
     import llvmlite.binding as llvm
 
     machine = _target()
@@ -63,9 +63,9 @@ def assemble(text: str) -> bytes:
 
 
 def loop(body: str, registers: Mapping[str, int] | None = None, content: int = ONE) -> Loop:
-    """`body`, and behind it `dec %r15; jnz` to its start.
+    """Return a loop of `body` and behind it `dec %r15; jnz` to its start.
 
-    `registers`: first values of general-purpose registers; else pointers as PAGES says, and 1 in all others.
+    `registers` has first values of general-purpose registers; the others hold pointers as PAGES says, or 1.
     """
     values = dict.fromkeys(_REGISTERS, 1)
     values |= {name: PAGES + 4096 * n for n, name in enumerate(("rsi", "rdi", "rbp", "rsp"))}

@@ -1,7 +1,7 @@
 """Performance counters, where the kernel lets a program have them.
 
-The kernel's interface is perf_event_open(2), called through ctypes. What is counted is `cycles` and the raw events that
-the caller names.
+The kernel's interface is perf_event_open(2), called through ctypes. It counts `cycles` and the raw events that the
+caller names.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ Run = Callable[[int, int], None]
 
 
 class Source(Protocol):
-    """Where counts come from. `why_not`: why there are none, empty if there are."""
+    """A source of counts. `why_not` says why there are none, and is empty if there are."""
 
     @property
     def why_not(self) -> str: ...
 
     def count(self, run: Run, trips: int, times: int) -> dict[str, float]:
-        """Counts a trip by event, "cycles" among them; empty without counters."""
+        """Return counts a trip by event, "cycles" among them; empty without counters."""
         ...
 
 
@@ -50,7 +50,7 @@ class NoSource:
 
 
 class PerfEvents:
-    """The kernel's. Raises OSError where it has none for this process."""
+    """The kernel's performance counters. Raises OSError where it has none for this process."""
 
     why_not = ""
 
@@ -102,7 +102,7 @@ def _open(kind: int, config: int) -> int:
 
 
 def reason(error: OSError) -> str:
-    """Why perf_event_open failed, in words."""
+    """Explain in words why perf_event_open failed."""
     if error.errno in (errno.EACCES, errno.EPERM):
         try:
             with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as f:
@@ -118,7 +118,7 @@ def reason(error: OSError) -> str:
 
 
 def open_source(wanted: str = "auto", events: Mapping[str, int] | None = None) -> Source:
-    """Where to count. `wanted`: "auto", or "none"."""
+    """Return the source of counts that `wanted` names: "auto" or "none"."""
     if wanted == "none":
         return NoSource("not wanted")
     try:

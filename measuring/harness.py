@@ -1,6 +1,6 @@
-"""Cycles of loops of machine code on this machine.
+"""The timing of loops of machine code on this machine.
 
-What is timed is compiled just in time from LLVM's intermediate representation with inline assembly, so no compiler is
+The timing code is compiled just in time from LLVM's intermediate representation with inline assembly, so no compiler is
 needed. Each loop runs in a forked child, which catches faults and has a limit of time.
 """
 
@@ -21,39 +21,44 @@ if TYPE_CHECKING:
 class Loop(msgspec.Struct, frozen=True, kw_only=True):
     """Machine code that runs as a loop.
 
-    `code`: all of it, with its last instructions counting `counter` down and jumping to its start while it is not zero.
-    `counter`: the number of the general-purpose register (0 is rax, 15 is r15) that holds the trips. `registers`: what
-    the sixteen general-purpose registers hold at first. `content`: the 64-bit word that memory and vector registers are
-    full of. Memory that is touched is mapped when it is, within bounds. `step`: how much less the counter is after a
-    trip; it holds so many times the trips at first.
+    Memory is mapped when the code touches it, within bounds.
     """
 
     code: bytes
+    """All of the loop; its last instructions count `counter` down and jump to its start while it is not zero."""
     counter: int
+    """The number of the general-purpose register (0 is rax, 15 is r15) that holds the trips."""
     registers: tuple[int, ...]
+    """The first values of the sixteen general-purpose registers."""
     content: int
+    """The 64-bit word that fills memory and vector registers."""
     step: int = 1
+    """The decrement of the counter per trip; the counter starts at this many times the trips."""
 
 
 Way = Literal["clock", "counters"]
 
 
 class Measurement(msgspec.Struct, frozen=True, kw_only=True):
-    """`cycles`: core cycles a trip. `spread`: between samples that are not disturbed, in cycles a trip. `way`: how time
-    was had: the time-stamp counter beside a chain of dependent additions, or the processor's performance counters.
-    `events`: counts a trip of performance counters, by name; empty without them."""
+    """A loop's measured cycles."""
 
     cycles: float
+    """Core cycles per trip."""
     spread: float
+    """The spread between undisturbed samples, in cycles per trip."""
     way: Way
+    """The source of the time: the time-stamp counter beside a chain of dependent additions, or performance counters."""
     events: dict[str, float]
+    """Counts of performance counters per trip, by name; empty without them."""
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """Why a loop could not be measured: a signal's name, "timeout", "address", "stride" …, and in words."""
+    """The reason why a loop could not be measured."""
 
     kind: str
+    """A signal's name, "timeout", "address", "stride" …"""
     text: str
+    """The reason in words."""
 
 
 class Unavailable(Exception):
@@ -63,9 +68,9 @@ class Unavailable(Exception):
 class Harness:
     """The process that runs loops (server.py), as a context manager.
 
-    `counters`: whether performance counters are tried; `events`: raw ones to count beside cycles, by name. `busy` is
-    the part of the samples so far beside which something else ran. `counters_missing`: why there are no counters, empty
-    if there are. Raises Unavailable.
+    With `counters` performance counters are tried; `events` are raw ones to count beside cycles, by name. `busy` is the
+    share of samples beside which something else ran. `counters_missing` says why there are no counters, and is empty if
+    there are. Raises Unavailable.
     """
 
     def __init__(self, counters: bool = True, events: Mapping[str, int] | None = None) -> None:
@@ -103,13 +108,18 @@ class Harness:
         return process
 
     def measure(self, loop: Loop) -> Measurement | Failure:
-        """A loop's cycles. If the measuring process ends, that is the loop's failure, and another one is started."""
+        """Measure a loop's cycles.
+
+        If the measuring process ends, that is the loop's failure, and another one is started.
+        """
         found = self._ask(_job(loop))
         return Failure("harness", "the measuring process ended") if found is None else self._understood(found)
 
     def measure_all(self, loops: Sequence[Loop]) -> list[Measurement | Failure]:
-        """Rough cycles of loops, in their order, several in one child: a tenth of the time, and good to a few per cent
-        where the spread says so. Raises Unavailable."""
+        """Measure rough cycles of loops in their order, several in one child. Raises Unavailable.
+
+        This takes a tenth of the time, and is good to a few per cent where the spread says so.
+        """
         found: list[Measurement | Failure] = []
         while len(found) < len(loops):
             some = loops[len(found) : len(found) + _AT_ONCE]
@@ -128,7 +138,7 @@ class Harness:
         return Measurement(cycles=found["cycles"], spread=found["spread"], way=found["way"], events=found["events"])
 
     def _ask(self, what: Any) -> Any:
-        """What the measuring process answers; None if it ended, and another one is started."""
+        """Return the measuring process's answer; None if it ended, and another one is started."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
@@ -144,7 +154,7 @@ class Harness:
         return json.loads(line)
 
     def close(self) -> None:
-        """Ends the process, at once."""
+        """End the process at once."""
         self._process.kill()
         self._process.communicate()
 
@@ -170,7 +180,7 @@ def _job(loop: Loop) -> dict[str, Any]:
 
 
 def missing() -> str:
-    """Why nothing can be measured here, empty if it can."""
+    """Return why nothing can be measured here, or "" if it can."""
     import importlib.util
     import platform
 
@@ -188,7 +198,7 @@ def missing() -> str:
 
 
 def measure(loops: Iterable[Loop]) -> Iterator[Measurement | Failure]:
-    """The loops' cycles, in their order, each as soon as it is known. Raises Unavailable."""
+    """Yield the loops' cycles in their order, each as soon as it is measured. Raises Unavailable."""
     with Harness() as harness:
         for loop in loops:
             yield harness.measure(loop)

@@ -22,24 +22,31 @@ if TYPE_CHECKING:
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):
-    """A kernel that can be run. `loops`: what is timed; `weights`: of their cycles in the sum that is an iteration's.
-    `exit`, `notes`: see `incc.frontends.isa.Runnable`."""
+    """A kernel that can be run."""
 
     loops: tuple[Loop, ...]
+    """The loops to time."""
     weights: tuple[float, ...]
+    """The factor of each loop's cycles in the sum that gives an iteration's cycles."""
     exit: ExitKind
+    """The way the kernel's exit was replaced; see `incc.frontends.isa.Runnable`."""
     notes: tuple[str, ...]
+    """Differences from the program; see `incc.frontends.isa.Runnable`."""
 
 
 class KernelMeasurement(msgspec.Struct, frozen=True, kw_only=True):
-    """`cycles` an iteration, and their `spread` between undisturbed samples. `way`: how time was had. `exit`, `notes`:
-    see `incc.frontends.isa.Runnable`."""
+    """A kernel's measured cycles."""
 
     cycles: float
+    """Cycles per iteration."""
     spread: float
+    """The spread between undisturbed samples, in cycles per iteration."""
     way: Way
+    """The source of the time: performance counters or the time-stamp counter."""
     exit: ExitKind
+    """The way the kernel's exit was replaced; see `incc.frontends.isa.Runnable`."""
     notes: tuple[str, ...]
+    """Differences from the program; see `incc.frontends.isa.Runnable`."""
 
 
 MACHINES = {"x86_64": "x86", "AMD64": "x86", "aarch64": "aarch64", "arm64": "aarch64"}
@@ -55,8 +62,12 @@ _COMPUTING = tuple(
 
 
 def prepare(kernel: Kernel, there: frozenset[str] | None = None) -> Prepared | Failure:
-    """A kernel made ready to run here, or why it cannot run. `there`: what this processor has, as `host.read` says,
-    which is asked if that is not given."""
+    """Return a kernel ready to run here, or the reason why it cannot run.
+
+    Args:
+        kernel: the kernel.
+        there: this processor's features as `host.read` returns them; read if not given.
+    """
     machine = platform.machine()
     if MACHINES.get(machine) != kernel.isa:
         return Failure("isa", f"it is code for {kernel.isa}, and this machine is {machine}")
@@ -74,7 +85,7 @@ def prepare(kernel: Kernel, there: frozenset[str] | None = None) -> Prepared | F
 
 
 def together(prepared: Prepared, times: Sequence[harness.Measurement]) -> tuple[float, float]:
-    """The cycles of an iteration and their spread, from those of the loops."""
+    """Return the cycles of an iteration and their spread, from those of the loops."""
     cycles = sum(weight * time.cycles for weight, time in zip(prepared.weights, times, strict=True))
     spread = math.hypot(*(weight * time.spread for weight, time in zip(prepared.weights, times, strict=True)))
     if prepared.exit == "added":
@@ -84,7 +95,7 @@ def together(prepared: Prepared, times: Sequence[harness.Measurement]) -> tuple[
 
 
 def unsteady(cycles: float, spread: float) -> Failure | None:
-    """Why a figure is none, if what it may be off by is all of it: a loop that takes another time whenever it runs."""
+    """Return the failure of a figure that is less than its uncertainty: the loop takes another time in each run."""
     if spread < cycles:
         return None
     return Failure(
@@ -93,8 +104,10 @@ def unsteady(cycles: float, spread: float) -> Failure | None:
 
 
 def lacking(needed: Iterable[str], there: frozenset[str]) -> list[str]:
-    """The features of computing instructions that a processor (its `there` as `host.feature` spells them) lacks. None
-    do, where nothing is known of it."""
+    """Return the features of computing instructions that a processor lacks; none where nothing is known of it.
+
+    `there` has the processor's features as `host.feature` spells them.
+    """
     if not there:
         return []
     return sorted(
@@ -109,7 +122,7 @@ _ALSO = {"sse3": "pni", "lzcnt": "abm", "bmi1": "bmi", "amxtile": "amxtile", "pc
 
 
 class Measurer:
-    """Times kernels one by one, as a context manager; what times them is started when the first one can be run."""
+    """A context manager that times kernels one by one; the harness starts when the first kernel can be run."""
 
     def __init__(self) -> None:
         self._waiting: deque[Loop] = deque()
@@ -127,7 +140,7 @@ class Measurer:
         self._results = None
 
     def measure(self, kernel: Kernel) -> KernelMeasurement | Failure:
-        """The cycles of a kernel, or why there are none. Code that comes again is not timed again."""
+        """Return the cycles of a kernel, or the reason why there are none. Repeated code is not timed again."""
         prepared = prepare(kernel, self._there)
         if isinstance(prepared, Failure):
             return prepared
@@ -166,7 +179,7 @@ class Measurer:
 
 
 def measure_kernels(kernels: Iterable[Kernel]) -> Iterator[KernelMeasurement | Failure]:
-    """The cycles of kernels, in their order, or why there are none."""
+    """Yield the cycles of each kernel in order, or the reason why there are none."""
     with Measurer() as measurer:
         for kernel in kernels:
             yield measurer.measure(kernel)

@@ -1,10 +1,10 @@
-"""The machine code that takes times, from LLVM's intermediate representation with inline assembly.
+"""Timing code, from LLVM's intermediate representation with inline assembly.
 
-What differs between architectures is four pieces of assembly (`ARCHITECTURES`): taking the time, a chain of dependent
-additions, entering a loop, and how a loop is left. The rest is the same text for all.
+Four pieces of assembly differ between architectures (`ARCHITECTURES`): reading the time, a chain of dependent
+additions, entering a loop, and leaving it. The rest is the same text for all.
 
-A loop runs at a fixed address (CODE) and keeps all it needs in a page at another (STATE), since every register is its
-own, the stack pointer too. Both exist only in the child that runs it.
+A loop runs at a fixed address (CODE) and keeps all it needs in a page at another (STATE), since it may use every
+register, the stack pointer too. Both exist only in the child that runs it.
 """
 
 from __future__ import annotations
@@ -38,21 +38,27 @@ LINKS = 100
 
 
 class Architecture(msgspec.Struct, frozen=True, kw_only=True):
-    """`now`: assembly and constraints for reading the time, after all before it and before all behind it.
-    `chain`: so many times `LINKS` dependent additions of registers (Golden Cove adds constants while it renames), in
-    assembly with its loop, since a compiler's may have a move in it that takes a cycle. `crowd`: so many times `LINKS`
-    additions in four chains with as many instructions that do nothing: they fill all issue slots, and take longer as
-    soon as another thread of the core takes some. `enter`: a function without arguments that sets registers, jumps to
-    CODE, and returns when the loop has run OUTER times. `floating`: the control register. `tried`: whether anybody has
-    run this.
-    """
+    """The assembly that differs between architectures."""
 
     now: tuple[str, str]
+    """Assembly and constraints for reading the time, after all code before it and before all code behind it."""
     chain: tuple[str, str]
+    """`LINKS` dependent additions of registers in a loop.
+
+    Registers, because Golden Cove adds constants while it renames; with its loop in assembly, because a compiler's may
+    have a move in it that takes a cycle.
+    """
     crowd: tuple[str, str]
+    """`LINKS` additions in four chains with as many instructions that do nothing, in a loop.
+
+    They fill all issue slots, and take longer as soon as another thread of the core takes some.
+    """
     enter: str
+    """A function that sets registers, jumps to CODE, and returns when the loop has run OUTER times."""
     floating: int
+    """The first value of the floating-point control register."""
     tried: bool
+    """True if the code has been run on hardware."""
 
 
 _X86_GPR = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", *(f"r{n}" for n in range(8, 16)))
@@ -171,7 +177,7 @@ def _aarch64(features: dict[str, bool]) -> Architecture:
 
 
 def leave(machine: str, at: int) -> bytes:
-    """What stands behind a loop's machine code at an address: a jump to where it is left."""
+    """Return the code that stands behind a loop at an address: a jump to the place where the loop is left."""
     if machine == "x86_64":
         return b"\xff\x25" + (STATE + LEAVE - (at + 6)).to_bytes(4, "little", signed=True)  # jmp [rip + ...]
     literal = (STATE + LEAVE - at) // 4
@@ -179,7 +185,7 @@ def leave(machine: str, at: int) -> bytes:
 
 
 def align(machine: str, code: bytes) -> bytes:
-    """Instructions of AArch64 are words, those of x86-64 bytes."""
+    """Pad code to whole instructions: words on AArch64, bytes on x86-64."""
     return code if machine == "x86_64" else code + b"\0" * (-len(code) % 4)
 
 
@@ -375,7 +381,7 @@ too_many:
 
 
 def text(architecture: Architecture, dialect: str) -> str:
-    """The module's intermediate representation."""
+    """Return the module's intermediate representation."""
 
     def quoted(assembly: str) -> str:
         return assembly.replace("\n", "\\0A")
@@ -409,8 +415,11 @@ def text(architecture: Architecture, dialect: str) -> str:
 
 
 class Native:
-    """The compiled functions: `samples(slot, n, m, links, count, out)`, `beside(links, count, out)`: crowd and chain,
-    `run(slot, n, m)`, `empty(count)`, and the address `fault` of the handler."""
+    """The compiled functions.
+
+    They are `samples(slot, n, m, links, count, out)`, `beside(links, count, out)` for crowd and chain, `run(slot, n,
+    m)` and `empty(count)`; `fault` is the address of the handler.
+    """
 
     def __init__(self) -> None:
         import llvmlite.binding as llvm

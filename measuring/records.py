@@ -1,6 +1,6 @@
-"""What was measured, as JSON lines: a header, then a line for each form, pair or kernel, in the order of measuring.
+"""Measurements as JSON lines: a header, then a line for each form, pair or kernel, in the order of measuring.
 
-A line is written when its figures are known, so that whatever ends a run, it goes on behind the last whole line.
+A line is written as soon as its figures exist, so an interrupted run continues behind the last whole line.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ class OtherRun(Exception):
 
 
 _BEGINS = b'{"core": '
-"""How a header begins."""
+"""The start of a header."""
 
 
 def name(record: dict[str, Any]) -> str:
-    """What a record is of, as a run knows what is done already."""
+    """Return the key by which a run recognises a record that is already measured."""
     if "pair" in record:
         return "pair\n" + "\n".join(record["pair"])
     if "kernel" in record:
@@ -68,7 +68,7 @@ class Records:
             os.truncate(path, whole)
 
     def begin(self, header: dict[str, Any]) -> None:
-        """The header, if there is none yet."""
+        """Write the header if the file has none yet."""
         if self.header is None:
             self.header = header
             self._write(header)

@@ -1,18 +1,19 @@
 """The process that runs loops: `python -m incc.measuring.server`, for `harness.Harness`.
 
-It compiles the code that takes times once and has one thread, so that it can fork a child for each loop. It reads a
-JSON object a line ({"code": hexadecimal, "counter", "registers", "content"}) and writes one for each: {"cycles",
-"spread", "disturbed", "way", "events"} or {"kind", "text"}.
+It compiles the timing code once and has one thread, so that it can fork a child for each loop. It reads a JSON object a
+line ({"code": hexadecimal, "counter", "registers", "content"}) and writes one for each: {"cycles", "spread",
+"disturbed", "way", "events"} or {"kind", "text"}.
 
-How the cycles of a trip come about: the loop runs n trips and 2 n trips, the former's time is taken from the latter's,
-so that entering costs nothing; it waits until all of the run before is done, since else the two would overlap,
-differently for each length. A sample takes some 25,000 core cycles, shorter than the time between disturbances; the
-time of a chain of 10,000 dependent additions on either side of it says how long a core cycle is just then. n trips and
-2 n trips are ordered by themselves, so that no disturbed sample of the former makes a difference look small, and lower
-quantiles are taken. Another thread of the same core takes issue slots, and a crowd of independent instructions that
-fills them all takes longer, while the chain does not: samples beside which it did are not used as long as there are
-others; if there are few, more are taken. A loop starts over
-from the same registers, so that it stays in the first-level cache: 2 n trips touch six pages at most (`longest`).
+The loop runs n trips and 2 n trips, and the difference of the times cancels the cost of entering. Each run waits until
+the one before is done, since the two would otherwise overlap, differently for each length. A sample takes some 25,000
+core cycles, shorter than the time between disturbances; the time of a chain of 10,000 dependent additions on either
+side of it tells the length of a core cycle at that moment. Times of n trips and of 2 n trips are sorted separately, so
+that no disturbed sample of the former makes a difference look small, and lower quantiles are taken.
+
+Another thread of the same core takes issue slots: a crowd of independent instructions that fills them all then takes
+longer, while the chain does not. Such samples are not used as long as there are others; if there are few, more are
+taken. A loop starts over from the same registers, so that it stays in the first-level cache: 2 n trips touch six pages
+at most (`longest`).
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ _SAMPLES, _ROUNDS, _MOST_ROUNDS = 40, 24, 64
 _ENOUGH, _FEWEST_FAIR = 30, 12
 """Undisturbed samples with which rounds end, and without which disturbed ones are used."""
 _ROUGH_SAMPLES, _ROUGH_ROUNDS = 10, 6
-"""The same of rough figures."""
+"""The samples of rough figures."""
 _ROUGH_ENOUGH, _ROUGH_FAIR = 6, 4
 _ROUGH_STEADY = 0.02
 _STEADY = 0.01
@@ -63,7 +64,7 @@ _UNSURE = 0.25
 """Relative spread of what was never measured undisturbed."""
 _CALIBRATION = 6000
 _ALONE = 1.04
-"""What a crowd may take more than it does alone."""
+"""The factor by which a crowd may take longer than alone."""
 _IN_A_CHILD = 32
 """Loops that one child runs at most."""
 _HEAD = struct.Struct("=Q")
@@ -102,25 +103,30 @@ _ENDS = {
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True):
-    """`cycles` a trip; `spread`: between the lower of the samples; `used`: the least number of samples that were not
-    disturbed, of either length; `disturbed`: the part of those that were."""
+    """The cycles of a loop, from its samples."""
 
     cycles: float
+    """Cycles per trip."""
     spread: float
+    """The spread between the lower of the samples."""
     used: int
+    """The least number of undisturbed samples, of either length."""
     disturbed: float
+    """The share of disturbed samples."""
 
 
 def evaluate(
     rows: Sequence[Sequence[int]], trips: int, empty: int, alone: float, entries: int = 1, fair: int = _FEWEST_FAIR
 ) -> Figure:
-    """From rows of times (a crowd, a chain, one run, a chain, a crowd, a run twice as long, a chain, a crowd), of which
-    taking them took `empty` each. `trips` are those of the shorter run, which is entered `entries` times; `alone`: what
-    a crowd takes of a chain's time on a core that does nothing else. With less than `fair` undisturbed samples, all are
-    used.
+    """Return a loop's figure from rows of times, of which taking them took `empty` each.
 
-    What the shorter run takes more than half of the longer one is the cost of entering. Where it is more than entering
-    can cost, or less than nothing, the two ran in different states of the core, and that is the spread."""
+    A row is a crowd, a chain, one run, a chain, a crowd, a run twice as long, a chain, a crowd. `trips` are those of
+    the shorter run, which is entered `entries` times; `alone` is a crowd's share of a chain's time on an idle core.
+    With fewer than `fair` undisturbed samples, all are used.
+
+    The time of the shorter run beyond half of the longer one is the cost of entering. Where it is more than entering
+    can cost, or negative, the two ran in different states of the core, and that is the spread.
+    """
     links = _UNITS * native.LINKS
     one: list[tuple[bool, float]] = []
     two: list[tuple[bool, float]] = []
@@ -154,9 +160,12 @@ def evaluate(
 
 
 def longest(touched: Callable[[int], int], most: int) -> int:
-    """Trips of the longest run that touches no more than _PAGES pages and, within bounds, has no more than `most`; 0 if
-    the shortest touches more. `touched` runs so many trips, and says how many pages there are: memory stays mapped,
-    and all runs begin alike, so these are the pages of the longest one so far. That is why it has to be felt for."""
+    """Return the trips of the longest run that touches at most _PAGES pages and has at most `most` trips.
+
+    0 if the shortest touches more. `touched` runs so many trips and returns the number of pages: memory stays mapped,
+    and all runs begin alike, so these are the pages of the longest one so far, which is why the limit is approached
+    from below.
+    """
     most = min(max(most, 2 * _FEWEST), 2 * _MOST)
     found, trips = 0, 2 * _FEWEST
     while trips <= most and touched(trips) <= _PAGES:
@@ -170,10 +179,10 @@ def _quantile(ordered: Sequence[float], part: float) -> float:
 
 
 def alone(rows: Sequence[Sequence[int]], empty: int) -> float:
-    """What a crowd takes of a chain's time when nothing else runs, if that was so in three rows: a crowd, a chain.
+    """Return a crowd's share of a chain's time on an idle core, if three rows (a crowd, a chain) saw that.
 
-    Each is ordered by itself: of a row whose chain was interrupted, the quotient would be too small. Nothing makes
-    either faster than it can be.
+    Each is sorted by itself: the quotient of a row whose chain was interrupted would be too small. Nothing makes either
+    faster than it can be.
     """
     crowds, chains = (sorted(r[k] - empty for r in rows) for k in (0, 1))
     third = min(2, len(rows) - 1)
@@ -181,8 +190,7 @@ def alone(rows: Sequence[Sequence[int]], empty: int) -> float:
 
 
 def _most_memory() -> int:
-    """The limit of a child's memory in bytes: what there is already and a fair amount more. None where no /proc says
-    what there is."""
+    """Return the limit of a child's memory in bytes: its current use and some more; None without /proc."""
     try:
         with open("/proc/self/statm", encoding="ascii") as f:
             return int(f.read().split()[0]) * resource.getpagesize() + _MEMORY
@@ -191,7 +199,7 @@ def _most_memory() -> int:
 
 
 def _lower(limit: int, most: int) -> None:
-    """A limit, which may be lower already: only the system may raise it."""
+    """Lower a limit, which may be lower already: only the system may raise it."""
     hard = resource.getrlimit(limit)[1]
     if hard != resource.RLIM_INFINITY and (most == resource.RLIM_INFINITY or hard < most):
         most = hard
@@ -228,10 +236,10 @@ _AUDIT_ARCH_X86_64 = 0xC000_003E
 
 
 def _no_calls(machine: str, counts: bool) -> tuple[Any, Any]:
-    """What tells the kernel to end a child whose loop calls the system: struct sock_fprog, and what it points to.
+    """Return a struct sock_fprog that makes the kernel end a child whose loop calls the system, and its filter.
 
-    What a loop could make the child's own code do, by writing where that has its data, is refused: on x86-64 no call
-    is left that reaches files or other processes. `counts`: whether performance counters are read.
+    It also refuses calls that a loop could cause by overwriting the child's own data: on x86-64 no call is left that
+    reaches files or other processes. `counts` is True if performance counters are read.
     """
     load, equal, end = 0x20, 0x15, 0x06
     kill, allow, refuse = 0x8000_0000, 0x7FFF_0000, 0x0005_0000 | errno.EPERM
@@ -252,8 +260,10 @@ def _no_calls(machine: str, counts: bool) -> tuple[Any, Any]:
 
 
 def outlive_nobody(parent: int) -> None:
-    """From now on this process ends with the one that started it, whatever ends that. The kernel looks only at what
-    ends later, so a parent that has ended already is looked for: there is another one in its place."""
+    """End this process together with its parent.
+
+    The kernel only watches for later exits, so a parent that has already exited is detected by the new parent's id.
+    """
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
@@ -274,7 +284,7 @@ class Server:
         self.alternate = ctypes.create_string_buffer(1 << 20)
         self.empty = min(self.native.empty(2000) for _ in range(5))
         self.alone = 0.0
-        """What a crowd takes of a chain's time on an idle core."""
+        """A crowd's share of a chain's time on an idle core."""
         self.calibrate()
         # Every page that Python writes to in a child, and it writes to all that it looks at, is copied first. So what
         # can be done once is done here.
@@ -282,17 +292,17 @@ class Server:
         self.most_memory = _most_memory()
 
     def calibrate(self) -> None:
-        """Looks at the core for some 30 ms. Where another thread of it was busy all the time, that stays unnoticed."""
+        """Observe the core for some 30 ms. A thread that keeps it busy all the time stays unnoticed."""
         ticks = (ctypes.c_uint64 * (2 * _CALIBRATION))()
         self.native.beside(_UNITS, _CALIBRATION, ctypes.addressof(ticks))
         self.alone = alone([ticks[i : i + 2] for i in range(0, 2 * _CALIBRATION, 2)], self.empty)
 
     def measure(self, job: dict[str, Any]) -> dict[str, Any]:
-        """What is answered to a loop."""
+        """Return the answer to a loop."""
         return self.measure_all([job])[0]
 
     def measure_all(self, jobs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """What is answered to loops, in their order."""
+        """Return the answers to loops, in their order."""
         answers: list[dict[str, Any]] = []
         many = _IN_A_CHILD
         while len(answers) < len(jobs):
@@ -307,8 +317,7 @@ class Server:
         return answers
 
     def _together(self, jobs: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
-        """Answers to the first loops, from one child; and how it ended, if it was not by having done all that it
-        should."""
+        """Return answers to the first loops, from one child, and how it ended, if not by finishing its work."""
         codes = []
         for job in jobs:
             code = native.align(self.native.machine, bytes.fromhex(job["code"]))
@@ -345,7 +354,7 @@ class Server:
         return said, None
 
     def _say(self, what: dict[str, Any]) -> None:
-        """Adds to what the child found."""
+        """Add to the child's results."""
         text = json.dumps(what).encode() + b"\n"
         (size,) = _HEAD.unpack_from(self.shared)
         self.shared[_HEAD.size + size : _HEAD.size + size + len(text)] = text
@@ -369,8 +378,10 @@ class Server:
             self._say(self._run(slot, job))
 
     def _clean(self) -> bool:
-        """Takes away the memory that the last loop touched, so that the next one finds it as a first one does. No if it
-        was more than is known."""
+        """Unmap the memory that the last loop touched; return False if that is more than was recorded.
+
+        The next loop then starts in the same state as the first one.
+        """
         faults = ctypes.c_uint64.from_address(native.STATE + native.FAULTS).value
         if faults > native.MOST_TOUCHED:
             return False
@@ -379,7 +390,7 @@ class Server:
         return not any(self.libc.munmap(ctypes.c_void_p(page), ctypes.c_size_t(size)) for page in pages)
 
     def _run(self, slot: int, job: dict[str, Any]) -> dict[str, Any]:
-        """Takes the samples of the loop that is in place."""
+        """Take the samples of the loaded loop."""
         rough = bool(job.get("rough"))
         run, samples = self.native.run, self.native.samples
         step = int(job.get("step", 1))
@@ -437,7 +448,7 @@ class Server:
         return found if rough else {**found, "alone": alone(rows, self.empty)}
 
     def _limit(self) -> None:
-        """No file, no core dump, bounded time and memory, and no life after the server's."""
+        """Limit the child: no file, no core dump, bounded time and memory, and no life after the server's."""
         outlive_nobody(self.process)
         _lower(resource.RLIMIT_CORE, 0)
         _lower(resource.RLIMIT_FSIZE, 0)
@@ -454,7 +465,7 @@ class Server:
         self.libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
     def _load(self, code: bytes, job: dict[str, Any]) -> int:
-        """Puts code and registers in place. The address where the counter's first value stands."""
+        """Load code and registers, and return the address of the counter's first value."""
         state = self.libc.mmap(native.STATE, native.STATE_BYTES, 3, _MAP, -1, 0)
         place = self.libc.mmap(native.CODE, native.CODE_BYTES, 3, _MAP, -1, 0)
         if (state, place) != (native.STATE, native.CODE):
@@ -479,7 +490,7 @@ class Server:
 
 
 def main() -> int:
-    """Answers until the input ends."""
+    """Answer requests until the input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if len(sys.argv) > 3:
         outlive_nobody(int(sys.argv[3]))

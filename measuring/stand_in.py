@@ -1,4 +1,4 @@
-"""A machine that is a model: loops are simulated where others are run. For trying things out, and for tests."""
+"""A simulated machine: loops run on a model instead of a processor, for trials and tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from incc.models.model import MachineModel
 
 
 class Simulated:
-    """Runs loops on a model's core. Without a pipeline in the model, what the bounds say."""
+    """A machine that runs loops on a model's core. Without a pipeline in the model, the bounds are the cycles."""
 
     counters_missing = "simulated"
     busy = 0.0
@@ -29,11 +29,11 @@ class Simulated:
         return [self.measure(loop) for loop in loops]
 
     def close(self) -> None:
-        """There is nothing to end."""
+        """Do nothing: there is no process to end."""
 
 
 def simulated(code: bytes, model: MachineModel) -> float | None:
-    """Cycles a trip of a loop of machine code on a model's core; None if it lacks an instruction, or cannot tell."""
+    """Return cycles a trip of a loop of machine code on a model's core; None if that cannot be computed."""
     try:
         kernel = isa(model.isa).decode_bytes(code, "loop", True, False)
         result = analyze_kernel(kernel, model, KernelSettings(what_ifs=False))

@@ -341,7 +341,7 @@ def _is_done(record: dict[str, Any]) -> bool:
 
 
 class _Session:
-    """A run: it measures, and keeps and counts the results."""
+    """A run that measures forms and keeps and counts the results."""
 
     def __init__(self, options: argparse.Namespace, model: MachineModel, core: Target) -> None:
         from incc.driver import UsageError
@@ -354,9 +354,9 @@ class _Session:
         self.measured: list[dict[str, Any]] = []
         """The records of this run, also those that an earlier run has measured."""
         self.titles: dict[str, str] = {}
-        """How forms are written, by their keys."""
+        """The notation of forms, by their keys."""
         self.matrix_of: list[str] = []
-        """How the forms in pairs are written."""
+        """The notation of the forms in pairs."""
         self._machine: Harness | Simulated | None = None
         self._bench: Bench | None = None
         try:
@@ -367,14 +367,14 @@ class _Session:
 
     @property
     def machine(self) -> Harness | Simulated:
-        """What runs loops, started when it is first used."""
+        """The harness or simulation that runs loops, started when it is first used."""
         if self._machine is None:
             self._machine = open_machine(self.options, self.model)
         return self._machine
 
     @property
     def bench(self) -> Bench:
-        """What measures forms. Raises AnalysisError if nothing can be measured."""
+        """The bench that measures forms. Raises AnalysisError if nothing can be measured."""
         if self._bench is None:
             from incc.measuring.forms.bench import Bench, NotMeasured
             from incc.support.errors import AnalysisError

@@ -157,7 +157,7 @@ def make(
 ) -> int:
     """Measure, write the model, check it, print how accurate it is, and return the exit status.
 
-    `there` are the features of the machine by iced-x86's names, None for those of this processor.
+    `there` has the features of the machine by iced-x86's names, None for those of this processor.
     """
 
     def measure(loops: Iterable[Loop]) -> Iterator[Measurement | Failure]:

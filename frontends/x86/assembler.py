@@ -48,7 +48,7 @@ class Encoded(msgspec.Struct, frozen=True, kw_only=True):
     alignment: int
     """The alignment of the section in bytes."""
     offset: int
-    """Where the statement begins in the section, in bytes."""
+    """The statement's offset in the section, in bytes."""
     code: bytes
     relocations: tuple[Relocation, ...]
     """Those within the bytes. Their offsets count from the start of the section."""
@@ -170,7 +170,7 @@ class _Dropping:
         self._previous = False
         self._stack: list[bool] = []
         self.depth = 0
-        """How many macros or repeated blocks are open."""
+        """The number of open macros or repeated blocks."""
 
     def kept(self, line: str) -> str:
         """Return a line as it is to be assembled, "" if it is left out."""

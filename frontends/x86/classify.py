@@ -1,4 +1,4 @@
-"""What an x86 mnemonic means beyond its operands: arithmetic for vectorisation statistics, idioms, plain moves."""
+"""The meaning of an x86 mnemonic beyond its operands: arithmetic for vectorisation statistics, idioms, plain moves."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from incc.frontends.kernel import Sum
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a text, as a set: tables of names read better without quotes."""
+    """Return the words of a text as a set: tables of names read better without quotes."""
     return frozenset(text.split())
 
 
@@ -66,7 +66,7 @@ _INTEGER_OTHER = {
 
 
 def arithmetic_class(mnemonic: str) -> ArithmeticClass | None:
-    """The arithmetic that a mnemonic (lower case, Intel's) does on vector registers, None for none.
+    """Return the arithmetic that a mnemonic (lower case, Intel's) does on vector registers, None for none.
 
     Counted are addition, subtraction, multiplication, division, square root, minimum, maximum, absolute value, average
     and comparison; a fused multiply-add counts two. Moves, shuffles, logic, shifts, conversions and rounding are not
@@ -100,7 +100,7 @@ _FUSED_SUMS = {"132": Sum((1,), (0, 2)), "213": Sum((2,), (0, 1)), "231": Sum((0
 
 
 def sum_of(mnemonic: str, operands: int) -> Sum | None:
-    """What a mnemonic (lower case, Intel's) with so many operands adds as it is, in Intel order; None for no sum.
+    """Return the sum that a mnemonic (lower case, Intel's) computes from its operands, in Intel order; None for no sum.
 
     vfmsub and vfnmsub negate the addend: a sum that is carried changes its sign in each iteration, so it is none.
     """
@@ -115,7 +115,7 @@ def sum_of(mnemonic: str, operands: int) -> Sum | None:
 
 
 def divisor_of(mnemonic: str, operands: int) -> int | None:
-    """The operand by which a floating-point division divides, None for other mnemonics."""
+    """Return the operand by which a floating-point division divides, None for other mnemonics."""
     return operands - 1 if mnemonic.removeprefix("v") in _DIVISIONS else None
 
 
@@ -130,7 +130,7 @@ _ONES_SAME = words("pcmpeqb pcmpeqw pcmpeqd pcmpeqq kxnorb kxnorw kxnord kxnorq"
 
 
 def same_source_idiom(mnemonic: str) -> str:
-    """What an instruction gives when its two sources are one register: "zero", "ones", "" for nothing special."""
+    """Return the result when both sources are one register: "zero", "ones", "" for nothing special."""
     name = mnemonic[1:] if mnemonic.startswith("v") else mnemonic
     if name in _ZERO_SAME:
         return "zero"
@@ -141,7 +141,7 @@ _VECTOR_MOVES = words("movaps movapd movups movupd movdqa movdqu movdqa32 movdqa
 
 
 def move_class(mnemonic: str) -> str:
-    """Which registers a mnemonic copies whole: "general", "vector", "mmx", "mask", "" for no plain move.
+    """Return the registers that a mnemonic copies whole: "general", "vector", "mmx", "mask", "" for no plain move.
 
     `movq` copies a whole register only between MMX registers, and `kmovq` alone copies a whole mask.
     """
@@ -167,7 +167,7 @@ _SHUFFLES = ("perm", "shuf", "unpck", "punpck", "pshuf", "insert", "extract", "p
 
 
 def operation_of(mnemonic: str) -> str:
-    """What an instruction does, in the words of `incc.frontends.isa.Isa.operation`."""
+    """Return an instruction's operation, in the words of `incc.frontends.isa.Isa.operation`."""
     name = mnemonic.removeprefix("v")
     if name in _EXTREMA:
         return "extremum"

@@ -44,7 +44,7 @@ _KINDS = {"MM": "mmx", "K": "mask", "ST": "x87", "TMM": "tile"}
 
 
 def _canonical(name: str) -> Register:
-    """The register of iced-x86's name ("R8L", "AH", "XMM3")."""
+    """Return the register of iced-x86's name ("R8L", "AH", "XMM3")."""
     lower = name.lower()
     if name in ("AH", "BH", "CH", "DH"):
         return Register(name=lower, root=_LEGACY_ROOTS[name[0]], offset=8, width=8, kind="general")
@@ -126,7 +126,7 @@ _SHIFTS = words("shl shr sal sar rol ror rcl rcr shld shrd")
 
 
 class _Form(msgspec.Struct, frozen=True, kw_only=True):
-    """What an iced-x86 Code says about every instruction of that form."""
+    """The properties that all instructions of an iced-x86 Code share."""
 
     name: str
     mnemonic: str
@@ -153,8 +153,10 @@ _TWINS = (
 
 
 def twin(name: str) -> str:
-    """The form of 64-bit mode, by the name of its Code, that does what one of 32-bit mode does; the same one for
-    nearly all."""
+    """Return the form of 64-bit mode, by the name of its Code, that does the same as one of 32-bit mode.
+
+    Nearly all have the same name.
+    """
     for pattern, replacement in _TWINS:
         if re.match(pattern, name):
             return re.sub(pattern, replacement, name)
@@ -198,7 +200,7 @@ def _form(native: Any) -> _Form:
 
 
 def form_key(instruction: Any) -> str:
-    """The key of an iced-x86 instruction's form in the model files: the name of its Code, and how it is used.
+    """Return the key of an iced-x86 instruction's form in the model files: the name of its Code, and its use.
 
     "/m" with an explicit memory operand (ModRM or an absolute address), "/r" otherwise, also with implicit memory
     operands (push, movs).
@@ -210,7 +212,7 @@ def form_key(instruction: Any) -> str:
 
 
 def traits(instruction: Any) -> frozenset[str]:
-    """The traits of an iced-x86 instruction, see `incc.frontends.kernel.Instruction`.
+    """Return the traits of an iced-x86 instruction, see `incc.frontends.kernel.Instruction`.
 
     "same_reg" holds where all explicit register operands that are sources are the same register, if there are at least
     two of them; with a single source and two register operands, where it is also the destination (`mov eax, eax`,
@@ -224,51 +226,61 @@ def traits(instruction: Any) -> frozenset[str]:
 
 
 def _traits(i: Any, form: _Form, kinds: list[int], accesses: Sequence[int]) -> frozenset[str]:
-    found: list[str] = []
+    names: list[str] = []
     if _KIND_MEMORY in kinds:
         if form.mnemonic == "lea":
-            found.append("agen:" + _address_parts(i))
+            names.append("agen:" + _address_parts(i))
         if i.memory_index != _NONE:
-            found.append("indexed")
+            names.append("indexed")
         if i.is_broadcast:
-            found.append("bcast")
-    elif kinds[:2] == [_KIND_REGISTER, _KIND_REGISTER]:
-        registers = [i.op_register(k) for k, kind in enumerate(kinds) if kind == _KIND_REGISTER]
-        sources = [r for k, r in enumerate(registers) if _is_source(form, accesses[k], k)]
-        if len(sources) < 2 and len(registers) == 2:
-            sources = registers
-        if len(sources) >= 2:
-            first, *others = [_REGISTERS[r] for r in sources]
-            if all(other.root == first.root and other.offset == first.offset for other in others):
-                found.append("same_reg")
+            names.append("bcast")
+    elif kinds[:2] == [_KIND_REGISTER, _KIND_REGISTER] and _has_same_sources(i, form, kinds, accesses):
+        names.append("same_reg")
     for k, kind in enumerate(kinds[:2]):
         if kind == _KIND_REGISTER:
             number = i.op_register(k)
             register = _REGISTERS[number]
             if register.offset == 8:
-                found.append(f"high8_{k}")
+                names.append(f"high8_{k}")
             elif k == 0 and number in _LOW8:
-                found.append("rm4-7" if _LOW8[number] & 4 else "rm0-3")
+                names.append("rm4-7" if _LOW8[number] & 4 else "rm0-3")
+    names += _prefix_traits(i)
+    if any(_KIND_LETTERS[kind] == "i" and i.immediate(k) == 0 for k, kind in enumerate(kinds)):
+        names.append("imm0")
+    return frozenset(names) if names else _NO_TRAITS
+
+
+def _has_same_sources(i: Any, form: _Form, kinds: list[int], accesses: Sequence[int]) -> bool:
+    """Return True if all explicit register operands that are sources are the same register."""
+    registers = [i.op_register(k) for k, kind in enumerate(kinds) if kind == _KIND_REGISTER]
+    sources = [r for k, r in enumerate(registers) if _is_source(form, accesses[k], k)]
+    if len(sources) < 2 and len(registers) == 2:
+        sources = registers
+    if len(sources) < 2:
+        return False
+    first, *others = [_REGISTERS[r] for r in sources]
+    return all(other.root == first.root and other.offset == first.offset for other in others)
+
+
+def _prefix_traits(i: Any) -> list[str]:
+    """Return the traits of masks, rounding, and the prefixes lock, rep and repne."""
+    names: list[str] = []
     if i.has_op_mask:
-        found.append("mask")
+        names.append("mask")
         if i.zeroing_masking:
-            found.append("zeroing")
+            names.append("zeroing")
     if i.rounding_control:
-        found.append("er")
+        names.append("er")
     elif i.suppress_all_exceptions:
-        found.append("sae")
+        names.append("sae")
     if i.has_lock_prefix:
-        found.append("lock")
+        names.append("lock")
     if i.is_string_instruction:
         if i.has_repne_prefix:
-            found.append("repne")
+            names.append("repne")
         elif i.has_rep_prefix:
-            found.append("rep")
-    for k, kind in enumerate(kinds):
-        if _KIND_LETTERS[kind] == "i" and i.immediate(k) == 0:
-            found.append("imm0")
-            break
-    return frozenset(found) if found else _NO_TRAITS
+            names.append("rep")
+    return names
 
 
 _NO_TRAITS: frozenset[str] = frozenset()
@@ -296,19 +308,18 @@ def _address_parts(i: Any) -> str:
 
 
 class _Decoded(msgspec.Struct, frozen=True, kw_only=True):
-    """An instruction at address 0, without its text and line, and what its place changes.
-
-    `explicit_memory` is the index in `memory` of the operand with the displacement, -1 for none; `rip`: its
-    displacement is relative to the start of the instruction. `displacement_at` is the position of the displacement's
-    bytes. `native` is iced-x86's instruction.
-    """
+    """An instruction at address 0, without its text and line, and the parts that its place changes."""
 
     instruction: Instruction
     explicit_memory: int
+    """The index in `memory` of the operand with the displacement, -1 for none."""
     rip: bool
+    """True if its displacement is relative to the start of the instruction."""
     branch: bool
     displacement_at: int
+    """The position of the displacement's bytes."""
     native: Any
+    """iced-x86's instruction."""
 
 
 _DECODED: dict[bytes, _Decoded] = {}
@@ -358,8 +369,10 @@ def decode(
 
 
 def seen(code: bytes, offset: int, text: str, line: int) -> Instruction | None:
-    """What `decode` returns for the bytes of one instruction which it has decoded before, where its place does not
-    matter; `text` is not empty. Otherwise None."""
+    """Return the result of `decode` for bytes that it has decoded before, where their place does not matter.
+
+    `text` is not empty. Returns None otherwise.
+    """
     decoded = _DECODED.get(code)
     if decoded is None:
         return None
@@ -369,7 +382,10 @@ def seen(code: bytes, offset: int, text: str, line: int) -> Instruction | None:
 
 
 def prefix_alone(code: bytes, offset: int, text: str, line: int) -> Instruction | None:
-    """The instruction that LLVM makes of a prefix in a statement of its own, which does nothing; None for others."""
+    """Return the instruction that LLVM makes of a prefix in a statement of its own, which does nothing.
+
+    None for others.
+    """
     if len(code) != 1 or not (code[0] in _PREFIXES or code[0] & 0xF0 == 0x40):
         return None
     nothing = decode(b"\x90", offset, text, line)
@@ -377,7 +393,7 @@ def prefix_alone(code: bytes, offset: int, text: str, line: int) -> Instruction 
 
 
 def decode_refused(code: bytes, offset: int, text: str, line: int) -> Instruction | None:
-    """An instruction with a `lock` that processors do not take, which LLVM's assembler writes all the same."""
+    """Return an instruction with a `lock` that processors reject but LLVM's assembler writes."""
     native = Decoder(bits_of(code), code[:15], DecoderOptions.NO_INVALID_CHECK).decode()
     if native.is_invalid or not native.has_lock_prefix:
         return None
@@ -390,9 +406,9 @@ def decode_refused(code: bytes, offset: int, text: str, line: int) -> Instructio
 
 
 def lengths(code: bytes) -> Iterator[int]:
-    """The lengths in bytes of the instructions in a row that `code` consists of; one decoder finds all of them.
+    """Yield the lengths in bytes of consecutive instructions; one decoder reads all of them.
 
-    Of bytes that are no instruction `decode` says so.
+    `decode` reports bytes that are no instruction.
     """
     decoder = Decoder(bits_of(code), code)
     while decoder.can_decode:
@@ -401,7 +417,7 @@ def lengths(code: bytes) -> Iterator[int]:
 
 
 def disassemble(code: bytes, address: int) -> Iterator[Any]:
-    """iced-x86's instructions of a row of machine code at an address, up to the first bytes that are none."""
+    """Yield iced-x86's instructions of machine code at an address, up to the first bytes that are none."""
     for native in Decoder(bits_of(code), code, ip=address):
         if native.is_invalid:
             return
@@ -409,7 +425,7 @@ def disassemble(code: bytes, address: int) -> Iterator[Any]:
 
 
 def x87_increment(instruction: Instruction) -> int:
-    """By how much a decoded instruction moves the top of the x87 stack: -1 for a push, 1 or 2 for pops, else 0."""
+    """Return the move of the x87 stack's top: -1 for a push, 1 or 2 for pops, else 0."""
     if instruction.mnemonic[0] != "f" or len(instruction.encoding) == 1:  # fwait, or a prefix alone, whatever its name
         return 0
     decoded = _DECODED.get(instruction.encoding) or _decoded(instruction.encoding, instruction.offset)
@@ -417,19 +433,19 @@ def x87_increment(instruction: Instruction) -> int:
 
 
 def native_of(instruction: Instruction) -> Any:
-    """The instruction of iced-x86's that a decoded one was made from, at address 0."""
+    """Return the instruction of iced-x86's that a decoded one was made from, at address 0."""
     decoded = _DECODED.get(instruction.encoding) or _decoded(instruction.encoding, instruction.offset)
     return decoded.native
 
 
 def constant_offsets(code: bytes) -> Any:
-    """Where displacement and immediates are in the bytes of an instruction: iced-x86's ConstantOffsets."""
+    """Return iced-x86's ConstantOffsets: the positions of displacement and immediates in an instruction's bytes."""
     decoder = Decoder(bits_of(code), code)
     return decoder.get_constant_offsets(decoder.decode())
 
 
 def register_of(number: int) -> Register:
-    """The register that iced-x86 knows by this number."""
+    """Return the register of iced-x86's number."""
     return _REGISTERS[number]
 
 
@@ -464,7 +480,7 @@ _JUMPS = ("j", "call", "loop", "xbegin", "bnd", "notrack", "data16", "rex", "cs"
 
 
 def _target(native: Any, offset: int, text: str) -> str:
-    """The label of a direct branch, from its statement, or its address in hexadecimal where there is none."""
+    """Return the label of a direct branch from its statement, or its address in hexadecimal without one."""
     if _KIND_LETTERS[native.op0_kind] != "b":
         return ""
     statement = text.split()
@@ -477,7 +493,7 @@ def _target(native: Any, offset: int, text: str) -> str:
 
 
 def _addresses(native: Any) -> int:
-    """The highest address of an instruction's mode."""
+    """Return the highest address of an instruction's mode."""
     return 0xFFFFFFFF if native.code_size == CODE32 else 0xFFFFFFFFFFFFFFFF
 
 
@@ -504,7 +520,7 @@ def _format(native: Any, offset: int) -> str:
 
 
 def _decoded(code: bytes, offset: int) -> _Decoded:
-    """The instruction at the start of `code`, which may be longer: only the decoder knows where it ends."""
+    """Decode the instruction at the start of `code`, which may be longer: only the decoder finds its end."""
     decoder = Decoder(bits_of(code), code[:15])
     native = decoder.decode()
     if native.is_invalid:
@@ -581,7 +597,7 @@ def _decode_at_zero(code: bytes, i: Any, decoder: Any) -> _Decoded:
 
 
 def _constant_sizes(offsets: Any) -> tuple[int, int, int]:
-    """Bytes of the displacement, and of immediates, of which the target of a branch is one here."""
+    """Return the bytes of the displacement, and of immediates, of which the target of a branch is one here."""
     return offsets.displacement_size, offsets.immediate_size, offsets.immediate_size2
 
 
@@ -590,7 +606,9 @@ _VECTOR_PREFIXES = {0xC5: 2, 0xC4: 3, 0x62: 4}
 
 
 def _opcode_offset(code: bytes, wide: bool = True) -> int:
-    """Where the primary opcode is: behind legacy prefixes, REX, VEX or EVEX, and the escapes 0F, 0F 38 and 0F 3A.
+    """Return the primary opcode's offset.
+
+    Behind legacy prefixes, REX, VEX or EVEX, and the escapes 0F, 0F 38 and 0F 3A.
 
     `wide`: in 64-bit mode; in the other one REX is an instruction, and so are VEX and EVEX before an operand in memory.
     """
@@ -697,7 +715,7 @@ def _merges(register: Register, legacy: bool) -> bool:
 
 
 def _implicit(rest: list[tuple[int, int]], legacy: bool, addresses: set[int]) -> list[RegisterAccess]:
-    """Implicit accesses; a read and a write of one register become one access."""
+    """Return implicit accesses; a read and a write of one register become one access."""
     found: list[RegisterAccess] = []
     for number, access in rest:
         if number in _SEGMENTS or number in (_RIP, _EIP):
@@ -741,7 +759,7 @@ def _implicit(rest: list[tuple[int, int]], legacy: bool, addresses: set[int]) ->
 def _memory_accesses(
     i: Any, info: Any, kinds: list[int], accesses: Sequence[int]
 ) -> tuple[tuple[MemoryAccess, ...], int]:
-    """Memory accesses, explicit ones first, and the index of the one with the ModRM displacement (-1 for none)."""
+    """Return memory accesses, explicit ones first, and the index of that with the ModRM displacement, or -1."""
     explicit = [
         k
         for k, kind in enumerate(kinds)
@@ -834,7 +852,7 @@ def _sum(*terms: tuple[str, int]) -> tuple[tuple[str, int], ...]:
 
 
 def _affine(i: Any, form: _Form, kinds: list[int], idiom: str) -> Affine | None:
-    """The linear effect on a general-purpose register of at least 32 bits or on memory, or None."""
+    """Return the linear effect on a general-purpose register of at least 32 bits or on memory, or None."""
     mnemonic = form.mnemonic
     stack = i.stack_pointer_increment
     if stack:
@@ -857,6 +875,11 @@ def _affine(i: Any, form: _Form, kinds: list[int], idiom: str) -> Affine | None:
     target = _REGISTERS[i.op0_register]
     if target.kind != "general" or target.width < 32:
         return None
+    return _affine_register(i, mnemonic, kinds, idiom, target)
+
+
+def _affine_register(i: Any, mnemonic: str, kinds: list[int], idiom: str, target: Register) -> Affine | None:
+    """Return the linear effect on the general-purpose register in operand 0, or None."""
     root = target.root
     if idiom == "zero":
         return Affine(root, (), 0)
@@ -877,9 +900,14 @@ def _affine(i: Any, form: _Form, kinds: list[int], idiom: str) -> Affine | None:
         if mnemonic in ("add", "sub"):
             return Affine(root, _sum((root, 1), (source.root, 1 if mnemonic == "add" else -1)), 0)
         return None
-    if _KIND_LETTERS[kinds[1]] != "i":
-        return None
-    immediate = _signed(i.immediate(1), 64)
+    if _KIND_LETTERS[kinds[1]] == "i":
+        return _affine_immediate(mnemonic, target, _signed(i.immediate(1), 64))
+    return None
+
+
+def _affine_immediate(mnemonic: str, target: Register, immediate: int) -> Affine | None:
+    """Return the linear effect on a register of an operation with a constant, or None."""
+    root = target.root
     if mnemonic == "mov":
         return Affine(root, (), immediate)
     if mnemonic in ("add", "sub"):
@@ -891,7 +919,10 @@ def _affine(i: Any, form: _Form, kinds: list[int], idiom: str) -> Affine | None:
 
 
 def _affine_memory(i: Any, mnemonic: str, kinds: list[int]) -> Affine | None:
-    """The same for a read-modify-write of 4 or 8 bytes of memory: unoptimised code keeps its counters there."""
+    """Return the linear effect of a read-modify-write of 4 or 8 bytes of memory.
+
+    Unoptimised code keeps its counters there.
+    """
     if not kinds or _KIND_LETTERS[kinds[0]] != "m" or MemorySizeExt.size(i.memory_size) not in (4, 8):
         return None
     if mnemonic in ("inc", "dec"):

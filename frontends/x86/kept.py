@@ -1,8 +1,8 @@
-"""What is worked out once for each encoding, kept as long as there is room.
+"""Results that are computed once for each encoding, kept as long as there is room.
 
-All programs together have more encodings than a process that lives long should keep. What has grown to MOST is dropped
-as a whole: a program has few encodings that are new, so that happens seldom, and looking something up stays a plain
-dictionary's `get`. Threads may do both at once: who finds nothing works it out again.
+All programs together have more encodings than a process that lives long should keep. A table that has grown to MOST
+entries is dropped as a whole: a program has few new encodings, so that happens seldom, and a look-up stays a plain
+dictionary's `get`. Threads may do both at once: one that misses computes the result again.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ class Lines:
     __slots__ = ("_behind", "_file", "_known", "_text")
 
     def __init__(self, file: str, behind: str) -> None:
-        """`behind`: the sign that follows the keys."""
+        """Open a table. `behind` is the character that follows the keys."""
         self._file = file
         self._behind = behind
         self._text = ""
         self._known: dict[str, str] = {}
 
     def get(self, key: str) -> str:
-        """What follows a key in its line, "" if no line has it."""
+        """Return the text behind a key in its line, "" if no line has it."""
         known = self._known.get(key)
         return keep(self._known, key, self._found(key)) if known is None else known
 

@@ -113,14 +113,14 @@ def decode_regions(
 
 
 _REPEATED = 4
-"""How often a statement is written on average, from which on it is worth while to look."""
+"""The average number of repetitions of a statement from which on a search for them pays."""
 
 
 def _assembled_once(text: str, assembler: Sequence[str] | None) -> Assembled | None:
-    """All statements of a text that has nothing but statements and comments, of which most are repeated: of those that
-    are written alike one was assembled. None for other texts, and where the assembler has anything to say.
+    """Assemble each distinct statement once, in a text of statements and comments of which most are repeated.
 
-    Without labels and directives nothing that a statement says depends on its place.
+    Without labels and directives no statement depends on its place. Returns None for other texts, and where the
+    assembler has anything to report.
     """
     lines = text.split("\n")
     first: dict[str, int] = {}
@@ -156,12 +156,12 @@ def _assembled_once(text: str, assembler: Sequence[str] | None) -> Assembled | N
 
 
 def _anywhere(statement: str) -> bool:
-    """Whether a statement says nothing of its own place, which is a dot by itself."""
+    """Return True if a statement does not refer to its own place, which is a dot by itself."""
     return "." not in statement or re.search(r"(?<![\w.@?])\.(?![\w.@?$])", statement) is None
 
 
 def _different(text: str, lines: Sequence[int]) -> Sequence[int]:
-    """These lines without those that say what another one of them does, where that can be told at a glance."""
+    """Return these lines without obvious repetitions of each other."""
     if not lines or ".if" in text:  # which may leave out any of them
         return lines
     written = text.split("\n")
@@ -177,7 +177,7 @@ def _different(text: str, lines: Sequence[int]) -> Sequence[int]:
 
 
 def _refused_on(lines: Sequence[int], assembled: Assembled) -> list[Refused]:
-    """What is refused on lines of which nothing else is wanted."""
+    """Return the refusals on lines that are only checked."""
     found: list[Refused] = []
     for line in lines:
         found += assembled.refused.get(line, ())
@@ -186,7 +186,7 @@ def _refused_on(lines: Sequence[int], assembled: Assembled) -> list[Refused]:
 
 
 def finished(instructions: list[Instruction]) -> tuple[Instruction, ...]:
-    """The instructions of a kernel, once all are decoded: x87 registers have one name each."""
+    """Return the instructions of a kernel, once all are decoded: x87 registers have one name each."""
     if any(instruction.mnemonic[0] == "f" for instruction in instructions):
         from incc.frontends.x86.x87 import name_by_slot
 
@@ -226,8 +226,8 @@ def decode_bytes(code: bytes, name: str = "block", is_loop: bool | None = None, 
     """Decode a whole block of machine code.
 
     `is_loop`: None means that it is one if its last instruction is a direct branch to its start. The text of the
-    instructions is in AT&T syntax; without `text` it is "?", for who never shows it. Raises ValueError for bytes that
-    are no instruction (UndecodableError, with their offset) and for an empty block.
+    instructions is in AT&T syntax; without `text` it is "?", for callers that never show it. Raises ValueError for
+    bytes that are no instruction (UndecodableError, with their offset) and for an empty block.
     """
     from incc.frontends.x86.decode import decode, lengths
 

@@ -1,4 +1,4 @@
-"""What instructions are called: in Intel's syntax, and in AT&T's with and without the suffix of the operands' size.
+"""The names of instructions: in Intel's syntax, and in AT&T's with and without the suffix of the operands' size.
 
 As iced-x86's formatters write them, so that there is no list to fall behind.
 """
@@ -35,10 +35,10 @@ def _formatters() -> tuple[Any, ...]:
 
 
 def names_of(instruction: Any, operands: Sequence[str]) -> frozenset[str]:
-    """All names of an instruction of iced-x86's, in lower case. `operands`: as `Shape.operands` has them.
+    """Return all names of an instruction of iced-x86's, in lower case. `operands` are as in `Shape.operands`.
 
-    Where the formatter has no suffix for an instruction with a general-purpose register (cvttsd2si), assemblers take
-    that of the register's size all the same.
+    Where the formatter has no suffix for an instruction with a general-purpose register (cvttsd2si), assemblers accept
+    that of the register's size.
     """
     names = {formatter.format_mnemonic(instruction).lower() for formatter in _formatters()}
     if len(names) == 1:

@@ -1,7 +1,7 @@
-"""What x86's vector instructions do to each element: the operation, and how wide the elements are that go in and out.
+"""The element-wise operations of x86's vector instructions, and the widths of the elements that go in and out.
 
-From the mnemonic alone. Moves, logic and shuffles say nothing for certain about the elements that they move (compilers
-use `movups` and `xorps` for whatever there is), so they have none here.
+They follow from the mnemonic alone. Moves, logic and shuffles say nothing certain about the elements that they move
+(compilers use `movups` and `xorps` for any type), so they have none here.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from incc.frontends.x86.kept import keep
 
 
 class _Pattern:
-    """A regular expression that is compiled when a mnemonic first might fit: most kernels need one or two of these, and
-    compiling all of them takes longer than the rest of this module."""
+    """A regular expression that is compiled when a mnemonic first might fit.
+
+    Most kernels need one or two of these, and compiling all of them takes longer than the rest of this module.
+    """
 
     __slots__ = ("_pattern", "begins")
 
@@ -78,7 +80,7 @@ _OPERATIONS: dict[str, Operation | None] = {}
 
 
 def operation(mnemonic: str) -> Operation | None:
-    """What a mnemonic (lower case, Intel's) does to elements of vector registers, None where it does not say that.
+    """Return the operation of a mnemonic (lower case, Intel's) on elements of vector registers, None without one.
 
     `pmuludq` has none: compilers put products of 32 and of 64 bits together from it.
     """

@@ -1,13 +1,13 @@
-"""How many of what a loop's number of iterations is computed from each iteration of it stands for.
+"""The number of source iterations that an iteration of a loop stands for.
 
-Before a loop that is made of vectors or unrolled, compilers compute how often it runs from how often the source's loop
-does: `n >> 3` where an iteration is to do eight, as a count, as the end of an index (`n & -8`), or as the end of a
-pointer (`a + ((n >> 3) << 5)`). A loop that is as it is in the source runs to `n` itself, or to `a + 12 * n`. So the
-number of iterations, which follows from the last comparison and from what its registers hold when the loop is entered,
-is c * floor(x / d) + m; where m is 0, an iteration stands for d / c of what x counts.
+Before a loop that is vectorised or unrolled, compilers compute its number of iterations from that of the source's loop:
+`n >> 3` where an iteration does eight, as a count, as the end of an index (`n & -8`), or as the end of a pointer (`a +
+((n >> 3) << 5)`). A loop that is as it is in the source runs to `n` itself, or to `a + 12 * n`. So the number of
+iterations, which follows from the last comparison and from its registers' values on entry, is c * floor(x / d) + m;
+where m is 0, an iteration stands for d / c of the units of x.
 
-A loop that the source takes by two has a number of iterations of the same kind, but rounded up: ((x - 1) / 2) + 1. It
-says nothing, nor does a difference of pointers, which counts bytes.
+A loop that has a step of two in the source has a number of iterations of the same kind, but rounded up: ((x - 1) / 2) +
+1. It says nothing, nor does a difference of pointers, which counts bytes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _COUNTS = frozenset(("add", "sub", "inc", "dec"))
 
 
 def pace(instructions: Sequence[Instruction], follower: Follower) -> int:
-    """0 where the code before the loop does not tell."""
+    """Return the source iterations per iteration, 0 where the code before the loop does not tell."""
     if len(instructions) < 2:
         return 0
     equal = instructions[-1].mnemonic in _UNTIL_EQUAL
@@ -81,7 +81,7 @@ def pace(instructions: Sequence[Instruction], follower: Follower) -> int:
 
 
 def _compared(instruction: Instruction) -> list[tuple[str, int]]:
-    """The places whose sum, each times 1 or -1, is compared with 0; a constant has no place."""
+    """Return the places whose sum, each times 1 or -1, is compared with 0; a constant has no place."""
     by_operand = {a.operand: a.register for a in instruction.registers if a.operand is not None}
     if instruction.mnemonic in _COUNTS and instruction.affine is not None:
         return [(instruction.affine.target, 1)] if instruction.affine.target else []
@@ -107,8 +107,10 @@ def _compared(instruction: Instruction) -> list[tuple[str, int]]:
 
 
 def _steps(instructions: Sequence[Instruction], place: str, at: int) -> tuple[int, int] | None:
-    """By how much a place changes an iteration: up to instruction `at` with itself, and behind it; None if by anything
-    else than constants."""
+    """Return a place's changes per iteration up to and behind instruction `at`.
+
+    None if it is not changed by constants.
+    """
     if place[-1] == ")":
         return (0, 0)
     until = after = 0

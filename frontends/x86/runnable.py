@@ -69,7 +69,7 @@ _FEATURES = {number: name for name, number in constants(CpuidFeature).items()}
 
 
 def _refusal(instruction: Instruction, native: Any) -> NotRunnable | None:
-    """Why an instruction is not run, None if it can be."""
+    """Return why an instruction is not run, None if it can be."""
     text = instruction.text if instruction.text != "?" else instruction.mnemonic
     where = f"`{text}`" + (f" in line {instruction.line}" if instruction.line else "")
     if instruction.branch in _BRANCHES and instruction.mnemonic not in _SYSTEM:
@@ -95,22 +95,27 @@ def _loads_segment(native: Any) -> bool:
 
 
 class _Address(msgspec.Struct, frozen=True, kw_only=True):
-    """An access: `instruction`, its memory operand and what that is a sum of. `base`: the symbols of its base alone.
-    `fixed`: it has a pointer of its own, in the instruction. `vector`: bytes of each index in a vector register, 0
-    without."""
+    """An access to memory."""
 
     access: MemoryAccess
+    """The access."""
     terms: _Terms
+    """The sum of symbols that the address is."""
     base: _Terms
+    """The symbols of its base alone."""
     fixed: bool
+    """True if the instruction itself has a pointer."""
     vector: int
+    """Bytes of each index in a vector register, 0 without."""
 
 
 class _Data(msgspec.Struct, frozen=True):
-    """What was loaded or computed: bytes that were loaded, 0 for none; what it was computed from."""
+    """A loaded or computed value."""
 
     loaded: int
+    """Bytes that were loaded, 0 for none."""
     sources: frozenset[str]
+    """The symbols that it was computed from."""
 
 
 _ITERATIONS = 3
@@ -119,11 +124,14 @@ handed on once more."""
 
 
 class _Slot(msgspec.Struct, frozen=True):
-    """A place in memory that is the same in all iterations: so far behind what a register holds, of so many bytes."""
+    """A place in memory that is the same in all iterations."""
 
     root: str
+    """The register that it is relative to."""
     displacement: int
+    """Bytes behind the register's value."""
     size: int
+    """Bytes of the place."""
 
 
 _WORDS = (4, 8)
@@ -131,9 +139,12 @@ _WORDS = (4, 8)
 
 
 class _Follower:
-    """Follows addresses through iterations. Symbols are the names of registers for what they hold at first, or those of
-    the kernel's entry (`@`), `8(rbp)` for what places in memory hold at first that a register leads to which does not
-    change (`slots`; code that is not optimised has its variables there), and `#` for data."""
+    """The symbolic values of addresses through iterations.
+
+    Symbols are the names of registers for their first values, or those of the kernel's entry (`@`), `8(rbp)` for the
+    first contents of places in memory relative to a register that does not change (`slots`; unoptimised code has its
+    variables there), and `#` for data.
+    """
 
     def __init__(self, kernel: Kernel) -> None:
         self.data: dict[str, _Data] = {}
@@ -178,7 +189,7 @@ class _Follower:
         self._values.update(written)
 
     def _slot(self, access: MemoryAccess) -> str:
-        """The name of the place that is accessed, "" if it is not the same in all iterations."""
+        """Return the name of the accessed place, "" if it is not the same in all iterations."""
         base = access.base
         fixed = base is not None and base.root in _NUMBER and base.root not in self._moving
         if base is None or not fixed or access.index is not None or access.symbol or access.size not in _WORDS:
@@ -188,14 +199,14 @@ class _Follower:
         return name
 
     def _loaded(self, instruction: Instruction) -> tuple[_Terms, int] | None:
-        """What a move from such a place gets; None for any other instruction."""
+        """Return the value that a move loads from such a place; None for any other instruction."""
         if instruction.mnemonic not in _MOVES or len(instruction.memory) != 1 or not instruction.memory[0].load:
             return None
         name = self._slot(instruction.memory[0])
         return self._held.get(name, ({name: 1}, 0)) if name else None
 
     def _keep(self, number: int, instruction: Instruction) -> None:
-        """What such places hold behind an instruction."""
+        """Update the contents of such places behind an instruction."""
         for access in instruction.memory:
             name = self._slot(access) if access.store else ""
             if not name:
@@ -245,7 +256,7 @@ class _Follower:
         )
 
     def origins(self, symbols: Iterable[str]) -> tuple[set[str], set[int]]:
-        """What symbols come from: those that are there at first, and the sizes of what is loaded."""
+        """Return the origins of symbols: initial symbols, and the sizes of loaded data."""
         first: set[str] = set()
         sizes: set[int] = set()
         seen: set[str] = set()
@@ -266,7 +277,7 @@ class _Follower:
 
 
 def _index_bytes(mnemonic: str) -> int:
-    """Bytes of an index in a vector: vpgatherqd has 8."""
+    """Return the bytes of an index in a vector: vpgatherqd has 8."""
     for name in ("gather", "scatter"):
         _, found, rest = mnemonic.partition(name)
         if found:
@@ -275,13 +286,13 @@ def _index_bytes(mnemonic: str) -> int:
 
 
 class _Roles:
-    """Which symbols are pointers, and what the loaded data are.
+    """The roles of symbols and of loaded data.
 
-    `pointers`: symbols that are there at first; `stored`: those of them through which something is stored. `chases`:
-    what is loaded is a pointer. `indices`: bytes of loaded values that addresses are computed from. `scaled`: symbols
-    that are the only part of an address, by their factors. `lifted`: the largest factor of loaded values where nothing
-    else makes an address; 0 if there is none. `touched`: all that addresses are made of. `met`: there is a
-    store whose address depends on data.
+    `pointers` are initial symbols; `stored` are those of them through which something is stored. `chases`: loaded data
+    are pointers. `indices`: bytes of loaded values that addresses are computed from. `scaled`: symbols that are the
+    only part of an address, by their factors. `lifted`: the largest factor of loaded values where nothing else makes an
+    address; 0 if there is none. `touched`: all symbols that addresses are made of. `met`: there is a store whose
+    address depends on data.
     """
 
     def __init__(self, found: _Follower) -> None:
@@ -322,7 +333,7 @@ class _Roles:
             self.met |= address.access.store
 
     def _without(self, address: _Address, found: _Follower, made: list[str]) -> list[str]:
-        """An address of data alone: one of them is the pointer. The others."""
+        """Return an address of data alone without the symbol that is its pointer."""
         terms = address.terms
         single = [name for name in (*address.base, *made) if terms.get(name) == 1 and name in found.data]
         if single:
@@ -348,17 +359,17 @@ def _candidates(terms: _Terms, found: _Follower) -> list[str]:
 _ARRAYS, _APART = 0x2000_0000, 0x100_0000
 _STACK = 0x2F00_0440
 _STATICS, _STATIC_ARRAYS, _STATICS_APART = 0x3000_0000, 0x3100_0000, 0x10_0000
-"""Where pointers, the stack, and what the instructions name themselves lie: below 2^31, which displacements reach."""
+"""The addresses of pointers, of the stack, and of places that instructions name: below 2^31, as displacements are."""
 _SPAN = 0x4000
 """Bytes of what fixed places of one symbol lie in."""
 _ROW = 0x418
-"""What a number is beside a pointer in what the code before the loop computes: the length of rows and the like."""
+"""The value of a number added to a pointer before the loop: the length of rows and the like."""
 _ENTERED = 0x2E00_0480
-"""Where a pointer that is loaded leads to: to a copy of itself."""
+"""The target of a pointer that is loaded: a copy of itself."""
 
 
 def _begin(kernel: Kernel, found: _Follower, roles: _Roles) -> tuple[dict[str, int], bytes]:
-    """What the registers hold at first, and code that puts into places in memory what these do."""
+    """Return the registers' first values, and code that fills the places in memory that act as registers."""
     places: dict[str, int] = {}
     loads = stores = 0
     for number, name in enumerate(roles.pointers):
@@ -409,7 +420,7 @@ _INDICES = {1: 0x0E0C_0A08_0604_0200, 2: 0x0030_0020_0010_0000, 4: 3 | 67 << 32}
 
 
 def _content(kernel: Kernel, roles: _Roles) -> int:
-    """The word that memory and vector registers are full of."""
+    """Return the word that fills memory and vector registers."""
     if any(access.size == 10 for instruction in kernel.instructions for access in instruction.memory):
         return 0x8000_0000_0000_3FFF  # as numbers of the x87 unit in a row, a little more than 1
     if roles.chases:
@@ -424,7 +435,7 @@ def _content(kernel: Kernel, roles: _Roles) -> int:
 
 
 def _numbers(kernel: Kernel) -> int:
-    """What most of the kernel's arithmetic is done to."""
+    """Return the kind of number that most of the kernel's arithmetic uses."""
     done = [i.arithmetic for i in kernel.instructions if i.arithmetic is not None]
     sizes = [arithmetic.element // 8 for arithmetic in done if arithmetic.floating]
     sizes += [
@@ -441,7 +452,10 @@ def _numbers(kernel: Kernel) -> int:
 
 
 class _Statics:
-    """Places for what instructions name themselves: by a symbol, an absolute address, or where they are."""
+    """The places that instructions name themselves.
+
+    By a symbol, an absolute address, or relative to the instruction.
+    """
 
     def __init__(self, kernel: Kernel) -> None:
         accesses = [access for instruction in kernel.instructions for access in instruction.memory]
@@ -462,7 +476,7 @@ class _Statics:
         self._regions: dict[str, int] = {}
 
     def array(self, symbol: str, displacement: int = 0) -> int:
-        """The address of what indices or pointers lead into."""
+        """Return the address of an array that indices or pointers lead into."""
         if symbol not in self._regions:
             number = len(self._regions)
             within = 0x40 + 0x80 * (number % 7) if symbol in self._stored else 0x440 + 0xC0 * (number % 12)
@@ -471,15 +485,17 @@ class _Statics:
         return self._regions[symbol] + away % _STATICS_APART
 
     def place(self, symbol: str, displacement: int) -> int:
-        """The address of what has a fixed place."""
+        """Return the address of a fixed place."""
         if symbol in self._arrays:
             return self.array(symbol, displacement)
         return self._fixed[symbol] + (displacement - self._first[symbol]) % _SPAN
 
 
 class _Rewriter:
-    """Makes instructions run anywhere. `base`: a free register among the first eight that holds _STATICS, "" for none;
-    `used`: whether it was needed."""
+    """The rewriting of instructions to run anywhere.
+
+    `base` is a free register among the first eight that holds _STATICS, "" for none; `used` is True if it was needed.
+    """
 
     def __init__(self, kernel: Kernel, base: str) -> None:
         self.statics = _Statics(kernel)
@@ -489,7 +505,7 @@ class _Rewriter:
         self.segments = False
 
     def code(self, number: int, instruction: Instruction) -> bytes | None:
-        """The instruction's machine code; None if its address cannot be given a place."""
+        """Return the instruction's machine code; None if its address cannot be given a place."""
         code = bytearray(instruction.encoding)
         decoder = Decoder(64, instruction.encoding)
         native = decoder.decode()
@@ -538,149 +554,90 @@ class _Rewriter:
 _PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")
 _MOVES = frozenset(words("mov movsxd"))
 _FUSED = frozenset(words("cmp test add sub and inc dec"))
-"""What some core fuses with a conditional jump (Intel, Optimization Reference Manual, 3.4.2.2; AMD since Zen 3)."""
+"""Instructions that some core fuses with a conditional jump (Intel, Optimization Manual, 3.4.2.2; AMD since Zen 3)."""
 _COUNTED = frozenset(words("add sub inc dec"))
 _MOST_PREFIXES = 4
 _INSTRUCTIONS = 40
-"""Of code that is repeated: more of them than this make it long enough that its own branch is no part of it."""
+"""The number of instructions from which on repeated code is so long that its own branch does not matter."""
 
 
 class _Exit(msgspec.Struct, frozen=True, kw_only=True):
-    """How a branch is replaced: `dropped`, the index of the comparison that goes with it, -1 for none, and its
-    `length` in bytes; `more`: µops more than before, 0 or 1. `tested`: before it is a comparison
-    with memory, fused with it, which may become a `test` of the same operands."""
+    """The replacement of a branch."""
 
     dropped: int
+    """The index of the comparison that is dropped with it, -1 for none."""
     length: int
+    """The length in bytes of that comparison."""
     more: int
+    """Additional µops, 0 or 1."""
     tested: bool = False
+    """True if a fused comparison with memory is before it, which may become a `test` of the same operands."""
+
+
+class _Exits(msgspec.Struct, frozen=True, kw_only=True):
+    """The replacements of a kernel's branches."""
+
+    replaced: dict[int, _Exit]
+    """The replacements of conditional branches, by the branch's index."""
+    dropped: set[int]
+    """The indices of instructions that are left out, since only a replaced branch needs them."""
+    own: tuple[str, int] | None
+    """The register that the kernel itself counts down, and its decrement per trip; None without one."""
+    closing: int
+    """The index of the branch that closes the loop, -1 without one."""
+
+
+class _Body(msgspec.Struct, frozen=True):
+    """The code of a trip, without the end of the loop."""
+
+    code: bytes
+    enter: int
+    """The offset at which the loop is entered."""
+    more: int
+    """Additional µops of replaced branches."""
 
 
 def runnable(kernel: Kernel) -> Runnable | NotRunnable:
-    """The kernel as code that runs so many times, or why there is none."""
-    instructions = kernel.instructions
-    if kernel.refused:
-        return NotRunnable("refused", "statements of it were not understood")
-    if not instructions:
-        return NotRunnable("empty", "it has no instruction")
-    if any(bits_of(instruction.encoding) == 32 for instruction in instructions):
-        return NotRunnable("mode", "it is code of 32-bit mode")
-    natives = tuple([Decoder(64, instruction.encoding).decode() for instruction in instructions])
-    for instruction, native in zip(instructions, natives, strict=True):
-        refusal = _refusal(instruction, native)
-        if refusal is not None:
-            return refusal
-    if (kernel.region is not None and kernel.region.forks) or _jumps_inside(kernel):
-        return NotRunnable("ways", "there are several ways through it, and data decide which is taken")
-    if _waits_for_x87(kernel):
-        return NotRunnable("x87", "it goes on with x87 registers, which hold nothing when it begins")
-    found = _Follower(kernel)
-    roles = _Roles(found)
+    """Return the kernel as code that runs a given number of times, or the reason why it cannot run."""
+    refusal = _kernel_refusal(kernel)
+    if refusal is not None:
+        return refusal
+    natives = tuple([Decoder(64, instruction.encoding).decode() for instruction in kernel.instructions])
+    refusal = _instructions_refusal(kernel, natives)
+    if refusal is not None:
+        return refusal
+    follower = _Follower(kernel)
+    roles = _Roles(follower)
     entered, turned = 0, _turned(kernel)
     if turned is None:
         return NotRunnable("exit", "no branch of it leads back")
     if turned:
-        entered = len(instructions) - turned
-        first = instructions[0].offset
-        instructions, natives = _rotated(instructions, turned), _rotated(natives, turned)
+        entered = len(natives) - turned
+        first = kernel.instructions[0].offset
+        instructions, natives = _rotated(kernel.instructions, turned), _rotated(natives, turned)
         kernel = replace(kernel, instructions=instructions, alignment=kernel.alignment + instructions[0].offset - first)
-    exits = {n: _exit(kernel, n) for n, i in enumerate(instructions) if i.branch == "conditional"}
-    own = _own(kernel, roles, exits)
-    closing = len(instructions) - 1 if kernel.is_loop else -1
-    if own is not None:
-        del exits[closing]
-    dropped = {found.dropped for found in exits.values()} - {-1}
-    if closing in exits and own is None and exits[closing].dropped < 0 and exits[closing].more:
-        alone = _counts_alone(kernel, exits, dropped)
-        if alone:
-            exits[closing] = _Exit(dropped=closing - 1, length=instructions[closing - 1].length, more=0)
-            dropped.add(closing - 1)
-    used = {use.register.root for n, i in enumerate(instructions) if n not in dropped for use in i.registers} | {"rsp"}
-    free = [root for root in _GPR if root not in used]
-    if own is not None:
-        counter, step = own
-    elif not free:
+    exits = _exits(kernel, roles)
+    registers_left = _counter_and_base(kernel, natives, exits)
+    if registers_left is None:
         return NotRunnable("registers", "it uses all registers, and none is left to count with")
-    else:
-        # The first eight have shorter encodings, of which addresses need one more than a counter does.
-        short = closing in exits and exits[closing].length == 2
-        needed = any(native.is_ip_rel_memory_operand for native in natives)
-        low = [root for root in free if _NUMBER[root] < 8]
-        counter, step = (low[-1] if short and len(low) > needed else free[-1]), 1
-        free.remove(counter)
-    low = [root for root in free if _NUMBER[root] < 8]
-    rewriter = _Rewriter(kernel, low[0] if low else "")
+    counter, base = registers_left
     number = _NUMBER[counter]
+    rewriter = _Rewriter(kernel, base)
     content = _content(kernel, roles)
-    positive = not content & 0x8080_8080_8080_8080
-    body: list[bytes] = []
-    more = enter = 0
-    for n, instruction in enumerate(instructions):
-        if n == entered:
-            enter = sum(map(len, body))
-        if n in dropped or n == closing:
-            continue
-        if n in exits and exits[n].tested and positive:
-            at = instructions[n - 1].opcode_offset
-            code = bytearray(body[-1])
-            code[at] = 0x85 if code[at] & 1 else 0x84
-            body[-1] = bytes(code)
-            body.append(b"\x78\x00" if instruction.length < 6 else b"\x0f\x88" + bytes(4))
-        elif n in exits:
-            body.append(_never(number, exits[n].length, instruction.length))
-            more += exits[n].more
-        elif instruction.branch:
-            body.append(b"\xeb\x00" if instruction.length < 5 else b"\xe9" + bytes(4))
-        else:
-            written = rewriter.code(n, instruction)
-            if written is None:
-                return NotRunnable("address", f"the address in `{instruction.text}` cannot be given a place")
-            body.append(written)
-    last = instructions[-1]
-    count = b"" if own is not None else _count(number, 3)
-    if closing in exits:
-        count = _count(number, exits[closing].length)
-        more += exits[closing].more
-    elif own is not None and last.mnemonic.startswith("loop"):
-        count = b""
-    whole = b"".join(body)
-    place = kernel.alignment % 64
-    jump = _closing(last) if own is not None else b"\x75"
-    registers, fills = _begin(kernel, found, roles)
+    body = _body(kernel, exits, rewriter, number, content, entered)
+    if isinstance(body, NotRunnable):
+        return body
+    registers, fills = _begin(kernel, follower, roles)
     if rewriter.used:
         registers[rewriter.base] = _STATICS
-    test = bytes((0x48 | (number >> 3) * 5, 0x85, 0xC0 | (number & 7) * 9))
-
-    def loop(inside: bytes) -> bytes:
-        before = b""
-        if entered:
-            before = b"\xe9" + enter.to_bytes(4, "little")
-        return (
-            fills + b"\x90" * ((place - len(fills + before)) % 64) + before + _closed(inside + count, jump, last.length)
-        )
-
-    codes: tuple[bytes, ...]
-    weights: tuple[float, ...]
-    how: ExitKind
-    if not kernel.is_loop:
-        copies = -(-_INSTRUCTIONS // len(instructions))
-        codes = (loop(whole * copies), loop(whole * 2 * copies))
-        weights = (-1 / copies, 1 / copies)
-        how = "repeated"
-    elif more:
-        codes = (loop(whole), loop(whole + more * test))
-        weights = (2.0, -1.0)
-        how = "added"
-    else:
-        codes, weights = (loop(whole),), (1.0,)
-        how = "own" if own is not None else "replaced"
+    codes, weights, how = _timed_loops(kernel, exits, body, number, fills, entered)
     features = {_FEATURES[f] for native in natives for f in native.cpuid_features()}
     return Runnable(
         codes=codes,
         weights=weights,
         exit=how,
         counter=number,
-        step=step,
+        step=exits.own[1] if exits.own is not None else 1,
         registers=tuple(registers[root] % (1 << 64) for root in _GPR),
         content=content,
         features=frozenset(features),
@@ -688,8 +645,128 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
     )
 
 
+def _kernel_refusal(kernel: Kernel) -> NotRunnable | None:
+    """Return why a kernel cannot be decoded as 64-bit code, None if it can."""
+    if kernel.refused:
+        return NotRunnable("refused", "statements of it were not understood")
+    if not kernel.instructions:
+        return NotRunnable("empty", "it has no instruction")
+    if any(bits_of(instruction.encoding) == 32 for instruction in kernel.instructions):
+        return NotRunnable("mode", "it is code of 32-bit mode")
+    return None
+
+
+def _instructions_refusal(kernel: Kernel, natives: Sequence[Any]) -> NotRunnable | None:
+    """Return why a kernel's instructions cannot run on their own, None if they can."""
+    for instruction, native in zip(kernel.instructions, natives, strict=True):
+        refusal = _refusal(instruction, native)
+        if refusal is not None:
+            return refusal
+    if (kernel.region is not None and kernel.region.forks) or _jumps_inside(kernel):
+        return NotRunnable("ways", "there are several ways through it, and data decide which is taken")
+    if _waits_for_x87(kernel):
+        return NotRunnable("x87", "it goes on with x87 registers, which hold nothing when it begins")
+    return None
+
+
+def _exits(kernel: Kernel, roles: _Roles) -> _Exits:
+    """Return the replacements of a kernel's branches."""
+    instructions = kernel.instructions
+    replaced = {n: _exit(kernel, n) for n, i in enumerate(instructions) if i.branch == "conditional"}
+    own = _own(kernel, roles, replaced)
+    closing = len(instructions) - 1 if kernel.is_loop else -1
+    if own is not None:
+        del replaced[closing]
+    dropped = {branch.dropped for branch in replaced.values()} - {-1}
+    adds_uop = closing in replaced and replaced[closing].dropped < 0 and replaced[closing].more
+    if adds_uop and _counts_alone(kernel, replaced, dropped):
+        replaced[closing] = _Exit(dropped=closing - 1, length=instructions[closing - 1].length, more=0)
+        dropped.add(closing - 1)
+    return _Exits(replaced=replaced, dropped=dropped, own=own, closing=closing)
+
+
+def _counter_and_base(kernel: Kernel, natives: Sequence[Any], exits: _Exits) -> tuple[str, str] | None:
+    """Return the register that counts trips, and one for addresses, "" without; None if no counter is free."""
+    used = {"rsp"}
+    for n, instruction in enumerate(kernel.instructions):
+        if n not in exits.dropped:
+            used |= {use.register.root for use in instruction.registers}
+    free = [root for root in _GPR if root not in used]
+    if exits.own is not None:
+        counter = exits.own[0]
+    elif not free:
+        return None
+    else:
+        # The first eight have shorter encodings, of which addresses need one more than a counter does.
+        short = exits.closing in exits.replaced and exits.replaced[exits.closing].length == 2
+        needed = any(native.is_ip_rel_memory_operand for native in natives)
+        low = [root for root in free if _NUMBER[root] < 8]
+        counter = low[-1] if short and len(low) > needed else free[-1]
+        free.remove(counter)
+    return counter, next((root for root in free if _NUMBER[root] < 8), "")
+
+
+def _body(
+    kernel: Kernel, exits: _Exits, rewriter: _Rewriter, counter: int, content: int, entered: int
+) -> _Body | NotRunnable:
+    """Return the code of a trip, entered at instruction `entered`, or why an instruction cannot be rewritten."""
+    positive = not content & 0x8080_8080_8080_8080
+    body: list[bytes] = []
+    more = enter = 0
+    for n, instruction in enumerate(kernel.instructions):
+        if n == entered:
+            enter = sum(map(len, body))
+        if n in exits.dropped or n == exits.closing:
+            continue
+        branch = exits.replaced.get(n)
+        if branch is not None and branch.tested and positive:
+            at = kernel.instructions[n - 1].opcode_offset
+            code = bytearray(body[-1])
+            code[at] = 0x85 if code[at] & 1 else 0x84
+            body[-1] = bytes(code)
+            body.append(b"\x78\x00" if instruction.length < 6 else b"\x0f\x88" + bytes(4))
+        elif branch is not None:
+            body.append(_never(counter, branch.length, instruction.length))
+            more += branch.more
+        elif instruction.branch:
+            body.append(b"\xeb\x00" if instruction.length < 5 else b"\xe9" + bytes(4))
+        else:
+            written = rewriter.code(n, instruction)
+            if written is None:
+                return NotRunnable("address", f"the address in `{instruction.text}` cannot be given a place")
+            body.append(written)
+    if exits.closing in exits.replaced:
+        more += exits.replaced[exits.closing].more
+    return _Body(b"".join(body), enter, more)
+
+
+def _timed_loops(
+    kernel: Kernel, exits: _Exits, body: _Body, counter: int, fills: bytes, entered: int
+) -> tuple[tuple[bytes, ...], tuple[float, ...], ExitKind]:
+    """Return the loops to time, the weights of their cycles in an iteration's, and the way the exit was replaced."""
+    last = kernel.instructions[-1]
+    if exits.own is not None:
+        count, jump = b"", _closing(last)
+    else:
+        count = _count(counter, exits.replaced[exits.closing].length if exits.closing in exits.replaced else 3)
+        jump = b"\x75"
+    before = b"\xe9" + body.enter.to_bytes(4, "little") if entered else b""
+    padding = b"\x90" * ((kernel.alignment % 64 - len(fills + before)) % 64)
+
+    def loop(inside: bytes) -> bytes:
+        return fills + padding + before + _closed(inside + count, jump, last.length)
+
+    if not kernel.is_loop:
+        copies = -(-_INSTRUCTIONS // len(kernel.instructions))
+        return (loop(body.code * copies), loop(body.code * 2 * copies)), (-1 / copies, 1 / copies), "repeated"
+    if body.more:
+        test = bytes((0x48 | (counter >> 3) * 5, 0x85, 0xC0 | (counter & 7) * 9))
+        return (loop(body.code), loop(body.code + body.more * test)), (2.0, -1.0), "added"
+    return (loop(body.code),), (1.0,), "own" if exits.own is not None else "replaced"
+
+
 def _notes(kernel: Kernel, roles: _Roles, rewriter: _Rewriter) -> Iterable[str]:
-    """What of the data and of the code may be otherwise than where the kernel comes from."""
+    """Yield the ways in which data and code may differ from the original program."""
     if roles.met:
         yield "stores whose places depend on data come to few places, again and again: memory is full of one word"
     elif roles.chases:
@@ -711,9 +788,11 @@ def _notes(kernel: Kernel, roles: _Roles, rewriter: _Rewriter) -> Iterable[str]:
 
 
 def _turned(kernel: Kernel) -> int | None:
-    """How many instructions of a loop come before that behind the branch that leads back: none of most; some where a
-    compiler has turned the loop, so that it is entered at the start of the path and goes back from within. None without
-    a branch."""
+    """Return how many instructions of a loop come before the one behind the branch that leads back.
+
+    None of most; some where a compiler has turned the loop, so that it is entered at the start of the path and goes
+    back from within. Returns None without a branch.
+    """
     instructions = kernel.instructions
     if not kernel.is_loop or instructions[-1].branch:
         return 0
@@ -727,7 +806,7 @@ def _rotated(items: Sequence[_Item], by: int) -> tuple[_Item, ...]:
 
 
 def _jumps_inside(kernel: Kernel) -> bool:
-    """Whether a branch of machine code without text leads to somewhere else in it: not to its start or out of it."""
+    """Return True if a branch of machine code without text leads elsewhere into it, not to its start or out of it."""
     if kernel.region is not None:
         return False
     instructions = kernel.instructions
@@ -742,7 +821,7 @@ def _jumps_inside(kernel: Kernel) -> bool:
 
 
 def _waits_for_x87(kernel: Kernel) -> bool:
-    """Whether an x87 register is read that the kernel has not written before."""
+    """Return True if an x87 register is read that the kernel has not written before."""
     written: set[str] = set()
     for instruction in kernel.instructions:
         for use in instruction.registers:
@@ -756,7 +835,7 @@ def _waits_for_x87(kernel: Kernel) -> bool:
 
 
 def _exit(kernel: Kernel, branch: int) -> _Exit:
-    """How a conditional branch can be replaced."""
+    """Return the replacement of a conditional branch."""
     instructions = kernel.instructions
     jump = instructions[branch]
     setter = next((n for n in range(branch - 1, -1, -1) if instructions[n].flags_written), -1)
@@ -773,7 +852,7 @@ def _exit(kernel: Kernel, branch: int) -> _Exit:
 
 
 def _flags_needed(kernel: Kernel, setter: int, branch: int) -> bool:
-    """Whether anything but the branch reads flags of an instruction, in this iteration or the next one."""
+    """Return True if anything but the branch reads an instruction's flags, in this iteration or the next one."""
     open_flags = set(kernel.instructions[setter].flags_written)
     count = len(kernel.instructions)
     following = range(setter + 1, setter + count) if kernel.is_loop else range(setter + 1, count)
@@ -788,7 +867,7 @@ def _flags_needed(kernel: Kernel, setter: int, branch: int) -> bool:
 
 
 def _own(kernel: Kernel, roles: _Roles, exits: dict[int, _Exit]) -> tuple[str, int] | None:
-    """The register that the loop itself counts to zero, and how much less it is after a trip; None without one."""
+    """Return the register that the loop itself counts to zero, and its decrement per trip; None without one."""
     if not kernel.is_loop:
         return None
     instructions = kernel.instructions
@@ -810,7 +889,7 @@ def _own(kernel: Kernel, roles: _Roles, exits: dict[int, _Exit]) -> tuple[str, i
 
 
 def _counts_alone(kernel: Kernel, exits: dict[int, _Exit], dropped: set[int]) -> bool:
-    """Whether what is before the closing branch changes a register that nothing else uses."""
+    """Return True if the instruction before the closing branch changes a register that nothing else uses."""
     instructions = kernel.instructions
     counting, branch = len(instructions) - 2, len(instructions) - 1
     first = instructions[counting]
@@ -829,30 +908,30 @@ def _counts_alone(kernel: Kernel, exits: dict[int, _Exit], dropped: set[int]) ->
 
 
 def _padded(code: bytes, length: int) -> bytes:
-    """Code behind prefixes that mean nothing, if so few are needed."""
+    """Return code behind prefixes without effect, if so few are needed."""
     missing = length - len(code)
     return b"\x3e" * missing + code if 0 < missing <= _MOST_PREFIXES else code
 
 
 def _count(number: int, length: int) -> bytes:
-    """`dec` of a register, of so many bytes if possible."""
+    """Return `dec` of a register, of this many bytes if possible."""
     wide = bytes((0x48 | number >> 3, 0xFF, 0xC8 | number & 7))
     return wide[1:] if number < 8 and length == 2 else _padded(wide, length)
 
 
 def _never(number: int, length: int, jump: int) -> bytes:
-    """`test` of the counter, which is not zero, of so many bytes if possible, and a jump if it is."""
+    """Return `test` of the counter, which is not zero, of this many bytes if possible, and a jump if it is."""
     test = bytes((0x48 | (number >> 3) * 5, 0x85, 0xC0 | (number & 7) * 9))
     return _padded(test, length) + (b"\x74\x00" if jump < 6 else b"\x0f\x84" + bytes(4))
 
 
 def _closing(last: Instruction) -> bytes:
-    """The operation of the short jump that closes a loop."""
+    """Return the operation of the short jump that closes a loop."""
     return b"\xe2" if last.mnemonic == "loop" else b"\x75"
 
 
 def _closed(code: bytes, jump: bytes, length: int) -> bytes:
-    """Code with a jump to its start, as long as the original one if possible."""
+    """Return code with a jump to its start, as long as the original one if possible."""
     short = len(code) + 2 <= 128
     if short and (length == 2 or jump == b"\xe2" or length not in (2, 6)):
         return code + jump + (-(len(code) + 2)).to_bytes(1, "little", signed=True)

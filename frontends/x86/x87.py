@@ -21,7 +21,7 @@ _ROOTS = {register.root: i for i, register in enumerate(_SLOTS)}
 
 
 def name_by_slot(instructions: Sequence[Instruction]) -> list[Instruction]:
-    """The same instructions with the x87 registers named by their place at the start.
+    """Return the instructions with the x87 registers named by their place at the start.
 
     Pushes get the write of the new top, which the decoder does not list. Pushes that happen only for certain values
     (fptan, fsincos) are taken to happen.

@@ -1,8 +1,8 @@
-"""Loops that tell latency and throughput of AArch64's data-processing forms. Not tried on hardware yet.
+"""Loops that measure latency and throughput of AArch64's data-processing forms. Not tried on hardware yet.
 
-Only forms without memory and flags that are named: registers of one kind or several and constants. Latency is that of a
-chain in which each copy reads, in one operand, what the last one wrote; throughput that of copies with other results.
-Text is assembled where it is compiled, as inline assembly of LLVM's intermediate representation.
+Only named forms without memory and flags are supported: registers of one kind or several and constants. Latency is that
+of a chain in which each copy reads, in one operand, the last one's result; throughput that of copies with other
+results. Text is assembled where it is compiled, as inline assembly of LLVM's intermediate representation.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ class NotMeasurable(ValueError):
 
 
 class Code(msgspec.Struct, frozen=True):
-    """A loop's body as text, and how many copies of the form it has."""
+    """A loop's body as text, and the number of copies of the form in it."""
 
     text: str
     copies: int
 
 
 def _kind(shape: str) -> str:
-    """The file of registers, "" for a constant. Raises NotMeasurable."""
+    """Return the kind of register, "" for a constant. Raises NotMeasurable."""
     if shape in ("x", "w"):
         return "gpr"
     if shape in ("b", "h", "s", "d", "q") or _VECTOR.fullmatch(shape):
@@ -50,7 +50,7 @@ def _kind(shape: str) -> str:
 
 
 def operands(form: str) -> tuple[str, list[str]]:
-    """(mnemonic, shapes). Raises NotMeasurable."""
+    """Return (mnemonic, shapes). Raises NotMeasurable."""
     mnemonic, _, text = form.partition("/")
     shapes = text.split(",") if text else []
     if not shapes:
@@ -73,7 +73,7 @@ def _name(shape: str, number: int) -> str:
 
 
 def _line(mnemonic: str, shapes: list[str], result: int, chained: int = 0) -> str:
-    """One copy that writes register `result`, and reads it in operand `chained` (0: nowhere)."""
+    """Return one copy that writes register `result`, and reads it in operand `chained` (0: nowhere)."""
     texts = [_name(shapes[0], result)]
     for n, shape in enumerate(shapes[1:], 1):
         kind = _kind(shape)
@@ -87,7 +87,7 @@ def _line(mnemonic: str, shapes: list[str], result: int, chained: int = 0) -> st
 
 
 def latencies(form: str) -> Iterator[tuple[int, Code]]:
-    """(operand, loop) for each operand through which copies of the form can be a chain by themselves."""
+    """Yield (operand, loop) for each operand through which copies of the form can be a chain by themselves."""
     mnemonic, shapes = operands(form)
     for n, shape in enumerate(shapes[1:], 1):
         if _kind(shape) == _kind(shapes[0]):
@@ -96,12 +96,12 @@ def latencies(form: str) -> Iterator[tuple[int, Code]]:
 
 
 def registers_written(form: str) -> int:
-    """How many registers the copies of a form write to in turn. Raises NotMeasurable."""
+    """Return how many registers the copies of a form write to in turn. Raises NotMeasurable."""
     return len(_WRITTEN) if _kind(operands(form)[1][0]) == "gpr" else _MANY_VECTORS
 
 
 def throughput(form: str) -> Code:
-    """A loop of copies with other results; what reads what it writes (`fmla`) waits for itself."""
+    """Return a loop of copies with other results; a form that reads its result (`fmla`) waits for itself."""
     mnemonic, shapes = operands(form)
     many = registers_written(form)
     return Code(_looped([_line(mnemonic, shapes, n % many) for n in range(3 * many)]), 3 * many)
@@ -113,13 +113,16 @@ def _looped(lines: list[str]) -> str:
 
 
 def intermediate(code: Code) -> str:
-    """A function that runs nothing but the loop, as LLVM's intermediate representation."""
+    """Return a function that runs nothing but the loop, as LLVM's intermediate representation."""
     text = code.text.replace("\n", "\\0A")
     return f'define void @incc_loop() naked {{\n  call void asm sideeffect "{text}", ""()\n  unreachable\n}}\n'
 
 
 def machine_code(code: Code) -> bytes:
-    """The loop's bytes. Raises NotMeasurable where this is no AArch64: llvmlite assembles for its own machine only."""
+    """Return the loop's bytes.
+
+    Raises NotMeasurable where this is no AArch64: llvmlite assembles for its own machine only.
+    """
     import platform
 
     if platform.machine() not in ("aarch64", "arm64"):

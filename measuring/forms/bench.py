@@ -1,8 +1,7 @@
-"""Measures instruction forms on the processor that this runs on, through a harness that runs loops.
+"""The measuring of instruction forms on this processor, through a harness that runs loops.
 
-Of each form and condition: latencies between operands, throughput, issue slots, and µops by set of ports as they show
-beside blocking instructions. What is measured and how is described in docs/measuring.md; a record is what
-`incc-model import measured` reads.
+For each form and condition: latencies between operands, throughput, issue slots, and µops by set of ports as they show
+beside blocking instructions. docs/measuring.md describes the method; `incc-model import measured` reads the records.
 """
 
 from __future__ import annotations
@@ -67,12 +66,12 @@ _ADDRESSES = "B B_D8 B_D32 B_I B_IS B_I_D8 B_I_D32 B_IS_D8 B_IS_D32 I_D32 IS_D32
 
 
 def measurable(core: Target) -> list[Shape]:
-    """The forms of a core that can be measured."""
+    """Return the forms of a core that can be measured."""
     return [shape for shape in shapes() if not why_not(shape, core)]
 
 
 def why_not(shape: Shape, core: Target) -> str:
-    """Why a form cannot be measured, a clause about it; "" if it can."""
+    """Return a clause that says why a form cannot be measured, or "" if it can."""
     info = shape.info
     if lacking := features(shape) - core.features:
         return f"needs {', '.join(sorted(lacking))}, which this processor does not have"
@@ -103,9 +102,9 @@ def why_not(shape: Shape, core: Target) -> str:
 
 
 class Variant(msgspec.Struct, frozen=True):
-    """A form with conditions, an instruction of it, and what it reads and writes.
+    """A form with conditions, an instruction of it, and its dataflow.
 
-    `instruction`: explicit operands in the registers of _OPERAND_REGISTERS, memory at [r14].
+    `instruction` has explicit operands in the registers of _OPERAND_REGISTERS, and memory at [r14].
     """
 
     shape: Shape
@@ -113,7 +112,7 @@ class Variant(msgspec.Struct, frozen=True):
     flow: FormDataflow
 
     def build(self, registers: dict[int, int] | None = None) -> iced.Instruction:
-        """An instruction of the form; `registers`: other registers by operand."""
+        """Return an instruction of the form; `registers` gives other registers by operand."""
         shape = self.shape
         i = example(shape, "mask" in self.conditions, "zeroing" in self.conditions, "bcast" in self.conditions)
         assert i is not None
@@ -146,7 +145,7 @@ class Variant(msgspec.Struct, frozen=True):
 
 
 def variants(shape: Shape) -> Iterator[Variant]:
-    """A form without conditions, and with those that may make a difference."""
+    """Yield a form without conditions, and with those that may make a difference."""
     plain = dataflow(shape)
     if plain is None:
         return
@@ -172,7 +171,7 @@ def variants(shape: Shape) -> Iterator[Variant]:
 
 
 def encode(instructions: Iterable[iced.Instruction]) -> bytes:
-    """Machine code. Raises ValueError if an instruction has none."""
+    """Return machine code. Raises ValueError if an instruction has none."""
     encoder = iced.Encoder(64)
     for i in instructions:
         encoder.encode(i, 0)
@@ -180,7 +179,7 @@ def encode(instructions: Iterable[iced.Instruction]) -> bytes:
 
 
 def _code(name: str, *operands: Any) -> iced.Instruction:
-    """An instruction by iced-x86's name of its code, with registers or memory as operands."""
+    """Return an instruction by iced-x86's name of its code, with registers or memory as operands."""
     i = iced.Instruction
     create: dict[str, Any] = {
         "": i.create,
@@ -211,7 +210,7 @@ _MOVES = {
 
 
 def _move(to: int, source: int, avx: bool = True) -> list[tuple[iced.Instruction, int]]:
-    """Instructions that bring a register's value to another one, each with the name of its way, a negative number.
+    """Return instructions that move a register's value to another one, each with a negative number that names its way.
 
     The way from vector or mask registers to general-purpose ones and back is measured as a whole; a half is attributed
     to each direction.
@@ -236,21 +235,21 @@ _TRIP = 16
 _COPIES = 16
 """Links of a chain, and a third of the independent copies."""
 _TRIES, _STEADY = 4, 0.1
-"""How often a loop is tried that was disturbed, and the relative spread that says so."""
+"""The number of tries of a disturbed loop, and the relative spread of a disturbed one."""
 _LIKE = 0.03
-"""How far a disturbed figure may be from an expected one to be taken for it."""
+"""The largest deviation of a disturbed figure from an expected one that still counts as equal."""
 _TRUE = 0.06
-"""How far a blocker may be from what the model says."""
+"""The largest deviation of a blocker from the model's figure."""
 _NOTHING = 0.04
 """Cycles beside others that are none."""
 _PLANS = 256
 """Forms of which the loops are kept."""
 ALL = ("latency", "tp", "ports")
-"""What can be measured of a form."""
+"""The figures that can be measured of a form."""
 
 
 def _read(v: Variant) -> Iterator[str]:
-    """The root names of the explicit operands that are read and not written."""
+    """Yield the root names of the explicit operands that are read and not written."""
     instruction = v.build()
     for n in range(instruction.op_count):
         if instruction.op_kind(n) == OpKind.REGISTER and str(n) not in v.flow.targets:
@@ -258,7 +257,10 @@ def _read(v: Variant) -> Iterator[str]:
 
 
 class Machine(Protocol):
-    """What runs loops: `harness.Harness`, or a stand-in. `measure_all`: many, in less time and less exactly."""
+    """A machine that runs loops: `harness.Harness`, or a simulation.
+
+    `measure_all` takes less time and is less exact.
+    """
 
     def measure(self, loop: Loop) -> Measurement | Failure: ...
 
@@ -285,7 +287,7 @@ _DEC_JNZ = b"\xff\xcd\x0f\x85"
 
 
 def loop_of(code: bytes) -> Loop:
-    """A loop around code, which may use every register but rbp and rsp, and memory around r14."""
+    """Return a loop around code, which may use every register but rbp and rsp, and memory around r14."""
     body = code + _DEC_JNZ
     return Loop(
         code=body + (-len(body) - 4).to_bytes(4, "little", signed=True),
@@ -296,7 +298,7 @@ def loop_of(code: bytes) -> Loop:
 
 
 def _is_steady(found: Measurement | Failure) -> bool:
-    """Whether it is not to be measured again: what fails, fails again."""
+    """Return True if a result need not be measured again; a failure would fail again."""
     return isinstance(found, Failure) or found.spread <= _STEADY * found.cycles
 
 
@@ -305,7 +307,7 @@ def _unsteadiness(found: Measurement | Failure) -> float:
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """Cycles, between what they are, and counts of performance counters."""
+    """Measured cycles, their spread, and counts of performance counters."""
 
     cycles: float
     spread: float
@@ -313,28 +315,33 @@ class Figure(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """A loop from which a figure of a form comes: `code`, of which `copies` take what is asked and what `added` says,
-    cycles and names of ways (negative numbers). `to` and `source` name a latency, "" a throughput."""
+    """A loop that gives a figure of a form.
+
+    Its cycles are `copies` times the figure and the cycles of `added`.
+    """
 
     to: str
+    """The latency's target, "" for a throughput."""
     source: str
+    """The latency's source, "" for a throughput."""
     code: bytes
     copies: int
     added: tuple[int, ...] = ()
+    """Cycles, or names of ways (negative numbers), that are not the form's own."""
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """The loops of a form, and the figures that cannot be had, with the reason."""
+    """The loops of a form, and the figures that cannot be measured, with the reason."""
 
     steps: tuple[Step, ...]
     failed: Mapping[str, str]
 
 
 class Bench:
-    """Measures the forms of one core.
+    """The bench that measures the forms of one core.
 
-    `repeat`: how often each loop is measured, of which the median is taken; `unroll`: links of a chain, and a third of
-    the independent copies.
+    `repeat` is how often each loop is measured, of which the median is taken; `unroll` is the number of links of a
+    chain, and a third of the independent copies.
     """
 
     def __init__(self, core: Target, machine: Machine, repeat: int = 1, unroll: int = _COPIES) -> None:
@@ -354,11 +361,14 @@ class Bench:
         self._measure_ways()
 
     def figure(self, instructions: Iterable[iced.Instruction]) -> Figure:
-        """A loop of them. Raises NotMeasured, and ValueError for an instruction that has no encoding."""
+        """Measure a loop of instructions.
+
+        Raises NotMeasured, and ValueError for an instruction that has no encoding.
+        """
         return self.cycles(encode(instructions))
 
     def cycles(self, code: bytes) -> Figure:
-        """A loop of machine code. Raises NotMeasured."""
+        """Measure a loop of machine code. Raises NotMeasured."""
         found: list[Measurement] = []
         for _ in range(self.repeat):
             found.append(self._steady(loop_of(code)))
@@ -368,7 +378,7 @@ class Bench:
         return Figure(middle.cycles, max(middle.spread, found[-1].cycles - found[0].cycles), middle.events)
 
     def _steady(self, loop: Loop) -> Measurement:
-        """A loop, again where it was disturbed: the steadiest of a few measurements."""
+        """Measure a loop, again where it was disturbed, and return the steadiest of a few measurements."""
         best: Measurement | None = None
         for _ in range(_TRIES):
             fetched = self._ready.pop(loop.code, None)
@@ -384,7 +394,7 @@ class Bench:
 
     @property
     def blockers(self) -> tuple[Blocker, ...]:
-        """One of each set of ports that keeps as many busy as the model says; the others are not used."""
+        """The blocker of each set of ports that keeps as many busy as the model says; the others are not used."""
         if self._found is None:
             self._found = tuple(b for candidates in self.core.blockers if (b := self._first_true(candidates)))
         return self._found
@@ -404,7 +414,7 @@ class Bench:
         return _move(to, source, self._avx)
 
     def _measure_ways(self) -> None:
-        """Cycles of the ways between classes of registers, rounded to whole cycles (docs/measuring.md)."""
+        """Measure the ways between classes of registers, rounded to whole cycles (docs/measuring.md)."""
         x, y, r, k = Register.XMM1, Register.XMM2, Register.R8, Register.K2
 
         def chain(*code: iced.Instruction) -> float:
@@ -437,7 +447,7 @@ class Bench:
             self.ways[-5] = round(through_mask) - self.ways[-4]
 
     def header(self) -> dict[str, Any]:
-        """The first line of a file of records."""
+        """Return the first line of a file of records."""
         return {
             "core": self.core.name,
             "load_latency": self.load_latency,
@@ -446,7 +456,10 @@ class Bench:
         }
 
     def plan(self, v: Variant) -> Plan:
-        """The loops for throughput and latencies of a form, made once. Raises NotMeasured if it has no encoding."""
+        """Return the loops for throughput and latencies of a form, made once.
+
+        Raises NotMeasured if it has no encoding.
+        """
         key = v.shape.key, tuple(v.conditions)
         if key not in self._plans:
             failed: dict[str, str] = {}
@@ -462,16 +475,17 @@ class Bench:
         return self._plans[key]
 
     def with_plans_of(self, other: Bench) -> Bench:
-        """This one, which takes another's loops where it has them: both are of one core, and unroll as often."""
+        """Return this bench with another's loops where it has them: both are of one core, and unroll as often."""
         self._plans = other._plans
         return self
 
     def fetch(self, some: Iterable[Variant], expected: Bench | None = None) -> None:
-        """Has the loops of forms measured together, in less time and less exactly than one by one, those that were
-        disturbed a few times. The next record of each is made of that, as sure as its spreads say.
+        """Measure the loops of forms together, in less time and less exactly; disturbed ones are repeated a few times.
 
-        `expected`: another machine's bench. What takes as long there is not measured a second time, disturbed or not:
-        a disturbance adds to what a loop takes, and hardly ever makes it another machine's figure."""
+        The next record of each form uses these figures, as sure as their spreads say. `expected` is another machine's
+        bench. A loop that takes as long there is not measured a second time, disturbed or not: a disturbance adds to a
+        loop's time, and hardly ever gives another machine's figure.
+        """
         codes: list[bytes] = []
         for v in some:
             try:
@@ -503,9 +517,11 @@ class Bench:
         return isinstance(there, Measurement) and abs(found.cycles - there.cycles) <= _LIKE * there.cycles
 
     def record(self, v: Variant, what: Collection[str] = ALL) -> dict[str, Any]:
-        """The figures of a form that are wanted ("latency", "tp", "ports"). Raises NotMeasured where it cannot be run.
+        """Measure the requested figures of a form ("latency", "tp", "ports").
 
-        Under "failed" are figures that could not be had, with the reason; spreads are in cycles.
+        Raises NotMeasured where it cannot be run.
+
+        Under "failed" are figures that could not be measured, with the reason; spreads are in cycles.
         """
         plan = self.plan(v)
         spread: dict[str, float] = {}
@@ -542,14 +558,14 @@ class Bench:
         return record
 
     def figure_of(self, step: Step) -> Figure:
-        """Cycles of an instruction, or from operand to result. Raises NotMeasured."""
+        """Measure cycles of an instruction, or from operand to result. Raises NotMeasured."""
         found = self.cycles(step.code)
         added = sum(self.ways[c] if c < 0 else c for c in step.added)
         events = {name: count / step.copies for name, count in found.events.items()}
         return Figure(found.cycles / step.copies - added, found.spread / step.copies, events)
 
     def slots(self, v: Variant, scale: int) -> float:
-        """Issue slots: what the instruction takes of those that instructions without a µop on a port leave."""
+        """Measure issue slots: those that the instruction takes from instructions without a µop on a port."""
         if self.filler is None:
             self.filler = self._find_filler()
         others = [self.filler] * (self.core.dispatch * _TRIP * scale // 2)
@@ -558,8 +574,10 @@ class Bench:
         return (cycles - without) * self.core.dispatch
 
     def _find_filler(self) -> iced.Instruction:
-        """What takes a slot and nothing else, so that as many as the core issues run in a cycle: a move that the
-        renamer does, or a nop, of which some cores put two into a slot."""
+        """Find an instruction that takes a slot and nothing else, so that as many as the core issues run in a cycle.
+
+        It is a move that the renamer does, or a nop, of which some cores put two into a slot.
+        """
         moves = [_code("MOV_R64_RM64", Register.RSI, ZERO), _code("NOPD")]
         count = self.core.dispatch * _TRIP
 
@@ -570,8 +588,10 @@ class Bench:
         return min(moves, key=wrong)
 
     def seen(self, v: Variant, scale: int) -> dict[str, float]:
-        """µops by set of ports: cycles that one instruction costs beside as many blockers as keep the ports busy, times
-        the ports."""
+        """Measure µops by set of ports.
+
+        An instruction's cycles beside blockers that keep the ports busy, times the ports.
+        """
         found = {}
         taken = frozenset({*v.flow.sources, *v.flow.targets} & {"rax", "rcx", "rdx"})
         for blocker in self.blockers:
@@ -589,8 +609,10 @@ class Bench:
         return found
 
     def _beside(self, others: Sequence[iced.Instruction], one: iced.Instruction, without: float) -> float:
-        """Cycles of one instruction among others, the least over three places: ports are not always shared out well.
-        Where it costs nothing, no other place is tried."""
+        """Measure cycles of one instruction among others: the least of three places, as ports may be badly shared.
+
+        Where it costs nothing, no other place is tried.
+        """
         found: list[float] = []
         for place in (len(others) // 3, len(others) // 2, len(others)):
             found.append(self.figure([*others[:place], one, *others[place:]]).cycles)
@@ -599,13 +621,13 @@ class Bench:
         return min(found)
 
     def _baseline(self, key: tuple[object, ...], code: Sequence[iced.Instruction]) -> float:
-        """Cycles of the others alone, measured often enough to be undisturbed once: all figures depend on it."""
+        """Measure cycles of the others alone, until one sample is undisturbed: all figures depend on it."""
         if key not in self.baselines:
             self.baselines[key] = min(self.figure(code).cycles for _ in range(5))
         return self.baselines[key]
 
     def copy(self, v: Variant, n: int, shift: int = 0) -> list[iced.Instruction]:
-        """The n-th of copies of a form that write to different registers, and to different memory behind `shift`.
+        """Return the n-th of copies of a form that write different registers, and different memory behind `shift`.
 
         Implicit registers that are read and written get a constant before each copy.
         """
@@ -624,7 +646,7 @@ class Bench:
         return [*code, copy]
 
     def _constants(self, v: Variant, roots: Sequence[str], operands: Sequence[int]) -> list[iced.Instruction]:
-        """Instructions, done by the renamer if on registers, that end the dependency on earlier values."""
+        """Return instructions, done by the renamer if on registers, that end the dependency on earlier values."""
         code = []
         instruction = v.build()
         registers = [getattr(Register, r.upper()) for r in roots if r not in ("C", "SPAZO", "m", "M", "k", "a")]
@@ -642,7 +664,7 @@ class Bench:
         return code
 
     def _chains(self, v: Variant, failed: dict[str, str]) -> Iterator[Step]:
-        """The chains between all pairs of registers and flags; those that cannot be encoded go into `failed`."""
+        """Yield the chains between all pairs of registers and flags; those that cannot be encoded go into `failed`."""
         if v.flow.stores:
             return
         operands = [source for source in v.flow.sources if source.isdigit()]
@@ -672,9 +694,9 @@ class Bench:
         return cast(int, getattr(Register, name.upper()))
 
     def _chain(self, v: Variant, source: str, target: str) -> Step | None:
-        """The chain from a source to a result, with what was put in to make it one. None if there is none.
+        """Return the chain from a source to a result, with the instructions that close it, or None if there is none.
 
-        From "m": from the address register to the result; the load is in it.
+        From "m" it is from the address register to the result; the load is in it.
         """
         instruction = v.build()
         if source in ("m", "a"):

@@ -1,4 +1,4 @@
-"""What the command says of forms before any is read, and on which processors they can be measured."""
+"""Messages about forms before any is read, and the processors on which they can be measured."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NO_FORM = "name a form ('imul r64, r64'), or --all, or --match=GLOB, or --kernel
 
 
 def wrong_model(isa: str, name: str) -> str:
-    """Why a model of that instruction set is of no use here, "" if it is."""
+    """Return why a model of that instruction set is of no use here, or "" if it is."""
     if isa == "x86":
         return ""
     more = (
@@ -23,7 +23,7 @@ def wrong_model(isa: str, name: str) -> str:
 
 
 def wrong_machine() -> str:
-    """Why nothing can be measured here, "" if it can."""
+    """Return why nothing can be measured here, or "" if it can."""
     from incc.measuring.harness import missing
 
     machine = platform.machine()

@@ -1,8 +1,7 @@
-"""Which form is meant: `vfmadd231pd ymm, ymm, ymm`, `imulq r, r`, `addl $i, %eax`, or a form's key.
+"""The reading of forms: `vfmadd231pd ymm, ymm, ymm`, `imulq r, r`, `addl $i, %eax`, or a form's key.
 
-Operands are kinds (`i`, `r`, `r64`, `m`, `m128`, `ymm`, `k` …) or what they would be in assembly (`%rbx`, `[rsi]`,
-`$5`), of which the kind counts. In Intel's order, unless `%` or `$` say that it is AT&T's, or only the other one
-fits.
+Operands are kinds (`i`, `r`, `r64`, `m`, `m128`, `ymm`, `k` …) or assembly operands (`%rbx`, `[rsi]`, `$5`), of which
+the kind counts. They are in Intel's order, unless `%` or `$` mark AT&T's, or only the other one fits.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from incc.models.notation import split_key
 
 
 class Unreadable(Exception):
-    """No form is meant by that; the message says why, and what may have been meant."""
+    """A name that matches no form; the message says why, with suggestions."""
 
 
 class Named(msgspec.Struct, frozen=True):
@@ -53,7 +52,7 @@ _REGISTERS = {
 
 
 def pattern(operand: str) -> str:
-    """What an operand as the user writes it may be in `Shape.operands`, as a regular expression; "" for nothing."""
+    """Return a regular expression for an operand as the user writes it in `Shape.operands`; "" for nothing."""
     text = operand.strip().lower().lstrip("%*")
     text = re.sub(r"^(byte|word|dword|qword|[xyz]mmword)\s+ptr\s+", "", text)
     if text in _FIXED:
@@ -77,7 +76,7 @@ def pattern(operand: str) -> str:
 
 
 def _bits(operand: str) -> int:
-    """How wide memory is to be, 0 if any."""
+    """Return the width of memory in bits, 0 for any."""
     text = operand.strip().lower()
     if m := re.fullmatch(r"m(\d+)", text):
         return int(m[1])
@@ -87,7 +86,7 @@ def _bits(operand: str) -> int:
 
 
 def _split(text: str) -> list[str]:
-    """Operands between commas that are in no parentheses."""
+    """Split operands at commas that are in no parentheses."""
     parts, depth = [""], 0
     for c in text:
         depth += (c in "([") - (c in ")]")
@@ -104,7 +103,7 @@ _MASK = re.compile(r"\{\s*%?(k[1-7]?|z|1to\d+)\s*\}")
 
 
 def read(text: str, core: Target) -> Named:
-    """The form that is meant. Raises Unreadable."""
+    """Return the form that a text names. Raises Unreadable."""
     if "/" in text.partition(" ")[0]:
         return _by_key(text, core)
     conditions: set[str] = set()
@@ -146,8 +145,11 @@ def _fits(shape: Shape, wanted: list[str], bits: list[int]) -> bool:
 
 
 def _choose(text: str, fitting: list[Shape], conditions: set[str], core: Target) -> Named:
-    """The form that an assembler takes, as far as several fit: without EVEX, if that is not asked for; with the
-    destination in the place of the modrm byte for general-purpose registers; the widest registers, short constants."""
+    """Return the form that an assembler takes if several fit.
+
+    That is one without EVEX if that is not requested; with the destination in the place of the modrm byte for
+    general-purpose registers; with the widest registers and short constants.
+    """
 
     def order(shape: Shape) -> tuple[object, ...]:
         vector = any(o in ("XMM", "YMM", "ZMM", "K") for o in shape.operands)
@@ -199,7 +201,7 @@ def _by_key(text: str, core: Target) -> Named:
 
 
 def matching(globs: Iterable[str], core: Target) -> list[Named]:
-    """All forms that can be measured and whose key, or whose mnemonic, fits one of the patterns, in all variants."""
+    """Return all measurable forms whose key or mnemonic matches one of the patterns, in all variants."""
     wanted = [g.lower() for g in globs]
     found = []
     for shape in measurable(core):
@@ -210,7 +212,7 @@ def matching(globs: Iterable[str], core: Target) -> list[Named]:
 
 
 def title(shape: Shape, conditions: Iterable[str] = ()) -> str:
-    """A form in this module's notation, Intel's order: "vaddpd ymm, ymm, m256"."""
+    """Return a form in this module's notation, Intel's order: "vaddpd ymm, ymm, m256"."""
     operands = []
     for o in shape.operands:
         operands.append(f"m{shape.memory_bits}" if o == "M" and shape.memory_bits else o.lower())

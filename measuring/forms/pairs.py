@@ -1,9 +1,8 @@
-"""Who shares a port with whom: throughput of forms in pairs.
+"""Conflicts of forms on ports: throughput of forms in pairs.
 
-As many copies of one as of the other, alternating, none depending on another as far as registers go. If both need what
-the other needs, a pair takes the sum of what each takes alone, if they share nothing the larger of both. The measure in
-between is asmbench's (Hammer, Hager, Wellein 2018): (pair - larger) / smaller, 0 where they overlap, 1 where they do
-not.
+As many copies of one as of the other alternate, without dependencies through registers. If both need the same ports, a
+pair takes the sum of the times that each takes alone; if they share nothing, the larger of both. The measure in between
+is asmbench's (Hammer, Hager, Wellein 2018): (pair - larger) / smaller, 0 where they overlap, 1 where they do not.
 """
 
 from __future__ import annotations
@@ -20,13 +19,15 @@ from incc.measuring.harness import Failure
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
-    """Cycles for one of each, and of each alone; `conflict` as above, None where one takes no time to speak of."""
+    """The measured conflict of two forms."""
 
     first: str
     second: str
     cycles: float
+    """Cycles for one of each."""
     spread: float
     alone: tuple[float, float]
+    """Cycles of each alone."""
 
     @property
     def conflict(self) -> float | None:
@@ -34,7 +35,7 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
         return (self.cycles - larger) / smaller if smaller > 0.02 else None
 
     def record(self) -> dict[str, Any]:
-        """As a JSON line."""
+        """Return the pair as a JSON line's object."""
         return {
             "pair": [self.first, self.second],
             "cycles": round(self.cycles, 3),
@@ -48,7 +49,7 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def code_of(bench: Bench, forms: Sequence[Named]) -> bytes:
-    """Machine code of independent copies of the forms, in turn."""
+    """Return machine code of independent copies of the forms, in turn."""
     code: list[iced.Instruction] = []
     for n in range(3 * bench.unroll // 2 * 2):
         for place, form in enumerate(forms):
@@ -58,7 +59,7 @@ def code_of(bench: Bench, forms: Sequence[Named]) -> bytes:
 
 
 def together(bench: Bench, forms: Sequence[Named]) -> Figure:
-    """Cycles of one of each form. Raises NotMeasured."""
+    """Measure cycles of one of each form. Raises NotMeasured."""
     copies = 3 * bench.unroll // 2 * 2
     try:
         found = bench.cycles(code_of(bench, forms))
@@ -68,7 +69,7 @@ def together(bench: Bench, forms: Sequence[Named]) -> Figure:
 
 
 def pairs(forms: Sequence[Named]) -> Iterator[tuple[Named, Named]]:
-    """All pairs of different forms, each once."""
+    """Yield all pairs of different forms, each once."""
     for n, first in enumerate(forms):
         for second in forms[n + 1 :]:
             yield first, second

@@ -1,4 +1,4 @@
-"""What a model says of what is measured, in the same terms."""
+"""A model's predictions of the measured figures, in the same terms."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from incc.models.model import MachineModel
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """A figure of a form: "throughput", "issue slots", "latency 1 → 0", "µops on p01"; in cycles, but for the two that
-    count. `model`: what the model says, None if nothing; `differs`: by more than a tenth, and more than can be told."""
+    """A figure of a form beside the model's."""
 
     figure: str
+    """Its name: "throughput", "issue slots", "latency 1 → 0", "µops on p01"; all but the two counts are in cycles."""
     measured: float
     spread: float
     model: float | None
+    """The model's value, None if it has none."""
 
     @property
     def differs(self) -> bool:
@@ -33,7 +34,10 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def figures(bench: Bench, v: Variant, model: MachineModel) -> dict[str, Any]:
-    """What a model says of a form: "tp" of the same loop, simulated; "slots", "ports", and latencies by "TO<FROM"."""
+    """Return a model's figures of a form: "tp" of the same loop, simulated.
+
+    "slots", "ports", and latencies by "TO<FROM".
+    """
     form = model.lookup(v.shape.key, frozenset(v.conditions))
     if form is None:
         return {}
@@ -58,7 +62,7 @@ def figures(bench: Bench, v: Variant, model: MachineModel) -> dict[str, Any]:
 
 
 def rows(record: dict[str, Any]) -> Iterator[Row]:
-    """The figures of a form's record, latencies that are alike together."""
+    """Yield the figures of a form's record; equal latencies share a row."""
     model, spread = record.get("model", {}), record.get("spread", {})
     if record.get("tp") is not None:
         yield Row(figure="throughput", measured=record["tp"], spread=spread.get("tp", 0.0), model=model.get("tp"))

@@ -1,7 +1,7 @@
-"""What measuring must know of the core that it runs on, from a model of it or of its nearest relative.
+"""The core that is measured, from a model of it or of its nearest relative.
 
-Nothing here is told to this module about any core: how wide it is, which instructions there are and which of them keep
-a set of ports busy is read from the model and from what the processor says of itself, and tried before it is used.
+This module has no facts about any core: its width, its instructions and those that keep a set of ports busy come from
+the model and from the processor's CPUID, and are tried before use.
 """
 
 from __future__ import annotations
@@ -28,46 +28,49 @@ _OTHER_NAMES = {"CMPXCHG16B": "cx16", "PCLMULQDQ": "pclmul", "LZCNT": "lzcnt", "
 
 
 class Blocker(msgspec.Struct, frozen=True):
-    """A form whose copies, independent of each other, keep a set of ports busy.
-
-    `name`: the set as models write it (p015, ALU0123); `ports`: how many of its µops a cycle takes.
-    """
+    """A form whose copies, independent of each other, keep a set of ports busy."""
 
     name: str
+    """The set as models write it (p015, ALU0123)."""
     ports: int
+    """The number of its µops per cycle."""
     shape: Shape
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """As `Dataflow.sources`."""
+        """The sources, as `Dataflow.sources`."""
         flow = dataflow(self.shape)
         return () if flow is None else flow.sources
 
     @property
     def writes(self) -> tuple[str, ...]:
-        """As `Dataflow.targets`."""
+        """The targets, as `Dataflow.targets`."""
         flow = dataflow(self.shape)
         return () if flow is None else flow.targets
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
-    """The core that is measured.
-
-    `name`: of its model; `dispatch`: fused µops or macro-ops a cycle; `vector_load`: cycles from address to a loaded
-    vector; `features`: CPUID features by iced-x86's names; `fusion`: mnemonics of the instructions that macro-fuse
-    unless they have a memory operand, and the jumps; `blockers`: for each set of ports several, the best first.
-    """
+    """The core that is measured."""
 
     name: str
+    """The name of its model."""
     dispatch: int
+    """Fused µops or macro-ops per cycle."""
     vector_load: int
+    """Cycles from address to a loaded vector."""
     features: frozenset[str]
+    """CPUID features by iced-x86's names."""
     fusion: dict[str, str]
+    """Mnemonics of the instructions that macro-fuse unless they have a memory operand, and the jumps."""
     blockers: tuple[tuple[Blocker, ...], ...]
+    """For each set of ports several blockers, the best first."""
 
 
 def target(model: MachineModel, there: frozenset[str]) -> Target:
-    """From a model. `there`: the processor's features, by iced-x86's names (`features_of_host`, `features_of`)."""
+    """Return the target that a model describes.
+
+    `there` has the processor's features, by iced-x86's names (`features_of_host`, `features_of`).
+    """
     load = model.parameters["load_latency"]
     return Target(
         name=model.name,
@@ -80,7 +83,7 @@ def target(model: MachineModel, there: frozenset[str]) -> Target:
 
 
 def features_of_host(seen: frozenset[str]) -> frozenset[str]:
-    """iced-x86's names of features that `models.processors.host` saw."""
+    """Return iced-x86's names of features that `models.processors.host` saw."""
     return frozenset(
         name
         for name in FEATURES.values()
@@ -89,13 +92,13 @@ def features_of_host(seen: frozenset[str]) -> frozenset[str]:
 
 
 def features_of(model: MachineModel) -> frozenset[str]:
-    """iced-x86's names of the features that a model's forms need."""
+    """Return iced-x86's names of the features that a model's forms need."""
     forms = by_key()
     return _ALWAYS.union(*(features(forms[f]) for f in model.forms() if f in forms))
 
 
 def set_name(ports: str) -> str:
-    """A set of ports ("FP0,FP1") as models write it ("FP01")."""
+    """Return a set of ports ("FP0,FP1") as models write it ("FP01")."""
     names = ports.split(",")
     if all(len(n) == 1 for n in names):
         return "p" + "".join(names)
@@ -137,7 +140,7 @@ _CANDIDATES = 6
 
 
 def _blockers(model: MachineModel, there: frozenset[str]) -> Iterator[tuple[Blocker, ...]]:
-    """Of each set of ports that one µop of some form has to itself, or that limits a form of more µops."""
+    """Yield blockers of each set of ports that one µop of some form has to itself, or that limits a larger form."""
     found: dict[str, list[tuple[tuple[object, ...], Blocker]]] = {}
     for key in model.forms():
         shape = by_key().get(key)
@@ -161,7 +164,7 @@ def _blockers(model: MachineModel, there: frozenset[str]) -> Iterator[tuple[Bloc
 
 
 def _keeps_busy(shape: Shape, form: Form, there: frozenset[str]) -> bool:
-    """Whether copies of the form with other results depend on nothing, and on nothing but ports."""
+    """Return True if copies of the form with other results depend on nothing, and on nothing but ports."""
     if not features(shape) <= there or (shape.encoding == "EVEX" and "ZMM" not in shape.operands):
         return False
     if not form.uops or any(n != 1 for _, n in form.uops) or form.divider or form.throughput:
@@ -184,6 +187,13 @@ def _keeps_busy(shape: Shape, form: Form, there: frozenset[str]) -> bool:
         return False
     if any(o not in _READ and o[0] != "I" and o not in ("M", "1") for o in shape.operands[1:]):
         return False
+    return (
+        _is_independent(shape, form) and example(shape) is not None and blocking(Blocker("", 1, shape), 0) is not None
+    )
+
+
+def _is_independent(shape: Shape, form: Form) -> bool:
+    """Return True if copies of the form with other results do not wait for each other."""
     flow = dataflow(shape)
     if flow is None or flow.stores:
         return False
@@ -197,13 +207,11 @@ def _keeps_busy(shape: Shape, form: Form, there: frozenset[str]) -> bool:
     if not {t for t in flow.targets if not t.isdigit()} <= flags:
         return False
     others = {s for s in flow.sources if not s.isdigit()} - {"m", "a"}
-    if not others <= flags or (others and flags & set(flow.targets)):
-        return False
-    return example(shape) is not None and blocking(Blocker("", 1, shape), 0) is not None
+    return others <= flags and not (others and flags & set(flow.targets))
 
 
 def _plainness(shape: Shape) -> tuple[object, ...]:
-    """Orders blockers: what decoders, renamers and moves of results treat like most others comes first."""
+    """Return the sort key of a blocker: forms that cores treat like most others come first."""
     order = ("R64", "R32", "XMM", "YMM", "ZMM", "K")
     kinds = {"R" if o.startswith("R") else "K" if o == "K" else "V" for o in shape.operands if o[0] not in "I1"}
     flow = dataflow(shape)
@@ -223,7 +231,7 @@ def _plainness(shape: Shape) -> tuple[object, ...]:
 
 
 def blocking(blocker: Blocker, number: int, taken: frozenset[str] = frozenset()) -> iced.Instruction:
-    """The number-th copy of a blocker. `taken`: root names of registers that it must not write."""
+    """Return the number-th copy of a blocker. `taken` has root names of registers that it must not write."""
     shape = blocker.shape
     i = example(shape)
     assert i is not None
@@ -245,10 +253,10 @@ def blocking(blocker: Blocker, number: int, taken: frozenset[str] = frozenset())
 
 
 def full_register(register: int) -> int:
-    """The widest register that this one is a part of."""
+    """Return the widest register that this one is a part of."""
     return RegisterExt.full_register(cast("iced.Register_", register))
 
 
 def sets(blockers: Iterable[Iterable[Blocker]]) -> list[str]:
-    """The names of the sets that there may be blockers for."""
+    """Return the names of the sets that there may be blockers for."""
     return [next(iter(b)).name for b in blockers]

@@ -1,7 +1,7 @@
-"""AArch64's forms of the core at hand beside its nearest relative's. Not tried on hardware yet.
+"""AArch64's forms of this core beside its nearest relative's. Not tried on hardware yet.
 
-There is no decoder of AArch64's machine code here, so nothing is simulated: what a relative says of a chain or of
-independent copies is worked out from the figures of its forms. Loops are those of `forms_aarch64`.
+There is no decoder of AArch64's machine code here, so nothing is simulated: a relative's chains and independent copies
+are computed from the figures of its forms. Loops are those of `forms_aarch64`.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Machine(Protocol):
-    """What runs loops that are text."""
+    """A machine that runs loops given as text."""
 
     def measure(self, asked: Asked) -> Measurement | Failure: ...
 
 
 class Runs(Protocol):
-    """What runs loops that are machine code (`harness.Harness`)."""
+    """A machine that runs loops given as machine code (`harness.Harness`)."""
 
     def measure(self, loop: Loop) -> Measurement | Failure: ...
 
@@ -88,7 +88,7 @@ class Expected:
 
 
 def wanted(model: MachineModel) -> list[str]:
-    """The model's forms of which loops can be made."""
+    """Return the model's forms of which loops can be made."""
     found = []
     for form in model.forms():
         try:
@@ -100,7 +100,7 @@ def wanted(model: MachineModel) -> list[str]:
 
 
 def record(machine: Machine, form: str) -> dict[str, Any] | Failure:
-    """A form's throughput and latencies, as records of measurements have them."""
+    """Return a form's throughput and latencies, as records of measurements have them."""
     code = forms_aarch64.throughput(form)
     found = machine.measure(Asked(form, 0, code))
     if isinstance(found, Failure):
@@ -118,8 +118,10 @@ def record(machine: Machine, form: str) -> dict[str, Any] | Failure:
 def compare(
     machine: Machine, model: MachineModel, todo: Iterable[str], path: str, known: Measured, said: Callable[[], bool]
 ) -> Result:
-    """The forms that differ, each measured twice then. Every figure is added to the file at once; `said` is called with
-    each form, and ends it by saying no."""
+    """Return the forms that differ, each of which is measured twice.
+
+    Every figure is added to the file at once; `said` is called with each form, and ends the run by returning False.
+    """
     result = Result(same=0, different=[], unsteady=[], faster=[], missing=[])
     same = 0
     there = Expected(model)
@@ -169,7 +171,7 @@ def _measured(
 
 
 def _believe(form: str, one: dict[str, Any], expected: dict[str, Any], entry: Form, result: Result) -> None:
-    """Adds what was seen twice to a result."""
+    """Add a form's figures that were measured twice alike to a result."""
     now, then = (fields_that_differ(r, expected, entry, False) for r in (one, one["before"][0]))
     believed = {n: f for n, f in now.items() if then.get(n) == f}
     if believed:

@@ -1,9 +1,9 @@
-"""What of a measured model is kept: as a last step, each change is tried on measured loops.
+"""The choice of a measured model's figures: as a last step, each change is tried on measured loops.
 
 A figure can be right and make predictions worse, where the pipeline's rules stand for more than they say: a store that
-is forwarded in 5 cycles behind arithmetic and in 7 without cannot be said with one number. Loops decide only about what
-they have: a change that concerns no loop stays, and so does one that makes no difference beyond what measuring leaves
-open. Nothing is fitted: a change is taken as it was measured, or not at all.
+is forwarded in 5 cycles behind arithmetic and in 7 without cannot be described with one number. Loops decide only about
+changes that concern them: a change that concerns no loop stays, and so does one that makes no difference beyond the
+uncertainty of measuring. Nothing is fitted: a change is taken as it was measured, or not at all.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from incc.models.model import MachineModel
 
 WORSE = 0.01
-"""How much larger the mean error of the loops that a change concerns has to be with it for the change to be left out:
-more than measuring them leaves open."""
+"""The increase of the mean error of a change's loops from which on the change is left out.
+
+It is more than the uncertainty of measuring them."""
 _CONCERNED = 0.001
 """A prediction that differs by less is the same."""
 
@@ -39,12 +40,15 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
-    """A change that measured loops contradict: how many it concerns, and their mean error with it and without."""
+    """A change that measured loops contradict."""
 
     change: Change
     loops: int
+    """The number of loops that the change concerns."""
     with_it: float
+    """Their mean error with the change."""
     without: float
+    """Their mean error without it."""
 
 
 def contradicted(
@@ -55,8 +59,10 @@ def contradicted(
     parameters: Iterable[str],
     forms: Iterable[str],
 ) -> list[LeftOut]:
-    """Changes from one model to another without which measured loops are predicted better, the worst first, each tried
-    in the absence of those before it. `cycles`: as measured, of the same loops."""
+    """Return the changes without which measured loops are predicted better, the worst first.
+
+    Each is tried in the absence of those before it. `cycles` are the measured ones of the same loops.
+    """
     code = isa(before.isa)
     kernels = [code.decode_bytes(case.loop.code, text=False) for case in cases]
     having = [{instruction.form for instruction in kernel.instructions} for kernel in kernels]
@@ -95,7 +101,7 @@ def contradicted(
 
 
 def _without(changes: Iterable[Change], before: MachineModel, after: MachineModel) -> MachineModel:
-    """The new model with some of the old one's figures."""
+    """Return the new model with some of the old one's figures."""
     changes = list(changes)
     parameters = {c.parameter: before.stated_parameters.get(c.parameter) for c in changes if c.parameter}
     model = after.with_forms_of(before, [c.form for c in changes if c.form])

@@ -1,8 +1,8 @@
-"""The forms of the core at hand beside those of its nearest relative: what has to be said of them anew.
+"""The forms of the host beside those of its nearest relative, and the fields that must be stated anew.
 
-Each form is measured on the machine, and in the same way on the relative's simulation. Whatever the measuring itself
-adds, ways back between registers, rounding, the loop's own instructions, is in both; what is left is a difference of
-the cores. µops and their ports stay the relative's here; forms whose throughput contradicts them are for `host_ports`.
+Each form is measured on the machine, and in the same way on the relative's simulation. The overhead of measuring (ways
+back between registers, rounding, the loop's own instructions) is in both, so what is left is a difference of the cores.
+µops and their ports stay the relative's here; forms whose throughput contradicts them are for `host_ports`.
 """
 
 from __future__ import annotations
@@ -34,14 +34,16 @@ Key = tuple[str, tuple[str, ...]]
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """`records` of the machine by form and conditions; `failed`: why others have none."""
+    """The measured figures of forms."""
 
     records: dict[Key, dict[str, Any]]
+    """The machine's records by form and conditions."""
     failed: dict[Key, str]
+    """The reasons why other forms have no record."""
 
 
 def read(path: str) -> Measured:
-    """The figures of a file of JSON lines; a line that is not whole is left out, and measured again."""
+    """Read the figures of a file of JSON lines; an incomplete line is left out, and measured again."""
     found = Measured({}, {})
     if not os.path.exists(path):
         return found
@@ -65,14 +67,16 @@ _MASKED = ("VMASKMOVPS", "VMASKMOVPD", "VPMASKMOVD", "VPMASKMOVQ")
 
 
 def _is_misleading(shape: Shape) -> bool:
-    """Whether what independent copies take is no figure of the form: those of x87 use its stack, which overflows, and
-    moves under a mask that is empty do not touch their memory, which is not mapped then: hundreds of cycles either way.
+    """Return True if the time of independent copies is no figure of the form.
+
+    Forms of x87 overflow its stack; moves under an empty mask do not touch their memory, which is then not mapped.
+    Either takes hundreds of cycles.
     """
     return shape.mnemonic in _MASKED or (shape.encoding == "LEGACY" and shape.mnemonic.startswith("F"))
 
 
 def wanted(target: Target, first: Iterable[str], only: bool) -> Iterator[Variant]:
-    """What is to be measured: forms named in `first`, then, unless `only` these, all others."""
+    """Yield the variants to measure: forms named in `first`, then, unless `only` these, all others."""
     shapes = {shape.key: shape for shape in measurable(target) if not _is_misleading(shape)}
     names = [name for name in dict.fromkeys(first) if name in shapes]
     rest = [] if only else [name for name in shapes if name not in set(names)]
@@ -99,9 +103,9 @@ def measure(
     said: Callable[[Key], bool],
     expected: Bench | None = None,
 ) -> Iterator[tuple[Variant, dict[str, Any]]]:
-    """Each form's record, measured now or read from the file, to which every new one is added at once.
+    """Yield each form's record, measured now or read from the file, to which every new one is added at once.
 
-    `said`: called with each form, measured or not; what it returns says whether to go on. `expected`: the relative's.
+    `said` is called with each form and returns False to stop. `expected` is the relative's bench.
     """
 
     def is_known(v: Variant) -> bool:
@@ -142,7 +146,7 @@ def key_of(v: Variant) -> Key:
 
 
 def _in_turn(todo: Iterable[Variant], is_known: Callable[[Variant], bool]) -> Iterator[list[Variant]]:
-    """The forms in their order, so that as many as are measured together are not known yet."""
+    """Yield the forms in their order, in groups that can be measured together."""
     some: list[Variant] = []
     missing = 0
     for v in todo:
@@ -159,35 +163,40 @@ def _in_turn(todo: Iterable[Variant], is_known: Callable[[Variant], bool]) -> It
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """What has to be said of a form: `fields`, those that are different; `text`: how they came about."""
+    """A form's differences from the relative."""
 
     key: Key
     fields: Entry
+    """The fields that are different."""
     text: str
+    """Their origin."""
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """`same`: forms whose figures are the relative's; `different`; `unsteady`: those that differ, but not each time;
-    `faster`: with a better throughput than the relative's ports allow, which stays; `missing`: the relative has none;
-    `against`: that differ, though measured loops are predicted better without.
-    """
+    """The outcome of a comparison of forms."""
 
     same: int
+    """The number of forms whose figures are the relative's."""
     different: list[Difference]
+    """The forms whose figures differ."""
     unsteady: list[str]
+    """Forms that differ, but not each time."""
     faster: list[str]
+    """Forms with a better throughput than the relative's ports allow; the relative's figure stays."""
     missing: list[str]
+    """Forms that the relative lacks."""
     against: tuple[str, ...] = ()
+    """Forms that differ, though measured loops are predicted better without."""
 
 
 _CYCLE = 0.6
 """A latency that differs by less is the same: figures in models are whole."""
 _WHOLE = 0.3
-"""How far from whole cycles a difference may be that is believed."""
+"""The largest distance from whole cycles of a difference that is believed."""
 
 
 def fields_that_differ(record: dict[str, Any], simulated: dict[str, Any], form: Form, memory: bool) -> Entry:
-    """What a model must say to have the figures of the machine instead of the relative's."""
+    """Return the fields that give a model the machine's figures instead of the relative's."""
     fields: Entry = {}
     here = {(t, s): float(c) for t, s, c in record["latency"]}
     there = {(t, s): float(c) for t, s, c in simulated["latency"]}
@@ -225,8 +234,11 @@ def is_faster(record: dict[str, Any], simulated: dict[str, Any], form: Form) -> 
 def compare(
     measured: Iterable[tuple[Variant, dict[str, Any]]], bench: Bench, simulated: Bench, model: MachineModel, path: str
 ) -> Result:
-    """The forms that differ. What differs is measured again, exactly, and believed if it differs in the same way; these
-    figures go into the same file, before those that they replace."""
+    """Return the forms that differ.
+
+    A form that differs is measured again, exactly, and believed if it differs in the same way; these figures go into
+    the same file, before those that they replace.
+    """
     result = Result(same=0, different=[], unsteady=[], faster=[], missing=[])
     same = 0
     for v, record in measured:
@@ -265,8 +277,10 @@ def compare(
 
 
 def _repeated(bench: Bench, v: Variant, record: dict[str, Any], there: dict[str, Any], form: Form) -> dict[str, Any]:
-    """A form's figures anew, exactly, with those before them: until two differ from the relative's in the same way, or
-    the last one does not any more."""
+    """Measure a form again, exactly.
+
+    This stops when two records differ from the relative's in the same way, or when the last one agrees.
+    """
     before: list[dict[str, Any]] = []
     last = record
     for _ in range(_AGAIN):
@@ -283,11 +297,11 @@ def _repeated(bench: Bench, v: Variant, record: dict[str, Any], there: dict[str,
 
 
 _AGAIN = 2
-"""How often what differs is measured again."""
+"""The number of times that a form which differs is measured again."""
 
 
 def with_ports(result: Result, found: Iterable[FormPorts], model: MachineModel) -> Result:
-    """With other µops for forms, and without the throughputs that these explain."""
+    """Return the result with other µops for forms, and without the throughputs that these explain."""
     differences = {d.key: d for d in result.different}
     for one in found:
         form = model.lookup(one.form, frozenset())
@@ -312,7 +326,7 @@ def with_ports(result: Result, found: Iterable[FormPorts], model: MachineModel) 
 
 
 def contradicting(result: Result) -> list[str]:
-    """Forms of which the relative's ports do not explain the throughput, or that it does not have."""
+    """Return the forms that the relative lacks, or whose throughput its ports do not explain."""
     slower = [d.key[0] for d in result.different if "tp" in d.fields and not d.key[1]]
     return list(dict.fromkeys([*result.faster, *slower, *result.missing]))
 
@@ -333,7 +347,7 @@ def _said(fields: Entry, form: Form) -> str:
 
 
 def entries(differences: Iterable[Difference], model: MachineModel) -> Forms:
-    """What a model file has to say. Conditions whose figures are those without conditions say nothing of their own."""
+    """Return the entries of a model file; conditions that change nothing are left out."""
     found: Forms = {}
     for difference in differences:
         form, conditions = difference.key
@@ -353,6 +367,6 @@ def entries(differences: Iterable[Difference], model: MachineModel) -> Forms:
 
 
 def benches(target: Target, machine: Machine, simulation: Machine) -> tuple[Bench, Bench]:
-    """For the machine, and for the relative's simulation."""
+    """Return the benches of the machine and of the relative's simulation."""
     bench = Bench(target, machine)
     return bench, Bench(target, simulation).with_plans_of(bench)

@@ -1,7 +1,7 @@
-"""A model of the processor at hand: its nearest relative's, and what was measured to be different.
+"""A model of the host: its nearest relative's, and the measured differences.
 
-What is written inherits from the relative and says only what differs. Every figure has a comment of how it came about;
-behind them stand those that agree, those that could not be told, and what no parameter says.
+The file inherits from the relative and contains only differences. Every figure has a comment on its origin. Behind them
+stand the figures that agree, those that could not be measured, and findings that no parameter describes.
 """
 
 from __future__ import annotations
@@ -30,24 +30,26 @@ if TYPE_CHECKING:
     from incc.measuring.ports.study import FormPorts
 
 MARK = "# Made by `incc-model make host`"
-"""What a file begins with that may be written anew."""
+"""The start of a file that may be overwritten."""
 
 
 def isa_here() -> str:
-    """The instruction set of this machine, "" for one of which there are no loops. Probes of the pipeline are in
-    "x86"; of "aarch64" there are forms."""
+    """Return the instruction set of this machine, "" for one without measuring loops.
+
+    "x86" has probes of the pipeline; "aarch64" only has forms.
+    """
     import platform
 
     return {"x86_64": "x86", "AMD64": "x86", "aarch64": "aarch64", "arm64": "aarch64"}.get(platform.machine(), "")
 
 
 def has_forms_alone(model: MachineModel) -> bool:
-    """Whether a core of the model's instruction set has its forms measured, and neither its pipeline nor loops."""
+    """Return True if only forms are measured on the model's instruction set, and neither its pipeline nor loops."""
     return model.isa == "aarch64"
 
 
 def why_not_here() -> str:
-    """Why no model of this processor can be made, "" if one can."""
+    """Return why no model of this processor can be made, or "" if one can."""
     import platform
 
     if isa_here():
@@ -66,16 +68,19 @@ class Case(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """A loop's cycles: `cycles` as measured, `before` and `after` as predicted with either model."""
+    """A loop's measured and predicted cycles."""
 
     name: str
     cycles: float
+    """Measured cycles."""
     before: float
+    """Cycles predicted with the relative's model."""
     after: float
+    """Cycles predicted with the new model."""
 
 
 def cases(path: str = "") -> list[Case]:
-    """The loops of a file of JSON lines, or those that come with incc."""
+    """Return the loops of a file of JSON lines, or those that come with incc."""
     path = path or os.path.join(os.path.dirname(os.path.abspath(__file__)), "loops.jsonl")
     found = []
     with open(path, encoding="utf-8") as f:
@@ -92,12 +97,12 @@ def cases(path: str = "") -> list[Case]:
 
 
 def predict(loop: Loop, model: MachineModel) -> KernelResult:
-    """The analysis of a loop. Raises ValueError for bytes that are no instructions."""
+    """Analyse a loop. Raises ValueError for bytes that are no instructions."""
     return analyze_kernel(isa(model.isa).decode_bytes(loop.code, text=False), model)
 
 
 def forms_of(loops: Iterable[Case], model: MachineModel) -> list[str]:
-    """The forms of their instructions, the most frequent first."""
+    """Return the forms of the loops' instructions, the most frequent first."""
     counts: dict[str, int] = {}
     for case in loops:
         for instruction in predict(case.loop, model).kernel.instructions:
@@ -108,7 +113,7 @@ def forms_of(loops: Iterable[Case], model: MachineModel) -> list[str]:
 def compare_loops(
     bench: Bench, loops: Sequence[Case], before: MachineModel, after: MachineModel
 ) -> tuple[list[Outcome], list[tuple[str, str]]]:
-    """What both models say of the loops; and those of which there is no figure, with the reason."""
+    """Return both models' predictions of the loops, and the loops without a figure, with the reason."""
     outcomes, left_out = [], []
     for case, found in zip(loops, bench.measure([c.loop for c in loops]), strict=True):
         if isinstance(found, Failure):
@@ -128,7 +133,7 @@ def compare_loops(
 
 
 def mean_error(outcomes: Sequence[Outcome], which: str) -> float:
-    """Mean absolute error of `before` or `after`, relative to what was measured."""
+    """Return the mean absolute error of `before` or `after`, relative to the measured cycles."""
     errors = [abs(getattr(o, which) - o.cycles) / o.cycles for o in outcomes]
     return sum(errors) / len(errors) if errors else 0.0
 
@@ -137,7 +142,7 @@ def mean_error(outcomes: Sequence[Outcome], which: str) -> float:
 
 
 def may_write(path: str) -> str:
-    """Why a file may not be written, "" if it may: it is not there, or was written by this."""
+    """Return why a file may not be written, or "" if it is missing or was written by this command."""
     if not os.path.exists(path):
         folder = os.path.dirname(path) or "."
         return "" if os.path.isdir(folder) else f"no such folder: {folder}"
@@ -150,7 +155,7 @@ def may_write(path: str) -> str:
 
 
 def name_of(path: str) -> str:
-    """The model's name from its file's. Raises ValueError for one that a model cannot have."""
+    """Return the model's name from its file's. Raises ValueError for a name that a model cannot have."""
     stem = os.path.basename(path)
     stem = stem[:-5] if stem.endswith(".toml") else ""
     if not re.fullmatch(r"[A-Za-z0-9][\w.+-]*", stem):
@@ -161,7 +166,7 @@ def name_of(path: str) -> str:
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):
-    """What a model says anew: parameters, macro-fusion classes, forms (entries)."""
+    """A model file as text, with its own parameters, macro-fusion classes and forms (entries)."""
 
     text: str
     parameters: dict[str, Any]
@@ -179,8 +184,10 @@ def model_text(
     ports: Sequence[FormPorts] = (),
     note: str = "",
 ) -> Written:
-    """The model file. `processor`: how the processor calls itself; `ports`: what was found of ports; `note`: something
-    to know about all figures."""
+    """Return the model file.
+
+    `processor` is the processor's own name; `ports` the port study's results; `note` a remark on all figures.
+    """
     parameters = changed_parameters(list(compared), relative)
     fusion, strange = changed_fusion(list(compared), relative)
     lines = [
@@ -220,7 +227,7 @@ def model_text(
 
 
 def _findings(compared: Sequence[Compared], strange: Sequence[str]) -> list[str]:
-    """Comments about what is as in the relative, what could not be told, and what no parameter says."""
+    """Return comments on findings that agree with the relative, could not be measured, or match no parameter."""
     lines = []
     agree = [c for c in compared if c.verdict == "agrees" and not c.finding.name.startswith("macro_fusion.")]
     pairs = [c for c in compared if c.verdict == "agrees" and c.finding.name.startswith("macro_fusion.")]
@@ -275,7 +282,7 @@ def _forms_said(result: Result | None) -> list[str]:
 
 
 def _ports_said(ports: Sequence[FormPorts], relative: MachineModel) -> list[str]:
-    """Which forms have other ports, how sure that is, and of which time does not tell."""
+    """Return comments on the forms with other ports, how sure that is, and the forms whose ports time cannot tell."""
     if not ports:
         return []
     lines = ["# Ports, by throughputs beside blocking instructions (docs/ports.md):"]
@@ -352,7 +359,7 @@ def _key(name: str) -> str:
 
 
 def processor_name(cpuinfo: str = "/proc/cpuinfo") -> str:
-    """How the processor calls itself, "" if the system does not say."""
+    """Return the processor's own name, "" if the system does not say."""
     try:
         with open(cpuinfo, encoding="utf-8", errors="replace") as f:
             text = f.read(16384)

@@ -32,7 +32,7 @@ _ADDRESS = 0x100000
 
 
 def why_not(key: str, there: frozenset[str], relative: MachineModel) -> str:
-    """Why the port set of a form cannot be told by time, "" if it may be. `there`: the processor's features."""
+    """Return why time cannot tell the port set of a form, or "" if it may. `there` has the processor's features."""
     form, conditions = split_key(key)
     if conditions:
         return f"{key}: of forms with conditions no independent copies are made"
@@ -54,7 +54,7 @@ def why_not(key: str, there: frozenset[str], relative: MachineModel) -> str:
 
 
 def blockers(core: Target, relative: MachineModel) -> list[str]:
-    """Forms for each set of ports that the relative has, and one without a port."""
+    """Return forms for each set of ports that the relative has, and one without a port."""
     found = [key for key in _NO_PORT if key in by_key() and not why_not(key, core.features, relative)][:1]
     for some in core.blockers:
         good = [b.shape.key for b in some if not why_not(b.shape.key, core.features, relative)]
@@ -67,7 +67,10 @@ def blockers(core: Target, relative: MachineModel) -> list[str]:
 
 
 def oracle(machine: Machine, said: Callable[[], bool] = lambda: True) -> Callable[[Copies], float | None]:
-    """Throughputs of loops that a machine runs. `said` is called with each, and ends the study by saying no."""
+    """Return a function that times mixtures on a machine.
+
+    `said` is called with each, and ends the study by returning False.
+    """
 
     def asked(copies: Copies) -> float | None:
         if not said():
@@ -95,8 +98,10 @@ class Ended(Exception):
 
 
 def port_cycles_of_a_slot(relative: MachineModel, known: Relative) -> int:
-    """The most port cycles for which an issue slot stands in a model: two for a load or store and what goes with it,
-    more where µops keep their port for two cycles."""
+    """Return the most port cycles for which an issue slot stands in a model.
+
+    Two for a load or store and what goes with it, more where µops keep their port for two cycles.
+    """
     most = 2
     for key, usage in known.usages.items():
         form = relative.lookup(key, frozenset())
@@ -114,9 +119,9 @@ def find(
     ports: int = 0,
     issue_width: int = 0,
 ) -> Findings:
-    """The port sets of forms, with blockers from the relative beside them, whose own sets are found as well.
+    """Study the port sets of forms, with blockers from the relative beside them, whose own sets are studied as well.
 
-    `ports` and `issue_width`: of the core, 0 for as many as the relative has. Raises ValueError, OSError and Ended.
+    `ports` and `issue_width` are the core's, 0 for as many as the relative has. Raises ValueError, OSError and Ended.
     """
     wanted = list(dict.fromkeys([*blockers(core, relative), *forms]))
     known = Relative.of(relative, wanted)
@@ -132,18 +137,20 @@ def find(
 
 
 def of_relative(form: Form) -> Uops:
-    """A form's µops as `FormPorts` has them."""
+    """Return a form's µops as `FormPorts` has them."""
     return tuple(sorted((ports, n * form.attributes.get("hold", 1)) for ports, n in form.uops))
 
 
 def uops_text(uops: Uops) -> str:
-    """µops as models write them: "2*p0,p1 + p5"."""
+    """Return µops as models write them: "2*p0,p1 + p5"."""
     return " + ".join(f"{n}*{ports}" if n > 1 else ports for ports, n in uops) or "none"
 
 
 def surely_different(found: FormPorts, form: Form | None, ports: Sequence[str]) -> bool:
-    """Whether a model should have other µops than its relative: nothing else explains what was measured in as few, and
-    all ports have names in the relative."""
+    """Return True if a model should have other µops than its relative.
+
+    That is so if nothing else explains the figures in as few µops, and all ports have names in the relative.
+    """
     if found.how != "measured" or not found.uops:
         return False
     if any(p not in ports for names, _ in found.uops for p in names.split(",")):

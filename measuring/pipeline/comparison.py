@@ -1,9 +1,9 @@
-"""The pipeline of a core: all probes, and what they say beside what a model says.
+"""The probes of a core's pipeline, and their findings beside a model's parameters.
 
-Each probe has a file of its kind (`window.py`, `front_end.py`, `memory.py`). What it finds is held
-against a model of the core, or of its nearest relative: figures that agree leave the model's, which may be exact where
-measuring is not; those that repeat, in a second pass as well, and differ go before them; where nothing could be told
-the model's stay.
+Each probe has a file of its kind (`window.py`, `front_end.py`, `memory.py`). Its findings are compared with a model of
+the core, or of its nearest relative. Figures that agree keep the model's value, which may be exact where measuring is
+not. Those that differ, and do so in a second pass as well, replace it. Where nothing could be measured the model's
+value stays.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SPREAD = 0.08
 
 
 def probe(bench: Bench, probes: tuple[Probe, ...] = PROBES) -> Iterator[tuple[str, list[Finding]]]:
-    """Each probe's name and what it found, one after the other."""
+    """Yield each probe's name and its findings, one after the other."""
     tries = bench.tries
     for one in probes:
         bench.tries, bench.worst = tries, 0.0
@@ -48,20 +48,22 @@ Verdict = Literal["agrees", "differs", "unsure", "against", "unknown", "note"]
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
-    """A finding beside a model. `known`: what the model says, None where it says nothing of that; `probe`: which one
-    found it."""
+    """A finding beside a model."""
 
     finding: Finding
     known: Any
+    """The model's value; None if it says nothing of that."""
     verdict: Verdict
+    """The outcome of the comparison; see `compare`."""
     probe: str = ""
+    """The probe that made the finding."""
 
 
 def compare(findings: list[Finding], model: MachineModel, name: str = "") -> list[Compared]:
-    """What a probe found beside what a model says.
+    """Compare a probe's findings with a model.
 
-    "unsure": it differs, but the figures do not repeat; "note": no parameter is about it. ("against" is said later, of
-    what differs and is contradicted by loops.)
+    "unsure": it differs, but the figures do not repeat; "note": no parameter is about it. ("against" is set later, on
+    differences that measured loops contradict.)
     """
     compared = []
     for finding in findings:
@@ -81,8 +83,10 @@ def compare(findings: list[Finding], model: MachineModel, name: str = "") -> lis
 def confirmed(
     bench: Bench, compared: list[Compared], model: MachineModel, probes: tuple[Probe, ...] = PROBES
 ) -> list[Compared]:
-    """What differs, as far as it differs in the same way when it is measured once more. `bench`: one that knows nothing
-    of the first time; a probe of which nothing differs is not run again."""
+    """Repeat probes whose findings differ, and keep only differences that repeat.
+
+    `bench` is one without figures of the first time; a probe of which nothing differs is not run again.
+    """
     names = {c.finding.name for c in compared if c.verdict == "differs"}
     if not names:
         return compared
@@ -112,7 +116,7 @@ _FUSING = {
 
 
 def known_of(name: str, model: MachineModel) -> Any:
-    """What a model says of a finding's name; None if it is no parameter of it."""
+    """Return the model's value of a finding's name; None if it is no parameter of the model."""
     parameter, _, key = name.partition(".")
     if parameter == "macro_fusion":
         operation, _, jump = key.partition(".")
@@ -127,7 +131,7 @@ def known_of(name: str, model: MachineModel) -> Any:
 
 
 def fusion_class(operation: str, model: MachineModel) -> str:
-    """The macro-fusion class of an instruction without memory operand, "" without one."""
+    """Return the macro-fusion class of an instruction without memory operand, "" without one."""
     form = model.lookup(_FUSING[operation], frozenset())
     return "" if form is None else form.fusion
 
@@ -138,7 +142,7 @@ def jumps_of(operation: str, model: MachineModel) -> tuple[str, ...]:
 
 
 def changed_parameters(compared: list[Compared], model: MachineModel) -> dict[str, Any]:
-    """The parameters that a model has to have to say what was found, whole tables. Without macro-fusion."""
+    """Return the parameters, as whole tables, that make a model agree with the findings; without macro-fusion."""
     changes: dict[str, Any] = {}
     for each_compared in compared:
         parameter, _, key = each_compared.finding.name.partition(".")
@@ -163,7 +167,7 @@ def changed_parameters(compared: list[Compared], model: MachineModel) -> dict[st
 
 
 def changed_fusion(compared: list[Compared], model: MachineModel) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-    """Macro-fusion classes with other jumps than the model's; and what does not fit into its classes, in words."""
+    """Return macro-fusion classes with other jumps than the model's, and messages on findings that fit none."""
     found: dict[str, dict[str, set[str]]] = {}
     strange = []
     for each_compared in compared:

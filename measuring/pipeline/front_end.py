@@ -1,4 +1,4 @@
-"""What goes through in a cycle: issue width, short loops, jumps, pairs that fuse; and what the renamer does alone."""
+"""Probes of the front end: issue width, short loops, jumps, pairs that fuse, and the renamer's own work."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ _MOVES = "movq %rsi, %rax\nmovq %rdi, %rbx\nmovq %rbp, %rcx\nmovq %rsi, %rdx"
 
 
 def issue_width(bench: Bench) -> list[Finding]:
-    """From instructions that the renamer does alone: how many more a cycle more takes. The best of three kinds, since
-    moves need not be eliminated, and nops may be left out or put together before."""
+    """Measure the issue width with instructions that the renamer does alone: how many more take a cycle more.
+
+    The best of three kinds counts, since moves need not be eliminated, and nops may be left out or merged before.
+    """
     widths = {}
     for kind, text in (("nops", repeated(_NOP, 4)), ("zero idioms", _IDIOMS), ("moves", _MOVES)):
         short, long = bench.cycles([repeated(text, 9), repeated(text, 21)])
@@ -41,7 +43,7 @@ def issue_width(bench: Bench) -> list[Finding]:
 
 
 def loop_lengths(bench: Bench) -> list[Finding]:
-    """Cycles of loops of n nops: what is lost at a loop's end, and what the front end gives."""
+    """Measure loops of n nops: the loss at a loop's end, and the rate of the front end."""
     lengths = (5, 6, 8, 10, 12, 14, 16, 18, 20, 24, 30, 36, 48, 60, 96, 120)
     cycles = bench.cycles([repeated("nop", n) for n in lengths])
     text = ", ".join(f"{n}: {c:.2f}" for n, c in zip(lengths, cycles, strict=True))
@@ -49,7 +51,7 @@ def loop_lengths(bench: Bench) -> list[Finding]:
 
 
 def long_code(bench: Bench) -> list[Finding]:
-    """Code that no µop cache holds comes from the decoders: nops of four bytes, 24 KiB."""
+    """Measure the decoders with code that no µop cache holds: nops of four bytes, 24 KiB."""
     if bench.quick:
         return []
     count = 6000
@@ -58,7 +60,7 @@ def long_code(bench: Bench) -> list[Finding]:
 
 
 def taken_jumps(bench: Bench) -> list[Finding]:
-    """Jumps to the start of the next line of code, which is what a predictor of jumps has to do with most of them."""
+    """Measure jumps to the start of the next line of code, the usual case for a branch predictor."""
     few, many = bench.cycles([repeated("jmp 1f\n.p2align 6\n1:", n) for n in (4, 12)])
     each = (many - few) / 8
     return [note("taken jumps", round(each, 2), f"cycles a jump: 4 and 12 in a row {listed([few, many])}")]
@@ -84,7 +86,7 @@ _VALUES = (0, 1, 2, 3, _SIGN, _SIGN - 1, _MASK)
 
 
 def _taken(operation: str, a: int, b: int, condition: str) -> bool:
-    """Whether a jump is taken behind an operation on a (rax) and b (rbx), by Intel's manual."""
+    """Return True if a jump is taken behind an operation on a (rax) and b (rbx), by Intel's manual."""
     carry = overflow = False
     if operation in ("add", "inc"):
         b = 1 if operation == "inc" else b
@@ -116,7 +118,7 @@ def _taken(operation: str, a: int, b: int, condition: str) -> bool:
 
 
 def _operands(operation: str, condition: str) -> Iterator[tuple[int, int]]:
-    """Operands with which the jump is not taken, then those with which it is."""
+    """Yield operands with which the jump is not taken, then those with which it is."""
     pairs = [(a, b) for a in _VALUES for b in _VALUES]
     yield from sorted(pairs, key=lambda p: _taken(operation, p[0], p[1], condition))
 
@@ -134,24 +136,28 @@ _NOPS = (
 
 
 def _slot(bench: Bench, length: int) -> str:
-    """An instruction of so many bytes that takes a slot of the renamer and nothing else."""
+    """Return an instruction of this length in bytes that takes a slot of the renamer and nothing else."""
     if bench.plain_nops:
         return ".byte " + ", ".join(f"0x{byte}" for byte in _NOPS[length - 3].split())
     return ".byte " + "0x3e, " * (length - 2) + "0x31, 0xd2"  # xorl %edx, %edx
 
 
 def _group(bench: Bench, start: list[str], size: int, slots: int) -> str:
-    """Instructions of `size` bytes, then `slots` of the renamer's own work so that all fill whole blocks of 32 bytes:
-    on some cores code with a jump at the end of a block does not come from the µop cache."""
+    """Return instructions of `size` bytes, then `slots` of the renamer's own work that fill whole blocks of 32 bytes.
+
+    On some cores code with a jump at the end of a block does not come from the µop cache.
+    """
     total = -(-(size + 4 * slots) // 32) * 32
     lengths = [(total - size + n) // slots for n in range(slots)]
     return "\n".join([*start, *[_slot(bench, length) for length in lengths]])
 
 
 def fusion(bench: Bench) -> list[Finding]:
-    """Which instructions fuse with which jumps: loops of four groups of a pair, a move that brings its operand back, an
-    instruction that clears the carry flag, and other work, beside those with one or two instructions for the pair. The
-    jumps lead to the next instruction; where it can be, they are not taken.
+    """Find the instructions that fuse with each jump.
+
+    Loops have four groups of a pair, a move that brings its operand back, an instruction that clears the carry flag,
+    and other work; they are compared with loops that have one or two instructions for the pair. The jumps lead to the
+    next instruction and are not taken where possible.
     """
     width = issue_width(bench)[0].value
     if not isinstance(width, int):
@@ -189,7 +195,7 @@ def fusion(bench: Bench) -> list[Finding]:
 
 
 def _elimination(bench: Bench, name: str, there: str, back: str, link: str, links: int = 6) -> Finding:
-    """From chains of moves there and back: a slot each, and no time if they are eliminated."""
+    """Measure chains of moves there and back: a slot each, and no time if they are eliminated."""
     alone, chained = bench.cycles([repeated(link, 8), repeated(f"{link}\n{there}\n{back}", 8)])
     each = (chained - alone) / 16
     text = f"{each:.2f} cycles a move of a chain ({listed([alone, chained])})"
@@ -222,7 +228,7 @@ def move_elimination(bench: Bench) -> list[Finding]:
 
 
 def idioms(bench: Bench) -> list[Finding]:
-    """What has a result that does not depend on its operands when they are the same register."""
+    """Find instructions whose result does not depend on their operands when these are the same register."""
     texts = {
         "xor": "xorl %eax, %eax",
         "sub": "subl %eax, %eax",
@@ -238,7 +244,7 @@ def idioms(bench: Bench) -> list[Finding]:
 
 
 def constants(bench: Bench) -> list[Finding]:
-    """Additions of constants that the renamer does, and what has to wait for them."""
+    """Find additions of constants that the renamer does, and the instructions that have to wait for them."""
     texts = {
         "add $5": "addq $5, %rax",
         "add $1023": "addq $1023, %rax",
@@ -275,11 +281,11 @@ def constants(bench: Bench) -> list[Finding]:
 
 
 def misprediction(bench: Bench) -> list[Finding]:
-    """From a branch on a bit that nobody can know to the first µop behind it, at every other branch.
+    """Measure from an unpredictable branch to the first µop behind it, at every other branch.
 
-    A number goes through multiplications, one after the other, and each branch depends on a bit of it; with the same
-    bits masked out, all is the same but the branch can be predicted. A link takes as long as it takes to know the bit
-    and start anew, instead of the multiplication alone. What the time-stamp counter says last cannot be learnt.
+    A number goes through dependent multiplications, and each branch depends on a bit of it; with these bits masked out,
+    all is the same but the branch can be predicted. A link takes the time to compute the bit and start anew, instead of
+    the multiplication alone. The last bits of the time-stamp counter cannot be learnt.
     """
     registers = {"rsi": 0x9E3779B97F4A7C15, "rbx": 0x123456789ABCDEF1}
     step = ["imulq %rsi, %rbx", "movq %rbx, %rax", "shrq $37, %rax", "testq %rax, %rdi", "jz 1f\n1:"]

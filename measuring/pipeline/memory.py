@@ -44,7 +44,7 @@ def _each(cycles: float, count: int) -> float:
 
 
 def loads(bench: Bench) -> list[Finding]:
-    """Twelve loads one behind the other in memory, and twelve to different lines."""
+    """Measure loads per cycle: twelve that follow each other in memory, and twelve from different lines."""
     found = []
     for kind in _classes(bench):
         size = _BYTES[kind]
@@ -72,8 +72,11 @@ def stores(bench: Bench) -> list[Finding]:
 
 
 def banks(bench: Bench) -> list[Finding]:
-    """As many loads as go in a cycle, of a byte each and each from another line: at the same place of their lines, and
-    with the last one further on, until they do not hinder each other any more. Then some of more bytes, for a note."""
+    """Find the banks of the first-level cache.
+
+    As many loads run as a cycle takes, of a byte each and each from another line: at the same place of their lines, and
+    with the last one further on until they no longer conflict. Some wider loads follow for a note.
+    """
 
     def load(place: int, n: int) -> str:
         return f"movzbl {place}(%rsi), %{('eax', 'ebx', 'ecx', 'edx', 'r8d', 'r9d', 'r10d', 'r11d')[n % 8]}"
@@ -105,9 +108,9 @@ def banks(bench: Bench) -> list[Finding]:
 
 
 def store_commit(bench: Bench) -> list[Finding]:
-    """Which stores go to the cache together: two that follow each other, at offsets in one block or in two.
+    """Find the stores that commit to the cache together: two in a row, at offsets in one block or in two.
 
-    Told apart from the width of the store ports: only where two to the same place go in one cycle.
+    This is told from the width of the store ports only where two stores to the same place take one cycle.
     """
     steps = (0, 8, 16, 32, 64)
     texts = []
@@ -125,7 +128,7 @@ def store_commit(bench: Bench) -> list[Finding]:
 
 
 def _together(bench: Bench, block: int) -> list[Finding]:
-    """How many stores go at once: three to a block and one to another take a cycle more if two do."""
+    """Find out if two stores commit at once: then three to a block and one to another take a cycle more."""
     step = min(8, block // 4)
     if step < 4:
         return []
@@ -141,10 +144,12 @@ def _together(bench: Bench, block: int) -> list[Finding]:
 
 
 def load_latency(bench: Bench) -> list[Finding]:
-    """From pointers that point to themselves; vectors come back by a move to a general-purpose register.
+    """Measure load latencies with pointers that point to themselves.
 
-    What that move takes by itself is known with the way back only: half of both is taken, and the other half is what
-    the figure is uncertain by.
+    Vectors return by a move to a general-purpose register.
+
+    That move's own latency is only measured together with its way back: it gets half of both, and the other half is the
+    uncertainty of the figure.
     """
     simple, indexed = (
         c / 8
@@ -169,7 +174,7 @@ def load_latency(bench: Bench) -> list[Finding]:
 
 
 def line_crossing(bench: Bench) -> list[Finding]:
-    """A load at the end of a line beside others, against as many loads within lines."""
+    """Measure a load that crosses a line beside others, against as many loads within lines."""
     inside, across = bench.cycles(["\n".join(_load("gpr", place + 64 * n, n) for n in range(6)) for place in (0, 60)])
     # As many loads to different lines are what two accesses for each would be: banks hinder both alike.
     twice = bench.one("\n".join(_load("gpr", 64 * n, n) for n in range(12)))
@@ -191,7 +196,10 @@ def line_crossing(bench: Bench) -> list[Finding]:
 
 
 def forwarding(bench: Bench) -> list[Finding]:
-    """Chains of a store and a load of the same place, by class; where the renamer does it, an index makes it wait."""
+    """Measure store forwarding by class, in chains of a store and a load of the same place.
+
+    Where the renamer forwards, an indexed address makes the load wait.
+    """
     texts = {
         "8 bytes": "movq %rax, (%rsi)\nmovq (%rsi), %rax",
         "with an index": "movq %rax, (%rsi,%rcx)\nmovq (%rsi,%rcx), %rax",
@@ -241,8 +249,10 @@ def forwarding(bench: Bench) -> list[Finding]:
 
 
 def blocked_forwarding(bench: Bench) -> list[Finding]:
-    """A load of eight bytes that needs what two stores of four wrote, and one of which a store wrote a half; of data
-    that such a load brought, and of others."""
+    """Measure loads that forwarding cannot serve: eight bytes from two stores of four, or half written by one store.
+
+    Both with data that such a load brought, and with others.
+    """
     registers = {"rcx": 0}
     whole, narrow, halves, lower, upper, free, apart = (
         c / n
@@ -283,7 +293,7 @@ def blocked_forwarding(bench: Bench) -> list[Finding]:
 
 
 def ways(bench: Bench) -> list[Finding]:
-    """What it costs when a result goes to a unit of another kind: two links of a chain against each alone."""
+    """Measure the cost of passing a result to a unit of another kind: two links of a chain against each alone."""
     links = {
         "add": "vaddsd %xmm1, %xmm0, %xmm0",
         "mul": "vmulsd %xmm1, %xmm0, %xmm0",

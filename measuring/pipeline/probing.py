@@ -1,8 +1,8 @@
-"""What probes of a core's pipeline have in common: the machine they ask, what they find, and how it is kept.
+"""Common parts of probes of a core's pipeline: the machine, the findings, and the log of figures.
 
-A probe is a function that asks a `Bench` for the cycles of loops and says what follows for parameters of models
-(`Finding`). The machine is the harness, or whatever else tells cycles of loops: tests put incc's own simulation of a
-model there, whose parameters the probes must find again.
+A probe is a function that asks a `Bench` for the cycles of loops and derives parameters of models (`Finding`). The
+machine is the harness, or anything else that returns cycles of loops: tests use incc's own simulation of a model, whose
+parameters the probes must find again.
 """
 
 from __future__ import annotations
@@ -29,23 +29,26 @@ Value = int | float | bool | str
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """What a probe found.
-
-    `name`: a parameter of models, with a key behind a dot where it is a table ("load_latency.gpr"); one that begins
-    with "note:" is no parameter, but worth a comment. `value`: None if it could not be told, `text` then says why.
-    `least`, `most`: between which it lies for sure, for numbers. `text`: what it was made of, with the cycles seen.
-    `repeats`: whether the figures that it rests on agree with each other as often as they were measured.
-    """
+    """A parameter as a probe measured it."""
 
     name: str
+    """A parameter of models, with a key behind a dot where it is a table ("load_latency.gpr").
+
+    A name that begins with "note:" is no parameter, but worth a comment.
+    """
     value: Value | None
+    """The measured value; None if it could not be measured, `text` then says why."""
     least: float
+    """The least value that is possible, for numbers."""
     most: float
+    """The largest value that is possible, for numbers."""
     text: str
+    """The evidence, with the measured cycles."""
     repeats: bool = True
+    """True if repeated measurements of its figures agree."""
 
     def agrees(self, known: Any) -> bool:
-        """Whether what a model says is compatible with what was found."""
+        """Return True if a model's value is compatible with the finding."""
         if self.value is None:
             return True
         if isinstance(self.value, (bool, str)) or isinstance(known, (bool, str)) or known is None:
@@ -54,7 +57,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def number(name: str, value: float, text: str, least: float | None = None, most: float | None = None) -> Finding:
-    """A finding that is a whole number, with the bounds that are certain; without them, just this number."""
+    """Return a finding that is a whole number, with its certain bounds; without bounds, just this number."""
     rounded = round(value)
     return Finding(
         name=name,
@@ -71,12 +74,12 @@ def flag(name: str, value: bool, text: str) -> Finding:
 
 
 def note(name: str, value: Value, text: str) -> Finding:
-    """Something that no parameter says."""
+    """Return a finding that no parameter describes."""
     return Finding(name=f"note:{name}", value=value, least=0, most=0, text=text)
 
 
 def unknown(name: str, why: str) -> Finding:
-    """A parameter that could not be measured."""
+    """Return a finding of a parameter that could not be measured."""
     return Finding(name=name, value=None, least=0, most=0, text=why)
 
 
@@ -85,12 +88,12 @@ class NotMeasured(Exception):
 
 
 class Bench:
-    """Measures loops given as text, and remembers what was measured.
+    """A bench that measures loops given as text, and remembers the figures.
 
-    `keep`: a file of JSON lines that is read first and to which every figure is added as soon as it is known, so that
-    a run that was interrupted goes on. A loop is known by all that `Loop` says. `tries`: how often each is measured;
-    `worst`: the largest relative spread of a figure that was used since it was set to 0. What probes tell others:
-    `plain_nops`, that nops take issue slots as other instructions do; `seen`: figures by name.
+    `keep` names a file of JSON lines that is read first and to which every figure is added at once, so that an
+    interrupted run continues. A loop is identified by all fields of `Loop`. `tries` is how often each is measured;
+    `worst` is the largest relative spread of a figure used since it was set to 0. Probes share `plain_nops` (nops take
+    issue slots as other instructions do) and `seen` (figures by name).
     """
 
     def __init__(self, machine: Machine, keep: str = "", quick: bool = False) -> None:
@@ -110,7 +113,7 @@ class Bench:
                     self._read(line)
 
     def _read(self, line: str) -> None:
-        """A line that an interrupted run left half written is no figure; that loop is measured again."""
+        """Read a line of figures; a half-written line is ignored, and that loop is measured again."""
         try:
             data = json.loads(line)
             if "kind" in data:
@@ -127,7 +130,7 @@ class Bench:
             return
 
     def measure(self, loops: Sequence[Loop]) -> list[Measurement | Failure]:
-        """The loops' cycles, those that are known already without measuring them."""
+        """Return the loops' cycles, without measuring those that are cached."""
         names = [_name(one) for one in loops]
         missing = {name: one for name, one in zip(names, loops, strict=True) if name not in self.known}
         if missing:
@@ -145,8 +148,11 @@ class Bench:
         return [self.known[name] for name in names]
 
     def reaches(self, body: str, limit: float, pauses: int = 1, registers: Mapping[str, int] | None = None) -> bool:
-        """Whether a loop was ever seen to take no more than `limit` cycles a trip, in as many tries as usual and, while
-        it is not, as many again after each of some pauses. Those of an earlier run count."""
+        """Return True if a loop was ever seen to take no more than `limit` cycles a trip.
+
+        It is tried as often as usual and, while it fails, as often again after each of some pauses. Figures of an
+        earlier run count.
+        """
         one = loop(body, registers)
         name = _name(one)
         best = self.known.get(name)
@@ -174,10 +180,10 @@ class Bench:
         return best.cycles <= limit
 
     def _repeat(self, loops: Mapping[str, Loop]) -> Iterator[tuple[str, Measurement | Failure]]:
-        """Measures loops in rounds, `tries` at least and until the two lowest figures of each agree.
+        """Measure loops in rounds, `tries` at least and until the two lowest figures of each agree.
 
-        Whatever else runs on the machine, beside a loop as the core's other thread most of all, takes time and gives
-        none: the lowest figure is the one that is least disturbed. The spread is the distance to the next one.
+        Other work on the machine, above all on the core's other thread, only ever adds time, so the lowest figure is
+        the least disturbed. The spread is the distance to the next one.
         """
         seen: dict[str, list[Measurement]] = {name: [] for name in loops}
         tries = self.tries
@@ -201,7 +207,7 @@ class Bench:
     def cycles(
         self, bodies: Sequence[str], registers: Mapping[str, int] | None = None, content: int | None = None
     ) -> list[float]:
-        """Cycles a trip of loops of these bodies. Raises NotMeasured if one of them fails."""
+        """Return the cycles a trip of loops of these bodies. Raises NotMeasured if one of them fails."""
         more = {} if content is None else {"content": content}
         found = self.measure([loop(body, registers, **more) for body in bodies])
         for one in found:
@@ -215,7 +221,7 @@ class Bench:
         return self.cycles([body], registers, content)[0]
 
     def runs(self, body: str) -> bool:
-        """Whether the processor has these instructions."""
+        """Return True if the processor has these instructions."""
         return isinstance(self.measure([loop(body)])[0], Measurement)
 
 
@@ -226,7 +232,10 @@ _AGREE = 0.015
 
 
 def _is_steady(figure: Measurement) -> bool:
-    """Whether its samples agree. A difference of two runs of which one was disturbed may be too small."""
+    """Return True if the samples of a figure agree.
+
+    A difference of two runs of which one was disturbed may be too small.
+    """
     return figure.spread <= max(2 * _AGREE * figure.cycles, 0.03)
 
 
@@ -248,7 +257,7 @@ def _lowest(figures: Sequence[Measurement]) -> Measurement:
 
 
 class Log:
-    """A file to which lines are added; nothing without a name."""
+    """A file to which lines are added; without a name it does nothing."""
 
     def __init__(self, path: str) -> None:
         self.file = open(path, "a", encoding="utf-8") if path else None  # noqa: SIM115 -- closed by __exit__
@@ -272,14 +281,14 @@ class Log:
 
 
 def _name(one: Loop) -> str:
-    """What a loop is known by."""
+    """Return the key of a loop in the log."""
     import hashlib
 
     return hashlib.sha256(repr(astuple(one)).encode()).hexdigest()[:24]
 
 
 def near(value: float, wanted: float, part: float = 0.04) -> bool:
-    """Whether a measured figure is one that was expected, within what measuring is uncertain by."""
+    """Return True if a figure is the expected one, within the uncertainty of measuring."""
     return abs(value - wanted) <= max(part * wanted, 0.06)
 
 

@@ -1,4 +1,4 @@
-"""How much is in flight: reorder buffer, scheduler, and the buffers of loads and stores.
+"""The number of instructions in flight: reorder buffer, scheduler, and the buffers of loads and stores.
 
 A trip is a chain of k dependent square roots, or multiplications, of l cycles each, which begins anew in every trip,
 and n fillers behind it. Nothing retires past a chain that is not done. As long as the chain of the next trip gets into
@@ -57,10 +57,10 @@ def _text(filler: list[str], n: int) -> str:
 
 
 def _edge(chain: _Chain, filler: list[str], most: int) -> int:
-    """The largest number of fillers with which two chains overlap, tried up to `most`.
+    """Return the largest number of fillers with which two chains overlap, tried up to `most`.
 
-    Halving finds where a trip gets longer at the time. If it was the other thread's half of the window that was at its
-    end, then two chains overlap with more fillers once that thread does nothing: so further on is tried again.
+    A bisection finds where a trip gets longer. If that was the end of one thread's half of the window, then two chains
+    overlap with more fillers once the other thread is idle, so larger numbers are tried again.
     """
 
     def overlap(n: int, pauses: int = 1) -> bool:
@@ -83,9 +83,11 @@ def _edge(chain: _Chain, filler: list[str], most: int) -> int:
 
 
 def _line(chain: _Chain, filler: list[str], most: int, more: int) -> tuple[float, str]:
-    """The window's entries, and the figures. `filler`: in turn; `more`: entries of a trip beside links and fillers.
+    """Return the window's entries, and the figures.
 
-    Raises NotMeasured if no line is seen."""
+    `filler` gives the fillers in turn; `more` is the number of entries of a trip beside links and fillers. Raises
+    NotMeasured if no line is seen.
+    """
     edge = _edge(chain, filler, most)
     counts = [edge + d for d in range(-6, 4) if edge + d > 0]
     cycles = chain.trips([_text(filler, n) for n in counts])
@@ -98,16 +100,19 @@ def _line(chain: _Chain, filler: list[str], most: int, more: int) -> tuple[float
 
 
 def _step(chain: _Chain, filler: list[str], most: int) -> tuple[int, str]:
-    """The largest number of fillers with which two chains overlap, and the figures."""
+    """Return the largest number of fillers with which two chains overlap, and the figures."""
     edge = _edge(chain, filler, most)
     cycles = chain.trips([_text(filler, n) for n in (edge, edge + 1)])
     return edge, f"a trip takes {listed(cycles)} cycles with {edge} fillers and with one more"
 
 
 def _range(size: float) -> tuple[float, float]:
-    """What a window of this size to be seen may have: where groups of entries are given out or freed together, the last
-    ones are never used; what waits before it, a group, looks like entries. Of 512 that Intel's manual says of Golden
-    Cove 493 to 500 are seen, of a scheduler of 97 entries 101 to 104."""
+    """Return the least and the most entries that a window of this measured size may have.
+
+    Where groups of entries are given out or freed together, the last ones are never used; a group that waits before the
+    window looks like entries. Of the 512 entries in Intel's manual for Golden Cove 493 to 500 are seen, of a scheduler
+    of 97 entries 101 to 104.
+    """
     return round(size) - 7, round(size * 1.06) + 8
 
 
@@ -116,8 +121,11 @@ def _buffer_range(size: int) -> tuple[float, float]:
 
 
 def reorder_buffer(bench: Bench) -> list[Finding]:
-    """Entries of the reorder buffer, with fillers of which each has one and that wait for nothing. What other windows
-    hold up before looks smaller: the largest figure counts, without nops where they take no slots of their own."""
+    """Measure the reorder buffer, with fillers that take one entry each and wait for nothing.
+
+    Other windows that fill up before make it look smaller, so the largest figure counts, without nops where these take
+    no slots of their own.
+    """
     chain = _Chain(bench)
     sizes, problems = [], []
     for filler in (["nopl 8(%rax)"] if bench.plain_nops else [], ["xorl %eax, %eax", "xorl %ebx, %ebx"]):

@@ -1,4 +1,4 @@
-"""Throughputs of mixtures of instruction forms: asked of an oracle, each once, and kept in a file."""
+"""Throughputs of mixtures of instruction forms: each measured once by an oracle, and kept in a file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 Copies = Mapping[str, int]
-"""How many copies of each form stand in a loop, independent of each other."""
+"""The number of independent copies of each form in a loop."""
 
 Oracle = Callable[[Copies], "float | None"]
 """Cycles that a loop with so many copies of each form takes, None where it cannot be run.
@@ -18,26 +18,27 @@ What is behind it (the harness, a simulation, a bound) sees to it that no copy w
 
 
 class Noise(msgspec.Struct, frozen=True):
-    """How far a figure may be from what it would be without disturbance: `relative` of it and `absolute` cycles.
-
-    `above`: by how much of it mixtures may be slower besides, since cores bind µops to ports before they know what will
-    be free, and do not share ports out as well as is possible. Nothing is faster than that.
-    """
+    """The deviation of a figure from an undisturbed one: `relative` of it and `absolute` cycles."""
 
     relative: float = 0.03
     absolute: float = 0.02
     above: float = 0.12
+    """The share by which mixtures may be slower besides.
+
+    Cores bind µops to ports before they know which will be free, and do not share ports out optimally. Nothing is
+    faster than that.
+    """
 
     def of(self, cycles: float) -> float:
         return self.relative * cycles + self.absolute
 
 
 class Experiments:
-    """An oracle that is asked everything once.
+    """An oracle that measures each mixture once.
 
-    With a `path`, answers are added to that file, a JSON object a line, and those that are there are not asked for
-    again: what was measured before an interruption is not lost. `asked`: how many answers the oracle gave this time;
-    `used`: how many different ones were wanted. Raises OSError, and ValueError for a file that is something else.
+    With a `path`, answers are added to that file, a JSON object a line, and those in it are not measured again, so an
+    interruption loses nothing. `asked` counts the oracle's answers of this run; `used` the different ones that were
+    wanted. Raises OSError, and ValueError for a file that is something else.
     """
 
     def __init__(self, oracle: Oracle, path: str | None = None) -> None:
@@ -54,7 +55,7 @@ class Experiments:
         return len(self._used)
 
     def cycles(self, copies: Copies) -> float | None:
-        """The cycles of one trip through the loop."""
+        """Return the cycles of one trip through the loop."""
         key = tuple(sorted((form, n) for form, n in copies.items() if n))
         self._used.add(key)
         if key not in self._known:

@@ -1,8 +1,9 @@
-"""Machine code in which copies of x86 forms stand beside each other and none waits for another one's result.
+"""Machine code in which copies of x86 forms stand beside each other and are independent.
 
-What is only read is never written. Forms that read what they write have registers of their own, in turn, so that what
-goes from one form to another, such as flags, never comes back. Loads and stores are far from each other. Forms that
-read what they write without saying so (`adc`, `mul`) are left out: copies of them would wait for each other.
+Registers that are only read are never written. Forms that read a register they write have registers of their own, in
+turn, so that no dependency between forms, such as through flags, leads back. Loads and stores are far from each other.
+Forms with implicit registers that are read and written (`adc`, `mul`) are left out: their copies would wait for each
+other.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ _MANY = {"gpr": len(_WRITTEN), "vector": _VECTORS, "mask": _MASKS}
 _SHORTEST = 24
 """Instructions in a loop at least: fewer are repeated."""
 _SHORTEST_COUNTED = 96
-"""The same with what counts trips, which takes ports of its own: so it is a hundredth of what is measured."""
+"""The instructions in a loop with a trip counter, whose own ports then are a hundredth of the measured work."""
 
 
 class NotIndependent(ValueError):
-    """A form cannot be put beside itself without waiting for itself, or not at all; the message says why."""
+    """A form of which no independent copies can be made; the message says why."""
 
 
 def _gpr(root: str, bits: str) -> int:
@@ -44,9 +45,9 @@ def _gpr(root: str, bits: str) -> int:
 
 
 def _register(operand: str, written: bool, number: int) -> int | None:
-    """The register that is written the number-th time, or the number-th of an instruction that is only read.
+    """Return the register that is written the number-th time, or the number-th of an instruction that is only read.
 
-    Two that are read are different: copies that subtract a register from itself would be done by the renamer.
+    Two that are read are different: the renamer would do copies that subtract a register from itself.
     """
     if operand in ("R8", "R16", "R32", "R64"):
         return _gpr((_WRITTEN if written else _READ)[number % len(_WRITTEN if written else _READ)], operand)
@@ -59,7 +60,7 @@ def _register(operand: str, written: bool, number: int) -> int | None:
 
 @cache
 def checked(form: str) -> Shape:
-    """The shape of a form of which independent copies can be made. Raises NotIndependent."""
+    """Return the shape of a form of which independent copies can be made. Raises NotIndependent."""
     shape = by_key().get(form)
     if shape is None:
         raise NotIndependent(f"{form}: no such form")
@@ -89,17 +90,18 @@ def _kind(operand: str) -> str:
 
 
 def waits(form: str) -> bool:
-    """Whether copies of a form read registers that they write, and so wait for some others of them."""
+    """Return True if copies of a form read registers that they write, and so wait for some others of them."""
     flow = dataflow(checked(form))
     assert flow is not None
     return any(t in flow.sources for t in flow.targets)
 
 
 def _weight(form: str, kind: str, copies: int) -> float:
-    """How much of the registers of a kind a form should have to write to.
+    """Return the share of the registers of a kind that a form should write to.
 
-    A copy that reads what it writes waits for the last one on that register. Some that do not are made to wait as well
-    (`bsr`). There are many copies of what is fast, so it is neither the number of copies nor the same for all.
+    A copy that reads a register it writes waits for the last one on that register. Some forms that do not are made to
+    wait as well (`bsr`). Fast forms have many copies, so the share is neither the number of copies nor the same for
+    all.
     """
     shape = checked(form)
     flow = dataflow(shape)
@@ -110,7 +112,7 @@ def _weight(form: str, kind: str, copies: int) -> float:
 
 
 def _shares(copies: Mapping[str, int]) -> dict[tuple[str, str], tuple[int, int]]:
-    """By form and kind of register the first one that it writes, and how many."""
+    """Return the first register and the number of registers of each kind that each form writes."""
     found = {}
     for kind, many in _MANY.items():
         weights = {form: _weight(form, kind, count) for form, count in copies.items()}
@@ -125,7 +127,7 @@ def _shares(copies: Mapping[str, int]) -> dict[tuple[str, str], tuple[int, int]]
 
 
 def copies_of(copies: Mapping[str, int]) -> list[iced.Instruction]:
-    """Instructions of a trip, the copies of each form spread evenly. Raises NotIndependent."""
+    """Return the instructions of a trip, the copies of each form spread evenly. Raises NotIndependent."""
     order = sorted(
         ((n + 0.5) / count, position, form)
         for position, (form, count) in enumerate(copies.items())
@@ -167,7 +169,7 @@ def copies_of(copies: Mapping[str, int]) -> list[iced.Instruction]:
 
 
 def loop_of(copies: Mapping[str, int], counted: bool) -> tuple[bytes, int]:
-    """(machine code, how often it repeats the copies in a trip). `counted`: with `dec` and `jne` at the end.
+    """Return (machine code, how often it repeats the copies in a trip); with `counted`, `dec` and `jne` are at the end.
 
     Raises NotIndependent, also for code that has no encoding.
     """

@@ -1,8 +1,8 @@
 """Sets of ports that explain figures: systems of sets from the sizes of their intersections, and µops from counts.
 
-Ports are bits here, and nothing is measured. All that times can tell of ports is which µops can use them, so a system
-of sets is the same as another one if for each choice of its sets as many ports lie in exactly those; that is how
-systems are enumerated, without their renamings.
+Ports are bits here, and nothing is measured. Times only tell which µops can use a port, so two systems of sets are the
+same if for each choice of their sets as many ports lie in exactly those; systems are enumerated in this way, without
+their renamings.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Usage = tuple[tuple[int, int], ...]
 
 
 def usage_of(uops: Iterable[tuple[int, int]]) -> Usage:
-    """In the order in which usages are compared."""
+    """Return a usage in the order in which usages are compared."""
     counts: dict[int, int] = {}
     for mask, n in uops:
         counts[mask] = counts.get(mask, 0) + n
@@ -24,18 +24,18 @@ def usage_of(uops: Iterable[tuple[int, int]]) -> Usage:
 
 
 def total(usage: Usage) -> int:
-    """How many µops there are."""
+    """Return the number of µops."""
     return sum(n for _, n in usage)
 
 
 def cycles(uops: Iterable[tuple[int, int]], ports: int) -> float:
-    """The least cycles in which the µops can be done."""
+    """Return the least cycles in which the µops can be done."""
     numerator, denominator = port_bound(uops, ports)
     return numerator / denominator
 
 
 def confined(usage: Usage, mask: int) -> int:
-    """The µops that can use none but some ports."""
+    """Return the number of µops that can only use some ports."""
     return sum(n for ports, n in usage if not ports & ~mask)
 
 
@@ -43,7 +43,7 @@ def confined(usage: Usage, mask: int) -> int:
 
 
 class TooMany(Exception):
-    """There are more ways than anybody wants to look at."""
+    """There are more systems or usages than the limit of steps allows to enumerate."""
 
 
 def systems(
@@ -53,9 +53,9 @@ def systems(
     agrees: Callable[[Sequence[int], frozenset[int]], bool],
     steps: int,
 ) -> Iterator[tuple[int, ...]]:
-    """All systems of sets of these sizes, up to renaming of the ports, as bit masks.
+    """Yield all systems of sets of these sizes, up to renaming of the ports, as bit masks.
 
-    `shared`: the fewest and the most ports that sets i < j have in common. `agrees` is asked of the masks with the
+    `shared` has the fewest and the most ports that sets i < j have in common. `agrees` is called with the masks and the
     indices of those that are settled, the last one just now. Raises TooMany after so many `steps`.
     """
     order = _order(sizes, shared)
@@ -82,7 +82,7 @@ def systems(
 
 
 def _order(sizes: Sequence[int], shared: Mapping[tuple[int, int], tuple[int, int]]) -> list[int]:
-    """An order in which each set is held by those before it: the next one is that of which most is known."""
+    """Return an order in which each set is constrained by those before it: the most constrained one comes next."""
     order: list[int] = []
     rest = list(range(len(sizes)))
     while rest:
@@ -98,9 +98,9 @@ def _order(sizes: Sequence[int], shared: Mapping[tuple[int, int], tuple[int, int
 
 
 def _choices(cells: Sequence[int], size: int, limits: Sequence[tuple[int, int, int]]) -> Iterator[int]:
-    """The ways to take so many ports out of cells within which all ports are alike.
+    """Yield the ways to take so many ports out of cells within which all ports are alike.
 
-    `limits`: (mask, fewest, most) of the ports that are taken from masks, of which each cell is in or out.
+    `limits` are (mask, fewest, most) of the ports that are taken from masks, of which each cell is in or out.
     """
 
     def take(n: int, mask: int, missing: int) -> Iterator[int]:
@@ -119,7 +119,7 @@ def _choices(cells: Sequence[int], size: int, limits: Sequence[tuple[int, int, i
 
 
 def lowest(mask: int, count: int) -> int:
-    """The mask of so many of its lowest bits."""
+    """Return the mask of this many of its lowest bits."""
     found = 0
     for _ in range(count):
         bit = mask & -mask
@@ -129,7 +129,7 @@ def lowest(mask: int, count: int) -> int:
 
 
 def cells(masks: Iterable[int], ports: int) -> list[int]:
-    """The ports that no set tells apart, as masks: each is in the same sets as the others of its cell."""
+    """Return the ports that no set tells apart, as masks: each is in the same sets as the others of its cell."""
     found = [(1 << ports) - 1]
     for mask in masks:
         found = [part for c in found for part in (c & mask, c & ~mask) if part]
@@ -137,15 +137,15 @@ def cells(masks: Iterable[int], ports: int) -> list[int]:
 
 
 def kind(masks: Sequence[int], ports: int) -> tuple[int, ...]:
-    """What two systems have in common that differ by the names of the ports alone."""
+    """Return a key that is equal for two systems that differ only by the names of the ports."""
     return tuple(sorted(sum((mask >> p & 1) << i for i, mask in enumerate(masks)) for p in range(ports)))
 
 
 def aligned(masks: Sequence[int], other: Sequence[int | None], ports: int, names: int) -> list[int]:
-    """For each port the one of another core, that has `names` of them, which is in the sets that correspond most.
+    """Return for each port the one of another core, with `names` ports, that is in the most corresponding sets.
 
-    `other`: that core's set for each mask, None where there is none. Ports beyond get numbers from `names` on. Of all
-    ways to name the ports it is one with the fewest differences, exactly: differences add up port by port.
+    `other` has that core's set for each mask, None where there is none. Further ports get numbers from `names` on. The
+    naming is exactly one with the fewest differences, which add up port by port.
     """
     import numpy
     from scipy.optimize import linear_sum_assignment
@@ -171,7 +171,7 @@ def aligned(masks: Sequence[int], other: Sequence[int | None], ports: int, names
 
 
 def renamed(mask: int, names: Sequence[int]) -> int:
-    """A mask with each port's new number."""
+    """Return a mask with each port's new number."""
     return sum(1 << names[p] for p in range(len(names)) if mask >> p & 1)
 
 
@@ -186,10 +186,11 @@ def usages(
     can_be_part: Callable[[Usage], bool],
     steps: int,
 ) -> list[Usage]:
-    """The smallest usages with sets from a pool that explain counts, all of the same number of µops.
+    """Yield the smallest usages with sets from a pool that explain counts, all of the same number of µops.
 
-    `limits`: (mask, fewest, most) µops that are confined to masks; `most`: µops in all. `agrees` has the last word;
-    `can_be_part` says that nothing so far contradicts, however many µops are added. Raises TooMany after so many steps.
+    `limits` are (mask, fewest, most) µops that are confined to masks; `most` is the largest number of µops. `agrees`
+    has the last word; `can_be_part` returns True if nothing so far contradicts, however many µops are added. Raises
+    TooMany after so many steps.
     """
     within = [[n for n, (mask, _, _) in enumerate(limits) if not ports & ~mask] for ports in pool]
     # A count that is not reached yet is filled before anything else, that of the fewest ports first.

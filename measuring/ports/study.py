@@ -1,10 +1,10 @@
-"""Port sets of instruction forms by time alone, on a core that nothing but the number of ports is known of.
+"""Port sets of instruction forms by time alone, on a core of which only the number of ports is known.
 
-A µop that can use few ports is in the way of others that want the same ones. So throughputs tell sets of ports: of
-forms alone (one µop on k ports: 1/k cycles), in pairs and triples (how many ports two or three sets have together), and
-beside *blockers*, copies of a form with one µop in such a number that they keep all of its k ports busy: m µops that
-can use no other ports then cost m/k cycles. What is found is the smallest mapping that explains all figures; where what
-a related core has explains them, it is taken first. docs/ports.md has the method, and what times cannot tell.
+A µop that can use few ports competes with others for them, so throughputs tell sets of ports: of forms alone (one µop
+on k ports: 1/k cycles), in pairs and triples (how many ports two or three sets have together), and beside *blockers*,
+copies of a form with one µop in such a number that they keep all of its k ports busy: m µops that can use no other
+ports then cost m/k cycles. The result is the smallest mapping that explains all figures; where a related core's mapping
+explains them, it is taken first. docs/ports.md has the method and its limits.
 """
 
 from __future__ import annotations
@@ -46,26 +46,34 @@ How = Literal["measured", "relative", "smallest", "contradiction", "unmeasured"]
 
 
 class FormPorts(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found of a form.
-
-    `uops`: µops by set of ports, named as the relative's that correspond; empty for what takes no port or none that can
-    be told. µops that keep their port for two cycles count twice. `slots`: issue slots, None where they could not be
-    told. `throughput`: cycles alone. `unit`: what beside the ports the form keeps for `throughput` cycles, by the form
-    that was first found to keep it; "" without any.
-
-    `how` sure: "measured", nothing else explains the figures in as few µops; "relative", the relative's µops explain
-    them, and so do `others`; "smallest", nothing of the relative's does, and `others` are as small; "contradiction",
-    nothing does (`notes` say what); "unmeasured". `notes`: sentences.
-    """
+    """A form's inferred µops and ports."""
 
     form: str
     uops: Uops
+    """µops by set of ports, named as the relative's that correspond.
+
+    Empty for a form without ports or with none that can be told. µops that keep their port for two cycles count twice.
+    """
     slots: int | None
+    """Issue slots; None where they could not be measured."""
     throughput: float | None
+    """Cycles alone."""
     unit: str
+    """The unit beside the ports that the form keeps for `throughput` cycles, named by the first form that keeps it.
+
+    "" without any.
+    """
     how: How
+    """The certainty.
+
+    "measured": nothing else explains the figures in as few µops; "relative": the relative's µops explain them, and so
+    do `others`; "smallest": nothing of the relative's does, and `others` are as small; "contradiction": nothing does
+    (see `notes`); "unmeasured".
+    """
     others: tuple[Uops, ...]
+    """Other µops that explain the figures as well."""
     notes: tuple[str, ...]
+    """Remarks, as sentences."""
 
 
 class PortSet(msgspec.Struct, frozen=True):
@@ -76,35 +84,38 @@ class PortSet(msgspec.Struct, frozen=True):
 
 
 class Findings(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found of a core.
-
-    `sets`: those that blockers have. `alike`: ports that no set tells apart, whose names could be exchanged. `systems`:
-    how many systems of sets, up to renaming, explain the blockers' figures, the chosen one among them;
-    `systems_complete`: whether there are no more. `contradictions`: sentences. `experiments`: how many throughputs were
-    wanted.
-    """
+    """The results of a port study."""
 
     mappings: list[FormPorts]
     sets: tuple[PortSet, ...]
+    """The sets that blockers have."""
     alike: tuple[tuple[str, ...], ...]
+    """Ports that no set tells apart, whose names could be exchanged."""
     systems: int
+    """The number of systems of sets, up to renaming, that explain the blockers' figures, the chosen one among them."""
     systems_complete: bool
+    """True if there are no more."""
     contradictions: tuple[str, ...]
+    """Contradictions, as sentences."""
     experiments: int
+    """The number of throughputs that were requested."""
 
 
 class Relative(msgspec.Struct, frozen=True, kw_only=True):
-    """What a related core says, which may be wrong for this one: its ports' names, the µops of forms, those that keep a
-    unit that is not pipelined, and all different usages of its forms, the most frequent first."""
+    """A related core's ports and forms, which may be wrong for this one."""
 
     ports: tuple[str, ...]
+    """The names of its ports."""
     usages: Mapping[str, Usage]
+    """The µops of its forms."""
     slow: frozenset[str]
+    """Its forms that keep a unit that is not pipelined."""
     vocabulary: tuple[Usage, ...]
+    """All different usages of its forms, the most frequent first."""
 
     @classmethod
     def of(cls, model: MachineModel, forms: Iterable[str]) -> Relative:
-        """That of a model, with the forms of these keys. Raises ModelError and ValueError."""
+        """Return the data of a model, with the forms of these keys. Raises ModelError and ValueError."""
         bit = {name: 1 << n for n, name in enumerate(model.ports)}
         found: dict[str, Usage] = {}
         slow = set()
@@ -141,13 +152,21 @@ def study(
     noise: Noise = Noise(),  # noqa: B008 -- it cannot be changed
     path: str | None = None,
 ) -> Findings:
-    """All that throughputs tell of the ports of a core.
+    """Infer the ports of a core's forms from throughputs.
 
-    `forms`: keys that the oracle knows, those first that make better blockers. `ports`: how many the core has;
-    `issue_width`: fused µops that it issues in a cycle; `fused`: the most port cycles for which one of these stands:
-    two for a load or store and what goes with it, more where µops keep their port for two cycles. With a `path`, what
-    was measured is kept there, and not measured again (`Experiments`). Raises ValueError for numbers that no core has,
-    and what `Experiments`, `Relative.of` and the oracle raise.
+    Args:
+        forms: keys that the oracle knows, the better blockers first.
+        oracle: the function that measures a mixture.
+        relative: a related core, whose mappings are tried first.
+        ports: the number of ports of the core.
+        issue_width: fused µops that it issues in a cycle.
+        fused: the most port cycles for which one of these stands: two for a load or store and what goes with it, more
+            where µops keep their port for two cycles.
+        noise: the uncertainty of measurements.
+        path: a file that keeps measurements, which are then not repeated (`Experiments`).
+
+    Raises:
+        ValueError: for numbers that no core has, besides the exceptions of `Experiments`, `Relative.of` and the oracle.
     """
     if ports < 1 or issue_width < 1:
         raise ValueError(f"a core with {ports} ports that issues {issue_width} µops a cycle")
@@ -172,7 +191,7 @@ _LONGEST = 40.0
 
 
 class _Class:
-    """A set of ports that forms with one µop have in common: `forms`, the blocker first; its size; its bits."""
+    """A set of ports that forms with one µop share: `forms`, the blocker first; its size; its bits."""
 
     __slots__ = ("forms", "mask", "size")
 
@@ -187,7 +206,7 @@ class _Class:
 
 
 class _Test(msgspec.Struct, frozen=True):
-    """What was seen of a form: the blockers beside so many copies of it, and the cycles."""
+    """A measurement of a form: the blockers beside so many copies of it, and the cycles."""
 
     blockers: tuple[tuple[int, int], ...]  # class, copies
     copies: int
@@ -267,7 +286,7 @@ class _Study:
         return abs(a - b) <= self.noise.of(min(a, b))
 
     def _choose_filler(self) -> str:
-        """A form of which as many are done in a cycle as are issued, one without ports before one on many."""
+        """Choose a form of which as many run in a cycle as are issued, preferably one without ports."""
         found = []
         for form, alone in self.alone.items():
             if self._same(alone, 1 / self.width):
@@ -277,7 +296,7 @@ class _Study:
         return min(found)[2] if found else ""
 
     def _slots(self, form: str) -> tuple[int, int]:
-        """The fewest and the most issue slots that a form takes: what it leaves for a form that takes nothing else."""
+        """Return the fewest and the most issue slots of a form, from the slots that it leaves for the filler."""
         if form not in self.slots:
             alone = self.alone[form]
             least, most = 1, max(1, floor(self.width * (alone + self.noise.of(alone))))
@@ -300,9 +319,9 @@ class _Study:
     # --- the sets of blockers ----------------------------------------------------------------------------------------
 
     def _size(self, form: str) -> int:
-        """On how many ports a form goes if it is one µop, 0 if that cannot be or not be seen.
+        """Return on how many ports a form goes if it is one µop, 0 if that cannot be or not be seen.
 
-        As many ports as are issued to in a cycle are never busy for want of µops.
+        As many ports as are issued to in a cycle are never kept busy by the front end.
         """
         alone = self.alone.get(form)
         if alone is None:
@@ -311,7 +330,7 @@ class _Study:
         return size if 1 <= size < self.width and size <= self.ports and self._same(alone, 1 / size) else 0
 
     def _candidates(self) -> list[str]:
-        """Forms that may be blockers: of those that are alike in the relative and as fast as each other, a few."""
+        """Return candidates for blockers: a few of each group that is alike in the relative and equally fast."""
         groups: dict[tuple[Usage | None, int], list[str]] = {}
         for form in self.forms:
             usage = self.relative.usages.get(form)
@@ -329,11 +348,11 @@ class _Study:
         return sorted(chosen, key=lambda f: (self._size(f), self.forms.index(f)))
 
     def _stands_in(self, usage: Usage | None) -> bool:
-        """Whether µops are two that no form has without the other, as a store's: what limits both is one set."""
+        """Return True if µops are two that no form has without the other, as a store's: one set limits both."""
         return usage is not None and total(usage) == 2 and not any(mask in self.alone_there for mask, _ in usage)
 
     def _union(self, f: str, g: str) -> tuple[int, int] | None:
-        """The fewest and the most ports that two sets have together; None if they cannot both be single sets."""
+        """Return the fewest and the most ports of two sets together; None if they cannot both be single sets."""
         a, b = self._size(f), self._size(g)
         if f == g:
             return a, a
@@ -439,7 +458,7 @@ class _Study:
         self.moved = {there: max(here, key=lambda m: (here[m], m == there, -m)) for there, here in moved.items()}
 
     def _relatives(self, c: _Class) -> int | None:
-        """The set of the relative that most forms of a class have there."""
+        """Return the set that most forms of a class have in the relative."""
         seen: Counter[int] = Counter()
         for form in c.forms:
             usage = self.relative.usages.get(form, ())
@@ -465,7 +484,7 @@ class _Study:
             self.rejected[form] = f"{form} is left out as a blocker: the figures with it {why}"
 
     def _consistent(self, classes: Sequence[_Class], ask: bool = True) -> tuple[list[tuple[int, ...]], bool]:
-        """Systems of sets that explain the figures of blockers, and whether they are all.
+        """Return the systems of sets that explain the figures of blockers, and True if they are all.
 
         While several do, the mixture of two or three blockers is measured that tells most of them apart.
         """
@@ -542,7 +561,7 @@ class _Study:
     def _telling(
         self, several: Sequence[Sequence[int]], sizes: Sequence[int], asked: set[tuple[tuple[int, int], ...]]
     ) -> tuple[tuple[int, int], ...] | None:
-        """The mixture of three blockers that tells most of some systems apart, None if none does."""
+        """Return the mixture of three blockers that tells most of some systems apart, None if none does."""
         best: tuple[int, int] = (1, 0)
         chosen = None
         for three in combinations(range(len(sizes)), 3):
@@ -556,7 +575,7 @@ class _Study:
         return chosen
 
     def _levels(self, expected: Iterable[float]) -> int:
-        """How many values can be told apart."""
+        """Return how many values can be told apart."""
         count, last = 0, -1.0
         for value in sorted(expected):
             if value > last + 3 * self.noise.of(value) or last < 0:
@@ -608,7 +627,7 @@ class _Study:
         return sum(1 << self.names.index(name) for name in ports.split(","))
 
     def _promoted(self, mappings: Mapping[str, FormPorts], tried: set[str]) -> list[str]:
-        """Forms whose set is none of those known: the first of each, to be blockers themselves."""
+        """Return the first form of each new set, to be used as blockers."""
         known = {c.mask for c in self.classes}
         found: dict[object, str] = {}
         for form, m in mappings.items():
@@ -623,7 +642,7 @@ class _Study:
         return list(found.values())[:6]
 
     def _units(self, mappings: Mapping[str, FormPorts]) -> dict[str, str]:
-        """By form, the first one that keeps the same unit: of two such forms both wait for each other."""
+        """Return the first form that keeps the same unit, by form: two such forms wait for each other."""
         first: list[str] = []
         found = {}
         for form, m in mappings.items():
@@ -651,7 +670,10 @@ _Mixed = tuple[tuple[tuple[int, int], ...], float]
 
 
 class _Beside:
-    """One form beside blockers: how many of its µops are confined to each set, and what explains these counts."""
+    """A form beside blockers.
+
+    How many of its µops are confined to each set, and the usages that explain these counts.
+    """
 
     def __init__(self, study: _Study, form: str) -> None:
         self.study = study
@@ -710,7 +732,7 @@ class _Beside:
     # --- counting ----------------------------------------------------------------------------------------------------
 
     def _imply(self) -> None:
-        """What some counts say of others: a part has no more than the whole, and two parts not together."""
+        """Propagate bounds between counts: a part has no more than the whole, and two parts not together."""
         masks, least, most = self.masks, self.least, self.most
         changed = True
         while changed:
@@ -743,9 +765,9 @@ class _Beside:
         return measured
 
     def _scale(self, ports: int, copies: int) -> int:
-        """For how many cycles a set has to be kept busy, so that nothing but it limits the loop.
+        """Return for how many cycles a set has to be kept busy, so that nothing but it limits the loop.
 
-        Not the form alone, nor the front end, nor a larger set with what else the form has.
+        Neither the form alone, nor the front end, nor a larger set with the form's other µops may limit it.
         """
         slots = self.slots[1]
         uops = max(self.study.fused * slots, total(self.expected or ()))
@@ -785,7 +807,7 @@ class _Beside:
         self._imply()
 
     def _screen(self) -> None:
-        """Look at several disjoint sets at once on which the relative has nothing."""
+        """Test several disjoint sets at once on which the relative has nothing."""
         study = self.study
         assert self.expected is not None
         rest = [
@@ -820,13 +842,13 @@ class _Beside:
     # --- explaining --------------------------------------------------------------------------------------------------
 
     def _time(self, usage: Usage, test: _Test) -> float:
-        """The cycles that a test takes with these µops."""
+        """Return the cycles that a test takes with these µops."""
         uops = [(self.masks[n], k) for n, k in test.blockers] + [(mask, n * test.copies) for mask, n in usage]
         slots = sum(k for _, k in test.blockers) + test.copies * self.slots[0]
         return max(cycles(uops, self.study.bits), slots / self.study.width, test.copies * self._own(usage))
 
     def _own(self, usage: Usage) -> float:
-        """Cycles of the form alone."""
+        """Return the cycles of the form alone."""
         return max(cycles(usage, self.study.bits), self.slots[0] / self.study.width)
 
     def _mixtures_agree(self, usage: Usage) -> bool:
@@ -840,7 +862,7 @@ class _Beside:
         return True
 
     def _agrees(self, usage: Usage, slower: bool) -> bool:
-        """Whether µops explain everything; `slower`: something beside the ports may limit the form alone."""
+        """Return True if µops explain everything; with `slower` something beside the ports may limit the form alone."""
         if not all(
             least <= confined(usage, mask) <= most
             for mask, least, most in zip(self.masks, self.least, self.most, strict=True)
@@ -852,10 +874,10 @@ class _Beside:
         return (slower or own >= self.alone - 1.5 * noise.of(self.alone)) and self._mixtures_agree(usage)
 
     def _fit(self) -> tuple[Usage | None, How, list[Usage]]:
-        """The µops that explain what was seen, how sure that is, and others that do in as few or fewer.
+        """Return the µops that explain the figures, how sure that is, and alternatives with as few µops.
 
         In this order: the relative's µops; the smallest that blockers' sets explain; the relative's with something
-        beside the ports that makes the form slow alone; what other forms of the relative have; the smallest of
+        beside the ports that makes the form slow alone; usages of other forms of the relative; the smallest of
         blockers' sets with something beside the ports; at last any sets.
         """
         relatives = [u for u in (self.expected, self.there) if u is not None]
@@ -892,20 +914,22 @@ class _Beside:
         return None, "contradiction", []
 
     def _unseen(self, usage: Usage) -> int:
-        """How many of the sets no blocker shares a port with."""
+        """Count the sets that share no port with a blocker."""
         return sum(not any(mask & m for m in self.masks) for mask, _ in usage)
 
     def _strange(self, usage: Usage) -> int:
-        """How many of the sets neither a blocker nor the relative has."""
+        """Count the sets that neither a blocker nor the relative has."""
         return sum(mask not in self.masks and mask not in self.study.known_sets for mask, _ in usage)
 
     def _splits(self, usage: Usage) -> int:
-        """How many of the sets are a part of a blocker's that no blocker has: what tells ports apart there is this form
-        alone, and µops that are known elsewhere may explain it as well."""
+        """Count the sets that are a part of a blocker's and that no blocker has.
+
+        Only this form tells ports apart there, and µops on sets of blockers may explain it as well.
+        """
         return sum(mask not in self.masks and any(not mask & ~m for m in self.masks) for mask, _ in usage)
 
     def _distance(self, usage: Usage) -> tuple[int, int]:
-        """How many of the sets no blocker has, and how far they are from what the relative has."""
+        """Return how many of the sets no blocker has, and their distance from the relative's."""
         there = self.expected or ()
         near = sum(n * min(((m ^ mask).bit_count() for m, _ in there), default=0) for mask, n in usage)
         return sum(mask not in self.masks for mask, _ in usage), near
@@ -930,7 +954,10 @@ class _Beside:
             return []
 
     def _pool(self) -> list[int]:
-        """Sets that µops may have: known ones, unions of two, the relative's, and parts of what nothing tells apart."""
+        """Return the sets that µops may have.
+
+        Blockers', unions of two, the relative's, and parts that nothing tells apart.
+        """
         study = self.study
         masks = dict.fromkeys(self.masks)
         masks.update(dict.fromkeys(m for u in study.relative.vocabulary for m, _ in u))
@@ -986,8 +1013,10 @@ class _Beside:
         return self._beside(tuple(blockers), copies) is not None
 
     def _saturating(self, group: Sequence[int], busy: int) -> list[tuple[int, int]]:
-        """So many copies of blockers that all ports of their union are busy for some cycles: each port's work is shared
-        by the sets that it is in."""
+        """Return copies of blockers that keep all ports of their union busy for some cycles.
+
+        Each port's work is shared by the sets that it is in.
+        """
         shares = dict.fromkeys(group, 0.0)
         for p in range(self.study.bits):
             having = [n for n in group if self.masks[n] >> p & 1]
@@ -1001,7 +1030,7 @@ class _Beside:
         return [(n, max(1, round(k))) for n, k in shares.items()]
 
     def _what_would_tell(self, several: Sequence[Usage]) -> str:
-        """Of which set a blocker would have to be that tells explanations apart."""
+        """Name the set of which a blocker would tell explanations apart."""
         study = self.study
         masks = {mask for u in several for mask, _ in u}
         for mask in sorted(masks, key=lambda m: (m.bit_count(), m)):

@@ -1,7 +1,7 @@
-"""Where models come from: one module a source, all behind one protocol, looked up by the source's name.
+"""Importers of models: one module a source, all behind one protocol, looked up by the source's name.
 
-To add a source, write a module with the members of `Importer` and name it in SOURCES. What becomes of the forms that it
-gives is not its business (models/importers/merge.py).
+To add a source, write a module with the members of `Importer` and name it in SOURCES. The use of its forms is left to
+models/importers/merge.py.
 """
 
 from __future__ import annotations
@@ -20,49 +20,51 @@ if TYPE_CHECKING:
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What an importer is asked for.
-
-    `options`: those of the command, common ones (`fill`, `prefer`, `compare`, `keep_going`) and those that the importer
-    added; `output`: the model file; `chain`: it and what it inherits from, as they are, [] for a new file; `isa`.
-    `own`: the forms in the file that are kept, `kept`: with those that it inherits; `fusion`: its macro-fusion classes
-    that are kept. `search_path`: where other models are found.
-    """
+    """The input of an importer."""
 
     options: argparse.Namespace
+    """The options of the command.
+
+    Common ones (`fill`, `prefer`, `compare`, `keep_going`) and those that the importer added.
+    """
     output: str
+    """The model file."""
     chain: Sequence[ModelSource]
+    """The model file and those it inherits from, as they are; [] for a new file."""
     isa: str
     own: Forms
+    """The forms in the file that are kept."""
     kept: Forms
+    """The forms that are kept, with those that the file inherits."""
     fusion: dict[str, tuple[str, ...]]
+    """The file's macro-fusion classes that are kept."""
     search_path: Sequence[str]
+    """The folders where other models are searched."""
 
     @property
     def keeps(self) -> bool:
-        """Whether what the file has is kept at all."""
+        """True if the file's figures are kept at all."""
         return bool(self.options.fill or self.options.prefer or self.options.compare)
 
     @property
     def only_missing(self) -> bool:
-        """Whether only forms that the model lacks are of use."""
+        """True if only forms that the model lacks are of use."""
         return not (self.options.prefer or self.options.compare)
 
 
 class Importer(Protocol):
-    """A module of this folder that reads one source.
-
-    `ISAS`: the instruction sets for which it has something; `NEW_MODEL`: the header of a model file that is not there
-    yet, with {name} in it, or "" if the header must have been written by hand.
-    """
+    """A module of this folder that reads one source."""
 
     ISAS: tuple[str, ...]
+    """The instruction sets for which it has data."""
     NEW_MODEL: str
+    """The header of a new model file, with {name} in it; "" if the header must be written by hand."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Adds the source's own options, and `files` if it reads some."""
+        """Add the source's own options, and `files` if it reads some."""
 
     def import_forms(self, request: Request) -> Imported:
-        """What the source says. Raises ImportFailed, and ModelError for other models that cannot be read."""
+        """Return the source's figures. Raises ImportFailed, and ModelError for other models that cannot be read."""
 
 
 SOURCES = {
@@ -80,6 +82,6 @@ SOURCES = {
 
 
 def importer(source: str) -> Importer:
-    """The importer of a source, which is only loaded now. Raises KeyError for a source that is not in SOURCES."""
+    """Load and return the importer of a source. Raises KeyError for a source that is not in SOURCES."""
     module: Importer = importlib.import_module(f"incc.models.importers.{SOURCES[source][0]}")
     return module

@@ -1,4 +1,4 @@
-"""What importers share: their options, reading lines, and reducing entries to what differs."""
+"""Common parts of importers: their options, reading lines, and reducing entries to what differs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     fusion: dict[str, tuple[str, ...]]
     """Macro-fusion classes."""
     unmatched: list[tuple[str, str]]
-    """What the source has for no form of the decoder, each with the reason."""
+    """Records that match no form of the decoder, each with the reason."""
     skipped: list[str]
     """Malformed records (only with keep_going)."""
     notes: list[str]

@@ -119,7 +119,7 @@ def _twin(name: str | None, kind: str, entries_of: EntriesOf) -> tuple[str, Mapp
 
 
 def _vex_twin(shape: Shape, entries_of: EntriesOf) -> Entries:
-    """An EVEX instruction on xmm or ymm does what its VEX form does, in the same units."""
+    """Return the entries of the VEX form: an EVEX instruction on xmm or ymm does the same in the same units."""
     code, _, kind = shape.key.rpartition("/")
     name = vex_name(code)
     if kind == "m":
@@ -135,7 +135,10 @@ def _vex_twin(shape: Shape, entries_of: EntriesOf) -> Entries:
 
 
 def _same_operation(shape: Shape, entries_of: EntriesOf) -> Entries:
-    """Encodings of the same operation: sal and shl; a 64-bit register where the upper half is zero anyway."""
+    """Return the entries of another encoding of the operation.
+
+    These are sal and shl, and a 64-bit register where the upper half is zero anyway.
+    """
     for pattern, replacement in (
         (r"^SAL_", "SHL_"),
         (r"_R64M(8|16|32)_", r"_R32M\1_"),
@@ -149,7 +152,10 @@ def _same_operation(shape: Shape, entries_of: EntriesOf) -> Entries:
 
 
 def _wide_move(shape: Shape, entries_of: EntriesOf) -> Entries:
-    """Loads, stores, load-broadcasts and eliminated moves of zmm registers need what those of ymm registers need."""
+    """Return the entries of the ymm form of a move.
+
+    Zmm loads, stores, load-broadcasts and eliminated moves need the same.
+    """
     code, _, kind = shape.key.rpartition("/")
     key, twin = _twin(_ymm_name(code), kind, entries_of)
     if not twin or twin[()].get("ports", "") not in ("", "1*p23", "1*p237+1*p4"):
@@ -163,7 +169,7 @@ def _wide_move(shape: Shape, entries_of: EntriesOf) -> Entries:
 
 
 def _register_twin(shape: Shape, entries_of: EntriesOf) -> Entries:
-    """A form with a memory operand has the register form's µops and a load, which travel as one until issue."""
+    """Return the register form's µops and a load, which travel as one until issue, for a form with a memory operand."""
     register_key = shape.key[:-1] + "r"
     twin = entries_of(register_key)
     flow = dataflow(shape)

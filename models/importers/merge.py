@@ -1,4 +1,4 @@
-"""From what an importer gives to a model file: which figures are taken, what is kept of the file, what is noted.
+"""The step from an importer's data to a model file: the figures taken, the parts of the file kept, and the notes.
 
 Everything above the line `# --- written by incc-model import` is written by hand and kept.
 """
@@ -28,18 +28,20 @@ if TYPE_CHECKING:
 
 
 class Merged(msgspec.Struct, frozen=True):
-    """What was written: `imported` after restricting it to the forms asked for; `added`: forms that were taken."""
+    """The result of an import into a file."""
 
     imported: Imported
+    """The imported data, restricted to the requested forms."""
     added: int
+    """The number of forms that were taken."""
 
 
 def import_into(
     output: str, source: str, options: argparse.Namespace, forms: str = "*", search_path: Sequence[str] = ()
 ) -> Merged:
-    """Imports a source into a model file; `options` as `Request` has them, `forms` a pattern for forms' keys.
+    """Import a source into a model file; `options` as `Request` has them, `forms` a pattern for forms' keys.
 
-    Raises ImportFailed and ModelError; the file is as it was then.
+    Raises ImportFailed and ModelError; the file is unchanged then.
     """
     module = importer(source)
     header = _header(output, module.NEW_MODEL)
@@ -101,10 +103,10 @@ def import_into(
 def note_disagreements(
     also: Also, kept: Forms, imported: Forms, source: str, default: str, replaced: bool = False
 ) -> None:
-    """Notes in `also`, under the name of the source that is not used, where a model's figures and a source's disagree.
+    """Note in `also` where a model's figures and a source's disagree, under the name of the source that is not used.
 
     The figures in use are the model's (`kept`), or with `replaced` the source's. Compared are the µops by port and the
-    longest latency of the forms without conditions; what the source does not say is no disagreement.
+    longest latency of the forms without conditions; where the source says nothing there is no disagreement.
     """
     for name in [source] if not replaced else list(also):
         for form in imported:
@@ -134,7 +136,7 @@ def _ports(fields: Entry) -> list[str]:
 
 
 def _longest(fields: Entry) -> int | None:
-    """The longest latency; None where there is none, or for memory operands, where sources count differently."""
+    """Return the longest latency; None without one, or for memory operands, where sources count differently."""
     pairs = parse_latency(fields.get("latency", ""))
     if any("m" in (t, s) or "M" in (t, s) for t, s, _ in pairs):
         return None
@@ -145,7 +147,7 @@ def _longest(fields: Entry) -> int | None:
 
 
 def _header(path: str, new_model: str) -> str:
-    """The part of a model file that is written by hand: up to the imported part, or to its forms."""
+    """Return the part of a model file that is written by hand: up to the imported part, or to its forms."""
     if not os.path.exists(path):
         if not new_model:
             raise ImportFailed(f"{path}: no such file: the model's header must be written first (docs/models.md)")
@@ -164,7 +166,7 @@ def _header(path: str, new_model: str) -> str:
 
 
 def replace_file(path: str, text: str) -> None:
-    """Writes a model; who reads it meanwhile sees the old one or the new one. Raises OSError, the file as it was."""
+    """Write a model atomically. Raises OSError, with the file unchanged."""
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
         with open(temporary, "w", encoding="utf-8") as f:

@@ -219,7 +219,10 @@ def _as_register_form(
 
 
 def _store_wide(converted: Entries, ports: PortConversion) -> None:
-    """Use two ports for stored data: each takes 256 bits (Intel's optimization manual: one 512-bit store a cycle)."""
+    """Use two ports for stored data: each takes 256 bits.
+
+    Intel's optimization manual: one 512-bit store a cycle.
+    """
     data = ports.renamed.get(ports.store_data, "")
     if len(data) != len("p49"):
         return

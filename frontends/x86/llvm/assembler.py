@@ -48,7 +48,10 @@ def main(arguments: list[str]) -> int:
 
 
 def _alone(assemble: Callable[[bytes], bytes], line: bytes) -> bytes:
-    """The object of one statement in hexadecimal, none if it is wrong. In a process of its own, which that may end."""
+    """Return the object of one statement in hexadecimal, none if it is wrong.
+
+    It is assembled in a process of its own, which a wrong statement may end.
+    """
     dialect, _, statement = line.partition(b"\t")
     there, here = os.pipe()
     child = os.fork()

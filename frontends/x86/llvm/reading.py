@@ -54,7 +54,7 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True):
     """A line that LLVM is given."""
 
     text: str
-    """What is left of `source`: LLVM gets no line markers, and no statement at fault."""
+    """The rest of `source`: LLVM gets no line markers, and no statement at fault."""
     source: str
     line: int
     file: str = ""

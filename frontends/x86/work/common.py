@@ -1,5 +1,7 @@
-"""The usual kinds of work of x86-64 code, each by a form that does it and little else: by these one can tell of a
-core's model which of its ports do what."""
+"""The usual kinds of work of x86-64 code, each with a form that does it and little else.
+
+These forms tell what the ports of a core's model do.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,11 @@ def _general(name: str, form: str) -> CommonWork:
 def _vector(
     name: str, mnemonic: str, element: int = 32, wide: str = "", rounds: bool = False, legacy: bool = True
 ) -> CommonWork:
-    """Of three operands, with 128 to 512 bits. `element`: bits of a broadcast one, 0 without any. `wide`: what it is
-    called with 512 bits. `rounds`: there it takes a rounding mode."""
+    """Return work with three operands of 128 to 512 bits.
+
+    `element` is the bits of a broadcast one, 0 without any; `wide` the mnemonic with 512 bits, where with `rounds` it
+    takes a rounding mode.
+    """
     broadcast = f"B{element}" if element else ""
     short = mnemonic.removeprefix("V")
     forms = [f"VEX_{mnemonic}_XMM_XMM_XMMM128/r", *([f"{short}_XMM_XMMM128/r"] if legacy else [])]
@@ -30,7 +35,7 @@ def _vector(
 
 
 def _unary(name: str, mnemonic: str, element: int) -> CommonWork:
-    """Of two operands, rounding, with 128 to 512 bits."""
+    """Return work with two operands, rounding, with 128 to 512 bits."""
     return name, (
         (128, (f"VEX_V{mnemonic}_XMM_XMMM128/r", f"{mnemonic}_XMM_XMMM128/r")),
         (256, (f"VEX_V{mnemonic}_YMM_YMMM256/r",)),

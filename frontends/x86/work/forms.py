@@ -1,8 +1,7 @@
-"""What x86's instruction forms do, told from their names in models, for comparing code of different compilers.
+"""The work of x86's instruction forms, from their names in models, for comparing code of different compilers.
 
-Vectors and scalars do the same work, on more elements or on one, so that an operation is counted by element. What keeps
-a loop going or computes addresses has its own kind, "index": how much there is of it says more of the compiler than of
-the source.
+Vectors and scalars do the same work, on more elements or on one, so that an operation is counted by element. Loop
+control and address computation have their own kind, "index": its amount says more of the compiler than of the source.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _GENERAL = {
 
 @lru_cache(maxsize=1 << 13)
 def form_work(form: str) -> FormWork:
-    """What the instructions of a form do, by a model's name for it, such as "VEX_VFMADD213PD_YMM_YMM_YMMM256/m"."""
+    """Return the work of a form, by a model's name for it, such as "VEX_VFMADD213PD_YMM_YMM_YMMM256/m"."""
     parts = form.partition("/")[0].split("_")
     if parts[0] in ("VEX", "EVEX", "XOP", "MVEX"):
         parts = parts[1:] or [""]

@@ -1,4 +1,4 @@
-"""What kind of work an x86 instruction does, in the words that people use for it, and what it asks of addresses."""
+"""The kind of work of an x86 instruction, in common words, and its alignment requirements."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _GENERAL = (
 
 
 def work_of(instruction: Instruction) -> str:
-    """The kind of work in the plural, "shuffles"; "other computation" for what has no common name."""
+    """Return the kind of work in the plural, "shuffles"; "other computation" without a common name."""
     mnemonic = instruction.mnemonic.lower()
     if instruction.branch:
         return "branches"
@@ -80,8 +80,11 @@ _UNALIGNED = frozenset(("movups", "movupd", "movdqu", "lddqu"))
 
 
 def is_aligned(instruction: Instruction) -> bool:
-    """Whether its vectors in memory lie at multiples of their size: it would fault elsewhere (Intel's manual, volume 1,
-    14.9: aligned moves, and every access of 16 bytes that is encoded without VEX but for the unaligned moves)."""
+    """Return True if an instruction faults unless its vectors in memory lie at multiples of their size.
+
+    Intel's manual, volume 1, 14.9: aligned moves, and every access of 16 bytes that is encoded without VEX but for the
+    unaligned moves.
+    """
     plain = instruction.mnemonic.lower().removeprefix("v")
     if plain in _ALIGNED:
         return True

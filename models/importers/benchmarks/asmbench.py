@@ -31,12 +31,12 @@ add_arguments = benchmark.add_arguments
 
 
 def import_forms(request: Request) -> Imported:
-    """The figures of all forms that the names in the files stand for."""
+    """Return the figures of all forms that the names in the files stand for."""
     return benchmark.import_forms(read, "asmbench", request)
 
 
 def read(path: str) -> Iterator[Measured | tuple[int, str]]:
-    """What was measured; (line, what is wrong) for a record that cannot be read. Raises ImportFailed."""
+    """Yield measurements, or (line, error) for a record that cannot be read. Raises ImportFailed."""
     name, start = "", 0
     figures: dict[str, float] = {}
     for line, text in [*read_lines(path), (0, "")]:

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from incc.models.importers import Request
 
 TOLERANCE = 0.05
-"""How far a measurement may be from a whole number of cycles or of ports, as a part of it."""
+"""The largest relative deviation of a measurement from a whole number of cycles or of ports."""
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    """One form's figures in cycles, None where not measured, and the line that they are on."""
+    """A form's figures in cycles, None where not measured, and their line."""
 
     name: str
     line: int
@@ -38,7 +38,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_lines(path: str) -> Iterator[tuple[int, str]]:
-    """The lines of a file with their numbers. Raises ImportFailed."""
+    """Yield the lines of a file with their numbers. Raises ImportFailed."""
     try:
         with open(path, encoding="utf-8") as f:
             yield from enumerate(f.read().split("\n"), 1)
@@ -49,7 +49,7 @@ def read_lines(path: str) -> Iterator[tuple[int, str]]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of both importers; what is measured goes before what the model has."""
+    """Add the options of both importers; measured figures replace the model's."""
     parser.add_argument("files", nargs="+", metavar="FILE")
     add_features(parser)
     parser.set_defaults(prefer=True)
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def import_forms(
     read: Callable[[str], Iterable[Measured | tuple[int, str]]], source: str, request: Request
 ) -> Imported:
-    """The figures of all forms that the names in the files stand for, as `read` reads them."""
+    """Return the figures of all forms that the names in the files stand for, as `read` reads them."""
     ports: list[str] = first_setting(request.chain, "ports", "names") or []
     options = request.options
     return import_files(read, options.files, source, request.isa, ports, request.kept, options.keep_going)
@@ -73,7 +73,7 @@ def import_files(
     forms: Forms,
     keep_going: bool = False,
 ) -> Imported:
-    """The figures of all forms that the names in some files stand for.
+    """Return the figures of all forms that the names in some files stand for.
 
     `ports` and `forms` are those of the model. Raises ImportFailed at the first line that cannot be read, or with
     `keep_going` skips and lists it.
@@ -137,7 +137,7 @@ def _entry(
 
 
 def _only_ports(key: str, throughput: float | None, ports: Sequence[str], forms: Forms) -> str | None:
-    """The only set of as many ports as the throughput says that forms of one µop on such registers have."""
+    """Return the only port set that forms of one µop on such registers have, of the size that the throughput tells."""
     if not throughput:
         return None
     count = round(1 / throughput)
@@ -154,7 +154,7 @@ def _only_ports(key: str, throughput: float | None, ports: Sequence[str], forms:
 
 
 def _kind(key: str) -> str:
-    """Whether a form works on vectors or on general-purpose registers, with memory or without."""
+    """Return the kind of a form: on vectors or on general-purpose registers, with memory or without."""
     memory = "m" if key.endswith("/m") or "[" in key else "r"
     shapes = key.partition("/")[2]
     vector = bool(re.search(r"[XYZ]?MM", key)) if shapes in ("r", "m") else bool(re.match(r"[bhsdqvz]", shapes))
@@ -188,7 +188,7 @@ def _x86_names() -> dict[str, list[tuple[str, tuple[str, ...], str]]]:
 
 
 def _x86_forms(name: str, names: dict[str, list[tuple[str, tuple[str, ...], str]]]) -> list[str]:
-    """The forms that a name like `vaddpd-xmm_xmm_xmm` stands for: operands in Intel's order, else in AT&T's.
+    """Return the forms that a name like `vaddpd-xmm_xmm_xmm` stands for: operands in Intel's order, else in AT&T's.
 
     As an assembler does, the EVEX form is only taken if there is no other.
     """
@@ -216,7 +216,7 @@ def _x86_forms(name: str, names: dict[str, list[tuple[str, tuple[str, ...], str]
 
 
 def _aarch64_forms(name: str, forms: Forms) -> list[str]:
-    """The model's forms that a name like `fadd-vd_vd_vd` or `add-x_x_i` stands for."""
+    """Return the model's forms that a name like `fadd-vd_vd_vd` or `add-x_x_i` stands for."""
     mnemonic, _, rest = name.lower().partition("-")
     patterns = []
     for token in rest.split("_") if rest else []:

@@ -29,12 +29,12 @@ add_arguments = benchmark.add_arguments
 
 
 def import_forms(request: Request) -> Imported:
-    """The figures of all forms that the names in the files stand for."""
+    """Return the figures of all forms that the names in the files stand for."""
     return benchmark.import_forms(read, "ibench", request)
 
 
 def read(path: str) -> Iterator[Measured | tuple[int, str]]:
-    """What was measured; (line, what is wrong) for a line that cannot be read. Raises ImportFailed."""
+    """Yield measurements, or (line, error) for a line that cannot be read. Raises ImportFailed."""
     waiting: tuple[int, str, str] | None = None
     for line, text in read_lines(path):
         if waiting is not None:

@@ -76,7 +76,7 @@ class Ports(msgspec.Struct, frozen=True):
     of_unit: dict[str, tuple[str, ...]]
 
     def names(self, members: Iterable[str]) -> tuple[str, ...]:
-        """The ports of a resource's units. Raises ValueError for a unit that is none."""
+        """Return the ports of a resource's units. Raises ValueError for an unknown unit."""
         found: list[str] = []
         for unit in members:
             if unit not in self.of_unit:
@@ -86,7 +86,7 @@ class Ports(msgspec.Struct, frozen=True):
 
 
 def import_cpu(cpu: str, lines: Iterable[str], keep_going: bool = False) -> Imported:
-    """The figures of all forms from what `llvm_sched aarch64 CPU --enumerate` writes.
+    """Return the figures of all forms from the output of `llvm_sched aarch64 CPU --enumerate`.
 
     Raises ImportFailed at a malformed record, or with `keep_going` skips and lists it.
     """
@@ -141,7 +141,7 @@ def import_cpu(cpu: str, lines: Iterable[str], keep_going: bool = False) -> Impo
 
 
 def ports_of(resources: Sequence[Mapping[str, Any]]) -> Ports:
-    """Names ports after LLVM's units, without what all begin with: `V0` of N1UnitV0, `S0` and `S1` of N1UnitS."""
+    """Name ports after LLVM's units, without their common prefix: `V0` of N1UnitV0, `S0` and `S1` of N1UnitS."""
     if any(r["name"] in _CYCLONE for r in resources):
         return Ports({**_CYCLONE, "store": ("LS0", "LS1")})
     units = [r for r in resources if r["members"] == [r["name"]]]
@@ -160,7 +160,7 @@ def ports_of(resources: Sequence[Mapping[str, Any]]) -> Ports:
 
 
 def _cyclone(data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The resources without what they count for the units that they are a part of; stores in units that store."""
+    """Return the resources without their counts for units that they are a part of; stores in units that store."""
     left = {r["name"]: int(r["cycles"]) for r in data["resources"]}
     for name, cycles in list(left.items()):
         for whole in _CYCLONE_WHOLES.get(name, ()):
@@ -184,7 +184,7 @@ def port_usage(usage: Mapping[tuple[str, ...], int]) -> str:
 
 
 def entry(text: str, data: Mapping[str, Any], ports: Ports, uops_a_slot: int = 1) -> Entry:
-    """A form's fields from what LLVM says about an example of it. Raises KeyError, ValueError or IndexError."""
+    """Return a form's fields from LLVM's data on an example of it. Raises KeyError, ValueError or IndexError."""
     usage: dict[tuple[str, ...], int] = {}
     for resource in data["resources"]:
         names = ports.names(resource["members"])
@@ -206,7 +206,7 @@ def entry(text: str, data: Mapping[str, Any], ports: Ports, uops_a_slot: int = 1
 
 
 def latencies(text: str, data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
-    """The latency pairs: LLVM's latency of each result, less what an input may come later (its read-advance)."""
+    """Return the latency pairs: LLVM's latency of each result, less the read-advance of each input."""
     names = _operand_names(text)
     operands, defs = data["operands"], int(data["defs"])
     known = [int(c) for c in data["latencies"]]
@@ -256,7 +256,10 @@ def latencies(text: str, data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
 
 
 def _operand_names(text: str) -> dict[str, str]:
-    """Root of each register in the text to the operand's name in latencies: its number, or "a" in an address."""
+    """Map the root of each register in the text to the operand's name in latencies.
+
+    Its number, or "a" in an address.
+    """
     _, _, rest = text.strip().replace("\t", " ").partition(" ")
     names: dict[str, str] = {}
     address = False
@@ -272,7 +275,7 @@ def _operand_names(text: str) -> dict[str, str]:
 
 
 def _root(name: str) -> str:
-    """One name for all that overlap: `v3` of Q3, D3, Z3 and of the tuple D3_D4."""
+    """Return one name for all registers that overlap: `v3` of Q3, D3, Z3 and of the tuple D3_D4."""
     first = name.partition("_")[0].upper()
     if first in ("XZR", "WZR"):
         return "xzr"

@@ -1,7 +1,7 @@
-"""Which CPUID features, by iced-x86's names, the processors of LLVM have.
+"""The CPUID features, by iced-x86's names, of LLVM's processors.
 
-LLVM has no feature for what every processor of 64 bits has, nor for most of what only systems use: of that, here are
-the instructions that compilers write all the same, or that its scheduling models have figures of.
+LLVM has no feature for instructions that every processor of 64 bits has, nor for most of those that only systems use;
+the ones listed here are written by compilers all the same, or have figures in its scheduling models.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _OTHER = {
 
 
 def features_of(names: Iterable[str], known: Iterable[str]) -> frozenset[str]:
-    """iced-x86's names, of which `known` are all, for those that LLVM has of a processor's features (`names`)."""
+    """Return iced-x86's names, of which `known` are all, for a processor's features in LLVM (`names`)."""
     plain = {name.replace("_", ""): name for name in known}
     found = set(_ALWAYS.split())
     for name in names:

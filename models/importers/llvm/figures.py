@@ -1,9 +1,9 @@
-"""What LLVM's scheduling models say of instructions that a core does not have: figures.txt.
+"""Figures of LLVM's scheduling models for instructions that a core does not have: figures.txt.
 
 `python -m incc.models.importers.llvm.figures` writes it anew, from LLVM 19's development files (`--llvm-config`).
-llvm-mca analyses what the assembler takes, also for a core that could not run it: where a scheduling model has a class
-for an instruction, there are figures. They are no figures of that core, so they are in no model file;
-missing_forms.py reads them where they are asked for.
+llvm-mca analyses whatever the assembler accepts, also for a core that could not run it: where a scheduling model has a
+class for an instruction, there are figures. They are not figures of that core, so they are in no model file;
+missing_forms.py reads them on demand.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ MODELS = tuple(tuple(line.split()) for line in _MODELS.strip().split("\n"))
 
 
 class Figures(msgspec.Struct, frozen=True):
-    """Of one scheduling model: members by resource, and a line of figures by query ("FORM[CONDITIONS]")."""
+    """The data of one scheduling model: members by resource, and a line of figures by query ("FORM[CONDITIONS]")."""
 
     resources: dict[str, list[str]]
     lines: dict[str, str]
 
 
 def read(cpu: str, asked: Sequence[str], narrow: Sequence[str], llvm_config: str) -> Figures:
-    """What LLVM says of instructions ("QUERY HEX") on one of its processors; `narrow`: those of 32-bit mode."""
+    """Return LLVM's data on instructions ("QUERY HEX") on one of its processors; `narrow` selects 32-bit mode."""
     processor, *answers = run(cpu, list(asked), llvm_config)
     answers += run(cpu, list(narrow), llvm_config, "i686")[1:]
     resources = {r["name"]: r["members"] for r in json.loads(processor)["resources"]}
@@ -70,14 +70,14 @@ def read(cpu: str, asked: Sequence[str], narrow: Sequence[str], llvm_config: str
 
 
 def _line(data: dict[str, Any]) -> str:
-    """Latency, µops, cycles of the load that are in the latency (- for none said), and cycles of resources."""
+    """Return latency, µops, cycles of the load in the latency (- for none stated), and cycles of resources."""
     advance = max((each["cycles"] for each in data["read_advance"]), default="-")
     used = [f"{r['name']}*{r['cycles']}" for r in data["resources"] if not r["name"].endswith("PortInvalid")]
     return " ".join((str(data["latency"]), str(data["uops"]), str(advance), *used))
 
 
 def _narrow_shapes() -> list[Shape]:
-    """The forms that only 32-bit mode has, and no other one of 64-bit mode stands for."""
+    """Return the forms that only 32-bit mode has, and no other one of 64-bit mode stands for."""
     wide = {shape.key for shape in shapes()}
     found = [shape for shape in shapes(32) if shape.key not in wide]
     return [shape for shape in found if twin(shape.key.partition("/")[0]) == shape.key.partition("/")[0]]
@@ -94,7 +94,7 @@ def _narrow_queries() -> list[str]:
 
 
 def _lacking(cpu: str, others: Sequence[str]) -> set[str]:
-    """The forms that at least one of these cores' models lacks."""
+    """Return the forms that at least one of these cores' models lacks."""
     forms = {shape.key for shape in (*shapes(), *_narrow_shapes())}
     found: set[str] = set()
     for name in (cpu, *others):
@@ -105,8 +105,11 @@ def _lacking(cpu: str, others: Sequence[str]) -> set[str]:
 
 
 def written(models: dict[str, Figures], lacking: dict[str, set[str]], names: Sequence[Sequence[str]]) -> str:
-    """The file: for each model names, resources and figures, then classes of forms with a figure of each model, then
-    the forms with their class, and those of conditions where they are others."""
+    """Return the file's text.
+
+    For each model names, resources and figures, then classes of forms with a figure of each model, then the forms with
+    their class, and those of conditions where they are others.
+    """
     figures: dict[str, dict[str, int]] = {cpu: {} for cpu in models}
     by_form: dict[str, dict[str, tuple[int, ...]]] = {}
     keys = dict.fromkeys(key for each in models.values() for key in each.lines)
@@ -143,7 +146,7 @@ def written(models: dict[str, Figures], lacking: dict[str, set[str]], names: Seq
 
 
 def made(llvm_config: str) -> str:
-    """The whole file."""
+    """Return the whole file."""
     asked = [
         f"{key} {code.hex()}"
         for key, (_, _, code) in queries(shape for shape in shapes() if "RESERVEDNOP" not in shape.key)

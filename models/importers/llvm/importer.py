@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def import_forms(request: Request) -> Imported:
-    """Figures of the forms that the model may have, by the way for its instruction set."""
+    """Return figures of the forms that the model may have, by the way for its instruction set."""
     return {"x86": _x86, "aarch64": _aarch64}[request.isa](request)
 
 
@@ -118,7 +118,7 @@ def _x86(request: Request) -> Imported:
 
 
 def _landing_pads(imported: Imported, kept: Forms) -> Imported:
-    """`endbr64` is a nop to every core that does not check jumps; LLVM's models have it as anything."""
+    """Make `endbr64` a nop, as on every core that does not check jumps; LLVM's models disagree on it."""
     nop = imported.forms.get("NOP_RM32/r") or kept.get("NOP_RM32/r")
     forms: Forms = dict(imported.forms)
     for form in ("ENDBR32/r", "ENDBR64/r"):
@@ -157,11 +157,10 @@ def import_cpu(
     keep_going: bool = False,
     core: Core | None = None,
 ) -> Imported:
-    """LLVM's figures for the given forms on a processor, with mask, zeroing and broadcast where they make a difference.
+    """Return LLVM's figures for forms on a processor, with mask, zeroing and broadcast where they make a difference.
 
-    `core`: whose ports its units are, where they are not Intel's numbered ones; there with idioms of one register, too.
-
-    Raises ImportFailed if LLVM's development files or its model of the processor are missing.
+    `core` is the one whose ports its units are, where they are not Intel's numbered ones; there with idioms of one
+    register, too. Raises ImportFailed if LLVM's development files or its model of the processor are missing.
     """
     from incc.models.importers.llvm import units as llvm_units
 
@@ -204,7 +203,7 @@ def import_cpu(
 
 
 def _mirrored_idioms(full: dict[str, dict[tuple[str, ...], Entry]]) -> None:
-    """LLVM names idioms as assemblers write them: `xor r, r` in the encoding with the destination in modrm only."""
+    """Copy idioms to the mirrored encoding: LLVM names only `xor r, r` with the destination in modrm."""
     for key, entries in full.items():
         mirrored = re.sub(r"^([A-Z]+)_R(\d+)_RM\2/r$", r"\1_RM\2_R\2/r", key)
         twin = full.get(mirrored, {}).get(("same_reg",)) if mirrored != key else None
@@ -213,14 +212,16 @@ def _mirrored_idioms(full: dict[str, dict[tuple[str, ...], Entry]]) -> None:
 
 
 def _idiom(base: Entry, data: dict[str, Any]) -> Entry:
-    """What is different with one register for all, where the result does not depend on it."""
+    """Return the differences with one register for all, where the result does not depend on it."""
     idle = {} if data["resources"] else {"ports": ""}
     return {**{k: v for k, v in base.items() if k != "derived"}, **idle, "breaks": True}
 
 
 def queries(forms: Iterable[Shape], idioms: bool = False) -> Iterator[tuple[str, tuple[Shape, tuple[str, ...], bytes]]]:
-    """What LLVM is asked about some forms: "FORM[CONDITIONS]", the form, the conditions, and an example's bytes. With
-    `idioms` also with one register for all, where that may make a difference."""
+    """Yield queries to LLVM about forms: "FORM[CONDITIONS]", the form, the conditions, and an example's bytes.
+
+    With `idioms` also with one register for all, where that may make a difference.
+    """
     from incc.models.importers.llvm.units import idiom
 
     for shape in forms:
@@ -243,7 +244,7 @@ def queries(forms: Iterable[Shape], idioms: bool = False) -> Iterator[tuple[str,
 
 
 def entry(shape: Shape, flow: FormDataflow, data: dict[str, Any]) -> Entry:
-    """A form's fields from what LLVM says about it. Raises KeyError or ValueError on data that makes no sense.
+    """Return a form's fields from LLVM's data. Raises KeyError or ValueError on data that makes no sense.
 
     LLVM has one latency for each result, a load's included, and for some inputs how many cycles later they are needed.
     """
@@ -291,7 +292,7 @@ def entry(shape: Shape, flow: FormDataflow, data: dict[str, Any]) -> Entry:
 
 
 def fused_uops(shape: Shape, ports: dict[str, int], flow: FormDataflow) -> int:
-    """Fused-domain µops from those on ports: a load travels with a computation, a store's address with its data.
+    """Return fused-domain µops: a load travels with a computation, a store's address with its data.
 
     LLVM does not tell the fused domain. Only true of instructions with an operand in memory, not of microcode.
     """
@@ -311,7 +312,7 @@ def fused_uops(shape: Shape, ports: dict[str, int], flow: FormDataflow) -> int:
 
 
 def _indexed(key: str, entries: dict[tuple[str, ...], Entry]) -> dict[tuple[str, ...], Entry]:
-    """Adds what an indexed address changes on Sandy Bridge to Skylake: see docs/models.md."""
+    """Add the changes of an indexed address on Sandy Bridge to Skylake: see docs/models.md."""
     if not key.endswith("/m"):
         return entries
     for conditions, fields in list(entries.items()):
@@ -325,7 +326,7 @@ def _indexed(key: str, entries: dict[tuple[str, ...], Entry]) -> dict[tuple[str,
 
 
 def enumerate_aarch64(cpu: str, llvm_config: str = "llvm-config-19") -> list[str]:
-    """What LLVM says about an example of every instruction of an AArch64 processor: JSON, one a line.
+    """Return LLVM's data on an example of every instruction of an AArch64 processor: JSON, one a line.
 
     Raises ImportFailed if LLVM's development files or its model of the processor are missing.
     """
@@ -333,8 +334,7 @@ def enumerate_aarch64(cpu: str, llvm_config: str = "llvm-config-19") -> list[str
 
 
 def print_x86(lines: list[str], llvm_config: str = "llvm-config-19", triple: str = "x86_64") -> list[str]:
-    """How LLVM writes each of some instructions, "KEY HEX", and what it says of them on any processor: JSON, one a
-    line.
+    """Return LLVM's text and effects, on any processor, of instructions ("KEY HEX"): JSON, one a line.
 
     Raises ImportFailed if LLVM's development files are missing.
     """
@@ -342,7 +342,7 @@ def print_x86(lines: list[str], llvm_config: str = "llvm-config-19", triple: str
 
 
 def run(cpu: str, lines: list[str], llvm_config: str, triple: str = "x86_64") -> list[str]:
-    """What LLVM says of a processor, and of instructions on it, "KEY HEX": JSON, one a line.
+    """Return LLVM's data on a processor, and on instructions ("KEY HEX") on it: JSON, one a line.
 
     Raises ImportFailed if LLVM's development files or its model of the processor are missing.
     """
@@ -357,7 +357,7 @@ def _start(command: list[str], text: str) -> list[str]:
 
 
 def _program(llvm_config: str) -> str:
-    """Builds llvm_sched once for each LLVM. Raises ImportFailed."""
+    """Build llvm_sched once for each LLVM. Raises ImportFailed."""
     config = shutil.which(llvm_config)
     if config is None:
         raise ImportFailed(f"{llvm_config} not found: the import needs LLVM's development files (Debian: llvm-19-dev)")

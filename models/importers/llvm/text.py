@@ -1,8 +1,8 @@
-"""What LLVM says of x86-64's forms that does not depend on the processor: how they are written and what they do.
+"""LLVM's data on x86-64's forms that do not depend on the processor: their text and their effects.
 
 `python -m incc.models.importers.llvm.text` writes frontends/x86/llvm/forms.txt and flags.txt, from LLVM 19's
-development files (`--llvm-config`). Every form of the decoder is encoded and put to LLVM, which prints it; the operands
-that the decoder sees in the bytes are found again in that text.
+development files (`--llvm-config`). Every form of the decoder is encoded and passed to LLVM, which prints it; the
+decoder's operands are matched in that text.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def examples() -> Iterator[tuple[str, str, bytes]]:
-    """Key, form and bytes of an example of every form, with a broadcast and with {sae} where there is that."""
+    """Yield key, form and bytes of an example of every form, also with a broadcast and with {sae} where possible."""
     for shape in shapes():
         variants = [""]
         if shape.encoding == "EVEX":
@@ -89,8 +89,10 @@ def examples() -> Iterator[tuple[str, str, bytes]]:
 
 
 def narrow_examples() -> Iterator[tuple[str, str, bytes]]:
-    """The same of the forms of 32-bit mode that may be written otherwise there: not those of vectors' encodings, of
-    which LLVM's disassembler forgets a bit in this mode."""
+    """Yield examples of the forms of 32-bit mode that may be written otherwise there.
+
+    Not those of vectors' encodings, of which LLVM's disassembler forgets a bit in this mode.
+    """
     for shape in shapes(32):
         instruction = example(shape, bits=32) if shape.encoding == "LEGACY" else None
         if instruction is None:
@@ -101,7 +103,7 @@ def narrow_examples() -> Iterator[tuple[str, str, bytes]]:
 
 
 def masked_examples() -> Iterator[tuple[str, str, bytes]]:
-    """The same of forms that can have a mask, with one."""
+    """Yield examples with a mask of the forms that can have one."""
     for shape in shapes():
         if shape.encoding == "EVEX" and shape.info.can_use_op_mask_register:
             instruction = example(shape, True)
@@ -121,7 +123,7 @@ def _with_immediates(instruction: iced.Instruction) -> iced.Instruction:
 
 
 def template(native: Any, text: str, intel: bool) -> str:
-    """LLVM's text with `<n>` for the operands that are printed as the decoder sees them."""
+    """Return LLVM's text with `<n>` for the operands that are printed as the decoder sees them."""
     mnemonic, tab, rest = text.partition("\t")
     if mnemonic.startswith("{"):
         more, tab, rest = rest.partition("\t")
@@ -147,7 +149,7 @@ def template(native: Any, text: str, intel: bool) -> str:
 
 
 def read(llvm_config: str, asked: list[tuple[str, str, bytes]]) -> tuple[list[Written], list[tuple[str, bytes, str]]]:
-    """Forms (key, form, bytes) as LLVM writes them, and those that it does not know, with its reason."""
+    """Return (key, form, bytes) as LLVM writes them, and those that it rejects, with its reason."""
     lines = [f"{key} {code.hex()}" for key, _, code in asked]
     triple = "i686" if asked and bits_of(asked[0][2]) == 32 else "x86_64"
     written, unknown = [], []
@@ -174,12 +176,12 @@ def read(llvm_config: str, asked: list[tuple[str, str, bytes]]) -> tuple[list[Wr
 
 
 def _plain(text: str) -> str:
-    """Without what is no part of the template: prefixes, comments."""
+    """Return the text without prefixes and comments."""
     return re.sub(r"\s*#.*", "", text).strip()
 
 
 def forms_file(written: list[Written], narrow: list[Written]) -> str:
-    """The templates that the rule for most forms does not give; behind "32:" those that are others in 32-bit mode."""
+    """Return the templates that the general rule does not give; "32:" marks those that differ in 32-bit mode."""
     lines = [
         "# Made by `python -m incc.models.importers.llvm.text`, not by hand: see llvm/text.py.",
         "# FORM|AT&T|INTEL: how LLVM 19 prints forms; nothing where it does what is usual. ~ is a tab. 32: is what is",
@@ -203,8 +205,10 @@ def forms_file(written: list[Written], narrow: list[Written]) -> str:
 
 
 def flags_file(written: list[Written], masked: list[Written], narrow: list[Written]) -> str:
-    """The forms of which LLVM says otherwise than the decoder, or that have effects which its model has not; those with
-    a mask, where it says something else of them than without."""
+    """Return the forms with other effects in LLVM than in the decoder, or with effects which its model has not.
+
+    Those with a mask are listed where LLVM's effects differ from those without.
+    """
     lines = [
         "# Made by `python -m incc.models.importers.llvm.text`, not by hand: see llvm_flags.py.",
         "# FORM FLAGS: LLVM 19's instruction descriptions where the decoder says otherwise. L: may load, S: may store,",

@@ -1,8 +1,8 @@
 """LLVM's scheduling models on cores whose ports are no numbers: which units of ours LLVM's are, and forms by them.
 
-Three things that `llvm.py` does with what llvm_sched.cpp prints, beside Intel's numbered ports: writing LLVM's names
-into a model (`--resources`), forms on a core with these names, and forms on a core of which LLVM has another model,
-with µops by the kind of unit that they need (`--kinds`). docs/models.md says how figures become a form's.
+The output of llvm_sched.cpp serves for three things here, beside Intel's numbered ports: writing LLVM's names into a
+model (`--resources`), forms on a core with these names, and forms on a core of which LLVM has another model, with µops
+by the kind of unit that they need (`--kinds`). docs/models.md says how figures become a form's.
 """
 
 from __future__ import annotations
@@ -26,30 +26,32 @@ if TYPE_CHECKING:
 _VECTORS = {"MM": 64, "XMM": 128, "YMM": 256, "ZMM": 512}
 _JUMPS = "ja jae jb jbe je jg jge jl jle jne jno jnp jns jo jp js"
 FUSION = {"cmp_test": tuple(_JUMPS.split())}
-"""What AMD's cores before Zen fuse: comparisons and tests with every conditional jump (LLVM's feature branchfusion)."""
+"""The pairs that AMD's cores before Zen fuse: comparisons and tests with any jump (LLVM's feature branchfusion)."""
 
 
 class Core(msgspec.Struct, frozen=True, kw_only=True):
-    """What of a model its forms depend on.
-
-    `units`: the names of our ports and other units for LLVM's of each of its resources; `functions`: port sets as in
-    `ports.functions`; `resources`: the units that are no ports. `load_latency`: of LLVM's plain loads, by class.
-    `memory_bits`: of one access, 0 without a limit. `fuses`: whether comparisons fuse with jumps. `kinds`: ports by
-    kind of unit, {} where `units` says them. `ports`: all of them.
-    """
+    """The parts of a model that its forms depend on."""
 
     units: Mapping[str, Sequence[str]]
+    """The names of our ports and other units for LLVM's, of each of its resources."""
     functions: Mapping[str, str]
+    """Port sets as in `ports.functions`."""
     resources: Sequence[str]
+    """The units that are no ports."""
     load_latency: Mapping[str, int]
+    """The latency of LLVM's plain loads, by class."""
     memory_bits: int
+    """Bits of one access, 0 without a limit."""
     fuses: bool
+    """True if comparisons fuse with jumps."""
     kinds: Mapping[str, str]
+    """Ports by kind of unit, {} where `units` gives them."""
     ports: Sequence[str]
+    """All ports."""
 
 
 def core_of(header: Mapping[str, Any], kinds: str, features: Iterable[str]) -> Core:
-    """The core that a model's header (models.files.compile.read_header) describes; `kinds` as in `--kinds`.
+    """Return the core that a model's header (models.files.compile.read_header) describes; `kinds` as in `--kinds`.
 
     Raises ImportFailed for malformed kinds.
     """
@@ -76,7 +78,7 @@ def core_of(header: Mapping[str, Any], kinds: str, features: Iterable[str]) -> C
 
 
 def entry(shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: Core) -> Entry:
-    """A form's fields from what LLVM says about it, with memory accesses as the core's model writes them.
+    """Return a form's fields from LLVM's data, with memory accesses as the core's model writes them.
 
     LLVM's units that do not stand for a port (functional units behind a pipe, queues) count where they are held longer
     than the pipes. Raises KeyError or ValueError on data that makes no sense.
@@ -96,22 +98,12 @@ def entry(shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: Core)
         ports[term] = ports.get(term, 0) + n
     fields["ports"] = _written(ports)
     fields["retire"] = fused
-    latency = int(data["latency"])
     load = 0
     if flow.loads and memory:
         load = core.load_latency["xmm" if width else "gpr"]
         if data["read_advance"]:
             load = max(a["cycles"] for a in data["read_advance"])
-    pairs = []
-    for to in flow.targets:
-        for source in flow.sources:
-            cycles = latency - load
-            if flow.stores:
-                # One cycle is the store's.
-                cycles = cycles - 1 if compute else 0
-            elif not compute and source == "m":
-                cycles = 0
-            pairs.append((to, source, max(0, cycles)))
+    pairs = _latency_pairs(flow, int(data["latency"]) - load, bool(compute))
     if pairs:
         fields["latency"] = write_latency(pairs)
     unit = max(held, key=lambda name: held[name], default="")
@@ -133,13 +125,30 @@ def entry(shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: Core)
     return fields
 
 
+def _latency_pairs(flow: FormDataflow, cycles: int, computes: bool) -> list[tuple[str, str, int]]:
+    """Return the latency between each source and result, from LLVM's latency without the load's."""
+    pairs = []
+    for to in flow.targets:
+        for source in flow.sources:
+            latency = cycles
+            if flow.stores:
+                # One cycle is the store's.
+                latency = cycles - 1 if computes else 0
+            elif not computes and source == "m":
+                latency = 0
+            pairs.append((to, source, max(0, latency)))
+    return pairs
+
+
 def _memory_and_immediate(shape: Shape) -> bool:
     return shape.has_memory and any(o.startswith("I") for o in shape.operands)
 
 
 def _accesses(shape: Shape, flow: FormDataflow, core: Core, width: int) -> dict[str, int]:
-    """µops for memory, by port set: one access, or as many as the operand is wider than one; of gathers and scatters
-    one for each element."""
+    """Return µops for memory, by port set.
+
+    One access, or as many as the operand is wider than one; of gathers and scatters one for each element.
+    """
     explicit = any(o in ("M", "MOFFS", "STRING") or o.startswith("VSIB") for o in shape.operands)
     if not explicit and not flow.loads and not flow.stores:
         return {}
@@ -166,8 +175,10 @@ def _accesses(shape: Shape, flow: FormDataflow, core: Core, width: int) -> dict[
 def _by_units(
     data: Mapping[str, Any], core: Core, memory: bool, fused: int
 ) -> tuple[dict[str, int], dict[str, int], int, float]:
-    """µops that neither load nor store by port set; cycles of other units; how long each µop holds its port, and what
-    of the throughput neither says."""
+    """Return µops that neither load nor store by port set, cycles of other units, cycles per µop and the throughput.
+
+    The cycles per µop are for how long each holds its port; the throughput is the part that neither explains.
+    """
     for_memory: set[str] = set()
     for name, of in core.functions.items():
         if name.startswith(("load", "store")) and name != "store_vector":
@@ -206,8 +217,10 @@ def _by_units(
 def _by_kind(
     shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: Core, memory: bool, vector: bool
 ) -> dict[str, int]:
-    """µops that neither load nor store: as many as LLVM has, less those for memory, on units of the kind that operands
-    tell."""
+    """Return µops that neither load nor store, on units of the kind that operands tell.
+
+    As many as LLVM has, less those for memory.
+    """
     used = int(data["uops"]) - (flow.loads + flow.stores if memory else 0)
     if memory and used < 1 and shape.mnemonic.startswith(("MOV", "VMOV", "PUSH", "POP", "FLD", "FST")):
         return {}
@@ -221,7 +234,10 @@ def _by_kind(
 
 
 def with_one_load_port(fields: Entry, flow: FormDataflow, functions: Mapping[str, str]) -> Entry:
-    """Figures for Sandy Bridge's ports on a core before it: port 2 loads, port 3 has the addresses of stores."""
+    """Convert figures for Sandy Bridge's ports to a core before it.
+
+    Port 2 loads, port 3 has the addresses of stores.
+    """
     load, address = functions["load"], functions["store_address"]
     terms = dict.fromkeys((t.partition("*")[2] for t in fields["ports"].split("+") if t), 0)
     for term in fields["ports"].split("+") if fields["ports"] else ():
@@ -236,7 +252,7 @@ def with_one_load_port(fields: Entry, flow: FormDataflow, functions: Mapping[str
 
 
 def _names(ports: str) -> str:
-    """ "IN0,IN1" of "IN01"; what is a list already stays."""
+    """Return "IN0,IN1" of "IN01"; a list is returned unchanged."""
     if "," in ports:
         return ports
     prefix = ports.rstrip("0123456789ABCDEF")
@@ -244,7 +260,7 @@ def _names(ports: str) -> str:
 
 
 def _written(usage: Mapping[str, int]) -> str:
-    """Port usage as in model files, "1*AG01+2*p(ALU0|BR)"."""
+    """Return port usage as in model files, "1*AG01+2*p(ALU0|BR)"."""
     terms = []
     for ports, n in usage.items():
         names = ports.split(",")
@@ -266,10 +282,10 @@ def _written(usage: Mapping[str, int]) -> str:
 def names_of(
     processor: Mapping[str, Any], old: Mapping[str, Any], ports: Sequence[str], resources: Sequence[str]
 ) -> dict[str, Any]:
-    """The table `llvm` of a model with these ports and resources for a processor as llvm_sched prints it.
+    """Return the table `llvm` of a model with these ports and resources for a processor as llvm_sched prints it.
 
-    What `old` (the table that the file has, {} without one) says of a unit is kept; else names tell: LLVM's ports end
-    in our numbers, other units in our names.
+    Units that `old` (the table that the file has, {} without one) names keep their names; else names tell: LLVM's ports
+    end in our numbers, other units in our names.
     """
     kept: dict[tuple[str, int], Mapping[str, Any]] = {}
     for said in old.get("units", ()):
@@ -328,11 +344,11 @@ def _guess(name: str, instance: int, count: int, ports: Sequence[str], resources
 
 
 def with_names(header: str, names: Mapping[str, Any]) -> str:
-    """The part of a model file above its forms with LLVM's names at its end, in the place of those that it has."""
+    """Return the part of a model file above its forms with LLVM's names at its end, in place of those that it has."""
     return header.partition(llvm_table.MARK)[0].rstrip("\n") + "\n\n" + llvm_table.write(names) + "\n"
 
 
 def idiom(shape: Shape) -> bool:
-    """Whether the form computes with two registers that could be one."""
+    """Return True if the form computes with two registers that could be one."""
     registers = [o for o in shape.operands if o in ("R8", "R16", "R32", "R64", *_VECTORS)]
     return shape.key.endswith("/r") and len(registers) in (2, 3) and len(set(registers)) == 1

@@ -1,4 +1,4 @@
-"""What incc-bench measured on a core of AMD, laid over a model that has the core's forms from elsewhere.
+"""The measurements of an AMD core, laid over a model that has the core's forms from elsewhere.
 
 The rules are in docs/models.md ("Zen 3, measured").
 """
@@ -32,11 +32,11 @@ def lay_over(
     vectors: Callable[[str], bool],
     default: str,
 ) -> Forms:
-    """The forms of `kept` that change, whole.
+    """Return the forms of `kept` that change, whole.
 
-    `load`: cycles of loads, by class; `width`: of a set of ports; `idiom`: what holds with one register for all
-    sources, from what was measured so; `vectors`: whether a form has vector registers; `default`: the model's source.
-    Forms that the model lacks, or has from another source, are left out.
+    `load` has cycles of loads, by class; `width` the width of a set of ports; `idiom` the entry with one register for
+    all sources, from a measurement with one; `vectors` is True if a form has vector registers; `default` is the model's
+    source. Forms that the model lacks, or has from another source, are left out.
     """
     changed: Forms = {}
     for key, found in records.items():
@@ -63,8 +63,10 @@ def lay_over(
 
 
 def _latency(fields: Entry, data: Mapping[str, Any], loaded: int) -> Entry:
-    """Pairs of operands that were measured otherwise, but for what takes no time: that the renamer did something is
-    not told from a way back that was measured too long."""
+    """Return pairs of operands that were measured otherwise, but for those that take no time.
+
+    Elimination by the renamer cannot be told from a way back that was measured too long.
+    """
     measured = {(t, s): c - (loaded if s == "m" else 0) for t, s, c in data["latency"]}
     pairs, differs = [], False
     for to, source, cycles in parse_latency(fields.get("latency", "")):
@@ -76,7 +78,7 @@ def _latency(fields: Entry, data: Mapping[str, Any], loaded: int) -> Entry:
 
 
 def _throughput(fields: Entry, data: Mapping[str, Any], width: Callable[[str], int]) -> Entry:
-    """One pipe instead of two where that explains a throughput, else the throughput itself."""
+    """Return one pipe instead of two where that explains a throughput, else the throughput itself."""
     cycles = data["tp"]
     ports = _terms(fields.get("ports", ""))
     if not cycles or not ports or fields.get("divider") or fields.get("tp"):

@@ -1,6 +1,6 @@
-"""Import of what incc-bench measured: JSON lines, one form under one set of conditions each.
+"""Import of incc-bench's measurements: JSON lines, one form under one set of conditions each.
 
-How port sets are read off what was seen beside blocking instructions is described in docs/models.md.
+docs/models.md describes how port sets follow from the µops seen beside blocking instructions.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def import_forms(request: Request) -> Imported:
-    """All forms in the files; macro-fusion as measured, if the model says nothing of it.
+    """Return all forms in the files; macro-fusion as measured, if the model says nothing of it.
 
-    Of a core whose ports are numbers, those that it has; they go before what the model has (intel.py). With
-    `--prefer`, only what differs from the model's forms.
+    For a core whose ports are numbers, its forms replace the model's (intel.py). With `--prefer`, only differences from
+    the model's forms are returned.
     """
     if _has_numbered_ports(request.options.files):
         return _import_over_model(request)
@@ -60,7 +60,7 @@ def import_forms(request: Request) -> Imported:
 
 
 def _import_over_forms(request: Request) -> Imported:
-    """What differs from the forms that a model of AMD's cores has (amd.py)."""
+    """Return the differences from the forms that a model of AMD's cores has (amd.py)."""
     from incc.models.importers.measured.amd import lay_over
 
     read = _read(request.options.files, request.options.keep_going, partly=True)
@@ -74,7 +74,7 @@ def _import_over_forms(request: Request) -> Imported:
 
 
 def _has_numbered_ports(paths: list[str]) -> bool:
-    """Whether a header names blockers of numbered ports ("p015"), as Intel's cores have them, or none at all."""
+    """Return True if a header names blockers of numbered ports ("p015"), as Intel's cores have them, or none at all."""
     for path in paths:
         for _, data in read_json_lines(path, Malformed(keep_going=False)):
             blockers = data.get("blockers")
@@ -98,7 +98,7 @@ def _import_over_model(request: Request) -> Imported:
 
 
 class _Read(msgspec.Struct, frozen=True, kw_only=True):
-    """What is in files of measurements: records by form and conditions, cycles of loads by class, macro-fusion."""
+    """The contents of files of measurements: records by form and conditions, cycles of loads by class, macro-fusion."""
 
     records: dict[str, dict[tuple[str, ...], dict[str, Any]]]
     load: dict[str, int]
@@ -108,9 +108,9 @@ class _Read(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _read(paths: list[str], keep_going: bool, partly: bool = False) -> _Read:
-    """Raises ImportFailed at the first malformed record, which `keep_going` skips and lists.
+    """Read files; raise ImportFailed at the first malformed record, which `keep_going` skips and lists.
 
-    `partly`: records may lack issue slots and throughput, where runs did not agree on them.
+    With `partly` records may lack issue slots and throughput, where runs did not agree on them.
     """
     records: dict[str, dict[tuple[str, ...], dict[str, Any]]] = {}
     unmatched: list[tuple[str, str]] = []
@@ -141,7 +141,10 @@ def _read(paths: list[str], keep_going: bool, partly: bool = False) -> _Read:
 
 
 def import_files(paths: list[str], keep_going: bool = False) -> Imported:
-    """All forms in the files. Raises ImportFailed at the first malformed record, which `keep_going` skips and lists."""
+    """Return all forms in the files.
+
+    Raises ImportFailed at the first malformed record, which `keep_going` skips and lists.
+    """
     each_read = _read(paths, keep_going)
     forms: Forms = {}
     for key in sorted(each_read.records, key=lambda k: (k.endswith("/m"), k)):
@@ -177,7 +180,7 @@ def import_files(paths: list[str], keep_going: bool = False) -> Imported:
 
 
 def _check(data: dict[str, Any]) -> None:
-    """Raises KeyError, TypeError, ValueError or AttributeError on a record that makes no sense."""
+    """Check a record. Raises KeyError, TypeError, ValueError or AttributeError on one that makes no sense."""
     float(data["slots"])
     for name, count in data["seen"].items():
         if float(count) < 0:
@@ -190,8 +193,9 @@ def _check(data: dict[str, Any]) -> None:
 
 
 def complete(forms: Forms) -> None:
-    """Give forms the computation that was not seen when they were measured, though they take cycles from an operand to
-    the result: that of the form with a register in place of memory, or with memory in place of a register; and under
+    """Add computations that were not seen, though the forms take cycles from an operand to the result.
+
+    The computation is that of the form with a register in place of memory, or with memory in place of a register; under
     conditions, that without them. Multiplications with two results and an index come from microcode (docs/models.md).
     """
     found = {
@@ -220,12 +224,12 @@ def complete(forms: Forms) -> None:
 
 
 def _takes_cycles(fields: Entry) -> bool:
-    """Whether it is more than a move, a load or a store."""
+    """Return True if a form is more than a move, a load or a store."""
     return any(cycles > 0 and source != "a" for _, source, cycles in parse_latency(fields.get("latency", "")))
 
 
 def _computing(fields: Entry) -> list[str]:
-    """The µops that neither load nor store, as written in `ports`."""
+    """Return the µops that neither load nor store, as written in `ports`."""
     return [p for p in fields.get("ports", "").split("+") if p.partition("*")[2][:2] in ("AL", "FP", "BR")]
 
 
@@ -236,7 +240,10 @@ def entry(
     twin: Mapping[tuple[str, ...], Mapping[str, Any]],
     load: Mapping[str, int],
 ) -> Entry:
-    """A form's fields. `twin`: what was measured of its register form, by conditions; `load`: cycles, by class."""
+    """Return a form's fields.
+
+    `twin` has the measurements of its register form, by conditions; `load` cycles, by class.
+    """
     flow = dataflow(shape, "mask" in conditions)
     assert flow is not None
     # A nop travels with the instruction before it.
@@ -278,7 +285,7 @@ def _width(ports: str) -> int:
 
 
 def _chained(pairs: list[tuple[str, str, int]]) -> int:
-    """The longest latency from an operand to itself: copies in a row may wait for each other."""
+    """Return the longest latency from an operand to itself: copies in a row may wait for each other."""
     return max((c for t, s, c in pairs if t == s or not (t.isdigit() and s.isdigit())), default=0)
 
 
@@ -289,7 +296,10 @@ def _compute_of(
     twin: Mapping[tuple[str, ...], Mapping[str, Any]],
     slots: int,
 ) -> tuple[dict[str, int], int]:
-    """As _compute; with a memory operand, that of the register form unless that has a way between registers in it."""
+    """Return the result of _compute.
+
+    With a memory operand, that of the register form if it has no way between registers.
+    """
     if shape.mnemonic in ("DIV", "IDIV"):
         # What was seen is that others wait while it runs; one µop divides, the other delivers the second result.
         return {"ALU0123": 2}, 1
@@ -316,7 +326,7 @@ def _is_plain_store(shape: Shape, conditions: tuple[str, ...]) -> bool:
 def _compute(
     shape: Shape, conditions: tuple[str, ...], data: Mapping[str, Any], slots: int
 ) -> tuple[dict[str, int], int]:
-    """(µops by port set, cycles for which each holds its port) of what is not a load or a store."""
+    """Return (µops by port set, cycles for which each holds its port) of the part that is not a load or a store."""
     seen = {name: min(int(count + 0.4), _most(data, _width(name))) for name, count in data["seen"].items()}
     vector = any(o in (*_VECTORS, "K") for o in shape.operands) or "zmm" in str(shape.operands)
     general = any(o.startswith("R") and o[1:].isdigit() for o in shape.operands)
@@ -348,7 +358,7 @@ def _compute(
 
 
 def _most(data: Mapping[str, Any], width: int) -> int:
-    """µops that so many ports can have taken at the measured throughput."""
+    """Return the most µops that so many ports can have taken at the measured throughput."""
     return 1_000_000 if not data["tp"] else int(data["tp"] * width + 0.3)
 
 
@@ -358,7 +368,7 @@ def _writes_vector(shape: Shape) -> bool:
 
 
 def _vector_ports(shape: Shape, seen: Mapping[str, int], throughput: float) -> dict[str, int]:
-    """µops by set of the pipes FP0 to FP3, from how many were seen beside the blockers of each set.
+    """Return µops by set of the pipes FP0 to FP3, from how many were seen beside the blockers of each set.
 
     Those seen on a set can go nowhere else: n(FP12) counts the ones on FP1, FP2 and FP12. The fewest that can go to all
     four are assumed that explain the counts.
@@ -381,7 +391,7 @@ def _vector_ports(shape: Shape, seen: Mapping[str, int], throughput: float) -> d
 
 
 def _integer_ports(seen: Mapping[str, int], most: int) -> dict[str, int]:
-    """µops by set of arithmetic units, the most restricted first; at most one for each macro-op."""
+    """Return µops by set of arithmetic units, the most restricted first; at most one for each macro-op."""
     found: dict[str, int] = {}
     for ports, within in (("ALU1", ()), ("ALU03", ()), ("ALU12", ("ALU1",)), ("ALU0123", ("ALU1", "ALU03", "ALU12"))):
         count = max(0, min(most, seen.get(ports, 0) - sum(found.get(p, 0) for p in within)))
@@ -392,7 +402,10 @@ def _integer_ports(seen: Mapping[str, int], most: int) -> dict[str, int]:
 
 
 def _memory(shape: Shape, conditions: tuple[str, ...], loads: bool, stores: bool) -> list[tuple[str, int]]:
-    """Accesses: loads of up to 64 bits three a cycle, wider ones two; stores two a cycle, one of them of a vector."""
+    """Return accesses: loads of up to 64 bits three a cycle, wider ones two.
+
+    Stores two a cycle, one of them of a vector.
+    """
     if not shape.has_memory or shape.mnemonic == "LEA":
         return []
     vector = any(o in _VECTORS for o in shape.operands)
@@ -414,7 +427,7 @@ def _latency(
     load: Mapping[str, int],
     stores: bool,
 ) -> list[tuple[str, str, int]]:
-    """Latencies by operand. Stored data are ready when the register form's result is."""
+    """Return latencies by operand. Stored data are ready when the register form's result is."""
     other = twin.get(conditions) or (twin.get(()) if conditions == ("bcast",) else None)
     memory = next((str(n) for n, o in enumerate(shape.operands) if o == "M"), "")
     if stores:
@@ -438,12 +451,15 @@ def _latency(
 
 
 def _pairs(latency: Any) -> list[tuple[str, str, int]]:
-    """Whole cycles. Half a cycle is what moves cost that the renamer does; a flag so early is one left undefined."""
+    """Return latencies in whole cycles.
+
+    Half a cycle is the cost of moves that the renamer does; a flag so early is one left undefined.
+    """
     return [(t, s, round(c)) for t, s, c in latency if c > 0.6 or t not in ("C", "SPAZO")]
 
 
 def _idiom(same: Mapping[str, Any], base: Entry) -> Entry:
-    """What holds with one register for all sources: nothing, or that the result does not depend on it."""
+    """Return the entry with one register for all sources: nothing, or that the result does not depend on it."""
     if not same["latency"] or any(c > 0.6 and s not in ("C", "SPAZO") for _, s, c in same["latency"]):
         return {}
     if not base.get("ports"):

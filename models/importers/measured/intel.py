@@ -1,7 +1,7 @@
-"""What was measured on a core of Intel's by time alone, laid over what its model has: latencies, ports, throughput.
+"""Measurements of an Intel core by time alone, laid over its model: latencies, ports, throughput.
 
-Ports are numbers here, and a model is there already: uops.info's measurements with counters, or figures of relatives.
-How the file is read, which of two sources is believed, and what is told of contradictions stands in docs/models.md.
+Ports are numbers here, and the model has uops.info's measurements with counters, or figures of relatives.
+docs/models.md describes how the file is read, which of two sources is believed, and the notes on contradictions.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ _RENAMED = 0.185
 def import_records(
     records: Records, kept: Forms, inherited: Forms, wanted: set[str], default: str, ports: Sequence[str]
 ) -> Imported:
-    """The forms of `wanted` that were measured: in full, or what differs from the `inherited` ones.
+    """Return the forms of `wanted` that were measured: in full, or their differences from the `inherited` ones.
 
-    `kept`: what the model has, with what it inherits; `default`: where its figures come from that do not say so;
-    `ports`: the core's.
+    `kept` has the model's forms, with inherited ones; `default` is the source of its figures that do not name one;
+    `ports` are the core's.
     """
     reader = _Reader(records, kept, default, ports)
     made: Forms = {}
@@ -70,12 +70,12 @@ def import_records(
 
 
 def _width(key: str) -> int:
-    """The widest vector register that a form's name has: -1 for none, 2 for 512 bits."""
+    """Return the widest vector register in a form's name: -1 for none, 2 for 512 bits."""
     return max((n for n, name in enumerate(_WIDTHS) if name in key), default=-1)
 
 
 class _Reader:
-    """Makes forms of records; narrow vectors go before wide ones, and registers before memory."""
+    """The conversion of records to forms; narrow vectors go before wide ones, and registers before memory."""
 
     def __init__(self, records: Records, kept: Forms, default: str, ports: Sequence[str]) -> None:
         self.records = records
@@ -87,7 +87,7 @@ class _Reader:
         self.notes: list[str] = []
 
     def form(self, key: str) -> dict[Conditions, Entry] | None:
-        """All entries of a form; None if nothing is known of its ports, or if nothing new was measured of it."""
+        """Return all entries of a form; None if nothing is known of its ports, or if nothing new was measured of it."""
         shape = by_key()[key]
         known = {c: dict(f) for c, f in (self.kept.get(key) or self._relative(shape)).items()}
         if () not in known:
@@ -139,7 +139,7 @@ class _Reader:
     # --- ports --------------------------------------------------------------------------------------------------------
 
     def _relative(self, shape: Shape) -> Mapping[Conditions, Entry]:
-        """What to start from with a form that is not in the model: another name of it, or no µops yet."""
+        """Return the start for a form that is not in the model: another name of it, or no µops yet."""
         if "_R64M16" in shape.key:
             return self.made.get(shape.key.replace("_R64M16", "_R32M16"), {})
         twin = shape.key[:-1] + "r"
@@ -147,9 +147,9 @@ class _Reader:
         return {(): {"ports": "", "retire": 1}} if known or self._sets(shape, self.records[shape.key][()]) else {}
 
     def _ports(self, shape: Shape, conditions: Conditions, data: Mapping[str, Any], entry: Entry, origin: str) -> None:
-        """Puts the µops that were seen into an entry, where those that it has contradict them.
+        """Put the measured µops into an entry, where those that it has contradict them.
 
-        `origin`: where the entry's own are from; those of uops.info's are not replaced by the register form's.
+        `origin` is the source of the entry's own; those of uops.info's are not replaced by the register form's.
         """
         flow = dataflow(shape, "mask" in conditions)
         if flow is None or _BY_VALUE.match(shape.mnemonic) or not (data["seen"] or data.get("tp")):
@@ -187,21 +187,24 @@ class _Reader:
                 entry["simple_decoders"] = 6 - entry["retire"]
 
     def _beside_wide(self, data: Mapping[str, Any], entry: Entry) -> None:
-        """What goes to ports 1 and 5 alone: while wide vectors close port 1, to 5 only, or to 0 as well."""
+        """Return the ports of µops that go to ports 1 and 5 alone.
+
+        While wide vectors close port 1, they go to 5 only, or to 0 as well.
+        """
         usage = read_usage(entry.get("ports", ""))
         if data.get("tp") and usage.get("p15") == 1 and data["tp"] < _SURE:
             del usage["p15"]
             entry["ports"] = write_usage(usage + Counter({"p05": 1}))
 
     def _twin(self, shape: Shape, conditions: Conditions) -> Entry | None:
-        """What was made of the form with a register in place of memory."""
+        """Return the entry of the form with a register in place of memory."""
         entries = self.made.get(shape.key[:-1] + "r")
         if entries is None:
             return None
         return _laid_over(entries, tuple(c for c in conditions if c != "bcast"))
 
     def _sibling(self, shape: Shape) -> str:
-        """The same operation on vectors half or a quarter as wide, "" if it was not measured."""
+        """Return the same operation on vectors half or a quarter as wide, "" if it was not measured."""
         for wide, narrow in (("ZMM", "YMM"), ("ZMM", "XMM"), ("YMM", "XMM")):
             if wide not in shape.key:
                 continue
@@ -215,7 +218,7 @@ class _Reader:
         return ""
 
     def _computing(self, shape: Shape, data: Mapping[str, Any], known: Counter[str]) -> Counter[str] | None:
-        """The µops that neither load nor store; None where what is known must do."""
+        """Return the µops that neither load nor store; None to keep the model's."""
         if sum(known.values()) > 6 or _DIVIDES.match(shape.mnemonic):
             return None  # from microcode, or busy for long: what was seen comes from waiting
         if _width(shape.key) == 2 or shape.memory_bits == 512:
@@ -225,7 +228,10 @@ class _Reader:
         return self._sets(shape, data, known)
 
     def _half_wide(self, shape: Shape, data: Mapping[str, Any], known: Counter[str]) -> Counter[str] | None:
-        """Of 256 bits, beside blockers of 128: counts are too small as often as not, so the narrower form's µops."""
+        """Return µops of 256 bits from the narrower form.
+
+        Beside blockers of 128 bits counts are too small as often as not.
+        """
         if shape.has_memory and known:
             # A load broadcasts, or widens, by itself what takes port 5 between registers.
             alone = Counter({p: n for p, n in known.items() if p != "p5"})
@@ -240,9 +246,9 @@ class _Reader:
         return known or self._sets(shape, data)
 
     def _sets(self, shape: Shape, data: Mapping[str, Any], known: Counter[str] | None = None) -> Counter[str] | None:
-        """µops by port set from the counts on each set, of which larger sets contain the smaller ones'.
+        """Return µops by port set from the counts on each set, of which larger sets contain the smaller ones'.
 
-        What the runs disagree on (`unsure`) is taken to be as `known`, and without that there is no answer.
+        Counts on which the runs disagree (`unsure`) are taken from `known`, and without that there is no answer.
         """
         seen = _counts(data)
         for name in _VECTOR_SETS:
@@ -259,7 +265,10 @@ class _Reader:
         return Counter({p: n for p, n in found.items() if n})
 
     def _wide(self, shape: Shape, data: Mapping[str, Any], known: Counter[str]) -> Counter[str]:
-        """Of 512 bits: p0 and p5 tell what can go nowhere else; the number of µops is the narrower form's."""
+        """Return µops of 512 bits: p0 and p5 tell those that can go nowhere else.
+
+        The number of µops is the narrower form's.
+        """
         name = self._sibling(shape)
         candidates = [known]
         total = sum(known.values())
@@ -280,7 +289,7 @@ class _Reader:
         return best
 
     def _nearer(self, one: Counter[str], other: Counter[str], data: Mapping[str, Any]) -> bool:
-        """Whether the throughput of these µops is clearly nearer to what was measured than that of the others."""
+        """Return True if the throughput of these µops is clearly nearer to the measured one than that of the others."""
         if not data.get("tp"):
             return False
         # 512 bits change the clock within a sample, most often so that too few cycles are counted.
@@ -288,12 +297,12 @@ class _Reader:
         return bool(errors[0] < 1.4 <= errors[1] or errors[0] * 1.3 < errors[1])
 
     def bound(self, ports: Mapping[str, int]) -> float:
-        """The throughput that µops allow on their ports."""
+        """Return the throughput that µops allow on their ports."""
         usage = [(parse_port_set(p, self.ports), n) for p, n in ports.items()]
         return float(of_form(usage)) if usage else 0.0
 
     def _throughput(self, shape: Shape, data: Mapping[str, Any], entry: Entry, counted: bool) -> None:
-        """Notes a throughput that neither ports nor a chain explain; the divider's cycles."""
+        """Note a throughput that neither ports nor a chain explain, and the divider's cycles."""
         cycles = data.get("tp")
         if not cycles or (counted and _BY_VALUE.match(shape.mnemonic)):
             return
@@ -322,9 +331,10 @@ class _Reader:
     def _latency(
         self, shape: Shape, conditions: Conditions, data: Mapping[str, Any], entry: Entry, counted: bool
     ) -> str | None:
-        """The pairs of an entry with what was measured; None to keep what it has.
+        """Return the pairs of an entry with measured cycles; None to keep the entry's.
 
-        Of forms of uops.info's, the pairs that it has (`counted`): the others are of flags that are left undefined.
+        Of forms of uops.info's, only the pairs that it has (`counted`): the others are of flags that are left
+        undefined.
         """
         flow = dataflow(shape, "mask" in conditions)
         if flow is None or flow.stores or not data["latency"]:
@@ -353,7 +363,7 @@ class _Reader:
     def _as_register(
         self, shape: Shape, conditions: Conditions, pairs: dict[tuple[str, str], int]
     ) -> dict[tuple[str, str], int]:
-        """What took as long from memory as from a register in its place still does, if that was measured anew."""
+        """Return memory pairs that were equal to the register form's, with that form's new measurement."""
         register = shape.key[:-1] + "r"
         twin = self._twin(shape, conditions)
         operand = next((str(n) for n, o in enumerate(shape.operands) if o == "M"), "")
@@ -372,7 +382,7 @@ class _Reader:
     def _cycles(
         self, shape: Shape, conditions: Conditions, pair: tuple[str, str], cycles: float, known: int | None
     ) -> int | None:
-        """Whole cycles of a chain; None to keep what is known."""
+        """Return whole cycles of a chain; None to keep the model's."""
         if cycles < 0.6:
             return None  # done by the renamer, or folded into what follows
         if known is not None and (_BY_VALUE.match(shape.mnemonic) or "I16" in shape.operands):
@@ -397,7 +407,7 @@ class _Reader:
         return None
 
     def _from_memory(self, shape: Shape, conditions: Conditions, cycles: float, known: int | None) -> int | None:
-        """What is left after the load: as long as from a register in its place, where that was measured."""
+        """Return the cycles left after the load: the register form's, where these were measured."""
         twin = self._twin(shape, conditions)
         if known is not None and self.kept.get(shape.key, {}).get((), {}).get("source", self.default) == "uops.info":
             return None
@@ -416,7 +426,7 @@ class _Reader:
 
 
 def _laid_over(entries: Mapping[Conditions, Entry], conditions: Conditions) -> Entry:
-    """All fields of a form under conditions: entries with fewer of them first."""
+    """Return all fields of a form under conditions: entries with fewer of them first."""
     found: Entry = {}
     for c in sorted(entries, key=lambda c: (len(c), c)):
         if set(c) <= set(conditions):
@@ -428,7 +438,7 @@ def _laid_over(entries: Mapping[Conditions, Entry], conditions: Conditions) -> E
 
 
 def _hand_down(known: Mapping[Conditions, Entry], full: dict[Conditions, Entry], before: Entry, after: Entry) -> None:
-    """What became of the entry without conditions holds with conditions as well that did not say otherwise."""
+    """Apply changes of the entry without conditions to entries with conditions that did not state those fields."""
     for conditions, entry in full.items():
         if not conditions:
             continue
@@ -446,16 +456,16 @@ def _vectors(shape: Shape) -> bool:
 
 
 def _split(text: str) -> tuple[Counter[str], Counter[str]]:
-    """(µops that load or store, those that compute) of port usage."""
+    """Return (µops that load or store, those that compute) of port usage."""
     usage = read_usage(text)
     memory = Counter({p: n for p, n in usage.items() if not set(p[1:]) & set("0156B")})
     return memory, usage - memory
 
 
 def _general(data: Mapping[str, Any], known: Counter[str]) -> Counter[str] | None:
-    """One µop on integers by the only set of ports on which it was seen; None where what is known must do.
+    """Return one µop on integers by the only set of ports on which it was seen; None to keep the model's.
 
-    On all five ports together counts are too uncertain: what was seen on none of the smaller sets goes to any.
+    On all five ports together counts are too uncertain: a µop that was seen on none of the smaller sets goes to any.
     """
     if sum(known.values()) != 1 or {"p1", "p06", "p15B"} & set(data.get("unsure", ())):
         return None
@@ -464,7 +474,7 @@ def _general(data: Mapping[str, Any], known: Counter[str]) -> Counter[str] | Non
 
 
 def _address_latency(data: Mapping[str, Any], entry: Entry) -> str | None:
-    """The pairs of a `lea` with the time from its address, where that was measured and is another."""
+    """Return the pairs of a `lea` with the time from its address, where the measured one differs."""
     pairs = {(t, s): c for t, s, c in parse_latency(entry.get("latency", ""))}
     for to, source, cycles in data["latency"]:
         if source == "a" and abs(cycles - pairs.get((to, source), cycles)) >= _SURE:
@@ -474,5 +484,5 @@ def _address_latency(data: Mapping[str, Any], entry: Entry) -> str | None:
 
 
 def _counts(data: Mapping[str, Any], least: float = 0.6) -> Counter[str]:
-    """Whole µops on each set of ports; what was seen beside blockers is rather too much than too little."""
+    """Return whole µops on each set of ports; counts beside blockers are rather too large than too small."""
     return Counter({name: int(cycles + 1 - least) for name, cycles in data["seen"].items()})

@@ -32,7 +32,10 @@ _PORTS = {
 
 
 def import_files(paths: Sequence[str], core: str, forms: Forms, keep_going: bool = False) -> Imported:
-    """OSACA's figures of the given forms of a core. Raises ImportFailed at the first malformed entry, or skips it."""
+    """Return OSACA's figures of the given forms of a core.
+
+    Raises ImportFailed at the first malformed entry, or with `keep_going` skips it.
+    """
     if core not in _PORTS:
         raise ImportFailed(
             f"it is not known how OSACA numbers the ports of {core} (known: {', '.join(sorted(_PORTS))})"
@@ -82,7 +85,7 @@ def _mnemonic(name: str) -> str:
 
 
 def _split(shapes: str) -> list[str]:
-    """The operands of a form; what a post-index adds is a part of the address."""
+    """Return the operands of a form; a post-index is a part of the address."""
     address = shapes.find("[x")
     if address < 0:
         return split_operands(shapes)
@@ -102,7 +105,7 @@ def _address(operand: dict[str, Any]) -> str | None:
 
 
 def _pattern(operand: dict[str, Any]) -> str | None:
-    """The shapes that an operand stands for, as a regular expression; None for other kinds of operands."""
+    """Return a regular expression for the shapes that an operand stands for; None for other kinds of operands."""
     kind = operand["class"]
     if kind == "immediate":
         return "#"
@@ -140,7 +143,10 @@ def _covers(patterns: list[str], shapes: list[str]) -> bool:
 
 
 def _usage(pressure: Any, names: dict[str, str]) -> Entry:
-    """The fields about µops and divider. Raises KeyError for a port that is not known, ValueError for nonsense."""
+    """Return the fields about µops and divider.
+
+    Raises KeyError for an unknown port, ValueError for nonsense.
+    """
     usage: dict[tuple[str, ...], int] = {}
     divider = 0
     if isinstance(pressure, dict):
@@ -174,7 +180,7 @@ def _cycles(latency: Any) -> int:
 
 
 def _head(path: str) -> tuple[int | None, dict[str, int]]:
-    """Cycles from an address register to its new value where it is written back, and of loads by kind of register."""
+    """Return cycles from an address register to its value after write-back, and of loads by kind of register."""
     try:
         with open(path, encoding="utf-8") as f:
             text = f.read()
@@ -187,12 +193,15 @@ def _head(path: str) -> tuple[int | None, dict[str, int]]:
 
 
 def _register_kind(form: str) -> str:
-    """The letter of the first operand's registers."""
+    """Return the letter of the first operand's registers."""
     return form.partition("/")[2].lstrip("{")[:1]
 
 
 def _load(form: str, known: Entry, forms: Forms, table: dict[str, int]) -> Entry | None:
-    """A load with the latency from the table; one that takes longer than the plain load in the model still does."""
+    """Return a load with the latency from the table.
+
+    One that takes longer than the plain load in the model still does.
+    """
     mnemonic, kind = form.partition("/")[0], _register_kind(form)
     pairs = parse_latency(known.get("latency", ""))
     latency = next((c for t, s, c in pairs if (t, s) == ("m", "a")), None)
@@ -212,7 +221,7 @@ def _load(form: str, known: Entry, forms: Forms, table: dict[str, int]) -> Entry
 
 
 def _fields(known: Entry, used: Entry, latency: int, load_latency: int, write_back: int | None, own: bool) -> Entry:
-    """The known entry with these µops; the latency goes to all pairs, unless the longest of the known is the same.
+    """Return the known entry with these µops; the latency goes to all pairs, unless the longest known one is the same.
 
     A load's latency is `load_latency`, from the address; a store's is not used. Where the destination is an input too,
     it was measured from there: the other inputs are needed no later than that, and no later than in the model (if that

@@ -11,7 +11,7 @@ _MEASURED = ("# uops.info import", "# model_importer.py instructions.xml", "# ib
 
 
 def read_forms(path: str) -> list[tuple[int, dict[str, Any], bool]]:
-    """(line, entry, whether it is marked as measured) of each instruction form."""
+    """Return (line, entry, True if it is marked as measured) of each instruction form."""
     try:
         import yaml  # type: ignore[import-untyped]
     except ImportError:

@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def import_forms(request: Request) -> Imported:
-    """Figures of the forms that the model may have, by the reader for its instruction set."""
+    """Return figures of the forms that the model may have, by the reader for its instruction set."""
     return {"x86": _x86, "aarch64": _aarch64}[request.isa](request)
 
 
@@ -71,11 +71,10 @@ def _aarch64(request: Request) -> Imported:
 def import_files(
     paths: list[str], forms: Iterable[Shape], keep_going: bool = False, renamed: Mapping[str, str] | None = None
 ) -> Imported:
-    """Measured figures of the given forms: those that OSACA imported from uops.info or took with ibench or asmbench.
+    """Return measured figures of given forms: those that OSACA imported from uops.info or took with ibench or asmbench.
 
-    `renamed`: OSACA's names of ports that the model calls otherwise.
-
-    Raises ImportFailed at the first malformed entry, or with `keep_going` skips and lists them.
+    `renamed` has OSACA's names of ports that the model calls otherwise. Raises ImportFailed at the first malformed
+    entry, or with `keep_going` skips and lists them.
     """
     by_signature = _signatures(forms)
     full: dict[str, dict[tuple[str, ...], Entry]] = {}
@@ -125,7 +124,10 @@ def _signatures(forms: Iterable[Shape]) -> dict[Signature, list[tuple[Shape, tup
 
 
 def _signature(data: Any) -> Signature | None:
-    """Mnemonic and operands in Intel order; None for entries with several names or with memory, which OSACA adds."""
+    """Return mnemonic and operands in Intel order.
+
+    Returns None for entries with several names or with memory, which OSACA adds.
+    """
     if not isinstance(data, dict):
         raise ValueError("not a mapping")
     name = data["name"]

@@ -1,4 +1,4 @@
-"""Completes uops.info's figures of AMD's cores, which name ports of floating-point µops only.
+"""The completion of uops.info's figures of AMD's cores, which name ports of floating-point µops only.
 
 The rules are in docs/models.md.
 """
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def import_forms(request: Request) -> Imported:
-    """The forms in the files, completed; macro-fusion as in the other model, if the model says nothing of it."""
+    """Return the forms in the files, completed; macro-fusion as in the other model, if the model says nothing of it."""
     options = request.options
     imported = import_files(options.files, request.output, options.like, request.search_path, options.keep_going)
     return replace(imported, replaces_fusion=not request.fusion)
@@ -59,7 +59,7 @@ def import_forms(request: Request) -> Imported:
 def import_files(
     files: list[str], output: str, like: str, search_path: Sequence[str], keep_going: bool = False
 ) -> Imported:
-    """uops.info's figures of a core of AMD, completed; `output`: the model file, whose ports they are for.
+    """Return uops.info's figures of a core of AMD, completed; `output` is the model file, whose ports they are for.
 
     Without files, the forms are those of `like` on the core's ports. Raises ImportFailed and ModelError.
     """
@@ -84,15 +84,16 @@ def import_files(
 
 
 def classes(like: str, places: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The macro-fusion classes of a model."""
+    """Return the macro-fusion classes of a model."""
     own = read_chain(find_model(like, places), places, find_model)[0].data
     return {name: tuple(jumps.split()) for name, jumps in own.get("macro_fusion", {}).items()}
 
 
 def successor(reference: Forms, header: Mapping[str, Any], like: str) -> Forms:
-    """The forms of the measured core on another one's ports: more units of each kind, and pipes of 512 bits.
+    """Return the forms of the measured core on another's ports: more units of each kind, and pipes of 512 bits.
 
-    With pipes as wide (`memory_bits`), what held a pipe for two cycles is one µop, and an access one access.
+    With pipes as wide (`memory_bits`), an operation that held a pipe for two cycles is one µop, and an access one
+    access.
     """
     sets = {name: _write(found.split(","), header["ports"]) for name, found in header["functions"].items()}
     renamed = {old: sets[role] for old, role in _ROLES.items()}
@@ -131,11 +132,12 @@ def complete(
     vector_bits: int,
     like: Callable[[str], Mapping[tuple[str, ...], Entry]],
 ) -> Forms:
-    """The forms with µops on all ports.
+    """Return the forms with µops on all ports.
 
-    `functions` and `ports` are the core's; beside what every model has: `integer`, `multiply`, `shift`, `select` (the
-    units that conditional moves and sets go to), `load_vector`, `store_vector`, `branch_not_taken`. `vector_bits`: the
-    width of one access to memory. `like`: the entries of a form on a core of which the integer units were measured.
+    `functions` and `ports` are the core's; besides those of every model, `functions` has `integer`, `multiply`,
+    `shift`, `select` (the units that conditional moves and sets go to), `load_vector`, `store_vector`,
+    `branch_not_taken`. `vector_bits` is the width of one access to memory. `like` returns the entries of a form on a
+    core of which the integer units were measured.
     """
     sets = {name: _write(found.split(","), ports) for name, found in functions.items()}
     result: Forms = {}
@@ -204,7 +206,7 @@ def _entry(
 
 
 def _latency(shape: Shape, latency: str, measured: Entry) -> str:
-    """Latencies without the way back between classes of registers, and those to memory as on the measured core."""
+    """Return latencies without the way back between register classes, and those to memory as on the measured core."""
     stored = {s: c for t, s, c in parse_latency(measured.get("latency", "")) if t == "M"}
     pairs = []
     for to, source, cycles in parse_latency(latency):
@@ -220,7 +222,7 @@ def _latency(shape: Shape, latency: str, measured: Entry) -> str:
 
 
 def _class(shape: Shape, name: str) -> str:
-    """ "general" or "vector" for a register or flag by its name in latencies, "" for memory and masks."""
+    """Return "general" or "vector" for a register or flag by its name in latencies, "" for memory and masks."""
     if name.isdigit():
         operand = shape.operands[int(name)]
         return "vector" if operand in _VECTORS else "general" if operand.startswith("R") else ""
@@ -230,7 +232,7 @@ def _class(shape: Shape, name: str) -> str:
 
 
 def _eliminated(shape: Shape, fields: Entry, measured: Entry) -> bool:
-    """Moves between registers that take no time, as they do on the core that was measured."""
+    """Return True for moves between registers that take no time on the measured core."""
     latency = [t.rpartition(":")[2] for t in fields.get("latency", "").split()]
     return (
         not shape.has_memory
@@ -242,9 +244,9 @@ def _eliminated(shape: Shape, fields: Entry, measured: Entry) -> bool:
 
 
 def _pipes(measured: Entry, slots: int, ports: Sequence[str], leaving: str) -> dict[str, int]:
-    """Floating-point µops where none are published: as on the core that is like it, twice for twice the macro-ops.
+    """Return floating-point µops where none are published: the similar core's, twice for twice the macro-ops.
 
-    `leaving`: the pipe through which results leave the unit on cores without a fifth and sixth. Empty where the core
+    `leaving` is the pipe through which results leave the unit on cores without a fifth and sixth. Empty where the core
     lacks another one of the pipes.
     """
     times = max(1, slots // max(1, measured.get("retire", 1)))
@@ -269,7 +271,7 @@ def _terms(ports: str) -> dict[str, int]:
 
 
 def _write(names: Sequence[str], ports: Sequence[str]) -> str:
-    """The notation of a set of ports: "ALU12", or "p(ALU0|BR)"."""
+    """Return the notation of a set of ports: "ALU12", or "p(ALU0|BR)"."""
     if len(names) == 1:
         return names[0]
     prefixes = {n[:-1] for n in names}
@@ -280,7 +282,7 @@ def _write(names: Sequence[str], ports: Sequence[str]) -> str:
 
 
 def _compares(shape: Shape) -> bool:
-    """Results that go to flags."""
+    """Return True if results go to flags."""
     flow = dataflow(shape)
     return flow is not None and bool({"C", "SPAZO"} & set(flow.targets))
 
@@ -288,9 +290,9 @@ def _compares(shape: Shape) -> bool:
 def _integer(
     shape: Shape, most: int, measured: Entry, sets: Mapping[str, str], memory: Mapping[str, int], waits: int
 ) -> dict[str, int]:
-    """µops of the integer units: as on the core that was measured, else one for each macro-op that is nothing else.
+    """Return µops of the integer units: the measured core's, else one for each macro-op that is nothing else.
 
-    `waits`: the longest latency.
+    `waits` is the longest latency.
     """
     instruction = example(shape)
     kind = None if instruction is None else instruction.flow_control
@@ -313,7 +315,7 @@ def _integer(
 
 
 def _memory(shape: Shape, conditions: tuple[str, ...], sets: Mapping[str, str], vector_bits: int) -> dict[str, int]:
-    """Accesses to memory, explicit and implicit."""
+    """Return accesses to memory, explicit and implicit."""
     flow = dataflow(shape, "mask" in conditions)
     if flow is None or shape.mnemonic == "LEA" or "NOP" in shape.mnemonic:
         return {}
@@ -332,7 +334,7 @@ def _memory(shape: Shape, conditions: tuple[str, ...], sets: Mapping[str, str], 
 
 
 def elements(shape: Shape) -> int:
-    """Accesses of a gather or scatter: as many as there are both data and indices in the registers."""
+    """Return accesses of a gather or scatter: as many as there are both data and indices in the registers."""
     index = next(
         int({"XMM": 128, "YMM": 256, "ZMM": 512}[o.removeprefix("VSIB_")]) for o in shape.operands if "VSIB" in o
     )

@@ -68,7 +68,10 @@ Latency = tuple[str, str, int]
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """One line: its place for messages, the mnemonic without what was added to it, operands, and conditions."""
+    """One line of uops.info's data.
+
+    It has the line's place for messages, the mnemonic without additions, operands, and conditions.
+    """
 
     place: str
     data: dict[str, Any]
@@ -118,7 +121,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def import_forms(request: Request) -> Imported:
-    """All forms of the core; without the model's own, only what differs from what it inherits."""
+    """Return all forms of the core; without the model's own, only differences from those it inherits."""
     from incc.models.importers import derive
 
     options = request.options
@@ -142,11 +145,11 @@ def import_forms(request: Request) -> Imported:
 def import_files(
     paths: list[str], keep_going: bool = False, arch: str = "", renamed: Mapping[str, str] | None = None
 ) -> Imported:
-    """All forms of one core, from one or more files. Raises ImportFailed at the first malformed record.
+    """Return all forms of one core, from one or more files.
 
     `arch` is uops.info's name of the core, needed for XML files, which have many; JSON lines are about one. With
-    `keep_going` malformed records are skipped and listed instead. `renamed`: port sets by their names in the source,
-    where these are kinds of µop rather than ports (Lion Cove's "ALU").
+    `keep_going` malformed records are skipped and listed; otherwise the first one raises ImportFailed. `renamed` has
+    port sets by their names in the source, where these are kinds of µop rather than ports (Lion Cove's "ALU").
     """
     records: list[Record] = []
     unmatched: list[tuple[str, str]] = []
@@ -171,8 +174,8 @@ def import_files(
     return _convert(records, unmatched, malformed, renamed or {})
 
 
-def _record(place: str, data: dict[str, Any]) -> Record:
-    """Takes a line apart. Raises ValueError, KeyError or TypeError if it is malformed, _Unmatched if of no use."""
+def _check(data: dict[str, Any]) -> None:
+    """Check the types of a line's fields. Raises ValueError, KeyError or TypeError."""
     for key, kind in (("ports", dict), ("latency", list), ("operands", list), ("variants", dict), ("attrs", dict)):
         if not isinstance(data[key], kind):
             raise ValueError(f"{key!r} is not a{' list' if kind is list else 'n object'}")
@@ -189,6 +192,11 @@ def _record(place: str, data: dict[str, Any]) -> Record:
         for key in ("cycles", "addr", "addr_index", "mem", "same_reg"):
             if key in entry and not isinstance(entry[key], int):
                 raise ValueError(f"a latency's {key!r} is not a number of cycles")
+
+
+def _record(place: str, data: dict[str, Any]) -> Record:
+    """Parse a line. Raises ValueError, KeyError or TypeError if it is malformed, _Unmatched if of no use."""
+    _check(data)
     match = re.fullmatch(r"(\w+)(?: \((.*)\))?", data["form"])
     if not match:
         raise ValueError(f"form {data['form']!r} is not MNEMONIC (OPERANDS)")
@@ -250,7 +258,7 @@ def _operand(text: str) -> str:
 
 @cache
 def _shapes_by_signature() -> dict[tuple[str, tuple[str, ...]], list[Shape]]:
-    """Forms by mnemonic and explicit operands as uops.info lists them."""
+    """Return forms by mnemonic and explicit operands as uops.info lists them."""
     index = defaultdict(list)
     for s in shapes():
         if s.encoding == "EVEX":
@@ -263,7 +271,7 @@ def _shapes_by_signature() -> dict[tuple[str, tuple[str, ...]], list[Shape]]:
 
 
 def match(record: Record) -> list[Shape]:
-    """The decoder's forms that a record is about; more than one where several codes do the same."""
+    """Return the decoder's forms that a record is about; more than one where several codes do the same."""
     found = _shapes_by_signature().get((record.mnemonic, record.operands), [])
     if record.opcode is not None:
         found = [s for s in found if s.opcode & 0xFF == record.opcode]
@@ -286,24 +294,28 @@ def match(record: Record) -> list[Shape]:
 
 
 class Plain(msgspec.Struct, frozen=True, kw_only=True):
-    """Published figures of plain moves, in cycles: what measuring through memory adds to an instruction's own latency.
+    """Published figures of plain moves, in cycles.
 
-    `load`: address to register by kind of register; `store`: register to stored data by kind of register and by
-    bits of memory; `modify`: address to stored data by bits, of an instruction that adds one cycle to load and
-    store, less that cycle; `modify_memory`: stored data to stored data by the same, 0 where it is not published.
-    `renamed`: the renamer passes what was just stored on to a load from the same address (Golden Cove, Gracemont
-    and later), so that measuring through memory shows none of it.
+    Measuring through memory adds them to an instruction's own latency.
     """
 
     load: dict[str, int]
+    """Address to register, by kind of register."""
     store: dict[str, int]
+    """Register to stored data, by kind of register and by bits of memory."""
     modify: dict[int, int]
+    """Address to stored data by bits, of an instruction that adds one cycle to load and store, less that cycle."""
     modify_memory: dict[int, int]
+    """Stored data to stored data by the same, 0 where it is not published."""
     renamed: bool
+    """True if the renamer forwards stored data to a load from the same address.
+
+    Measuring through memory then shows none of the latency (Golden Cove, Gracemont and later).
+    """
 
 
 def _plain_moves(records: list[Record]) -> Plain:
-    """Reads them off the data. Where a core lacks one (ymm before AVX), the next smaller is taken."""
+    """Return the figures of plain moves. Where a core lacks one (ymm before AVX), the next smaller is taken."""
     published: dict[str, list[dict[str, Any]]] = {r.form: r.data["latency"] for r in records}
 
     def figure(form: str, key: str, default: int) -> int:
@@ -336,7 +348,7 @@ def _plain_moves(records: list[Record]) -> Plain:
 
 
 def _operand_names(record: Record, shape: Shape) -> dict[str, tuple[list[str], list[str], str]]:
-    """uops.info's operand names to (names as a source, names as a target, kind) in a form's latency.
+    """Map uops.info's operand names to (names as a source, names as a target, kind) in a form's latency.
 
     `kind` is an operand of Shape.operands, "flags", "gpr" for an implicit register, or "". Registers that no
     instruction names (rip, MXCSR, the time-stamp counter) get no name.
@@ -404,12 +416,12 @@ def _used_registers(shape: Shape) -> tuple[tuple[str, str], ...]:
 
 
 def _implicit_registers(shape: Shape) -> list[tuple[str, str]]:
-    """Implicit registers of a form and their access, in XED's order."""
+    """Return implicit registers of a form and their access, in XED's order."""
     return list(_used_registers(shape))
 
 
 def _take(registers: list[tuple[str, str]], access: str) -> str | None:
-    """Takes the first register with that access off the list, else the first that at least has it."""
+    """Take the first register with that access off the list, else the first that at least has it."""
     wanted = set(access.replace("c", "")) & {"r", "w"}
     for exactly in (True, False):
         for n, (root, has) in enumerate(registers):
@@ -419,10 +431,32 @@ def _take(registers: list[tuple[str, str]], access: str) -> str | None:
     return None
 
 
+def _stored_cycles(
+    record: Record, entry: Mapping[str, Any], plain: Plain, source_kind: str, target_access: str
+) -> int | None:
+    """Return the latency from a source to stored data, None where the published figure does not tell."""
+    if source_kind == "M":
+        if target_access != "rw" or "addr" not in entry:
+            return None
+        through = plain.modify_memory.get(record.memory_bits, 0)
+        if through and "mem" in entry:
+            return int(entry["mem"]) - through
+        published = max(int(entry["addr"]), int(entry.get("addr_index", 0)))
+        return published - plain.modify.get(record.memory_bits, plain.modify[64])
+    kind = source_kind if source_kind in plain.store else str(record.memory_bits)
+    cycles = int(entry["cycles"]) - plain.store.get(kind, plain.store["64"])
+    if "MOVNT" in record.mnemonic:
+        # Published is the way to memory and back; the data can be stored as soon as with a plain store.
+        return 0
+    if source_kind in _VECTORS and record.memory_bits < 64 and cycles > _FORWARDING_FAILED:
+        return None
+    return cycles
+
+
 def _latencies(
     record: Record, shape: Shape, plain: Plain, same_reg: bool
 ) -> tuple[list[Latency], set[tuple[str, str]]]:
-    """Latencies between operands, and the pairs (to, from) for which only a lower bound is published."""
+    """Return latencies between operands, and the pairs (to, from) with only a lower bound."""
     names = _operand_names(record, shape)
     access = {o["name"]: o["access"] for o in record.data["operands"]}
     found: list[Latency] = []
@@ -436,23 +470,10 @@ def _latencies(
             bounds |= {(t, s) for t in targets for s in sources}
             continue
         if target_kind == "M":
-            if source_kind == "M":
-                if access[entry["to"]] != "rw" or "addr" not in entry:
-                    continue
-                through = plain.modify_memory.get(record.memory_bits, 0)
-                if through and "mem" in entry:
-                    cycles = int(entry["mem"]) - through
-                else:
-                    published = max(entry["addr"], entry.get("addr_index", 0))
-                    cycles = published - plain.modify.get(record.memory_bits, plain.modify[64])
-            else:
-                kind = source_kind if source_kind in plain.store else str(record.memory_bits)
-                cycles = int(entry["cycles"]) - plain.store.get(kind, plain.store["64"])
-                if "MOVNT" in record.mnemonic:
-                    # Published is the way to memory and back; the data can be stored as soon as with a plain store.
-                    cycles = 0
-                elif source_kind in _VECTORS and record.memory_bits < 64 and cycles > _FORWARDING_FAILED:
-                    continue
+            stored = _stored_cycles(record, entry, plain, source_kind, access[entry["to"]])
+            if stored is None:
+                continue
+            cycles = stored
         elif source_kind == "M":
             if "addr" not in entry and record.operands[-1:] != ("M",):
                 bounds |= {(t, s) for t in targets for s in sources}
@@ -478,10 +499,10 @@ def _latencies(
 
 
 def _kinds(record: Record, uops: int) -> dict[str, int]:
-    """µops by the kind of unit that they need, on cores of which no counter tells ports (Intel's Atom line).
+    """Return µops by the kind of unit that they need, for cores without port counters (Intel's Atom line).
 
-    The µops counted there are whole: one may load, compute and store. "load", "store_address" and "store_data" are what
-    the memory operands need, in halves if a 256-bit one counts twice; "branch", "vector" or "int" the rest.
+    The µops counted there are whole: one may load, compute and store. "load", "store_address" and "store_data" are
+    those that the memory operands need, in halves if a 256-bit one counts twice; "branch", "vector" or "int" the rest.
     """
     access = "".join(o["access"] for o in record.data["operands"] if o["type"] == "mem")
     halves = 2 if record.memory_bits == 256 and uops >= 2 else 1
@@ -498,10 +519,10 @@ def _kinds(record: Record, uops: int) -> dict[str, int]:
 
 
 def _count_fused_uops(records: list[Record]) -> None:
-    """Sets `retire_slots` on cores that have no counter of them, where one is published for every instruction.
+    """Set `retire_slots` on cores that have no counter of them, where one is published for every instruction.
 
-    If a plain store counts as one µop, what was counted are macro-operations as they retire (AMD, Intel's Atom line).
-    Else (Core 2) a load is taken to travel with a computation and the two µops of a store as one (Intel's optimization
+    If a plain store counts as one µop, the counts are macro-operations as they retire (AMD, Intel's Atom line). Else
+    (Core 2) a load is taken to travel with a computation and the two µops of a store as one (Intel's optimization
     manual on micro-fusion), but for sequences from microcode.
     """
     figures = [(r, f) for r in records for f in (r.data, *r.data["variants"].values()) if "uops" in f]
@@ -543,7 +564,7 @@ def _entry(record: Record, shape: Shape, figures: dict[str, Any], latency: list[
 
 
 def _implausible(record: Record, figures: dict[str, Any]) -> str:
-    """Why figures cannot be right, or are no use, "" if they can.
+    """Return why figures cannot be right, or are of no use, or "" if they are.
 
     Micro-fusion joins at most two µops (a gather's loads are one fused µop). Microcode is measured with some noise,
     which hardly matters among that many µops.
@@ -617,7 +638,7 @@ def _convert(
 
 
 def _default_agen(entries: dict[tuple[str, ...], Entry]) -> dict[tuple[str, ...], Entry]:
-    """lea has figures for each make of address only; the commonest stands for all that are not listed."""
+    """Return entries of lea with the commonest address kind as the default for kinds that are not listed."""
     if () not in entries and ("agen:B_D8",) in entries:
         entries[()] = entries[("agen:B_D8",)]
     return entries
@@ -676,7 +697,7 @@ def _add(
 
 
 def _jumps(record: Record) -> tuple[str, ...]:
-    """The jumps that a record's instruction fuses with, as the decoder calls them."""
+    """Return the jumps that a record's instruction fuses with, as the decoder calls them."""
     names = set()
     for jump in record.data.get("macro_fusible_with", ()):
         name = str(jump).split()[0]
@@ -687,7 +708,7 @@ def _jumps(record: Record) -> tuple[str, ...]:
 
 
 def _fusion_classes(records: list[Record]) -> dict[tuple[str, ...], str]:
-    """A name for each set of jumps: after the first instruction in alphabetical order that fuses with them."""
+    """Name each set of jumps after the first instruction in alphabetical order that fuses with them."""
     members = defaultdict(set)
     for record in records:
         if jumps := _jumps(record):
@@ -698,7 +719,7 @@ def _fusion_classes(records: list[Record]) -> dict[tuple[str, ...], str]:
 def _fill_bounds(
     full: dict[str, dict[tuple[str, ...], Entry]], bounds: dict[tuple[str, tuple[str, ...]], set[tuple[str, str]]]
 ) -> None:
-    """Gives the register form's latency to pairs from memory of which only a lower bound is published, or nothing."""
+    """Replace lower bounds of latencies from memory by the register form's latency, or drop them."""
     from incc.models.notation import parse_latency
 
     for (key, conditions), pairs in bounds.items():

@@ -32,10 +32,10 @@ class _Malformed(Exception):
 
 
 def read(path: str, arch: str, keep_going: bool, skipped: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(file and line, record) of each instruction that was measured on the core that uops.info calls `arch`.
+    """Yield (file and line, record) of each instruction that was measured on the core that uops.info calls `arch`.
 
-    Raises ImportFailed for XML that is not well-formed, a file without that core, and the first instruction that
-    cannot be understood; with `keep_going` these instructions are listed in `skipped` instead.
+    Raises ImportFailed for XML that is not well-formed, a file without that core, and the first instruction that cannot
+    be understood; with `keep_going` these instructions are listed in `skipped` instead.
     """
     known: set[str] = set()
     found = False
@@ -63,7 +63,7 @@ def read(path: str, arch: str, keep_going: bool, skipped: list[str]) -> Iterator
 
 
 def _instructions(path: str) -> Iterator[tuple[int, Element]]:
-    """(line, element with all that is in it) of each <instruction>. Raises ImportFailed."""
+    """Yield (line, element with its children) of each <instruction>. Raises ImportFailed."""
     parser = expat.ParserCreate()
     done: list[tuple[int, Element]] = []
     stack: list[Element] = []
@@ -132,7 +132,7 @@ def _number(element: Element, name: str) -> int:
 
 
 def _record(instruction: Element, arch: str) -> dict[str, Any] | None:
-    """The record of one instruction, None without measurements on that core."""
+    """Return the record of one instruction, None without measurements on that core."""
     measurement = next(
         (
             m
@@ -163,7 +163,7 @@ def _record(instruction: Element, arch: str) -> dict[str, Any] | None:
 
 
 def _figures(instruction: Element, measurement: Element, suffix: str, arch: str) -> dict[str, Any]:
-    """What was counted; `suffix` names the variant. A variant without `ports` was not resolved to ports."""
+    """Return the counts of a variant, which `suffix` names. A variant without `ports` was not resolved to ports."""
     values = measurement[1]
     figures: dict[str, Any] = {"uops": _number(measurement, "uops" + suffix)}
     retired = "uops_retire_slots" + suffix
@@ -224,7 +224,7 @@ def _operand(instruction: Element, operand: Element) -> dict[str, Any]:
 
 
 def _latency(element: Element, names: dict[str, str]) -> dict[str, Any]:
-    """One latency; the shortest where a range was measured. An upper bound only counts as the figure."""
+    """Return one latency; the shortest where a range was measured. An upper bound only counts as the figure."""
     try:
         entry: dict[str, Any] = {"from": names[_attribute(element, "start_op")]}
         entry["to"] = names[_attribute(element, "target_op")]
