@@ -67,7 +67,6 @@ def stale(entries: Sequence[Entry]) -> tuple[dict[str, str], list[str]]:
     made the same output. If not a single source or output exists, the build was a temporary one, or another machine's,
     which proves nothing about a single report.
     """
-    notes: list[str] = []
     reasons: dict[str, str] = {}
     sources = {e.report: whole(e.folder, e.source) for e in entries if e.folder and _is_file(e.source)}
     outputs = {e.report: whole(e.folder, e.output) for e in entries if e.folder and _is_file(e.output)}
@@ -90,14 +89,18 @@ def stale(entries: Sequence[Entry]) -> tuple[dict[str, str], list[str]]:
                 digests[output] = manifest.digest_of(output)
             if _has_changed(entry, output, digests[output]):
                 reasons[entry.report] = f"{entry.output} has changed since"
+    return reasons, _notes_on_missing(bool(sources), bool(there_sources), bool(outputs), bool(there_outputs))
+
+
+def _notes_on_missing(sources: bool, there_sources: bool, outputs: bool, there_outputs: bool) -> list[str]:
     if outputs and not there_outputs:
-        notes.append(
+        return [
             "Nothing of what these commands made is there any more, as after a build in a temporary folder: whether "
             "reports are stale cannot be told, and all count."
-        )
-    elif sources and not there_sources:
-        notes.append("No source is there any more: whether reports are stale is told by outputs alone.")
-    return reasons, notes
+        ]
+    if sources and not there_sources:
+        return ["No source is there any more: whether reports are stale is told by outputs alone."]
+    return []
 
 
 def _existing(paths: Iterable[str]) -> set[str]:
