@@ -316,11 +316,8 @@ def _values(names: Iterable[str], a: Entry | None, b: Entry | None, pair: _Pair 
         elements = b.kernel.elements if b else None
         if (pair.parts_a or pair.parts_b) and elements and change.basis == "element":
             # The cycles of all loops that do the work count.
-            for values, cycles in ((first, change.cycles_a), (second, change.cycles_b)):
-                if cycles is not None and "cycles" in values:
-                    values["cycles"] = round(cycles * elements.per_iteration, 6)
-                if cycles is not None and "cycles_per_element" in values:
-                    values["cycles_per_element"] = cycles
+            _set_cycles(first, change.cycles_a, elements.per_iteration)
+            _set_cycles(second, change.cycles_b, elements.per_iteration)
     values = dict(first if b is None else second)
     values |= {f"{name}_a": value for name, value in first.items()}
     values |= {f"{name}_b": value for name, value in second.items()}
@@ -331,6 +328,13 @@ def _values(names: Iterable[str], a: Entry | None, b: Entry | None, pair: _Pair 
         values |= dict.fromkeys(("ratio", "work", "confidence"))
         values |= {"outcome": "removed" if b is None else "added", "matched_by": "", "basis": "", "causes": ""}
     return _Values(values, first)
+
+
+def _set_cycles(values: dict[str, Value], cycles: float | None, elements: float) -> None:
+    if cycles is not None and "cycles" in values:
+        values["cycles"] = round(cycles * elements, 6)
+    if cycles is not None and "cycles_per_element" in values:
+        values["cycles_per_element"] = cycles
 
 
 def _of(names: Iterable[str], entry: Entry | None) -> dict[str, Value]:
@@ -449,10 +453,19 @@ def _percent(first: Value, second: Value) -> str:
 
 def _notes(sides: Sequence[Side], rows: Sequence[_Row]) -> list[str]:
     """Return notes on the comparison as a whole."""
-    from incc.report.wording import listed
-
     notes = [f"{side.info.label}: {note}" for side in sides for note in side.info.notes]
     notes += [f"{side.info.label}: {side.info.problem}" for side in sides if side.info.problem]
+    notes += [*_core_notes(sides, rows), *_version_notes(sides)]
+    for number, side in enumerate(sides[1:], 1):
+        others = any(each.entries for each in sides[:number])
+        if side.entries and others and not any(row.pairs[number] for row in rows):
+            notes.append(f"no kernel of {side.info.label} was found in {sides[0].info.label}")
+    return notes
+
+
+def _core_notes(sides: Sequence[Side], rows: Sequence[_Row]) -> list[str]:
+    from incc.report.wording import listed
+
     cores = {
         side.info.label: listed(list(dict.fromkeys(model.name for model in side.info.models)))
         for side in sides
@@ -465,7 +478,14 @@ def _notes(sides: Sequence[Side], rows: Sequence[_Row]) -> list[str]:
         ]
         if all(label == core for label, core in cores.items()):
             words = [listed(list(cores))]
-        notes.append(f"{', '.join(words)}: cycles are of different cores")
+        return [f"{', '.join(words)}: cycles are of different cores"]
+    return []
+
+
+def _version_notes(sides: Sequence[Side]) -> list[str]:
+    from incc.report.wording import listed
+
+    notes = []
     versions: dict[str, dict[str, None]] = {}
     for side in sides:
         for model in side.info.models:
@@ -475,8 +495,4 @@ def _notes(sides: Sequence[Side], rows: Sequence[_Row]) -> list[str]:
             notes.append(
                 f"the model of {name} changed (versions {listed(list(model_versions))}): so may cycles of the same code"
             )
-    for number, side in enumerate(sides[1:], 1):
-        others = any(each.entries for each in sides[:number])
-        if side.entries and others and not any(row.pairs[number] for row in rows):
-            notes.append(f"no kernel of {side.info.label} was found in {sides[0].info.label}")
     return notes

@@ -113,28 +113,11 @@ def rank(inputs: Sequence[str], build: Build, profiles: Sequence[Told], settings
     rows.sort(key=_order(settings.sort, weighed is not None))
     shown = [row for row, _ in rows]
     kernels = [m.seen for _, some in rows for m in some]
-    models = Counter(seen.unit.model.name for seen in kernels)
     return r.Ranking(
         schema_version=RANKING_VERSION,
         tool=Tool(name="incc-report", version=__version__),
         inputs=list(inputs),
-        totals=r.Totals(
-            reports=build.reports,
-            units=build.units,
-            kernels=len(kernels),
-            rows=len(rows),
-            loops=loops,
-            left_out=build.left_out,
-            system_loops=build.system_loops,
-            unknown=sum(len(seen.kernel.unknown_instructions) for seen in kernels),
-            refused=sum(len(seen.kernel.refused) for seen in kernels),
-            replaced=build.replaced,
-            pending=build.pending,
-            without_lines=sum(
-                seen.kernel.source is None and seen.unit.way in _WAYS_WITH_LINES_BY_OPTION for seen in kernels
-            ),
-            models=[name for name, _ in sorted(models.items(), key=lambda item: (-item[1], item[0]))],
-        ),
+        totals=_totals(build, kernels, len(rows), loops),
         hotness=weighed.hotness if weighed else None,
         where=settings.where.text if settings.where else "",
         sort=settings.sort,
@@ -146,6 +129,27 @@ def rank(inputs: Sequence[str], build: Build, profiles: Sequence[Told], settings
         stale_shown=settings.stale,
         unread=build.unread,
         notes=build.notes,
+    )
+
+
+def _totals(build: Build, kernels: Sequence[Seen], row_count: int, loops: int) -> r.Totals:
+    models = Counter(seen.unit.model.name for seen in kernels)
+    return r.Totals(
+        reports=build.reports,
+        units=build.units,
+        kernels=len(kernels),
+        rows=row_count,
+        loops=loops,
+        left_out=build.left_out,
+        system_loops=build.system_loops,
+        unknown=sum(len(seen.kernel.unknown_instructions) for seen in kernels),
+        refused=sum(len(seen.kernel.refused) for seen in kernels),
+        replaced=build.replaced,
+        pending=build.pending,
+        without_lines=sum(
+            seen.kernel.source is None and seen.unit.way in _WAYS_WITH_LINES_BY_OPTION for seen in kernels
+        ),
+        models=[name for name, _ in sorted(models.items(), key=lambda item: (-item[1], item[0]))],
     )
 
 

@@ -12,7 +12,7 @@ from incc.report import types as t
 from incc.report.folder import manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,16 +67,13 @@ def stale(entries: Sequence[Entry]) -> tuple[dict[str, str], list[str]]:
     made the same output. If not a single source or output exists, the build was a temporary one, or another machine's,
     which proves nothing about a single report.
     """
-    notes: list[str] = []
     reasons: dict[str, str] = {}
     sources = {e.report: whole(e.folder, e.source) for e in entries if e.folder and _is_file(e.source)}
     outputs = {e.report: whole(e.folder, e.output) for e in entries if e.folder and _is_file(e.output)}
-    there_sources = {path for path in set(sources.values()) if os.path.exists(path)}
-    there_outputs = {path for path in set(outputs.values()) if os.path.exists(path)}
-    later: dict[str, Entry] = {}
-    for entry in sorted(entries, key=lambda e: e.order):
-        if entry.report in outputs:
-            later[outputs[entry.report]] = entry
+    there_sources = _existing(sources.values())
+    there_outputs = _existing(outputs.values())
+    in_order = sorted(entries, key=lambda e: e.order)
+    later = {outputs[entry.report]: entry for entry in in_order if entry.report in outputs}
     digests: dict[str, str] = {}
     for entry in entries:
         source, output = sources.get(entry.report), outputs.get(entry.report)
@@ -90,16 +87,28 @@ def stale(entries: Sequence[Entry]) -> tuple[dict[str, str], list[str]]:
         elif output and entry.digest and output in there_outputs:
             if output not in digests:
                 digests[output] = manifest.digest_of(output)
-            if digests[output] and digests[output] != entry.digest and not _is_stripped(entry, output):
+            if _has_changed(entry, output, digests[output]):
                 reasons[entry.report] = f"{entry.output} has changed since"
+    return reasons, _notes_on_missing(bool(sources), bool(there_sources), bool(outputs), bool(there_outputs))
+
+
+def _notes_on_missing(sources: bool, there_sources: bool, outputs: bool, there_outputs: bool) -> list[str]:
     if outputs and not there_outputs:
-        notes.append(
+        return [
             "Nothing of what these commands made is there any more, as after a build in a temporary folder: whether "
             "reports are stale cannot be told, and all count."
-        )
-    elif sources and not there_sources:
-        notes.append("No source is there any more: whether reports are stale is told by outputs alone.")
-    return reasons, notes
+        ]
+    if sources and not there_sources:
+        return ["No source is there any more: whether reports are stale is told by outputs alone."]
+    return []
+
+
+def _existing(paths: Iterable[str]) -> set[str]:
+    return {path for path in set(paths) if os.path.exists(path)}
+
+
+def _has_changed(entry: Entry, output: str, digest: str) -> bool:
+    return bool(digest) and digest != entry.digest and not _is_stripped(entry, output)
 
 
 def _is_stripped(entry: Entry, output: str) -> bool:
