@@ -97,11 +97,11 @@ def _together(names: list[str]) -> list[str]:
             runs[-1].append((stem, number))
         else:
             runs.append([(stem, number)])
-    found = []
+    shortened = []
     for run in runs:
         stem, first = run[0]
-        found += [f"{stem}{first}-{run[-1][1]}"] if len(run) > 2 else [f"{stem}{number}" for stem, number in run]
-    return found
+        shortened += [f"{stem}{first}-{run[-1][1]}"] if len(run) > 2 else [f"{stem}{number}" for stem, number in run]
+    return shortened
 
 
 def _vector(kernel: t.Kernel) -> str:

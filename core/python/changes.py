@@ -25,11 +25,11 @@ def parse(text: str) -> Change:
     reported as a ValueError when the change is applied.
     """
     try:
-        found = _LANGUAGE.parse_string(text, parse_all=True)
+        match = _LANGUAGE.parse_string(text, parse_all=True)
     except pp.ParseBaseException as error:
         wanted = error.msg.removeprefix("Expected ").replace("end of text", "nothing more")
         raise ValueError(f"what-if {text!r}: column {error.column}: expected {wanted}") from None
-    kind, name, operator, value = found
+    kind, name, operator, value = match
     title = f"with {' '.join(text.split())}"
     match kind:
         case "port":

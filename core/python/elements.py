@@ -132,17 +132,17 @@ def of_compiler(loop: CompiledLoop) -> Elements | None:
 def work(result: KernelResult) -> Work:
     """Return the work of one kernel by itself."""
     kernel = result.kernel
-    known = isa(kernel.isa).operation
-    operations = [known(instruction.mnemonic) for instruction in kernel.instructions]
-    found = core.streams(result.bound)
+    operation = isa(kernel.isa).operation
+    operations = [operation(instruction.mnemonic) for instruction in kernel.instructions]
+    streams = core.streams(result.bound)
     flow = _Flow(kernel, operations)
     counted = _operations(kernel, operations, flow)
     region = kernel.region
     whole = region is None or len(set(region.lines)) == len(region.body_lines)
-    groups = tuple(_groups(found, flow, whole))
+    groups = tuple(_groups(streams, flow, whole))
     vector_bytes = max(
         [a.width // 8 for i in kernel.instructions if (a := i.arithmetic) is not None and a.packed]
-        + [s.size for s in found if s.size > 8],
+        + [s.size for s in streams if s.size > 8],
         default=0,
     )
     units = 0
@@ -161,7 +161,7 @@ def work(result: KernelResult) -> Work:
         operations=counted,
         chases=_chases(kernel),
         copies=_copies(kernel),
-        stores=any(s.store and s.step for s in found),
+        stores=any(s.store and s.step for s in streams),
         whole=whole,
         pace=kernel.pace
         if _fits(kernel.pace, groups, units if whole and (units > 1 or not vector_bytes) else 0)
@@ -264,11 +264,11 @@ class _Flow:
                 for a in instruction.registers
                 if a.register.kind == "vector" and (a.read if store else a.write)
             ]
-            found = {
+            widths = {
                 self._origin(root, number, _FURTHEST) if store else self._use(root, number, _FURTHEST) for root in roots
             }
-            found.discard(0)
-            bits = min(found, default=0)
+            widths.discard(0)
+            bits = min(widths, default=0)
         if not bits:
             # The elements of a vector register are not smaller than a byte and scalars are what they are.
             return size if size <= 8 else 0
@@ -293,8 +293,8 @@ class _Flow:
         sources = [
             a.register.root for a in self._instructions[writer].registers if a.register.kind == "vector" and a.read
         ]
-        found = {self._origin(source, writer, further - 1) for source in sources} - {0}
-        return min(found, default=0)
+        widths = {self._origin(source, writer, further - 1) for source in sources} - {0}
+        return min(widths, default=0)
 
     def _use(self, root: str, number: int, further: int) -> int:
         """Return the element width in bits with which a register is read after instruction `number` wrote it.
@@ -304,7 +304,7 @@ class _Flow:
         n = len(self._instructions)
         readers, writers = self._readers.get(root, ()), self._writers.get(root, ())
         last = min([(w - number - 1) % n for w in writers if w != number], default=n)
-        found: set[int] = set()
+        widths: set[int] = set()
         for reader in readers:
             if reader == number or (reader - number - 1) % n > last:
                 continue
@@ -315,11 +315,11 @@ class _Flow:
             if bits < 0 and further:
                 for access in self._instructions[reader].registers:
                     if access.register.kind == "vector" and access.write:
-                        found.add(self._use(access.register.root, reader, further - 1))
+                        widths.add(self._use(access.register.root, reader, further - 1))
             else:
-                found.add(max(bits, 0))
-        found.discard(0)
-        return min(found, default=0)
+                widths.add(max(bits, 0))
+        widths.discard(0)
+        return min(widths, default=0)
 
     def counts(self, number: int) -> bool:
         """Return True if the instruction advances a register by a loop invariant."""
@@ -579,12 +579,12 @@ def surroundings(kernel: Kernel, function: Sequence[Origin], others: Iterable[in
     apart = set(others)
     place_of = {origin.line: origin.place for origin in function}
     inside = set(kernel.region.body_lines) if kernel.region else set()
-    known = isa(kernel.isa)
+    instruction_set = isa(kernel.isa)
     lanes = []
     computed: dict[str, int] = {}
     kinds: dict[tuple[str, str], int] = {}
     for instruction in kernel.instructions:
-        operation = known.operation(instruction.mnemonic)
+        operation = instruction_set.operation(instruction.mnemonic)
         if operation is None or operation.kind == "unpack" or (operation.kind == "convert" and not operation.packed):
             lanes.append(0)
             continue
@@ -608,7 +608,7 @@ def surroundings(kernel: Kernel, function: Sequence[Origin], others: Iterable[in
         if not place or line in inside or line in apart:
             continue
         remains |= memory and place in accessed
-        operation = known.operation(origin.mnemonic)
+        operation = instruction_set.operation(origin.mnemonic)
         if operation is None or operation.kind == "convert" or not operation.floating:
             continue
         if place.rpartition(" ")[0] in lines:

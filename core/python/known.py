@@ -46,39 +46,41 @@ class Known:
 
     def bounds(self, bound: BoundKernel) -> Bounds:
         """Return `core.bounds`."""
-        found: Bounds = self._of(bound, ("bounds",), lambda: core.bounds(bound))
-        return found
+        result: Bounds = self._of(bound, ("bounds",), lambda: core.bounds(bound))
+        return result
 
     def analyze(self, bound: BoundKernel) -> Analysis:
         """Return `core.analyze`."""
-        found: Analysis = self._of(bound, ("analyze",), lambda: core.analyze(bound))
-        return found
+        result: Analysis = self._of(bound, ("analyze",), lambda: core.analyze(bound))
+        return result
 
     def bounds_and_simulation(self, bound: BoundKernel) -> tuple[Bounds, Simulation]:
         """Return `core.bounds_and_simulation`."""
-        found: tuple[Bounds, Simulation]
-        found = self._of(bound, ("bounds and simulation",), lambda: core.bounds_and_simulation(bound))
-        return found
+        result: tuple[Bounds, Simulation]
+        result = self._of(bound, ("bounds and simulation",), lambda: core.bounds_and_simulation(bound))
+        return result
 
     def simulate(self, bound: BoundKernel, **options: Any) -> Simulation:
         """Return `core.simulate`."""
-        found: Simulation
-        found = self._of(bound, ("simulate", *options.items()), lambda: core.simulate(bound, **options))
-        return found
+        result: Simulation
+        result = self._of(bound, ("simulate", *options.items()), lambda: core.simulate(bound, **options))
+        return result
 
     def cold_run(self, bound: BoundKernel, iterations: int, **options: Any) -> Simulation:
         """Return `core.cold_run`; the options must be hashable."""
-        asked = ("cold run", iterations, *options.items())
-        found: Simulation = self._of(bound, asked, lambda: core.cold_run(bound, iterations, **options))
-        return found
+        request = ("cold run", iterations, *options.items())
+        result: Simulation = self._of(bound, request, lambda: core.cold_run(bound, iterations, **options))
+        return result
 
     def waits(self, bound: BoundKernel, instructions: int) -> Waits:
         """Return the `waits` of a run that is recorded for them. Raises what `core.simulate` raises."""
         from incc.core.waits import waits
 
-        found: Waits
-        found = self._of(bound, ("waits", instructions), lambda: waits(core.simulate(bound, record=True), instructions))
-        return found
+        result: Waits
+        result = self._of(
+            bound, ("waits", instructions), lambda: waits(core.simulate(bound, record=True), instructions)
+        )
+        return result
 
     def once(self, what: str, of: object, make: Callable[[], Any]) -> Any:
         """Return a value derived from one of these results, cached under its name."""
@@ -90,19 +92,19 @@ class Known:
             self._found[key] = make(), of
         return self._found[key][0]
 
-    def _of(self, bound: BoundKernel, asked: tuple[object, ...], find: Callable[[], Any]) -> Any:
+    def _of(self, bound: BoundKernel, request: tuple[object, ...], find: Callable[[], Any]) -> Any:
         if bound is not self._last:
             try:
                 self._contents = self._contents_of(bound)
             except (AttributeError, ValueError):  # not all of it is set, or by no number: the core says what is wrong
                 return find()
             self._last = bound
-        key = (self._contents, *asked)
+        key = (self._contents, *request)
         if key not in self._found:
-            found = find()
+            result = find()
             if len(self._found) >= MOST:
                 self._found.clear()
-            self._found[key] = found
+            self._found[key] = result
         return self._found[key]
 
     def _contents_of(self, bound: BoundKernel) -> bytes:

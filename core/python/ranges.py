@@ -170,8 +170,8 @@ def find_range(result: KernelResult, ways: Ways | None = None) -> KernelRange | 
         return None
     least = min([result.cycles, *[cause.least for cause in causes]])
     ends = [cause.most for cause in causes]
-    known = [end for end in ends if end is not None]
-    most = None if len(known) < len(ends) else max([result.cycles, most_of_all, *known])
+    finite = [end for end in ends if end is not None]
+    most = None if len(finite) < len(ends) else max([result.cycles, most_of_all, *finite])
     return KernelRange(least, most, tuple(causes))
 
 
@@ -237,7 +237,7 @@ def _aliasing(result: KernelResult, flow: Dataflow, changes: dict[str, object]) 
 
 def meetings(kernel: Kernel, bound: BoundKernel, flow: Dataflow) -> tuple[Meeting, ...]:
     """Return for each load the last store before it that may write to the same place; the module lists likely pairs."""
-    found: list[Meeting] = []
+    pairs: list[Meeting] = []
     if not kernel.is_loop or len(flow.loads) * len(flow.stores) > MOST_PAIRS:
         return ()
     for load in flow.loads:
@@ -251,11 +251,11 @@ def meetings(kernel: Kernel, bound: BoundKernel, flow: Dataflow) -> tuple[Meetin
                 store = stores[-1]
                 values = _value(bound, store, VALUE_STORE), _value(bound, load, VALUE_LOAD)
                 if min(values) >= 0:
-                    found.append(
+                    pairs.append(
                         Meeting(store=store.instruction, load=load.instruction, distance=distance, values=values)
                     )
                 break
-    return tuple(found)
+    return tuple(pairs)
 
 
 def _value(bound: BoundKernel, access: Access, kind: int) -> int:
@@ -398,8 +398,8 @@ def rare_calls(result: KernelResult, ways: Ways | None) -> tuple[Instruction, ..
     """Return the calls on the paths through a loop if its likeliest path calls nothing."""
     if ways is None or any(instruction.branch == "call" for instruction in result.kernel.instructions):
         return ()
-    found = {i.line: i for way in ways.ways for i in way.result.kernel.instructions if i.branch == "call"}
-    return tuple([found[line] for line in sorted(found)])
+    calls = {i.line: i for way in ways.ways for i in way.result.kernel.instructions if i.branch == "call"}
+    return tuple([calls[line] for line in sorted(calls)])
 
 
 def without_rare(result: KernelResult, ways: Ways | None) -> Ways | None:
@@ -452,11 +452,11 @@ def _branching(result: KernelResult, ways: Ways) -> Branching:
         for line, _ in way.path.branches:
             branch = at.get(line)
             depends = DATA if branch is None else conditions.get(branch, DATA)
-            known = 0 if branch is None else known_after(way.result, branch)
+            ready = 0 if branch is None else known_after(way.result, branch)
             before = forks.get(line)
             if before is not None:
-                depends, known = max(depends, before.depends), max(known, before.known_after)
-            forks[line] = Fork(line, depends, known)
+                depends, ready = max(depends, before.depends), max(ready, before.known_after)
+            forks[line] = Fork(line, depends, ready)
     lines = [instruction.line for instruction in result.kernel.instructions]
     likeliest = [fork for line, fork in forks.items() if line in lines and fork.depends == DATA]
     ordered = tuple([forks[line] for line in sorted(forks)])

@@ -76,13 +76,13 @@ def simulate(scenario: Scenario, known: Known | None = None) -> Simulation:
     return (known or core).simulate(scenario.bound, **scenario.assumed)
 
 
-def applicable(asked: Sequence[Change], kernel: Kernel, bound: BoundKernel) -> tuple[list[Change], list[str]]:
+def applicable(requested: Sequence[Change], kernel: Kernel, bound: BoundKernel) -> tuple[list[Change], list[str]]:
     """Return the changes that apply to a kernel, and the reasons why the others do not.
 
     Raises ValueError for changes that are impossible on this core.
     """
     changes, reasons = [], []
-    for change in asked:
+    for change in requested:
         try:
             change.apply(Scenario(kernel, bound, {}))
             changes.append(change)
@@ -96,7 +96,7 @@ def what_ifs(
     bound: BoundKernel,
     analysis: Analysis,
     base: Simulation,
-    asked: Sequence[Change] = (),
+    requested: Sequence[Change] = (),
     usual: bool = True,
     known: Known | None = None,
 ) -> tuple[WhatIf, ...]:
@@ -118,23 +118,23 @@ def what_ifs(
         RuntimeError: as `simulate` does.
     """
     start = Scenario(kernel, bound, {})
-    names = {c.name for c in asked}
+    names = {c.name for c in requested}
     trials = _Trials(start, analysis, base, known)
     tried = [c for c in changes(bound, analysis, base) if c.name not in names] if usual else []
-    found = [WhatIf(name=c.name, text=c.text, cycles=trials.cycles(c), asked=False) for c in tried]
-    found += [
+    results = [WhatIf(name=c.name, text=c.text, cycles=trials.cycles(c), asked=False) for c in tried]
+    results += [
         WhatIf(name=c.name, text=c.text, cycles=simulate(c.apply(start), known).cycles_per_iteration, asked=True)
-        for c in asked
+        for c in requested
     ]
-    if len(asked) > 1:
+    if len(requested) > 1:
         together = start
-        for change in asked:
+        for change in requested:
             together = change.apply(together)
-        name = ", ".join(c.name for c in asked)
-        text = f"all together: {', '.join(c.text for c in asked)}"
-        found.append(WhatIf(name=name, text=text, cycles=simulate(together, known).cycles_per_iteration, asked=True))
+        name = ", ".join(c.name for c in requested)
+        text = f"all together: {', '.join(c.text for c in requested)}"
+        results.append(WhatIf(name=name, text=text, cycles=simulate(together, known).cycles_per_iteration, asked=True))
     # Stable: of equal ones the more tangible change, which is tried first, stays in front.
-    return tuple(sorted(found, key=lambda w: w.cycles))
+    return tuple(sorted(results, key=lambda w: w.cycles))
 
 
 class _Trials:
@@ -159,13 +159,13 @@ class _Trials:
 
     def cycles(self, change: Change) -> Fraction:
         """Return the cycles per iteration after a change. Raises RuntimeError as `simulate` does."""
-        found = self.known.get(change.name)
-        if found is None:
-            found = self.base.cycles_per_iteration
+        cycles = self.known.get(change.name)
+        if cycles is None:
+            cycles = self.base.cycles_per_iteration
             if not self._is_hopeless(change):
-                found = simulate(change.apply(self.start), self.before).cycles_per_iteration
-            self.known[change.name] = found
-        return found
+                cycles = simulate(change.apply(self.start), self.before).cycles_per_iteration
+            self.known[change.name] = cycles
+        return cycles
 
     def _is_hopeless(self, change: Change) -> bool:
         if max([getattr(self.analysis, name) for name in change.keeps], default=0) >= self.enough:

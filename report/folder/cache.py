@@ -68,8 +68,8 @@ def cache_folder(environment: Mapping[str, str]) -> str:
 
 def cache_size(environment: Mapping[str, str]) -> int:
     """Return the size limit of the cache in bytes: $INCC_CACHE_SIZE, a number with an optional suffix k, M or G."""
-    found = bytes_of(environment.get("INCC_CACHE_SIZE", ""))
-    return DEFAULT_SIZE if found is None else found
+    size = bytes_of(environment.get("INCC_CACHE_SIZE", ""))
+    return DEFAULT_SIZE if size is None else size
 
 
 def bytes_of(text: str) -> int | None:
@@ -95,12 +95,12 @@ class UnitCache:
         try:
             with open(path, "rb") as file:
                 data = file.read()
-            found = _unpack(data)
-            if found is not None:
+            entry = _unpack(data)
+            if entry is not None:
                 os.utime(path)
         except OSError:
             return None
-        return found
+        return entry
 
     def store(self, key: str, entry: Cached) -> bool:
         """Store an entry; return True on success."""
@@ -190,8 +190,8 @@ def _checksum(data: bytes) -> bytes:
 
 def _scan(folder: str) -> list[os.DirEntry[str]]:
     try:
-        with os.scandir(folder) as found:
-            return list(found)
+        with os.scandir(folder) as entries:
+            return list(entries)
     except OSError:
         return []
 

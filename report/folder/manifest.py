@@ -100,7 +100,7 @@ def read(folder: str) -> dict[str, Entry]:
             data = file.read()
     except FileNotFoundError:
         return {}
-    found: dict[str, Entry] = {}
+    entries: dict[str, Entry] = {}
     for line in data.splitlines():
         try:
             fields = json.loads(line)
@@ -115,9 +115,9 @@ def read(folder: str) -> dict[str, Entry]:
             continue  # not in this folder: nothing of ours
         values["command"] = tuple(command)
         entry = Entry(**values)
-        found.pop(entry.report, None)
-        found[entry.report] = entry
-    return found
+        entries.pop(entry.report, None)
+        entries[entry.report] = entry
+    return entries
 
 
 def compact(folder: str, gone: Iterable[str] = ()) -> None:

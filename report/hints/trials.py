@@ -49,13 +49,13 @@ def _main_loops(kernels: Sequence[t.Kernel]) -> dict[Key, t.Kernel]:
     The other loops run its remaining iterations. Loops without lines cannot be distinguished, so one per function
     represents them.
     """
-    found: dict[Key, t.Kernel] = {}
+    main: dict[Key, t.Kernel] = {}
     for kernel in kernels:
         if kernel.is_loop:
             key = _key(kernel)
-            if key not in found or _work(kernel) > _work(found[key]):
-                found[key] = kernel
-    return found
+            if key not in main or _work(kernel) > _work(main[key]):
+                main[key] = kernel
+    return main
 
 
 def _key(kernel: t.Kernel) -> Key:
@@ -72,16 +72,16 @@ def _become(old: Mapping[Key, t.Kernel], kernels: Sequence[t.Kernel]) -> dict[Ke
 
     Candidates are in the same function and file, or anywhere if the loop is the only one of its function.
     """
-    found: dict[Key, t.Kernel] = {}
+    successors: dict[Key, t.Kernel] = {}
     for kernel in kernels:
         function, file, line = _key(kernel)
         own = [key for key in old if key[0] == function]
         near = own if len(own) == 1 else [key for key in own if key[1] == file and abs(key[2] - line) <= NEAR]
         if kernel.is_loop and near:
             key = min(near, key=lambda k: abs(k[2] - line))
-            if key not in found or _work(kernel) > _work(found[key]):
-                found[key] = kernel
-    return found
+            if key not in successors or _work(kernel) > _work(successors[key]):
+                successors[key] = kernel
+    return successors
 
 
 def _work(kernel: t.Kernel) -> float:
