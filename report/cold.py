@@ -47,7 +47,7 @@ def _cold_report(result: KernelResult, run: Simulation, statistics: Statistics) 
             store_buffer=stalls.store_buffer,
             group=stalls.group,
             front_end=stalls.no_uops,
-            other=0,  # the causes are all
+            other=0,  # the causes above are complete
         ),
         dispatched=_histogram(statistics.dispatched),
         issued=_histogram(statistics.issued),

@@ -234,7 +234,7 @@ def _of_form(model: MachineModel, name: str, bits: int, forms: Iterable[str]) ->
     if form is None:
         return None
     used = {port for ports, _ in form.uops for port in ports.split(",")}
-    # What a load or store would do is in rows of their own.
+    # Loads and stores have separate rows.
     latency = sorted(cycles for _, source, cycles in form.latency if source != "m")
     unit = form.attributes.get("unit") or (model.resources[0] if model.resources else None)
     return t.CoreWork(

@@ -101,7 +101,7 @@ def kernel_report(
     region = kernel.region
     fixed_ports = result.settings.fixed_ports
     unknown = result.unknown
-    # Where no steady state was wanted, nothing is said of one.
+    # Without a steady state the report has no figures of one.
     steady = result.settings.steady
     bounds = verdict.bounds(result, explained=steady)
     spread = find_range(result, ways) if steady else None
@@ -360,7 +360,7 @@ def _instructions(
     path = analysis.critical_path
     on_path = figures.cycles_by_instruction(analysis.critical_path_instructions, path)
     if analysis.critical_path_instructions:
-        # What the steps do not account for passes before the first value of the path is ready.
+        # Cycles outside the steps pass before the path's first value is ready.
         start = analysis.critical_path_cycles - sum(step.latency for step in path)
         on_path[path[0].producer if path else analysis.critical_path_instructions[0]] += start
     in_chain: dict[int, int] = {}
@@ -386,7 +386,7 @@ def _instructions(
         if uops not in uop_texts:
             uop_texts[uops] = _port_usage(uops, bound), own_throughput(uops, bound.n_ports)
         usage, throughput = uop_texts[uops]
-        # What an instruction does is told by its form and the kinds of its µops.
+        # The form and the kinds of its µops determine an instruction's work.
         kinds = tuple(bound.uop_kind[first:last])
         if (key := (instruction.form, kinds, uops)) not in works:
             works[key] = _works(kernel, bound, i)
@@ -447,7 +447,7 @@ def _works(kernel: Kernel, bound: BoundKernel, i: int) -> list[str]:
     terms: dict[int, dict[str, None]] = {}
     for u in range(bound.uop_start[i], bound.uop_start[i + 1]):
         terms.setdefault(bound.uop_ports[u], {})[verdict.use_of(kernel, instruction, bound.uop_kind[u])] = None
-    # Units come last, as they do there.
+    # Units come last, as in `_port_usage`.
     ordered = sorted(terms, key=lambda mask: mask >> bound.n_ports != 0)
     return [" and ".join(terms[mask]) for mask in ordered] or [isa(kernel.isa).work_of(instruction)]
 
@@ -621,7 +621,7 @@ def _timeline(result: KernelResult) -> t.Timeline:
         return figures.timeline(events, result.started, len(result.kernel.instructions))
 
     shared = result.known if result.started else None
-    # Kernels that are alike have one record of their µops.
+    # Identical kernels share the record of their µops.
     timeline: figures.Timeline = shared.once("timeline", result.started, averages) if shared else averages()
     return t.Timeline(
         iterations=timeline.iterations,

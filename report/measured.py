@@ -72,7 +72,7 @@ def measured_part(
         )
     predicted = float(result.cycles)
     difference = figures.difference(predicted, measurement.cycles)
-    # What a figure as short as this says anyway is no difference.
+    # A difference hidden by the rounding of the figures does not count.
     far = difference is not None and abs(difference) > WORTH_EXPLAINING and abs(predicted - measurement.cycles) > 0.005
     explanations = list(_explanations(result, measurement, host, spread)) if far else []
     return t.Measured(
@@ -132,7 +132,7 @@ def _explanations(
         within = spread.least - near <= cycles and (spread.most is None or cycles <= spread.most + near)
         if within:
             for cause in spread.causes:
-                # Arrays begin at cache lines here; what is predicted may be the average of all places.
+                # The measurement aligns arrays to cache lines; the prediction may be the average over all alignments.
                 best = cause.kind == "line-crossings" and predicted <= cause.least
                 if cause.kind != "unknown-instructions" and not best:
                     yield f"data or places decide ({cause.kind.replace('-', ' ')}): {cause.when}"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from incc.core.ways import Ways
     from incc.frontends.kernel import Kernel
 
-# Fewer decimals say as much of two ends that may be far apart.
+# Two ends that may be far apart need few decimals.
 _DECIMALS = 6
 
 

@@ -183,7 +183,7 @@ OF_WORK = frozenset(
         *("loads", "stores", "spills", "reloads", "line_crossings", "flop", "integer_operations"),
     )
 )
-"""Names of what belongs to the work of an iteration: where one does twice as much, there is twice as much of it."""
+"""Names of quantities that are proportional to the work of an iteration."""
 
 PAIR_NAMES: dict[str, PairName] = {
     "outcome": PairName(TEXT, "same, moved, equal, faster, slower or unknown; added or removed where one is missing"),
@@ -316,7 +316,7 @@ def _tree(text: str) -> _Node:
 
 _WORDS = ("and", "or", "not", "in", "like", "true", "false")
 
-# What people write who think of another language, and what it is here.
+# Operators of other languages, and their equivalents here.
 _FOREIGN = {"=": "==", "&": "and", "|": "or", "!": "not", "~": "like", "^": "a product", "[": "("}
 
 
@@ -487,7 +487,7 @@ class _Checker:
         from difflib import get_close_matches
 
         suffix = name[-2:] if self.pairs and name[-2:] in ("_a", "_b") else ""
-        # Long names cost much and are nothing that anybody mistyped.
+        # Suggestions for long names are slow to find, and nobody mistypes such names.
         if len(name) < 40:
             close = get_close_matches(name.removesuffix(suffix).lower(), [*self.names, *self.of_pairs, *_WORDS], 1, 0.6)
             if close:

@@ -259,7 +259,7 @@ def analyze_kernel(
         kernel = replace(kernel, alignment=settings.alignment)
     try:
         bound, forms = bind(kernel, model)
-    except ModelError as error:  # forms are read when they are needed
+    except ModelError as error:  # forms are parsed on first use
         raise ValueError(str(error)) from error
     of = known or core
     analysis: Analysis | None = None
@@ -366,7 +366,7 @@ def _cold(
     bound: BoundKernel, model: MachineModel, settings: KernelSettings, known: Known | None
 ) -> tuple[Simulation | None, tuple[str, ...]]:
     """Return the run from a cold start, and notes if a requested run is missing."""
-    if not settings.cold_iterations or not bound.issue_slots:  # nothing that could run
+    if not settings.cold_iterations or not bound.issue_slots:  # nothing to run
         return None, ()
     try:
         return cold_run(
@@ -414,7 +414,7 @@ def _more_simulations(
         analysis = (known or core).analyze(bound)
         requested, notes = whatif.applicable(settings.asked, kernel, bound)
         more["notes"] = tuple(notes)
-        # A change that gains nothing leaves what is predicted, not the run's own average.
+        # The result of a change that gains nothing is the prediction, not the run's own average.
         steady = replace(base, cycles_per_iteration=predicted(bounds, base.cycles_per_iteration))
         more["what_ifs"] = whatif.what_ifs(kernel, bound, analysis, steady, requested, settings.what_ifs, known)
     if settings.alignment == EVERYWHERE:
@@ -438,9 +438,9 @@ def at(bound: BoundKernel, bounds: Bounds, place: int, known: Known | None = Non
     return predicted(bounds, (known or core).simulate(bound, alignment=place).cycles_per_iteration)
 
 
-# Slots that stay empty because no µop has come, of all, from which on it may matter where the code lies.
+# The share of slots left empty by the front end from which on the code's address may matter.
 _STARVED = 0.05
-# Compilers align functions to 16 bytes; a section of less alignment is a snippet, of whose place nobody said anything.
+# Compilers align functions to 16 bytes; a section with less alignment is a snippet at an unknown address.
 _LEAST_UNIT = 8
 
 

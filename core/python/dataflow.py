@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from incc.frontends.kernel import Instruction, Kernel, MemoryAccess
 
 INVARIANT, COUNTED, DATA = range(3)
-"""How something changes in a loop: not; by a constant each time, or as a function of what does so; as data say."""
+"""The ways a value changes in a loop: not at all; by a constant, or as a function of counted values; depending on
+data."""
 
 _FLAGS = "flags"
 
@@ -78,7 +79,7 @@ class _Linear(msgspec.Struct, frozen=True):
 def dataflow(kernel: Kernel) -> Dataflow:
     """Return the terms of a loop's addresses and the kinds of its conditions."""
     first = _Pass(kernel, {}, frozenset())
-    # What registers hold at the start is known by what became of it: the same, or the same and a constant.
+    # The value at the end shows the kind of the value at the start: unchanged, or changed by a constant.
     starts: dict[str, Symbol] = {}
     for root in first.touched:
         value = first.at_end(root)
@@ -89,7 +90,7 @@ def dataflow(kernel: Kernel) -> Dataflow:
         elif value.terms.get(own) == 1 and all(first.is_kept(symbol) for symbol in rest):
             starts[root] = own
         else:
-            # Not linear in itself, or made anew.
+            # The value is not linear in itself, or is computed from others.
             loaded = any(symbol.loaded for symbol in value.terms)
             again = own in first.behind(value.terms)
             starts[root] = Symbol(name=root, made_by=-1, kind=DATA if loaded or again else COUNTED, loaded=loaded)
@@ -127,7 +128,7 @@ class _Pass:
         self.stores: list[Access] = []
         self.conditions: dict[int, int] = {}
         self.addresses: dict[int, list[Address]] = {}
-        # What is loaded from a place that stays, and that nothing is stored to as far as addresses tell, stays too.
+        # A load from an invariant address is invariant too, unless a store has the same textual address.
         self.stored = [m for i in kernel.instructions for m in i.memory if m.store]
         for n, instruction in enumerate(kernel.instructions):
             self._step(n, instruction)

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 
     Basis = Literal["inferred", "compiler"]
 
-# Parts of a stream beyond which nobody looks for a pattern in it: hundreds of unrolled copies.
+# The most parts of a stream to search for a pattern; more are hundreds of unrolled copies.
 _MOST_PARTS = 4096
-# Untyped steps (moves, shuffles, logic) from a load to the operation that says what was loaded.
+# The most untyped steps (moves, shuffles, logic) from a load to the operation that shows the element's type.
 _FURTHEST = 3
 
 
@@ -184,7 +184,7 @@ def _groups(streams: Sequence[Stream], flow: _Flow, whole: bool) -> Iterable[Gro
     for (_, step), members in by_part.items():
         sizes = [flow.element(stream.instruction, stream.store, stream.size) for stream in members]
         if 0 in sizes:
-            # Vectors of whatever there is hold what the others of the stream are.
+            # Untyped vectors have the element size of the stream's other accesses.
             others = {size for size in sizes if size}
             common = others.pop() if len(others) == 1 else 0
             sizes = [size or common for size in sizes]
@@ -197,7 +197,7 @@ def _groups(streams: Sequence[Stream], flow: _Flow, whole: bool) -> Iterable[Gro
                 for position in range(0, max(stream.size // size, 1) * size, size)
                 if stream.size <= _MOST_PARTS
             }
-            # What is done on the analysed way alone says little of the others.
+            # Operations on the analysed path say little about other paths.
             parts = _equal_parts(labels, abs(step)) if whole else max(1, abs(step) // element)
         accesses = [
             (stream.instruction, max(1, stream.size // size if size else 1))
@@ -257,8 +257,8 @@ class _Flow:
         if not any(access.register.kind == "vector" for access in instruction.registers):
             return size
         bits = self._typed(number, store)
-        if bits < 0:  # moved and nothing else
-            # Half of a register that is loaded leaves the other half: it is read as well.
+        if bits < 0:  # only moved
+            # A load of half a register also reads the register, to keep the other half.
             roots = [
                 a.register.root
                 for a in instruction.registers
@@ -459,7 +459,7 @@ def _work_ratio(own: Work, smallest: Work) -> Fraction | None:
 
 
 _UNROLLED = 5
-"""Equal parts from which on what is left over is rather unrolled than made of neighbours."""
+"""The number of equal parts from which on a remainder is more likely unrolled than made of neighbours."""
 
 
 def _alone(own: Work, around: Surroundings | None) -> Elements | None:
@@ -471,7 +471,7 @@ def _alone(own: Work, around: Surroundings | None) -> Elements | None:
         if own.copies == 1:
             return Elements(one, "it does something only once")
         return None
-    # Vectors are also loaded of what is between the elements, so that the parts of a stream are not alike.
+    # Vector loads may include bytes between the elements, which makes the parts of a stream differ.
     if own.units == 1 and not own.vector_bytes:
         return Elements(one, "its streams have one part each")
     if own.units < 2 or not own.whole:
@@ -487,7 +487,7 @@ def _alone(own: Work, around: Surroundings | None) -> Elements | None:
             return None
         if around and (around.several_an_iteration(own.units) or around.done(own.units) > 1):
             return None
-        # One vector an iteration may also hold the neighbours of one iteration, if nothing remains to be done.
+        # Without a remainder, one vector per iteration may also hold the neighbours of one iteration.
         if own.steps[-1] <= own.vector_bytes and not (around and around.remains):
             return None
         return Elements(Fraction(gcd(own.units, copies)), f"{steps} an iteration")
@@ -531,7 +531,7 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
         counted: dict[str, int] = {}
         if not own.vector_bytes:
             loads = [self.places[n] for group in own.groups for n, _ in group.accesses if not self.lanes[n]]
-            # Of two, one may have the place of what was put together with it.
+            # If there are two, one may have the place of an access that was merged with it.
             if "" not in loads and len(loads) == len(set(loads)) >= max(own.units, 3):
                 return 1
         for place, lanes in zip(self.places, self.lanes, strict=True):

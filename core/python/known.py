@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from incc.core.waits import Waits
 
 MOST = 1024
-"""Results kept at a time. One is of a few kilobytes, as much as what it is found by; a recorded run is not kept."""
+"""The most cached results. One takes a few kilobytes, as much as its key; recorded runs are not kept."""
 
-# The core sees all of a kernel but the names of its columns and locations, of which it is told how many there are.
+# The core reads all fields of a kernel, but of the names of columns and locations only the number.
 _NAMES = ("location_names", "port_names")
 _of_kernel = attrgetter(*[name for name in BoundKernel.__slots__ if name not in (*_NAMES, "pipeline")])
 _of_pipeline = attrgetter(*Pipeline.__slots__)
@@ -88,7 +88,7 @@ class Known:
         if key not in self._found:
             if len(self._found) >= MOST:
                 self._found.clear()
-            # With what it is made of, which lives as long.
+            # The key's object is stored too, so that its identity stays valid.
             self._found[key] = make(), of
         return self._found[key][0]
 
@@ -96,7 +96,7 @@ class Known:
         if bound is not self._last:
             try:
                 self._contents = self._contents_of(bound)
-            except (AttributeError, ValueError):  # not all of it is set, or by no number: the core says what is wrong
+            except (AttributeError, ValueError):  # the core reports missing or wrong fields
                 return find()
             self._last = bound
         key = (self._contents, *request)

@@ -210,7 +210,7 @@ def _changed(result: KernelResult, changes: Mapping[str, object]) -> Fraction:
         return predicted(of.bounds(bound), None)
     try:
         bounds, simulation = of.bounds_and_simulation(bound)
-    except RuntimeError:  # does not end: what is known is the bound
+    except RuntimeError:  # the run does not end, so only the bound is known
         return predicted(of.bounds(bound), None)
     return predicted(bounds, simulation.cycles_per_iteration)
 
@@ -268,7 +268,7 @@ def _value(bound: BoundKernel, access: Access, kind: int) -> int:
 def _may_meet(store: Access, load: Access, distance: int) -> bool:
     one, other = store.address, load.address
     if distance == 0 and one.terms == other.terms:
-        return False  # how far they are from each other is known
+        return False  # their distance is known
     if INVARIANT in (one.kind, other.kind):
         return False
     symbols = [*one.terms, *other.terms]
@@ -339,7 +339,7 @@ def _narrow(result: KernelResult) -> Iterable[Edge]:
             continue
         loads = [m for m in instructions[edge.consumer].memory if m.load]
         stored = [m.size for m in instructions[edge.producer].memory if m.store]
-        # Of gathers and masked loads it is not known what they read, of unknown sizes not how much.
+        # The bytes read by gathers, masked loads and accesses of unknown size are unknown.
         partly = any(m.elements > 1 for m in loads) or "mask" in instructions[edge.consumer].traits
         if not flags[edge.producer] & IS_STORE or not loads or not stored or not all(stored) or partly:
             continue
@@ -410,7 +410,7 @@ def without_rare(result: KernelResult, ways: Ways | None) -> Ways | None:
     common = tuple([way for way in ways.ways if not rare & {i.line for i in way.result.kernel.instructions}])
     if len(common) < 2:
         return None
-    # A branch at which all that is left goes the same way leads to a rare one on the other side.
+    # If all remaining paths take a branch in the same direction, the other direction leads to a rare path.
     sides: dict[int, set[bool]] = {}
     for way in common:
         for line, taken in way.path.branches:

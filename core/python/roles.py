@@ -107,7 +107,7 @@ def _as_compiled(members: Sequence[int], results: Sequence[KernelResult], kernel
             compiled[number] = region.compiled
     number_of = {loop.number: number for number, loop in compiled.items()}
     for number, loop in compiled.items():
-        # Of a loop that code generation has changed beyond recognition there is no kernel, though there was one.
+        # The record may refer to a loop that code generation changed beyond recognition, which has no kernel.
         role = Role(name=loop.role, of=number_of.get(loop.of, -1), instead=loop.instead, basis="compiler")
         kernel_parts[number] = Part(
             role, elements.of_compiler(loop) or kernel_parts[number].elements, kernel_parts[number].step
@@ -133,9 +133,9 @@ def _roles(
     region_of = dict(zip(members, regions, strict=True))
     kinds = {number: _kind(works[number]) for number in members}
     groups: list[list[int]] = []
-    # Of each group one loop for each kind and place: of thousands most are like another.
+    # One loop per kind and place represents each group, since most of thousands are alike.
     unlike: list[dict[tuple[_Kind, frozenset[SourceLocation]], int]] = []
-    # The groups that a loop may be one of, by the places of their first ones, None for those without any.
+    # Candidate groups by the places of their first loops; None for loops without places.
     groups_at: dict[SourceLocation | None, list[int]] = {}
     for number in members:
         kind = kinds[number]
@@ -152,7 +152,7 @@ def _roles(
                 groups_at.setdefault(place, []).append(len(groups))
             groups.append([number])
             unlike.append({(kind, at): number})
-    # The loops inside of what each place of the source goes around.
+    # The loops inside the loop at each place of the source.
     inside: dict[SourceLocation, list[int]] = {}
     for number, region in region_of.items():
         for place in region.neighbours.enclosing if region else ():
@@ -182,7 +182,7 @@ def _kind(work: Work) -> _Kind:
 
 
 def _same_work(one: _Kind, other: _Kind, same_lines: bool) -> bool:
-    # What is done on the analysed ways may differ where there are others.
+    # Loops with several paths may do the same work although their analysed paths differ.
     comparable = one.whole and other.whole
     if (comparable or not same_lines) and (one.stores != other.stores or one.computes != other.computes):
         return False

@@ -1,4 +1,4 @@
-"""What-if simulations on a core with one change each, the evidence for a kernel's bottleneck."""
+"""Simulations on a core with one change each, the evidence for a kernel's bottleneck."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from incc.frontends.kernel import Kernel
     from incc.models.binding.bound import BoundKernel
 
-# A port that is busy for less of the time than this is no bottleneck, and a second one like it is not tried.
+# The least share of busy cycles from which on a second port of the same kind is tried.
 BUSY = 0.5
 WORTH_TRYING = Fraction(1, 100)
 """The least share of the cycles to gain. A change is not simulated if the bounds that it keeps leave less."""
@@ -133,7 +133,7 @@ def what_ifs(
         name = ", ".join(c.name for c in requested)
         text = f"all together: {', '.join(c.text for c in requested)}"
         results.append(WhatIf(name=name, text=text, cycles=simulate(together, known).cycles_per_iteration, asked=True))
-    # Stable: of equal ones the more tangible change, which is tried first, stays in front.
+    # The sort is stable: of equal changes the more tangible one, which is tried first, stays in front.
     return tuple(sorted(results, key=lambda w: w.cycles))
 
 
@@ -154,7 +154,7 @@ class _Trials:
         self.base = base
         self.enough = base.cycles_per_iteration * (1 - WORTH_TRYING)
         self.known: dict[str, Fraction] = {}
-        # Worth a run where it is likely to save others.
+        # This run pays only if it is likely to save others.
         self.front_end_alone = 2 * base.lost_slots.no_uops > sum(astuple(base.lost_slots))
 
     def cycles(self, change: Change) -> Fraction:
@@ -170,7 +170,7 @@ class _Trials:
     def _is_hopeless(self, change: Change) -> bool:
         if max([getattr(self.analysis, name) for name in change.keeps], default=0) >= self.enough:
             return True
-        # Each slot that was lost may stand for a cycle in which all the rest waited for it.
+        # Each lost slot may have delayed everything else by a cycle.
         lost = sum(getattr(self.base.lost_slots, name) for name in change.removes)
         if change.removes and lost < WORTH_TRYING * self.base.cycles:
             return True
@@ -463,7 +463,7 @@ def more_ports(name: str, count: int, ports: Sequence[str] = ()) -> Change:
             pipeline.waiting_ports = extended(pipeline.waiting_ports)
             pipeline.renamer_ports = extended(pipeline.renamer_ports)
             if pipeline.port_binding == b.PORTS_SIX:
-                # A table for just its three ports of arithmetic; the successors with more ports have a rule for any.
+                # This rule is a table for exactly three arithmetic ports; the successors' rule works for any number.
                 pipeline.port_binding = b.PORTS_EIGHT
         return replace(s, bound=bound)
 

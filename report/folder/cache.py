@@ -116,7 +116,7 @@ class UnitCache:
         except OSError:
             _remove(new)
             return False
-        # Keys are as good as random, so that this is every so many entries, whoever writes them.
+        # Keys are practically random, so this happens every _EVERY entries across all processes.
         if int(key[-4:], 16) % _EVERY == 0:
             self.clean()
         return True
@@ -166,7 +166,7 @@ class UnitCache:
                     try:
                         if item.is_file(follow_symlinks=False):
                             yield item.path, item.stat(follow_symlinks=False)
-                    except OSError:  # somebody else has let go of it
+                    except OSError:  # another process has removed it
                         continue
 
 

@@ -52,7 +52,7 @@ def hints(facts: KernelResult, build: Build, spread: KernelRange | None = None) 
     """Return the hints of all applicable rules in a fixed order; those that follow from the range come last."""
     rules = RULES if build.optimises else completeness.RULES
     hints_of_rules = [hint for rule in rules if (hint := rule(facts, build)) is not None]
-    # Why it is not vectorised has been said, and better.
+    # A more specific hint already explains the missing vectorisation.
     if any(hint.rule in _KEEP_SCALAR for hint in hints_of_rules):
         hints_of_rules = [hint for hint in hints_of_rules if hint.rule != "scalar-arithmetic"]
     if build.optimises and (repeated := memory.repeated_place(facts, spread)) is not None:

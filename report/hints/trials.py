@@ -24,7 +24,7 @@ def flag_sets(units: Iterable[t.Unit]) -> list[tuple[str, ...]]:
         )
     )
     together = tuple(dict.fromkeys(flag for flags in sets for flag in flags))
-    # Of several that tell the same thing different values, none is both.
+    # Sets that give one option different values cannot be combined without a contradiction.
     if len(sets) > 1 and together not in sets:
         sets.append(together)
     return sets
@@ -97,7 +97,7 @@ def _loop(before: t.Kernel, after: t.Kernel | None, flags: Sequence[str]) -> t.T
         ratio = work_ratio(before, after)
         if ratio and after.cycles and not calls(before) and not calls(after):
             gain = round(expected_cycles(before) * ratio / expected_cycles(after) - 1, 6)
-            # As fast as it may be anyway where the linker puts it elsewhere: that is none of the flags' doing.
+            # The difference may come from the loop's address instead of the flags.
             least, most = min(places(before)), max(places(before))
             if not hinted and ratio == 1 and least < most and any(least <= n <= most for n in places(after)):
                 gain = 0.0

@@ -34,7 +34,7 @@ def scalar_arithmetic(facts: KernelResult, build: Build) -> t.Hint | None:
         return None
     kernel = facts.kernel
     if calls(kernel):
-        return None  # the function decides
+        return None  # the called function determines the time
     count = (
         "both of its floating-point instructions are"
         if len(scalar) == 2

@@ -81,7 +81,7 @@ def read_marks(unit: Unit) -> Marks:
     for path, name in names.items():
         of_file, wrong = marks_of(_text(path), name)
         marks += of_file
-        # A header's mistakes are told of where it is compiled by itself, or else a hundred times.
+        # Mistakes in a header are not reported here: every unit that includes it would repeat them.
         errors += wrong if name == unit.source else []
     return Marks(tuple(marks), tuple(errors))
 
@@ -93,7 +93,7 @@ def absolute(name: str, folder: str) -> str:
 
 def _text(path: str) -> str:
     try:
-        # A name may be that of a pipe, which would wait for somebody to write.
+        # Reading a pipe would block until somebody writes.
         if not os.path.isfile(path) or os.path.getsize(path) > _LARGEST:
             return ""
         with open(path, "rb") as file:
@@ -202,7 +202,7 @@ def marks_part(
     problems: list[t.MarkProblem] = []
     for n, mark in enumerate(marks):
         marked = [kernel for kernel, of_kernel in zip(kernels, of, strict=True) if n in of_kernel]
-        # What is left over by a loop, or runs instead of it, nobody expects anything of.
+        # Expectations apply to main loops, not to remainders and fallbacks.
         mains = [kernel for kernel in marked if not kernel.role.of] or marked
         expectations: list[t.Expectation] = []
         for expected in mark.expected:

@@ -33,7 +33,7 @@ def not_found(unit: Unit, parsed: Assembly, selection: Selection, globs: Sequenc
         into = [] if matches else _inlined_into(unit, parsed, glob)
         nearest: list[str] = []
         if matches:
-            # What begins a sentence gets a capital letter, which a symbol must not.
+            # A symbol must not begin the sentence, since views capitalise the first letter.
             one = len(matches) == 1
             text = f"the function{'' if one else 's'} {_listed(_short(matches))} {'has' if one else 'have'} no loop"
         elif into:

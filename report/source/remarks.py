@@ -91,7 +91,7 @@ def _said(loops: Mapping[At, list[Remark]], here: Sequence[At]) -> list[Remark]:
         if at in about:
             return about[at]
     for lines in ({here[-1][:2]}, {at[:2] for at in here}):
-        # Of loops that are there the innermost, which begins last.
+        # Of several loops at a place choose the innermost, which begins last.
         if of_line := [at for at in about if at[:2] in lines]:
             return about[max(of_line)]
     if len(about) == 1:
@@ -100,7 +100,7 @@ def _said(loops: Mapping[At, list[Remark]], here: Sequence[At]) -> list[Remark]:
         return next(iter(about.values()))
     if any(remark.exact for remarks in about.values() for remark in remarks):
         return []
-    # Most instructions are of the file that the loop is in.
+    # Most instructions come from the loop's file.
     files = [at[0] for at in here]
     file = max(dict.fromkeys(files), key=files.count)
     first = min(at[1] for at in here if at[0] == file)
@@ -134,7 +134,7 @@ def _chosen(kernel: t.Kernel, remarks: Sequence[Remark], at_branch: Sequence[Rem
         chosen += [remark for remark in remarks if remark.kind == "not-vectorised"][:1] if main else []
         chosen += [remark for remark in unrolled if elements in (None, remark.copies)][:1] if main else []
     elif elements:
-        # A scalar loop beside the vectorised one.
+        # This is a scalar loop next to the vectorised one.
         chosen += [remark for remark in unrolled if remark.copies == elements][:1]
     return chosen + [remark for remark in at_branch if remark.by == "loop2_unroll"][:1]
 

@@ -74,7 +74,7 @@ def located(
 
             wanted = choose_functions([function for function, _, _ in of_functions], functions)
             of_functions = [call for call in of_functions if call[0] in wanted]
-        # Those in loops that are analysed have a note there.
+        # Calls in analysed loops have a note there.
         inside = {line for region in regions for line in region.body_lines}
         of_functions = [call for call in of_functions if parsed.statements[call[2]].line not in inside]
     library_calls = [
