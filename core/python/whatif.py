@@ -110,7 +110,7 @@ def what_ifs(
         bound: the kernel on the unchanged core.
         analysis: its bounds.
         base: the simulation of the unchanged core.
-        asked: changes that the user requested, tried alone and together.
+        requested: changes that the user requested, tried alone and together.
         usual: also try the changes that make sense for the kernel.
         known: results of kernels that were analysed before.
 
