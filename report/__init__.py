@@ -1,1 +1,1 @@
-"""What a report is: its types, how it is built, worded and merged."""
+"""Reports: their types, and how they are built, worded and merged."""

@@ -78,7 +78,7 @@ def _demangle_functions(parts: Sequence[t.Ways | t.ControlFlow | t.BecameCall]) 
             part.function_name = replace(part.function_name, readable)
 
 
-def unit_parts(found: UnitResult) -> list[Part]:
+def unit_parts(unit_result: UnitResult) -> list[Part]:
     """Return the role and the elements of each of a unit's kernels."""
     from incc.core.roles import parts
 
@@ -86,92 +86,92 @@ def unit_parts(found: UnitResult) -> list[Part]:
         frozenset([place.lines[line] for line in kernel.region.body_lines if line in place.lines])
         if kernel.region
         else frozenset()
-        for kernel, place in zip((result.kernel for result in found.results), found.places, strict=False)
+        for kernel, place in zip((result.kernel for result in unit_result.results), unit_result.places, strict=False)
     ]
 
-    if not found.unit.assembly or not any(places):
-        return parts(found.results, places)
+    if not unit_result.unit.assembly or not any(places):
+        return parts(unit_result.results, places)
     read: dict[str, list[Origin]] = {}
 
     def origins(function: str) -> Sequence[Origin]:
         if function not in read:
             from incc.frontends.asm.parse import origins_of
 
-            read[function] = origins_of(found.unit.assembly, function)
+            read[function] = origins_of(unit_result.unit.assembly, function)
         return read[function]
 
-    return parts(found.results, places, origins)
+    return parts(unit_result.results, places, origins)
 
 
-def _steady(found: UnitResult) -> bool:
-    return all(result.settings.steady for result in found.results)
+def _steady(unit_result: UnitResult) -> bool:
+    return all(result.settings.steady for result in unit_result.results)
 
 
-def _no_parts(found: UnitResult) -> list[Part]:
+def _no_parts(unit_result: UnitResult) -> list[Part]:
     """Return empty parts, for units of which only the run from a cold start is wanted."""
     from incc.core.roles import Part, Role
 
-    return [Part(Role(name=""), None)] * len(found.results)
+    return [Part(Role(name=""), None)] * len(unit_result.results)
 
 
-def unit_report(found: UnitResult) -> t.Unit:
+def unit_report(unit_result: UnitResult) -> t.Unit:
     """Return the report on one translation unit: its compilation, its model and its kernels."""
-    unit, model = found.unit, found.model
-    parts = found.parts or (unit_parts(found) if _steady(found) else _no_parts(found))
+    unit, model = unit_result.unit, unit_result.model
+    parts = unit_result.parts or (unit_parts(unit_result) if _steady(unit_result) else _no_parts(unit_result))
     nowhere = KernelPlace(lines={}, near=None)
     written = None
-    if found.syntax:
+    if unit_result.syntax:
         from incc.report.source.written import Written
 
-        written = Written(unit, model.isa, found.syntax, found.hex_immediates)
-    build = read_build(unit, native=found.chosen_by.startswith("the host"))
+        written = Written(unit, model.isa, unit_result.syntax, unit_result.hex_immediates)
+    build = read_build(unit, native=unit_result.chosen_by.startswith("the host"))
     kernels = [
         kernel_report(
             result,
-            kernel_id=found.kernel_ids[n] if found.kernel_ids else "",
+            kernel_id=unit_result.kernel_ids[n] if unit_result.kernel_ids else "",
             source_lines=place.lines,
             near=place.near,
             place=place.place,
             column=_column(result, place),
-            user_function=found.user_functions.get(_function(result), ""),
-            iterations=found.iterations,
-            notes=found.notes,
-            ways=found.inside[n] if found.inside else None,
-            mispredict_rate=found.mispredict_rate,
+            user_function=unit_result.user_functions.get(_function(result), ""),
+            iterations=unit_result.iterations,
+            notes=unit_result.notes,
+            ways=unit_result.inside[n] if unit_result.inside else None,
+            mispredict_rate=unit_result.mispredict_rate,
             elements=parts[n].elements,
             step=parts[n].step,
-            ghz=found.ghz,
+            ghz=unit_result.ghz,
             build=build,
-            measured=found.measured[n] if found.measured else None,
-            host=found.host,
+            measured=unit_result.measured[n] if unit_result.measured else None,
+            host=unit_result.host,
             written=written,
         )
-        for n, result in enumerate(found.results)
-        for place in (found.places[n] if found.places else nowhere,)
+        for n, result in enumerate(unit_result.results)
+        for place in (unit_result.places[n] if unit_result.places else nowhere,)
     ]
     for kernel, part in zip(kernels, parts, strict=True):
         role = part.role
         if 0 <= role.of < len(kernels):
-            set_role(kernel, role, kernels[role.of].kernel_id, found.results[role.of].kernel)
+            set_role(kernel, role, kernels[role.of].kernel_id, unit_result.results[role.of].kernel)
         else:
             set_role(kernel, role)
     withhold_not_vectorised(kernels)
-    if unit.remarks and found.places:
+    if unit.remarks and unit_result.places:
         from incc.report.source.remarks import set_remarks
 
         set_remarks(
             kernels,
-            [_places(result, place) for result, place in zip(found.results, found.places, strict=True)],
+            [_places(result, place) for result, place in zip(unit_result.results, unit_result.places, strict=True)],
             unit.remarks,
             unit.folder,
         )
     marks: list[t.Mark] = []
     problems: list[t.MarkProblem] = []
-    if found.marks or found.mark_errors:
+    if unit_result.marks or unit_result.mark_errors:
         from incc.report.source.marks import marks_part, problems_part
 
-        marks, misread = marks_part(kernels, found.marks, found.marked)
-        problems = [*problems_part(found.mark_errors), *misread]
+        marks, misread = marks_part(kernels, unit_result.marks, unit_result.marked)
+        problems = [*problems_part(unit_result.mark_errors), *misread]
     return t.Unit(
         source=unit.source,
         assembly_file=unit.assembly_file,
@@ -187,10 +187,10 @@ def unit_report(found: UnitResult) -> t.Unit:
             title=model.title,
             version=model.version,
             isa=model.isa,
-            chosen_by=found.chosen_by,
-            note=found.model_note,
+            chosen_by=unit_result.chosen_by,
+            note=unit_result.model_note,
         ),
-        core=_core(model) if found.port_model else None,
+        core=_core(model) if unit_result.port_model else None,
         kernels=kernels,
         left_out=[
             t.LeftOut(
@@ -200,22 +200,22 @@ def unit_report(found: UnitResult) -> t.Unit:
                 label=item.label,
                 reason=item.reason,
             )
-            for item in found.left_out
+            for item in unit_result.left_out
         ],
-        system_loops=found.system_loops,
+        system_loops=unit_result.system_loops,
         became_calls=[
             t.BecameCall(
                 function=call.function,
-                function_name=found.user_functions.get(call.function, call.function),
+                function_name=unit_result.user_functions.get(call.function, call.function),
                 callee=call.callee,
                 line=call.line,
                 source=location(call.source),
             )
-            for call in found.calls
+            for call in unit_result.calls
         ],
-        not_found=list(found.not_found),
-        ways=None if found.ways is None else list(found.ways),
-        control_flow=None if found.control_flow is None else list(found.control_flow),
+        not_found=list(unit_result.not_found),
+        ways=None if unit_result.ways is None else list(unit_result.ways),
+        control_flow=None if unit_result.control_flow is None else list(unit_result.control_flow),
         marks=marks,
         mark_problems=problems,
         trials=None,
@@ -241,12 +241,12 @@ def _column(result: KernelResult, place: KernelPlace) -> int:
 def _places(result: KernelResult, place: KernelPlace) -> dict[int, tuple[str, int, int]]:
     """Return file, line and column of the instructions on a kernel's path, by their lines in the assembly."""
     region = result.kernel.region
-    found: dict[int, tuple[str, int, int]] = {}
+    places: dict[int, tuple[str, int, int]] = {}
     for line in region.lines if region else ():
         if where := place.lines.get(line):
             at = place.columns.get(line, (0, 0))
-            found[line] = where.file, where.line, at[1] if at[0] == where.line else 0
-    return found
+            places[line] = where.file, where.line, at[1] if at[0] == where.line else 0
+    return places
 
 
 def _function(result: KernelResult) -> str:

@@ -27,18 +27,18 @@ def cold_report(result: KernelResult) -> t.Cold | None:
     return _cold_report(result, run, run.statistics)
 
 
-def _cold_report(result: KernelResult, run: Simulation, found: Statistics) -> t.Cold:
-    stalls = found.stalls
+def _cold_report(result: KernelResult, run: Simulation, statistics: Statistics) -> t.Cold:
+    stalls = statistics.stalls
     total = WaitSums(
-        executions=sum(wait.executions for wait in found.waits),
-        in_scheduler=sum(wait.in_scheduler for wait in found.waits),
-        in_scheduler_while_ready=sum(wait.in_scheduler_while_ready for wait in found.waits),
-        until_retire=sum(wait.until_retire for wait in found.waits),
+        executions=sum(wait.executions for wait in statistics.waits),
+        in_scheduler=sum(wait.in_scheduler for wait in statistics.waits),
+        in_scheduler_while_ready=sum(wait.in_scheduler_while_ready for wait in statistics.waits),
+        until_retire=sum(wait.until_retire for wait in statistics.waits),
     )
     return t.Cold(
         iterations=run.iterations,
-        cycles=found.cycles,
-        uops=found.uops,
+        cycles=statistics.cycles,
+        uops=statistics.uops,
         stalls=t.Stalls(
             registers=stalls.registers,
             reorder_buffer=stalls.reorder_buffer,
@@ -47,14 +47,14 @@ def _cold_report(result: KernelResult, run: Simulation, found: Statistics) -> t.
             store_buffer=stalls.store_buffer,
             group=stalls.group,
             front_end=stalls.no_uops,
-            other=0,  # the causes are all
+            other=0,  # the causes above are complete
         ),
-        dispatched=_histogram(found.dispatched),
-        issued=_histogram(found.issued),
-        retired=_histogram(found.retired),
-        schedulers=_schedulers(result, found),
-        reorder_buffer=_buffer(found.reorder_buffer, found.cycles),
-        registers=_registers(result, found),
+        dispatched=_histogram(statistics.dispatched),
+        issued=_histogram(statistics.issued),
+        retired=_histogram(statistics.retired),
+        schedulers=_schedulers(result, statistics),
+        reorder_buffer=_buffer(statistics.reorder_buffer, statistics.cycles),
+        registers=_registers(result, statistics),
         events=[
             t.ColdEvent(
                 iteration=event.iteration,
@@ -65,11 +65,11 @@ def _cold_report(result: KernelResult, run: Simulation, found: Statistics) -> t.
                 executed=event.executed,
                 retired=event.retired,
             )
-            for event in found.events
+            for event in statistics.events
         ],
-        waits=[_waits(wait) for wait in found.waits] if total.executions else [],
+        waits=[_waits(wait) for wait in statistics.waits] if total.executions else [],
         waits_total=_waits(total) if total.executions else None,
-        pressure=_pressure(result, found.pressure) if found.pressure else None,
+        pressure=_pressure(result, statistics.pressure) if statistics.pressure else None,
     )
 
 
@@ -81,7 +81,7 @@ def _buffer(usage: Usage, cycles: int) -> t.Buffer:
     return t.Buffer(entries=usage.entries, average=round(usage.sum / (cycles or 1), DECIMALS), most=usage.most)
 
 
-def _schedulers(result: KernelResult, found: Statistics) -> list[t.Scheduler]:
+def _schedulers(result: KernelResult, statistics: Statistics) -> list[t.Scheduler]:
     """Return LLVM's schedulers if the model describes them, otherwise the core's and the queue before them.
 
     Work without a limit of its own counts in neither. Returns None on a core that starts µops in order.
@@ -89,23 +89,27 @@ def _schedulers(result: KernelResult, found: Statistics) -> list[t.Scheduler]:
     bound = result.bound
 
     def row(name: str, usage: Usage) -> t.Scheduler:
-        return t.Scheduler(name=name, **asdict(_buffer(usage, found.cycles)))
+        return t.Scheduler(name=name, **asdict(_buffer(usage, statistics.cycles)))
 
     p = bound.pipeline
     if p is not None and p.in_order:
         return []
     if result.model.llvm is not None:
-        buffers = iter(found.buffers)
-        queues = {"load": found.loads, "store": found.stores}
+        buffers = iter(statistics.buffers)
+        queues = {"load": statistics.loads, "store": statistics.stores}
         return [
-            row(each.name, _within(queues[each.queue] if each.queue else next(buffers), each.entries, found.cycles))
+            row(
+                each.name, _within(queues[each.queue] if each.queue else next(buffers), each.entries, statistics.cycles)
+            )
             for each in result.model.llvm.schedulers
         ]
-    if p is None or not found.schedulers:
-        return [row("Ports", found.scheduler)]
-    rows = [row(_of_ports(bound, mask), usage) for mask, usage in zip(p.scheduler_ports, found.schedulers, strict=True)]
-    if found.queue.entries:
-        rows.append(row(f"Queue{_of_ports(bound, p.waiting_ports).removeprefix('Ports')}", found.queue))
+    if p is None or not statistics.schedulers:
+        return [row("Ports", statistics.scheduler)]
+    rows = [
+        row(_of_ports(bound, mask), usage) for mask, usage in zip(p.scheduler_ports, statistics.schedulers, strict=True)
+    ]
+    if statistics.queue.entries:
+        rows.append(row(f"Queue{_of_ports(bound, p.waiting_ports).removeprefix('Ports')}", statistics.queue))
     return rows
 
 
@@ -114,17 +118,21 @@ def _within(usage: Usage, entries: int, cycles: int) -> Usage:
     return replace(usage, entries=entries, sum=min(usage.sum, entries * cycles), most=min(usage.most, entries))
 
 
-def _registers(result: KernelResult, found: Statistics) -> list[t.RegisterFile]:
+def _registers(result: KernelResult, statistics: Statistics) -> list[t.RegisterFile]:
     """Return all registers together, followed by LLVM's register files."""
     pipeline, llvm = result.bound.pipeline, result.model.llvm
-    everything = [general + vector for general, vector in zip(found.general_moves, found.vector_moves, strict=True)]
-    rows = [_register_file("", pipeline.register_file if pipeline else 0, found.registers, everything)]
+    everything = [
+        general + vector for general, vector in zip(statistics.general_moves, statistics.vector_moves, strict=True)
+    ]
+    rows = [_register_file("", pipeline.register_file if pipeline else 0, statistics.registers, everything)]
     for file in llvm.register_files if llvm else ():
         vector = file.kind == "vector"
-        used = found.vector if vector else found.general
+        used = statistics.vector if vector else statistics.general
         # LLVM's file may be smaller than the core's, and the same one for what is counted apart here.
         rows.append(
-            _register_file(file.name, file.registers, used, found.vector_moves if vector else found.general_moves)
+            _register_file(
+                file.name, file.registers, used, statistics.vector_moves if vector else statistics.general_moves
+            )
         )
     return rows
 
@@ -172,12 +180,12 @@ _KINDS: dict[int, t.SequenceKind] = {
 }
 
 
-def _pressure(result: KernelResult, found: Pressure) -> t.Pressure:
+def _pressure(result: KernelResult, pressure: Pressure) -> t.Pressure:
     from incc.report.wording import input_carrier
 
     bound = result.bound
     sequence: list[t.SequenceStep] = []
-    for step in found.sequence:
+    for step in pressure.sequence:
         kind, via = _KINDS[step.because], ""
         if step.because == BY_RESOURCE:
             via = bound.port_names[step.via]
@@ -194,14 +202,14 @@ def _pressure(result: KernelResult, found: Pressure) -> t.Pressure:
             )
         )
     return t.Pressure(
-        increase=found.increase,
-        resources=found.resources,
-        registers=found.registers,
-        memory=found.memory,
-        data=found.data,
+        increase=pressure.increase,
+        resources=pressure.resources,
+        registers=pressure.registers,
+        memory=pressure.memory,
+        data=pressure.data,
         by_resource=[
             t.ResourcePressure(resource=number, cycles=cycles)
-            for number, cycles in enumerate(found.by_resource[: len(bound.port_names)])
+            for number, cycles in enumerate(pressure.by_resource[: len(bound.port_names)])
             if cycles
         ],
         sequence=sequence,

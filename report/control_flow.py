@@ -27,9 +27,9 @@ def functions(assembly: Assembly, regions: Sequence[Region]) -> list[t.ControlFl
 
 
 def _function(assembly: Assembly, graph: ControlFlow) -> t.ControlFlow:
-    found, _ = loops([block.successors for block in graph.blocks], graph.entries)
-    back = {(latch, loop.header) for loop in found for latch in loop.latches}
-    inner = {block for loop in found if loop.innermost for block in loop.body}
+    regions, _ = loops([block.successors for block in graph.blocks], graph.entries)
+    back = {(latch, loop.header) for loop in regions for latch in loop.latches}
+    inner = {block for loop in regions if loop.innermost for block in loop.body}
     blocks: list[t.Block] = []
     for number, block in enumerate(graph.blocks):
         statements = [assembly.statements[i] for i in block.instructions]

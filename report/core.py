@@ -47,8 +47,8 @@ def core_report(model: MachineModel) -> t.Core:
     )
 
 
-def _parts(stage: Stage, found: Iterable[tuple[str, str]]) -> Iterator[t.CorePart]:
-    for name, text in found:
+def _parts(stage: Stage, facts: Iterable[tuple[str, str]]) -> Iterator[t.CorePart]:
+    for name, text in facts:
         yield t.CorePart(stage=stage, name=name, text=text)
 
 
@@ -136,8 +136,8 @@ def _memory(model: MachineModel) -> Iterator[tuple[str, str]]:
 
 
 def _ports_text(names: str) -> str:
-    found = names.split(",")
-    return f"port {found[0]}" if len(found) == 1 else f"ports {', '.join(found)}"
+    ports = names.split(",")
+    return f"port {ports[0]}" if len(ports) == 1 else f"ports {', '.join(ports)}"
 
 
 def _by_class(cycles: dict[str, int]) -> str:
@@ -213,7 +213,7 @@ def _ports_of(text: str, model: MachineModel) -> list[str]:
 
 def _of_forms(model: MachineModel) -> list[t.CoreWork]:
     """Return common kinds of work, from the forms that do them; vector widths with equal figures share one row."""
-    found: list[t.CoreWork] = []
+    rows: list[t.CoreWork] = []
     for name, widths in isa(model.isa).common_work:
         of_name: list[t.CoreWork] = []
         for bits, forms in widths:
@@ -225,16 +225,16 @@ def _of_forms(model: MachineModel) -> list[t.CoreWork]:
                 of_name.append(row)
             else:
                 same.bits.extend(row.bits)
-        found += of_name
-    return found
+        rows += of_name
+    return rows
 
 
 def _of_form(model: MachineModel, name: str, bits: int, forms: Iterable[str]) -> t.CoreWork | None:
-    form = next((known for known in (model.lookup(f, frozenset()) for f in forms) if known is not None), None)
+    form = next((match for match in (model.lookup(f, frozenset()) for f in forms) if match is not None), None)
     if form is None:
         return None
     used = {port for ports, _ in form.uops for port in ports.split(",")}
-    # What a load or store would do is in rows of their own.
+    # Loads and stores have separate rows.
     latency = sorted(cycles for _, source, cycles in form.latency if source != "m")
     unit = form.attributes.get("unit") or (model.resources[0] if model.resources else None)
     return t.CoreWork(

@@ -54,12 +54,12 @@ def content_hash(kernel: Kernel) -> str:
 
     Relocations and the distances of jumps are left out.
     """
-    found = blake2b(digest_size=HASH_DIGITS // 2)
+    digest = blake2b(digest_size=HASH_DIGITS // 2)
     for instruction in kernel.instructions:
         content = _content(instruction)
-        found.update(len(content).to_bytes(4, "little"))
-        found.update(content)
-    return found.hexdigest()
+        digest.update(len(content).to_bytes(4, "little"))
+        digest.update(content)
+    return digest.hexdigest()
 
 
 def _content(i: Instruction) -> bytes:

@@ -101,16 +101,16 @@ def kernel_report(
     region = kernel.region
     fixed_ports = result.settings.fixed_ports
     unknown = result.unknown
-    # Where no steady state was wanted, nothing is said of one.
+    # Without a steady state the report has no figures of one.
     steady = result.settings.steady
     bounds = verdict.bounds(result, explained=steady)
-    found = find_range(result, ways) if steady else None
+    spread = find_range(result, ways) if steady else None
     at_least = bool(kernel.refused or not_counted(result))
     load = rounded(analysis.fixed_port_load if fixed_ports else analysis.port_load)
     busiest = verdict.busiest_ports(bound, analysis, fixed_ports)
     work, moved = figures.operations(kernel), figures.traffic(kernel)
     simulation = result.simulation
-    range_ = kernel_range(result, found)
+    range_ = kernel_range(result, spread)
     of_host = None
     if measured is not None:
         from incc.report.measured import measured_part
@@ -157,7 +157,7 @@ def kernel_report(
         arithmetic=_arithmetic(work, moved),
         memory=_memory(kernel, bound, moved, analysis, step),
         verdict=verdict.sentence(result, bounds) if steady else "",
-        hints=_hints(result, build, found) if steady else [],
+        hints=_hints(result, build, spread) if steady else [],
         bounds=bounds,
         simulated=_simulated(bound, simulation) if simulation else None,
         what_ifs=_what_ifs(result),
@@ -201,10 +201,10 @@ def kernel_report(
     )
 
 
-def _hints(result: KernelResult, build: Build, found: KernelRange | None) -> list[t.Hint]:
+def _hints(result: KernelResult, build: Build, spread: KernelRange | None) -> list[t.Hint]:
     from incc.report.hints import hints
 
-    return verdict.consistent(hints(result, build, found), result)
+    return verdict.consistent(hints(result, build, spread), result)
 
 
 def _rare(kernel: Kernel, calls: Sequence[Instruction]) -> list[str]:
@@ -252,35 +252,35 @@ def _elements(result: KernelResult, elements: Elements) -> t.Elements:
     )
 
 
-def _rates(found: figures.Rates | None) -> t.Rates | None:
-    if found is None:
+def _rates(rates: figures.Rates | None) -> t.Rates | None:
+    if rates is None:
         return None
-    seconds = [_rounded(found.in_a_second(amount)) for amount in (found.flop, found.bytes, found.elements)]
+    seconds = [_rounded(rates.in_a_second(amount)) for amount in (rates.flop, rates.bytes, rates.elements)]
     units = ("GFLOP/s", "GB/s loaded and stored (L1)", "G elements/s")
-    told = ", ".join(f"{amount:.4g} {unit}" for amount, unit in zip(seconds, units, strict=True) if amount)
+    rates_text = ", ".join(f"{amount:.4g} {unit}" for amount, unit in zip(seconds, units, strict=True) if amount)
     return t.Rates(
-        flop_per_cycle=round(found.flop, DECIMALS),
-        bytes_per_cycle=round(found.bytes, DECIMALS),
-        elements_per_cycle=_rounded(found.elements),
-        ghz=found.ghz or None,
+        flop_per_cycle=round(rates.flop, DECIMALS),
+        bytes_per_cycle=round(rates.bytes, DECIMALS),
+        elements_per_cycle=_rounded(rates.elements),
+        ghz=rates.ghz or None,
         gflop_per_second=seconds[0],
         gigabytes_per_second=seconds[1],
         gigaelements_per_second=seconds[2],
-        text=f"{told} at {found.ghz:g} GHz" if told else "",
+        text=f"{rates_text} at {rates.ghz:g} GHz" if rates_text else "",
     )
 
 
 def _summary(result: KernelResult, iterations: int) -> t.Summary:
-    found = figures.summary(result, iterations)
+    summary = figures.summary(result, iterations)
     return t.Summary(
-        iterations=found.iterations,
-        instructions=found.instructions,
-        cycles=found.cycles,
-        uops=found.uops,
-        dispatch_width=found.dispatch_width,
-        uops_per_cycle=round(found.uops_per_cycle, DECIMALS),
-        ipc=round(found.ipc, DECIMALS),
-        block_rthroughput=float(found.block_rthroughput),
+        iterations=summary.iterations,
+        instructions=summary.instructions,
+        cycles=summary.cycles,
+        uops=summary.uops,
+        dispatch_width=summary.dispatch_width,
+        uops_per_cycle=round(summary.uops_per_cycle, DECIMALS),
+        ipc=round(summary.ipc, DECIMALS),
+        block_rthroughput=float(summary.block_rthroughput),
     )
 
 
@@ -360,7 +360,7 @@ def _instructions(
     path = analysis.critical_path
     on_path = figures.cycles_by_instruction(analysis.critical_path_instructions, path)
     if analysis.critical_path_instructions:
-        # What the steps do not account for passes before the first value of the path is ready.
+        # Cycles outside the steps pass before the path's first value is ready.
         start = analysis.critical_path_cycles - sum(step.latency for step in path)
         on_path[path[0].producer if path else analysis.critical_path_instructions[0]] += start
     in_chain: dict[int, int] = {}
@@ -369,7 +369,7 @@ def _instructions(
         in_chain = figures.cycles_by_instruction((step.consumer for step in steps), steps)
     # kernels repeat few kinds of instruction
     kept: _Kept = result.model.pieces.setdefault("report", ({}, {}))
-    known, works = kept
+    uop_texts, works = kept
     rows: list[t.Instruction] = []
     lines = _lines(kernel)
     described: dict[tuple[bytes, str], Effects] = {}
@@ -383,10 +383,10 @@ def _instructions(
         form = forms[i] if forms else None
         first, last = bound.uop_start[i], bound.uop_start[i + 1]
         uops = tuple(zip(bound.uop_ports[first:last], bound.uop_cycles[first:last], strict=True))
-        if uops not in known:
-            known[uops] = _port_usage(uops, bound), own_throughput(uops, bound.n_ports)
-        usage, throughput = known[uops]
-        # What an instruction does is told by its form and the kinds of its µops.
+        if uops not in uop_texts:
+            uop_texts[uops] = _port_usage(uops, bound), own_throughput(uops, bound.n_ports)
+        usage, throughput = uop_texts[uops]
+        # The form and the kinds of its µops determine an instruction's work.
         kinds = tuple(bound.uop_kind[first:last])
         if (key := (instruction.form, kinds, uops)) not in works:
             works[key] = _works(kernel, bound, i)
@@ -447,7 +447,7 @@ def _works(kernel: Kernel, bound: BoundKernel, i: int) -> list[str]:
     terms: dict[int, dict[str, None]] = {}
     for u in range(bound.uop_start[i], bound.uop_start[i + 1]):
         terms.setdefault(bound.uop_ports[u], {})[verdict.use_of(kernel, instruction, bound.uop_kind[u])] = None
-    # Units come last, as they do there.
+    # Units come last, as in `_port_usage`.
     ordered = sorted(terms, key=lambda mask: mask >> bound.n_ports != 0)
     return [" and ".join(terms[mask]) for mask in ordered] or [isa(kernel.isa).work_of(instruction)]
 
@@ -620,12 +620,12 @@ def _timeline(result: KernelResult) -> t.Timeline:
     def averages() -> figures.Timeline:
         return figures.timeline(events, result.started, len(result.kernel.instructions))
 
-    known = result.known if result.started else None
-    # Kernels that are alike have one record of their µops.
-    found: figures.Timeline = known.once("timeline", result.started, averages) if known else averages()
+    shared = result.known if result.started else None
+    # Identical kernels share the record of their µops.
+    timeline: figures.Timeline = shared.once("timeline", result.started, averages) if shared else averages()
     return t.Timeline(
-        iterations=found.iterations,
-        cycles=found.cycles,
+        iterations=timeline.iterations,
+        cycles=timeline.cycles,
         events=[
             t.Event(
                 iteration=event.iteration,
@@ -638,11 +638,11 @@ def _timeline(result: KernelResult) -> t.Timeline:
                 retired=event.retired,
                 ports=[names[p] if p >= 0 else None for p in event.ports],
             )
-            for event, earliest in zip(events, found.earliest, strict=True)
+            for event, earliest in zip(events, timeline.earliest, strict=True)
         ],
-        uops=[_uop(result, uop, found.uops) for uop in found.uops],
-        waits=[_waiting(wait) for wait in found.waits],
-        total_wait=_waiting(found.total),
+        uops=[_uop(result, uop, timeline.uops) for uop in timeline.uops],
+        waits=[_waiting(wait) for wait in timeline.waits],
+        total_wait=_waiting(timeline.total),
     )
 
 

@@ -46,7 +46,7 @@ _BOUNDS: dict[BoundName, str] = {
 
 def measured_part(
     result: KernelResult,
-    found: KernelMeasurement | Failure,
+    measurement: KernelMeasurement | Failure,
     host: tuple[str, bool],
     spread: t.Range | None,
 ) -> t.Measured:
@@ -56,7 +56,7 @@ def measured_part(
     """
     core, same = host
     where = f"on {core}" if core else "on this processor"
-    if isinstance(found, Failure):
+    if isinstance(measurement, Failure):
         return t.Measured(
             cycles=None,
             spread=None,
@@ -65,36 +65,35 @@ def measured_part(
             core=core,
             same_core=same,
             difference=None,
-            failure=found.kind,
+            failure=measurement.kind,
             notes=[],
             explanations=[],
-            text=f"not measured {where}: {found.text}",
+            text=f"not measured {where}: {measurement.text}",
         )
     predicted = float(result.cycles)
-    difference = figures.difference(predicted, found.cycles)
-    # What a figure as short as this says anyway is no difference.
-    far = difference is not None and abs(difference) > WORTH_EXPLAINING and abs(predicted - found.cycles) > 0.005
-    explanations = list(_explanations(result, found, host, spread)) if far else []
+    difference = figures.difference(predicted, measurement.cycles)
+    # A difference hidden by the rounding of the figures does not count.
+    far = difference is not None and abs(difference) > WORTH_EXPLAINING and abs(predicted - measurement.cycles) > 0.005
+    explanations = list(_explanations(result, measurement, host, spread)) if far else []
     return t.Measured(
-        cycles=round(found.cycles, _DECIMALS),
-        spread=round(found.spread, _DECIMALS),
-        way=found.way,
-        exit=found.exit,
+        cycles=round(measurement.cycles, _DECIMALS),
+        spread=round(measurement.spread, _DECIMALS),
+        way=measurement.way,
+        exit=measurement.exit,
         core=core,
         same_core=same,
         difference=None if difference is None else round(difference, _DECIMALS),
         failure="",
-        notes=list(found.notes),
+        notes=list(measurement.notes),
         explanations=explanations,
-        text=_text(found, where, difference, far, explanations),
+        text=_text(measurement, where, difference, far, explanations),
     )
 
 
-def _text(found: KernelMeasurement, where: str, difference: float | None, far: bool, explanations: list[str]) -> str:
-    text = (
-        f"measured {where}: {wording.cycles(found.cycles)} ± {wording.number(found.spread)}, with {_EXITS[found.exit]}"
-    )
-    if found.way == "counters":
+def _text(measured: KernelMeasurement, where: str, difference: float | None, far: bool, explanations: list[str]) -> str:
+    cycles, spread = wording.cycles(measured.cycles), wording.number(measured.spread)
+    text = f"measured {where}: {cycles} ± {spread}, with {_EXITS[measured.exit]}"
+    if measured.way == "counters":
         text += ", by performance counters"
     if difference is None:
         return text
@@ -111,15 +110,16 @@ def _text(found: KernelMeasurement, where: str, difference: float | None, far: b
 
 
 def _explanations(
-    result: KernelResult, found: KernelMeasurement, host: tuple[str, bool], spread: t.Range | None
+    result: KernelResult, measurement: KernelMeasurement, host: tuple[str, bool], spread: t.Range | None
 ) -> Iterator[str]:
     """Yield possible explanations of a difference between prediction and measurement, as clauses."""
     core, same = host
-    kernel, cycles, predicted = result.kernel, found.cycles, float(result.cycles)
+    kernel, cycles, predicted = result.kernel, measurement.cycles, float(result.cycles)
     if not same:
         yield f"{core or 'this processor'} differs from {result.model.title}, whose model is used"
-    if found.spread > max(_NOISY * cycles, _TELLS * abs(predicted - cycles)):
-        yield f"the measurement is not sure: samples differ by {wording.cycles(found.spread)} (is the machine busy?)"
+    if measurement.spread > max(_NOISY * cycles, _TELLS * abs(predicted - cycles)):
+        spread_text = wording.cycles(measurement.spread)
+        yield f"the measurement is not sure: samples differ by {spread_text} (is the machine busy?)"
     if result.unknown:
         noun = (
             "an instruction that the model lacks is"
@@ -132,7 +132,7 @@ def _explanations(
         within = spread.least - near <= cycles and (spread.most is None or cycles <= spread.most + near)
         if within:
             for cause in spread.causes:
-                # Arrays begin at cache lines here; what is predicted may be the average of all places.
+                # The measurement aligns arrays to cache lines; the prediction may be the average over all alignments.
                 best = cause.kind == "line-crossings" and predicted <= cause.least
                 if cause.kind != "unknown-instructions" and not best:
                     yield f"data or places decide ({cause.kind.replace('-', ' ')}): {cause.when}"
@@ -147,4 +147,4 @@ def _explanations(
     if derived:
         noun = "an instruction are" if len(derived) == 1 else f"{len(derived)} instructions are"
         yield f"figures of {noun} derived from others and not measured ({wording.places(kernel, derived)})"
-    yield from (f"data differ: {note}" for note in found.notes)
+    yield from (f"data differ: {note}" for note in measurement.notes)

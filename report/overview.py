@@ -54,13 +54,13 @@ def _limit(kernel: t.Kernel) -> str:
             words.append({"divider": "divider", "front_end": "front end", "retire": "retirement"}[name])
     if words or not kernel.cycles:
         return "; ".join(words)
-    # Above all bounds: what the change that gains most takes away.
+    # Above all bounds the limit is what the most gainful change removes.
     gain = WORTH_SAYING * kernel.cycles
     best = [w for w in kernel.what_ifs if not w.asked and w.gained >= gain]
     least = min((w.cycles for w in best), default=0.0)
     alike = [w.change for w in best if w.cycles <= least + gain]
     chosen = next((change for change in alike if change not in _ANYTHING), alike[0] if alike else "")
-    # Without what-ifs nothing is known but that no bound limits the kernel.
+    # Without what-ifs it is only known that no bound limits the kernel.
     words = [_CHANGES.get(chosen, chosen) or ("several" if kernel.what_ifs else "pipeline")]
     # A chain that is late because its µops wait for ports.
     if "dependencies" in words[0] and "unlimited-ports" in [w.change for w in best]:
@@ -97,11 +97,11 @@ def _together(names: list[str]) -> list[str]:
             runs[-1].append((stem, number))
         else:
             runs.append([(stem, number)])
-    found = []
+    shortened = []
     for run in runs:
         stem, first = run[0]
-        found += [f"{stem}{first}-{run[-1][1]}"] if len(run) > 2 else [f"{stem}{number}" for stem, number in run]
-    return found
+        shortened += [f"{stem}{first}-{run[-1][1]}"] if len(run) > 2 else [f"{stem}{number}" for stem, number in run]
+    return shortened
 
 
 def _vector(kernel: t.Kernel) -> str:
@@ -125,7 +125,7 @@ def _look(kernel: t.Kernel) -> str:
     words = [hint.rule.replace("-", " ") for hint in kernel.hints if hint.rule not in NO_ADVICE]
     spread = kernel.range
     if spread is not None and (spread.most is None or spread.most > WIDE * spread.least):
-        # What is missing in the figures is no reason to look at the loop.
+        # Missing figures are no reason to look at the loop.
         causes = [cause.kind for cause in spread.causes if cause.kind != "unknown-instructions"]
         words += [kind.replace("-", " ") for kind in causes]
     return ", ".join(dict.fromkeys(words))

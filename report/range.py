@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from incc.core.ways import Ways
     from incc.frontends.kernel import Kernel
 
-# Fewer decimals say as much of two ends that may be far apart.
+# Two ends that may be far apart need few decimals.
 _DECIMALS = 6
 
 
-def kernel_range(result: KernelResult, found: KernelRange | None) -> t.Range | None:
+def kernel_range(result: KernelResult, ends: KernelRange | None) -> t.Range | None:
     """Return the report on the range; None if the prediction depends on nothing but the code."""
-    if found is None:
+    if ends is None:
         return None
-    causes = [(cause, _when(result, cause)) for cause in found.causes]
+    causes = [(cause, _when(result, cause)) for cause in ends.causes]
     return t.Range(
-        least=float(found.least),
-        most=None if found.most is None else float(found.most),
+        least=float(ends.least),
+        most=None if ends.most is None else float(ends.most),
         causes=[
             t.RangeCause(
                 kind=cause.kind,
@@ -39,38 +39,38 @@ def kernel_range(result: KernelResult, found: KernelRange | None) -> t.Range | N
             )
             for cause, when in causes
         ],
-        text=_text(found, [when for _, when in causes]),
+        text=_text(ends, [when for _, when in causes]),
     )
 
 
 def mispredicted(result: KernelResult, ways: Ways | None, rate: float | None) -> t.Mispredictions | None:
     """Return the cost of mispredictions at the given rate; None without a cost or a rate."""
-    found = None if rate is None else mispredictions(result, ways, rate)
-    if found is None:
+    cost = None if rate is None else mispredictions(result, ways, rate)
+    if cost is None:
         return None
-    total = float(result.cycles) + found.cycles
-    branches = "" if found.branches == 1 else f"{found.branches} branches × "
+    total = float(result.cycles) + cost.cycles
+    branches = "" if cost.branches == 1 else f"{cost.branches} branches × "
     return t.Mispredictions(
-        rate=found.rate,
-        branches=found.branches,
-        miss_cycles=round(found.miss_cycles, _DECIMALS),
-        cycles=round(found.cycles, _DECIMALS),
+        rate=cost.rate,
+        branches=cost.branches,
+        miss_cycles=round(cost.miss_cycles, _DECIMALS),
+        cycles=round(cost.cycles, _DECIMALS),
         total=round(total, _DECIMALS),
-        text=f"with {wording.number(100 * found.rate)} % of the branches inside predicted wrongly: "
-        f"{wording.number(result.cycles)} + {branches}{found.rate:g} × {wording.number(found.miss_cycles)} = "
+        text=f"with {wording.number(100 * cost.rate)} % of the branches inside predicted wrongly: "
+        f"{wording.number(result.cycles)} + {branches}{cost.rate:g} × {wording.number(cost.miss_cycles)} = "
         f"{wording.cycles(total)}",
     )
 
 
-def _text(found: KernelRange, whens: Sequence[str]) -> str:
+def _text(ends: KernelRange, whens: Sequence[str]) -> str:
     if len(whens) == 1:
         return whens[0]
-    if found.most is None:
-        head = f"at least {wording.cycles(found.least)}"
-    elif found.most == found.least:
-        head = wording.cycles(found.least)
+    if ends.most is None:
+        head = f"at least {wording.cycles(ends.least)}"
+    elif ends.most == ends.least:
+        head = wording.cycles(ends.least)
     else:
-        head = f"{wording.number(found.least)} to {wording.cycles(found.most)}"
+        head = f"{wording.number(ends.least)} to {wording.cycles(ends.most)}"
     return f"{head}: {'; '.join(whens)}"
 
 

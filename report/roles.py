@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from incc.core.roles import Role
     from incc.frontends.kernel import Kernel
 
-# What holds whatever a loop is for: something is missing in its analysis.
+# Hints on incomplete analyses, which apply to loops of any role.
 _ALWAYS = frozenset(("unknown-instructions", "refused-statements"))
 
 
@@ -62,7 +62,7 @@ def _text(role: Role, main: Kernel | None) -> str:
         return "main loop" if role.name == "main" else role.name
     where = _where(main)
     stores = any(access.store for instruction in main.instructions for access in instruction.memory)
-    # Only where something is stored does it matter whether arrays overlap.
+    # Overlapping arrays matter only if something is stored.
     when = "few elements, or arrays that overlap" if stores else "few elements"
     if role.name == "remainder":
         also = f", and runs instead of it where that cannot run ({when})"

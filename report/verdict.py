@@ -201,7 +201,7 @@ def _evidence(limit: float, what_ifs: Sequence[WhatIf], limits: int = 0) -> str:
     if not best:
         if limits > 1:
             return f"; {'either' if limits == 2 else 'any'} of them alone would hold it there"
-        # The table of changes has smaller gains too.
+        # The table of changes also lists smaller gains.
         some = any(float(w.cycles) <= (1 - WORTH_SHOWING) * limit for w in tried)
         gain = f"gains {wording.number(round(100 * WORTH_SAYING))} %" if some else "makes it faster"
         return f"; none of the changes of the core that were tried {gain}"
@@ -273,7 +273,7 @@ def _runners_up(limits: list[BoundName], bounds: t.Bounds) -> str:
     """Return the limits close behind the limit, or else the next one."""
     limit = bounds.prediction.cycles
     rest = [name for name in ORDER if name not in limits and bounds.of(name).cycles > 0]
-    # Retirement next to a front end that is as wide says the same thing twice.
+    # Retirement next to a front end of the same width would repeat the same limit.
     if "retire" in rest and bounds.retire.cycles <= bounds.front_end.cycles:
         rest.remove("retire")
     rest = _descending(rest, bounds)

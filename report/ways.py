@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from incc.frontends.kernel import Region
 
 
-def ways_report(which: Literal["paths", "branch"], region: Region, found: Ways, complete: bool) -> t.Ways:
+def ways_report(which: Literal["paths", "branch"], region: Region, paths: Ways, complete: bool) -> t.Ways:
     """Return the report on one loop and the paths through it.
 
     `which` is "paths" for every path, "branch" for both directions of the first branch; `complete` tells that all are
@@ -28,9 +28,9 @@ def ways_report(which: Literal["paths", "branch"], region: Region, found: Ways, 
         last_line=region.last_line,
         source=location(region.source),
         complete=complete,
-        simulated=all(way.result.simulation is not None for way in found.ways),
-        weighted_cycles=round(found.weighted_cycles, DECIMALS),
-        ways=[_way(region, way) for way in found.ways],
+        simulated=all(way.result.simulation is not None for way in paths.ways),
+        weighted_cycles=round(paths.weighted_cycles, DECIMALS),
+        ways=[_way(region, way) for way in paths.ways],
     )
 
 

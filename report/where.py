@@ -183,7 +183,7 @@ OF_WORK = frozenset(
         *("loads", "stores", "spills", "reloads", "line_crossings", "flop", "integer_operations"),
     )
 )
-"""Names of what belongs to the work of an iteration: where one does twice as much, there is twice as much of it."""
+"""Names of quantities that are proportional to the work of an iteration."""
 
 PAIR_NAMES: dict[str, PairName] = {
     "outcome": PairName(TEXT, "same, moved, equal, faster, slower or unknown; added or removed where one is missing"),
@@ -210,10 +210,10 @@ RANKED_NAMES: dict[str, PairName] = {
 
 def _ends(kernel: t.Kernel) -> tuple[float, float]:
     """Return both ends of a prediction."""
-    found = kernel.range
-    if found is None:
+    ends = kernel.range
+    if ends is None:
         return kernel.cycles, kernel.cycles
-    return found.least, math.inf if found.most is None else found.most
+    return ends.least, math.inf if ends.most is None else ends.most
 
 
 def _bound(kernel: t.Kernel, name: BoundName) -> float:
@@ -316,7 +316,7 @@ def _tree(text: str) -> _Node:
 
 _WORDS = ("and", "or", "not", "in", "like", "true", "false")
 
-# What people write who think of another language, and what it is here.
+# Operators of other languages, and their equivalents here.
 _FOREIGN = {"=": "==", "&": "and", "|": "or", "!": "not", "~": "like", "^": "a product", "[": "("}
 
 
@@ -351,20 +351,20 @@ def _grammar() -> pp.ParserElement:
         return element.set_name(name)
 
     def leaf(operation: str, element: pp.ParserElement, value: Callable[[str], Any]) -> pp.ParserElement:
-        return element.set_parse_action(lambda text, at, found: _Node(operation, at, (value(found[0]),)))
+        return element.set_parse_action(lambda text, at, tokens: _Node(operation, at, (value(tokens[0]),)))
 
     def chain(operation: str, operand: pp.ParserElement, operator: pp.ParserElement) -> pp.ParserElement:
-        def node(text: str, at: int, found: pp.ParseResults) -> _Node:
-            first: _Node = found[0]
-            return first if len(found) == 1 else _Node(operation, first.at, tuple(found))
+        def node(text: str, at: int, tokens: pp.ParseResults) -> _Node:
+            first: _Node = tokens[0]
+            return first if len(tokens) == 1 else _Node(operation, first.at, tuple(tokens))
 
         return (operand + pp.ZeroOrMore(operator - operand)).set_parse_action(node)
 
     def prefixed(operation: str, operator: pp.ParserElement, odd: str, operand: pp.ParserElement) -> pp.ParserElement:
         """Return an operand after any number of operators; pairs of those that are `odd` cancel out."""
 
-        def node(text: str, at: int, found: pp.ParseResults) -> _Node:
-            *operators, last = found
+        def node(text: str, at: int, tokens: pp.ParseResults) -> _Node:
+            *operators, last = tokens
             inner: _Node = last
             return _Node(operation, at, (operators.count(odd) % 2 == 1, inner)) if operators else inner
 
@@ -377,16 +377,16 @@ def _grammar() -> pp.ParserElement:
     keyword = {word: pp.Regex(rf"{word}\b") for word in _WORDS}
     digits = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
     number = leaf("number", pp.Regex(digits), float)
-    text = named(leaf("text", pp.Regex(r"\"[^\"]*\"|'[^']*'"), lambda found: found[1:-1]), "text in quotes")
-    truth = leaf("truth", keyword["true"] | keyword["false"], lambda found: found == "true")
+    text = named(leaf("text", pp.Regex(r"\"[^\"]*\"|'[^']*'"), lambda tokens: tokens[1:-1]), "text in quotes")
+    truth = leaf("truth", keyword["true"] | keyword["false"], lambda tokens: tokens == "true")
     name = leaf("name", pp.Regex(rf"(?!(?:{'|'.join(_WORDS)})\b)[A-Za-z_][A-Za-z_0-9]*"), str)
     signed = leaf("number", pp.Regex(rf"[+-]?{digits}"), float)
     literal = named(signed | text | truth, "a number or text in quotes")
-    change = leaf("change", pp.Regex(rf"[+-]\s*{digits}\s*%"), lambda found: float("".join(found[:-1].split())) / 100)
+    change = leaf("change", pp.Regex(rf"[+-]\s*{digits}\s*%"), lambda tokens: float("".join(tokens[:-1].split())) / 100)
 
     condition = pp.Forward()
     call = pp.Regex(r"(?:max|min)(?=\s*\()") + opening - condition + pp.ZeroOrMore(comma - condition) - end_of_arguments
-    call.set_parse_action(lambda text, at, found: _Node(found[0], at, tuple(found[1:])))
+    call.set_parse_action(lambda text, at, tokens: _Node(tokens[0], at, tuple(tokens[1:])))
     group = opening - condition - closing
     value = named(number | text | truth | call | name | group, "a name, a number, text in quotes or '('")
     factor = prefixed("sign", pp.one_of("+ -"), "-", value)
@@ -399,9 +399,9 @@ def _grammar() -> pp.ParserElement:
         | pp.Group(optional_not + keyword["in"] - literals)
     )
 
-    def compare(text: str, at: int, found: pp.ParseResults) -> _Node:
-        first: _Node = found[0]
-        others = found[1:]
+    def compare(text: str, at: int, tokens: pp.ParseResults) -> _Node:
+        first: _Node = tokens[0]
+        others = tokens[1:]
         if not others:
             return first
         if len(others) > 1:
@@ -461,10 +461,10 @@ class _Checker:
                 return TRUTH, self._compared(parts[0], operation, parts[2])
 
     def _operand(self, node: _Node, kind: str, user: str) -> _Evaluate:
-        found, evaluate = self.check(node)
-        if found != kind:
+        actual, evaluate = self.check(node)
+        if actual != kind:
             takes = {NUMBER: "numbers", TEXT: "text on its left", TRUTH: "conditions"}[kind]
-            raise _error(node.at, f"{user} takes {takes}, and this is {_described(found)}")
+            raise _error(node.at, f"{user} takes {takes}, and this is {_described(actual)}")
         return evaluate
 
     def _name(self, node: _Node) -> tuple[str, _Evaluate]:
@@ -487,7 +487,7 @@ class _Checker:
         from difflib import get_close_matches
 
         suffix = name[-2:] if self.pairs and name[-2:] in ("_a", "_b") else ""
-        # Long names cost much and are nothing that anybody mistyped.
+        # Suggestions for long names are slow to find, and nobody mistypes such names.
         if len(name) < 40:
             close = get_close_matches(name.removesuffix(suffix).lower(), [*self.names, *self.of_pairs, *_WORDS], 1, 0.6)
             if close:
@@ -526,9 +526,9 @@ def _value_of(name: str, kind: str) -> _Evaluate:
         value = values[name]
         if value is None or value != value:
             return None
-        found = TRUTH if isinstance(value, bool) else TEXT if isinstance(value, str) else NUMBER
-        if found != kind:
-            raise ValueError(f"{name} is {_described(found)} here, not {_described(kind)}")
+        actual = TRUTH if isinstance(value, bool) else TEXT if isinstance(value, str) else NUMBER
+        if actual != kind:
+            raise ValueError(f"{name} is {_described(actual)} here, not {_described(kind)}")
         return value
 
     return evaluate
@@ -536,25 +536,25 @@ def _value_of(name: str, kind: str) -> _Evaluate:
 
 def _known(operands: Iterable[_Evaluate], values: _Values, baseline: _Values | None) -> list[Any] | None:
     """Return the values of operands; None if one of them is unknown."""
-    found = [operand(values, baseline) for operand in operands]
-    return None if None in found else found
+    results = [operand(values, baseline) for operand in operands]
+    return None if None in results else results
 
 
 def _negated(operand: _Evaluate) -> _Evaluate:
     def evaluate(values: _Values, baseline: _Values | None) -> Value:
-        found = _known([operand], values, baseline)
-        return -found[0] if found else None
+        operands = _known([operand], values, baseline)
+        return -operands[0] if operands else None
 
     return evaluate
 
 
 def _arithmetic(operands: Sequence[_Evaluate], operators: Sequence[str]) -> _Evaluate:
     def evaluate(values: _Values, baseline: _Values | None) -> Value:
-        found = _known(operands, values, baseline)
-        if not found:
+        numbers = _known(operands, values, baseline)
+        if not numbers:
             return None
-        result = float(found[0])
-        for operator, value in zip(operators, found[1:], strict=True):
+        result = float(numbers[0])
+        for operator, value in zip(operators, numbers[1:], strict=True):
             match operator:
                 case "+":
                     result += value
@@ -575,8 +575,8 @@ def _extreme(which: str, operands: Sequence[_Evaluate]) -> _Evaluate:
     choose: Callable[[Iterable[Any]], Any] = max if which == "max" else min
 
     def evaluate(values: _Values, baseline: _Values | None) -> Value:
-        found = _known(operands, values, baseline)
-        result: Value = choose(found) if found else None
+        arguments = _known(operands, values, baseline)
+        result: Value = choose(arguments) if arguments else None
         return result
 
     return evaluate
@@ -590,8 +590,8 @@ def _joined(operator: str, operands: Sequence[_Evaluate]) -> _Evaluate:
     every = operator == "and"
 
     def evaluate(values: _Values, baseline: _Values | None) -> Value:
-        found = [operand(values, baseline) is True for operand in operands]
-        return all(found) if every else any(found)
+        results = [operand(values, baseline) is True for operand in operands]
+        return all(results) if every else any(results)
 
     return evaluate
 
@@ -616,8 +616,8 @@ def _among(operand: _Evaluate, negated: bool, literals: frozenset[Value]) -> _Ev
 
 def _equal(left: _Evaluate, right: _Evaluate, equal: bool) -> _Evaluate:
     def evaluate(values: _Values, baseline: _Values | None) -> Value:
-        found = _known([left, right], values, baseline)
-        return found is not None and (found[0] == found[1]) == equal
+        sides = _known([left, right], values, baseline)
+        return sides is not None and (sides[0] == sides[1]) == equal
 
     return evaluate
 
@@ -634,8 +634,8 @@ def _ordered(left: _Evaluate, right: _Evaluate, operator: str) -> _Evaluate:
     holds = _ORDERS[operator]
 
     def evaluate(values: _Values, baseline: _Values | None) -> Value:
-        found = _known([left, right], values, baseline)
-        return found is not None and holds(*found)
+        sides = _known([left, right], values, baseline)
+        return sides is not None and holds(*sides)
 
     return evaluate
 

@@ -55,7 +55,7 @@ def relative(ratio: float) -> str:
         times = 1 / ratio
         return f"÷{times:.2f}" if times < 1e6 else f"÷{times:.3g}"
     text = f"{100 * (ratio - 1):+.1f}"
-    # Tenths say something of small changes only.
+    # Tenths matter for small changes only.
     if abs(ratio - 1) >= 0.0995:
         text = f"{100 * (ratio - 1):+.0f}"
     return "0\xa0%" if float(text) == 0 else f"{text}\xa0%"

@@ -163,8 +163,8 @@ def _fraction(numerator: int, denominator: int) -> Fraction:
         pass
     if len(_FRACTIONS) >= 1 << 12:
         _FRACTIONS.clear()
-    found = _FRACTIONS[numerator, denominator] = Fraction(numerator, denominator)
-    return found
+    fraction = _FRACTIONS[numerator, denominator] = Fraction(numerator, denominator)
+    return fraction
 
 
 def bounds(bound: BoundKernel) -> Bounds:

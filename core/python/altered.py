@@ -80,11 +80,11 @@ def alter(kernel: Kernel, bound: BoundKernel, settings: Altering) -> tuple[str, 
         ignored = [
             name for name in ("register_file", "uop_queue", "decoders", "call_latency") if getattr(settings, name)
         ]
-        said = f"the model describes no pipeline: {', '.join(ignored)} without meaning"
-        return (*_said(changed), *([said] if ignored else ()))
+        note = f"the model describes no pipeline: {', '.join(ignored)} without meaning"
+        return (*_said(changed), *([note] if ignored else ()))
     calls = settings.call_latency > 0 and any(i.branch == "call" for i in kernel.instructions)
     if settings.register_file or settings.uop_queue or settings.decoders or calls:
-        # Kernels that are alike have their pipeline in common.
+        # Similar kernels share their pipeline, so change a copy.
         p = bound.pipeline = copied(p)
     if settings.register_file:
         changed.append(f"{settings.register_file} physical registers")

@@ -135,7 +135,7 @@ class KernelResult:
     events: tuple[Event, ...] | None
     """The timeline's instructions; None if no timeline was requested."""
     started: tuple[StartedUop, ...]
-    """The timeline's µops; None if no timeline was requested."""
+    """The timeline's µops; empty if no timeline was requested."""
     notes: tuple[str, ...]
     """Sentences on parts of the analysis that were left out."""
     known: Known | None
@@ -206,11 +206,11 @@ class KernelResult:
         fewer than one iteration and RuntimeError if the run takes too long.
         """
         if not self.cold or self.cold.iterations != iterations:
-            found = cold_run(self.bound, iterations)
+            run = cold_run(self.bound, iterations)
         else:
-            found = self.cold
-        assert found.statistics is not None
-        return found.statistics.cycles
+            run = self.cold
+        assert run.statistics is not None
+        return run.statistics.cycles
 
 
 def cold_run(
@@ -259,18 +259,18 @@ def analyze_kernel(
         kernel = replace(kernel, alignment=settings.alignment)
     try:
         bound, forms = bind(kernel, model)
-    except ModelError as error:  # forms are read when they are needed
+    except ModelError as error:  # forms are parsed on first use
         raise ValueError(str(error)) from error
     of = known or core
     analysis: Analysis | None = None
     simulation: Simulation | None = None
     more: dict[str, Any] = {}
     notes: tuple[str, ...] = ()
-    said: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
     if settings.alters:
         from incc.core.altered import alter
 
-        said = alter(kernel, bound, settings)
+        changes = alter(kernel, bound, settings)
     if not settings.steady:
         if settings.explained or settings.fixed_ports:
             analysis = of.analyze(bound)
@@ -285,7 +285,7 @@ def analyze_kernel(
             settings,
             analysis=analysis,
             cold=cold,
-            notes=(*said, *notes),
+            notes=(*changes, *notes),
             known=known,
         )
     if settings.fixed_ports:
@@ -303,17 +303,9 @@ def analyze_kernel(
         more["cold"], problems = _cold(bound, model, settings, known)
         notes = (*notes, *problems)
     if settings.timeline_iterations and kernel.instructions:
-        count = _recorded(bound, settings)
-        try:
-            recorded = of.simulate(bound, ideal=simulation is None, iterations=count, record=True)
-        except RuntimeError as error:
-            notes = (*notes, f"no timeline: {error}")
-        else:
-            cycles = settings.timeline_cycles
-            more["events"] = tuple([e for e in recorded.events if not cycles or e.dispatched < cycles])
-            more["started"] = recorded.started
-            if count < settings.timeline_iterations and len(more["events"]) == len(recorded.events):
-                notes = (*notes, f"the timeline has the first {count} iterations, not all that were asked for")
+        recorded, problems = _timeline(bound, settings, of, ideal=simulation is None)
+        more |= recorded
+        notes = (*notes, *problems)
     if settings.waits and simulation is not None:
         try:
             more["waits"] = _waits(bound, len(kernel.instructions), known)
@@ -328,10 +320,27 @@ def analyze_kernel(
         simulation,
         settings,
         analysis=analysis,
-        notes=(*said, *notes),
+        notes=(*changes, *notes),
         known=known,
         **more,
     )
+
+
+def _timeline(
+    bound: BoundKernel, settings: KernelSettings, of: Known | ModuleType, ideal: bool
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the timeline's fields of KernelResult, and notes if a part of the timeline is missing."""
+    count = _recorded(bound, settings)
+    try:
+        run = of.simulate(bound, ideal=ideal, iterations=count, record=True)
+    except RuntimeError as error:
+        return {}, (f"no timeline: {error}",)
+    cycles = settings.timeline_cycles
+    events = tuple([e for e in run.events if not cycles or e.dispatched < cycles])
+    notes: tuple[str, ...] = ()
+    if count < settings.timeline_iterations and len(events) == len(run.events):
+        notes = (f"the timeline has the first {count} iterations, not all that were asked for",)
+    return {"events": events, "started": run.started}, notes
 
 
 def _predict(
@@ -357,7 +366,7 @@ def _cold(
     bound: BoundKernel, model: MachineModel, settings: KernelSettings, known: Known | None
 ) -> tuple[Simulation | None, tuple[str, ...]]:
     """Return the run from a cold start, and notes if a requested run is missing."""
-    if not settings.cold_iterations or not bound.issue_slots:  # nothing that could run
+    if not settings.cold_iterations or not bound.issue_slots:  # nothing to run
         return None, ()
     try:
         return cold_run(
@@ -375,17 +384,17 @@ def _cold(
 
 def _llvm_buffers(model: MachineModel) -> tuple[tuple[int, int], ...]:
     """Return ports and entries of LLVM's schedulers except those that stand for load and store buffers."""
-    found: tuple[tuple[int, int], ...] | None = model.pieces.get("llvm buffers")
-    if found is None:
+    buffers: tuple[tuple[int, int], ...] | None = model.pieces.get("llvm buffers")
+    if buffers is None:
         names = (*model.ports, *model.resources)
-        found = model.pieces["llvm buffers"] = tuple(
+        buffers = model.pieces["llvm buffers"] = tuple(
             [
                 (sum(1 << port for port, name in enumerate(names) if name in scheduler.ports), scheduler.entries)
                 for scheduler in (model.llvm.schedulers if model.llvm else ())
                 if not scheduler.queue
             ]
         )
-    return found
+    return buffers
 
 
 def _more_simulations(
@@ -403,11 +412,11 @@ def _more_simulations(
         from incc.core import whatif
 
         analysis = (known or core).analyze(bound)
-        asked, notes = whatif.applicable(settings.asked, kernel, bound)
+        requested, notes = whatif.applicable(settings.asked, kernel, bound)
         more["notes"] = tuple(notes)
-        # A change that gains nothing leaves what is predicted, not the run's own average.
+        # The result of a change that gains nothing is the prediction, not the run's own average.
         steady = replace(base, cycles_per_iteration=predicted(bounds, base.cycles_per_iteration))
-        more["what_ifs"] = whatif.what_ifs(kernel, bound, analysis, steady, asked, settings.what_ifs, known)
+        more["what_ifs"] = whatif.what_ifs(kernel, bound, analysis, steady, requested, settings.what_ifs, known)
     if settings.alignment == EVERYWHERE:
         more["alignments"] = tuple([at(bound, bounds, place, known) for place in range(64)])
     elif settings.alignment == AS_FOUND and settings.what_ifs:
@@ -429,9 +438,9 @@ def at(bound: BoundKernel, bounds: Bounds, place: int, known: Known | None = Non
     return predicted(bounds, (known or core).simulate(bound, alignment=place).cycles_per_iteration)
 
 
-# Slots that stay empty because no µop has come, of all, from which on it may matter where the code lies.
+# The share of slots left empty by the front end from which on the code's address may matter.
 _STARVED = 0.05
-# Compilers align functions to 16 bytes; a section of less alignment is a snippet, of whose place nobody said anything.
+# Compilers align functions to 16 bytes; a section with less alignment is a snippet at an unknown address.
 _LEAST_UNIT = 8
 
 
@@ -447,7 +456,7 @@ def placements(
     slots = base.cycles * bound.issue_width
     if not _LEAST_UNIT <= unit < 64 or base.lost_slots.no_uops < _STARVED * slots:
         return ()
-    found = [(kernel.alignment, predicted(bounds, base.cycles_per_iteration))]
+    predictions = [(kernel.alignment, predicted(bounds, base.cycles_per_iteration))]
     for place in {0, *range(kernel.alignment, 64, unit)} - {kernel.alignment}:
-        found.append((place, at(bound, bounds, place, known)))
-    return tuple(sorted(found)) if len({cycles for _, cycles in found}) > 1 else ()
+        predictions.append((place, at(bound, bounds, place, known)))
+    return tuple(sorted(predictions)) if len({cycles for _, cycles in predictions}) > 1 else ()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 GRAMMAR = "port NAME += N, PARAMETER = N|unlimited, or latency MNEMONIC = N (also with += and -=)"
 
-MOST = 1 << 20  # of a parameter or a latency
+MOST = 1 << 20  # the largest value of a parameter or a latency
 
 
 def parse(text: str) -> Change:
@@ -25,11 +25,11 @@ def parse(text: str) -> Change:
     reported as a ValueError when the change is applied.
     """
     try:
-        found = _LANGUAGE.parse_string(text, parse_all=True)
+        match = _LANGUAGE.parse_string(text, parse_all=True)
     except pp.ParseBaseException as error:
         wanted = error.msg.removeprefix("Expected ").replace("end of text", "nothing more")
         raise ValueError(f"what-if {text!r}: column {error.column}: expected {wanted}") from None
-    kind, name, operator, value = found
+    kind, name, operator, value = match
     title = f"with {' '.join(text.split())}"
     match kind:
         case "port":
@@ -90,7 +90,7 @@ class _Parameter:
         least = 1 if self.name in _POSITIVE else 0
         if not least <= new <= MOST:
             raise ValueError(f"what-if {self.text!r}: {self.name} would be {new}; it is from {least} to {MOST}")
-        # Wider than any buffer is as good as unlimited, and takes no time to simulate.
+        # A width beyond any buffer is equivalent to no limit, and simulates faster.
         if self.name in ("issue_width", "retire_width", "idq"):
             new = min(new, WIDEST)
         whatif.set_parameter(bound, self.name, new)
@@ -99,7 +99,7 @@ class _Parameter:
 
 WIDEST = 1 << 10
 
-# Parameters without which nothing would ever move; 0 of the others means that there is no such limit or unit.
+# With 0 for one of these nothing would ever move; 0 for another parameter removes the limit or the unit.
 _POSITIVE = frozenset(
     (
         "issue_width",

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from incc.frontends.kernel import Instruction, Kernel, MemoryAccess
 
 INVARIANT, COUNTED, DATA = range(3)
-"""How something changes in a loop: not; by a constant each time, or as a function of what does so; as data say."""
+"""The ways a value changes in a loop: not at all; by a constant, or as a function of counted values; depending on
+data."""
 
 _FLAGS = "flags"
 
@@ -78,7 +79,7 @@ class _Linear(msgspec.Struct, frozen=True):
 def dataflow(kernel: Kernel) -> Dataflow:
     """Return the terms of a loop's addresses and the kinds of its conditions."""
     first = _Pass(kernel, {}, frozenset())
-    # What registers hold at the start is known by what became of it: the same, or the same and a constant.
+    # The value at the end shows the kind of the value at the start: unchanged, or changed by a constant.
     starts: dict[str, Symbol] = {}
     for root in first.touched:
         value = first.at_end(root)
@@ -89,7 +90,7 @@ def dataflow(kernel: Kernel) -> Dataflow:
         elif value.terms.get(own) == 1 and all(first.is_kept(symbol) for symbol in rest):
             starts[root] = own
         else:
-            # Not linear in itself, or made anew.
+            # The value is not linear in itself, or is computed from others.
             loaded = any(symbol.loaded for symbol in value.terms)
             again = own in first.behind(value.terms)
             starts[root] = Symbol(name=root, made_by=-1, kind=DATA if loaded or again else COUNTED, loaded=loaded)
@@ -127,7 +128,7 @@ class _Pass:
         self.stores: list[Access] = []
         self.conditions: dict[int, int] = {}
         self.addresses: dict[int, list[Address]] = {}
-        # What is loaded from a place that stays, and that nothing is stored to as far as addresses tell, stays too.
+        # A load from an invariant address is invariant too, unless a store has the same textual address.
         self.stored = [m for i in kernel.instructions for m in i.memory if m.store]
         for n, instruction in enumerate(kernel.instructions):
             self._step(n, instruction)
@@ -137,14 +138,14 @@ class _Pass:
 
     def behind(self, symbols: Iterable[Symbol]) -> set[Symbol]:
         """Return the symbols together with all symbols that they were computed from."""
-        found: set[Symbol] = set()
+        result: set[Symbol] = set()
         waiting = list(symbols)
         while waiting:
             symbol = waiting.pop()
-            if symbol not in found:
-                found.add(symbol)
+            if symbol not in result:
+                result.add(symbol)
                 waiting += self.inputs.get(symbol, ())
-        return found
+        return result
 
     def is_kept(self, symbol: Symbol) -> bool:
         """Return True if the symbol is the initial value of a register that no instruction has changed."""
@@ -172,22 +173,51 @@ class _Pass:
             value = self.state[root] = _Linear({symbol: 1}, 0)
         return value
 
-    def _address(self, memory: MemoryAccess) -> Address:
-        terms: dict[Symbol, int] = {}
-        constant = memory.displacement
-        for register, factor in ((memory.base, 1), (memory.index, memory.scale)):
-            if register is None:
-                continue
-            value = self._value(register.root)
+    def _sum(self, terms: Iterable[tuple[str, int]], constant: int) -> _Linear:
+        """Return the sum of a constant and registers with their factors."""
+        total: dict[Symbol, int] = {}
+        for root, factor in terms:
+            value = self._value(root)
             constant += factor * value.constant
             for symbol, times in value.terms.items():
-                terms[symbol] = terms.get(symbol, 0) + factor * times
+                total[symbol] = total.get(symbol, 0) + factor * times
+        return _Linear({symbol: times for symbol, times in total.items() if times}, constant)
+
+    def _address(self, memory: MemoryAccess) -> Address:
+        registers = ((memory.base, 1), (memory.index, memory.scale))
+        value = self._sum(
+            [(register.root, factor) for register, factor in registers if register is not None], memory.displacement
+        )
         name = memory.symbol or memory.segment
-        if name:
-            terms[Symbol(name=f"@{name}", made_by=-1, kind=INVARIANT)] = 1
-        return Address({symbol: times for symbol, times in terms.items() if times}, constant)
+        symbol = {Symbol(name=f"@{name}", made_by=-1, kind=INVARIANT): 1} if name else {}
+        return Address({**value.terms, **symbol}, value.constant)
 
     def _step(self, n: int, instruction: Instruction) -> None:
+        """Execute an instruction: record its accesses and its condition, and set its results."""
+        kinds, loaded, inputs = self._access_memory(n, instruction)
+        symbols: list[Symbol] = []
+        for access in instruction.registers:
+            if access.read and not access.address and not instruction.idiom:
+                symbols += self._value(access.register.root).terms
+        if instruction.flags_read:
+            symbols += self._value(_FLAGS).terms
+        kinds += [symbol.kind for symbol in symbols]
+        loaded = loaded or any(symbol.loaded for symbol in symbols)
+        inputs.update(symbols)
+        if instruction.branch == "conditional":
+            flags = [symbol.kind for symbol in self._value(_FLAGS).terms] if instruction.flags_read else kinds
+            self.conditions[n] = max(flags)
+        elif instruction.branch == "call":
+            kinds.append(DATA)
+        made = Symbol(name=f"#{n}", made_by=n, kind=max(kinds), loaded=loaded, walks=n in self.walkers)
+        self.inputs[made] = frozenset(inputs)
+        self.state.update(self._results(instruction, made))
+
+    def _access_memory(self, n: int, instruction: Instruction) -> tuple[list[int], bool, set[Symbol]]:
+        """Record the accesses of an instruction.
+
+        Returns the kinds of the loaded values, True if one of them may change, and the terms of the loads' addresses.
+        """
         kinds = [INVARIANT]
         loaded = False
         inputs: set[Symbol] = set()
@@ -207,34 +237,14 @@ class _Pass:
                     if scalar:
                         to.append(Access(instruction=n, number=numbers[which], size=memory.size, address=address))
                     numbers[which] += 1
-        for access in instruction.registers:
-            if access.read and not access.address and not instruction.idiom:
-                for symbol in self._value(access.register.root).terms:
-                    kinds.append(symbol.kind)
-                    loaded = loaded or symbol.loaded
-                    inputs.add(symbol)
-        if instruction.flags_read:
-            for symbol in self._value(_FLAGS).terms:
-                kinds.append(symbol.kind)
-                loaded = loaded or symbol.loaded
-                inputs.add(symbol)
-            if instruction.branch == "conditional":
-                self.conditions[n] = max(symbol.kind for symbol in self._value(_FLAGS).terms)
-        elif instruction.branch == "conditional":
-            self.conditions[n] = max(kinds)
-        if instruction.branch == "call":
-            kinds.append(DATA)
+        return kinds, loaded, inputs
+
+    def _results(self, instruction: Instruction, made: Symbol) -> dict[str, _Linear]:
+        """Return the values of the registers that an instruction writes; `made` stands for non-linear ones."""
         results: dict[str, _Linear] = {}
         affine = instruction.affine
         if affine is not None and affine.target:
-            constant, terms = affine.constant, dict[Symbol, int]()
-            for root, factor in affine.terms:
-                value = self._value(root)
-                constant += factor * value.constant
-                for symbol, times in value.terms.items():
-                    terms[symbol] = terms.get(symbol, 0) + factor * times
-            results[affine.target] = _Linear({s: times for s, times in terms.items() if times}, constant)
-        made = Symbol(name=f"#{n}", made_by=n, kind=max(kinds), loaded=loaded, walks=n in self.walkers)
+            results[affine.target] = self._sum(affine.terms, affine.constant)
         for access in instruction.registers:
             if access.write and access.register.root not in results:
                 self._value(access.register.root)
@@ -242,8 +252,7 @@ class _Pass:
         if instruction.flags_written:
             self._value(_FLAGS)
             results[_FLAGS] = _Linear({made: 1}, 0)
-        self.inputs[made] = frozenset(inputs)
-        self.state.update(results)
+        return results
 
 
 def _same(one: MemoryAccess, other: MemoryAccess) -> bool:

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 
     Basis = Literal["inferred", "compiler"]
 
-# Parts of a stream beyond which nobody looks for a pattern in it: hundreds of unrolled copies.
+# The most parts of a stream to search for a pattern; more are hundreds of unrolled copies.
 _MOST_PARTS = 4096
-# Untyped steps (moves, shuffles, logic) from a load to the operation that says what was loaded.
+# The most untyped steps (moves, shuffles, logic) from a load to the operation that shows the element's type.
 _FURTHEST = 3
 
 
@@ -132,17 +132,17 @@ def of_compiler(loop: CompiledLoop) -> Elements | None:
 def work(result: KernelResult) -> Work:
     """Return the work of one kernel by itself."""
     kernel = result.kernel
-    known = isa(kernel.isa).operation
-    operations = [known(instruction.mnemonic) for instruction in kernel.instructions]
-    found = core.streams(result.bound)
+    operation = isa(kernel.isa).operation
+    operations = [operation(instruction.mnemonic) for instruction in kernel.instructions]
+    streams = core.streams(result.bound)
     flow = _Flow(kernel, operations)
     counted = _operations(kernel, operations, flow)
     region = kernel.region
     whole = region is None or len(set(region.lines)) == len(region.body_lines)
-    groups = tuple(_groups(found, flow, whole))
+    groups = tuple(_groups(streams, flow, whole))
     vector_bytes = max(
         [a.width // 8 for i in kernel.instructions if (a := i.arithmetic) is not None and a.packed]
-        + [s.size for s in found if s.size > 8],
+        + [s.size for s in streams if s.size > 8],
         default=0,
     )
     units = 0
@@ -161,7 +161,7 @@ def work(result: KernelResult) -> Work:
         operations=counted,
         chases=_chases(kernel),
         copies=_copies(kernel),
-        stores=any(s.store and s.step for s in found),
+        stores=any(s.store and s.step for s in streams),
         whole=whole,
         pace=kernel.pace
         if _fits(kernel.pace, groups, units if whole and (units > 1 or not vector_bytes) else 0)
@@ -184,7 +184,7 @@ def _groups(streams: Sequence[Stream], flow: _Flow, whole: bool) -> Iterable[Gro
     for (_, step), members in by_part.items():
         sizes = [flow.element(stream.instruction, stream.store, stream.size) for stream in members]
         if 0 in sizes:
-            # Vectors of whatever there is hold what the others of the stream are.
+            # Untyped vectors have the element size of the stream's other accesses.
             others = {size for size in sizes if size}
             common = others.pop() if len(others) == 1 else 0
             sizes = [size or common for size in sizes]
@@ -197,7 +197,7 @@ def _groups(streams: Sequence[Stream], flow: _Flow, whole: bool) -> Iterable[Gro
                 for position in range(0, max(stream.size // size, 1) * size, size)
                 if stream.size <= _MOST_PARTS
             }
-            # What is done on the analysed way alone says little of the others.
+            # Operations on the analysed path say little about other paths.
             parts = _equal_parts(labels, abs(step)) if whole else max(1, abs(step) // element)
         accesses = [
             (stream.instruction, max(1, stream.size // size if size else 1))
@@ -257,18 +257,18 @@ class _Flow:
         if not any(access.register.kind == "vector" for access in instruction.registers):
             return size
         bits = self._typed(number, store)
-        if bits < 0:  # moved and nothing else
-            # Half of a register that is loaded leaves the other half: it is read as well.
+        if bits < 0:  # only moved
+            # A load of half a register also reads the register, to keep the other half.
             roots = [
                 a.register.root
                 for a in instruction.registers
                 if a.register.kind == "vector" and (a.read if store else a.write)
             ]
-            found = {
+            widths = {
                 self._origin(root, number, _FURTHEST) if store else self._use(root, number, _FURTHEST) for root in roots
             }
-            found.discard(0)
-            bits = min(found, default=0)
+            widths.discard(0)
+            bits = min(widths, default=0)
         if not bits:
             # The elements of a vector register are not smaller than a byte and scalars are what they are.
             return size if size <= 8 else 0
@@ -293,8 +293,8 @@ class _Flow:
         sources = [
             a.register.root for a in self._instructions[writer].registers if a.register.kind == "vector" and a.read
         ]
-        found = {self._origin(source, writer, further - 1) for source in sources} - {0}
-        return min(found, default=0)
+        widths = {self._origin(source, writer, further - 1) for source in sources} - {0}
+        return min(widths, default=0)
 
     def _use(self, root: str, number: int, further: int) -> int:
         """Return the element width in bits with which a register is read after instruction `number` wrote it.
@@ -304,7 +304,7 @@ class _Flow:
         n = len(self._instructions)
         readers, writers = self._readers.get(root, ()), self._writers.get(root, ())
         last = min([(w - number - 1) % n for w in writers if w != number], default=n)
-        found: set[int] = set()
+        widths: set[int] = set()
         for reader in readers:
             if reader == number or (reader - number - 1) % n > last:
                 continue
@@ -315,11 +315,11 @@ class _Flow:
             if bits < 0 and further:
                 for access in self._instructions[reader].registers:
                     if access.register.kind == "vector" and access.write:
-                        found.add(self._use(access.register.root, reader, further - 1))
+                        widths.add(self._use(access.register.root, reader, further - 1))
             else:
-                found.add(max(bits, 0))
-        found.discard(0)
-        return min(found, default=0)
+                widths.add(max(bits, 0))
+        widths.discard(0)
+        return min(widths, default=0)
 
     def counts(self, number: int) -> bool:
         """Return True if the instruction advances a register by a loop invariant."""
@@ -459,7 +459,7 @@ def _work_ratio(own: Work, smallest: Work) -> Fraction | None:
 
 
 _UNROLLED = 5
-"""Equal parts from which on what is left over is rather unrolled than made of neighbours."""
+"""The number of equal parts from which on a remainder is more likely unrolled than made of neighbours."""
 
 
 def _alone(own: Work, around: Surroundings | None) -> Elements | None:
@@ -471,7 +471,7 @@ def _alone(own: Work, around: Surroundings | None) -> Elements | None:
         if own.copies == 1:
             return Elements(one, "it does something only once")
         return None
-    # Vectors are also loaded of what is between the elements, so that the parts of a stream are not alike.
+    # Vector loads may include bytes between the elements, which makes the parts of a stream differ.
     if own.units == 1 and not own.vector_bytes:
         return Elements(one, "its streams have one part each")
     if own.units < 2 or not own.whole:
@@ -487,7 +487,7 @@ def _alone(own: Work, around: Surroundings | None) -> Elements | None:
             return None
         if around and (around.several_an_iteration(own.units) or around.done(own.units) > 1):
             return None
-        # One vector an iteration may also hold the neighbours of one iteration, if nothing remains to be done.
+        # Without a remainder, one vector per iteration may also hold the neighbours of one iteration.
         if own.steps[-1] <= own.vector_bytes and not (around and around.remains):
             return None
         return Elements(Fraction(gcd(own.units, copies)), f"{steps} an iteration")
@@ -531,7 +531,7 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
         counted: dict[str, int] = {}
         if not own.vector_bytes:
             loads = [self.places[n] for group in own.groups for n, _ in group.accesses if not self.lanes[n]]
-            # Of two, one may have the place of what was put together with it.
+            # If there are two, one may have the place of an access that was merged with it.
             if "" not in loads and len(loads) == len(set(loads)) >= max(own.units, 3):
                 return 1
         for place, lanes in zip(self.places, self.lanes, strict=True):
@@ -579,12 +579,12 @@ def surroundings(kernel: Kernel, function: Sequence[Origin], others: Iterable[in
     apart = set(others)
     place_of = {origin.line: origin.place for origin in function}
     inside = set(kernel.region.body_lines) if kernel.region else set()
-    known = isa(kernel.isa)
+    instruction_set = isa(kernel.isa)
     lanes = []
     computed: dict[str, int] = {}
     kinds: dict[tuple[str, str], int] = {}
     for instruction in kernel.instructions:
-        operation = known.operation(instruction.mnemonic)
+        operation = instruction_set.operation(instruction.mnemonic)
         if operation is None or operation.kind == "unpack" or (operation.kind == "convert" and not operation.packed):
             lanes.append(0)
             continue
@@ -608,7 +608,7 @@ def surroundings(kernel: Kernel, function: Sequence[Origin], others: Iterable[in
         if not place or line in inside or line in apart:
             continue
         remains |= memory and place in accessed
-        operation = known.operation(origin.mnemonic)
+        operation = instruction_set.operation(origin.mnemonic)
         if operation is None or operation.kind == "convert" or not operation.floating:
             continue
         if place.rpartition(" ")[0] in lines:

@@ -88,7 +88,7 @@ def intensity(work: Operations, moved: Traffic) -> float | None:
 
 
 CODE_LINE = 64
-"""Bytes of a line of instructions."""
+"""The size of a line of code in bytes."""
 
 
 def lines_more(kernel: Kernel) -> int:
@@ -222,7 +222,7 @@ def timeline(events: Sequence[Event], started: Sequence[StartedUop], instruction
     `started` holds the µops of the same run; it may be empty.
     """
     of_uops: dict[tuple[int, int], int] = {}
-    # Those that start first come last, and stay.
+    # The µops that start first come last and overwrite the others.
     for uop in sorted(started, key=lambda u: (u.started, u.earliest), reverse=True):
         of_uops[uop.iteration, uop.instruction] = uop.earliest
     earliest = tuple(
@@ -265,7 +265,7 @@ def _shown(events: Sequence[Event], started: Sequence[StartedUop]) -> tuple[Show
     shown = []
     for number in order:
         uop = started[number]
-        # What is dispatched later than the last event makes nothing for one of them.
+        # µops dispatched after the last event produce nothing for the events.
         inputs = [(place[i.producer], i.location, i.arrived) for i in uop.inputs if i.producer in place]
         waited = [
             n

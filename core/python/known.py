@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from incc.core.waits import Waits
 
 MOST = 1024
-"""Results kept at a time. One is of a few kilobytes, as much as what it is found by; a recorded run is not kept."""
+"""The most cached results. One takes a few kilobytes, as much as its key; recorded runs are not kept."""
 
-# The core sees all of a kernel but the names of its columns and locations, of which it is told how many there are.
+# The core reads all fields of a kernel, but of the names of columns and locations only the number.
 _NAMES = ("location_names", "port_names")
 _of_kernel = attrgetter(*[name for name in BoundKernel.__slots__ if name not in (*_NAMES, "pipeline")])
 _of_pipeline = attrgetter(*Pipeline.__slots__)
@@ -46,39 +46,41 @@ class Known:
 
     def bounds(self, bound: BoundKernel) -> Bounds:
         """Return `core.bounds`."""
-        found: Bounds = self._of(bound, ("bounds",), lambda: core.bounds(bound))
-        return found
+        result: Bounds = self._of(bound, ("bounds",), lambda: core.bounds(bound))
+        return result
 
     def analyze(self, bound: BoundKernel) -> Analysis:
         """Return `core.analyze`."""
-        found: Analysis = self._of(bound, ("analyze",), lambda: core.analyze(bound))
-        return found
+        result: Analysis = self._of(bound, ("analyze",), lambda: core.analyze(bound))
+        return result
 
     def bounds_and_simulation(self, bound: BoundKernel) -> tuple[Bounds, Simulation]:
         """Return `core.bounds_and_simulation`."""
-        found: tuple[Bounds, Simulation]
-        found = self._of(bound, ("bounds and simulation",), lambda: core.bounds_and_simulation(bound))
-        return found
+        result: tuple[Bounds, Simulation]
+        result = self._of(bound, ("bounds and simulation",), lambda: core.bounds_and_simulation(bound))
+        return result
 
     def simulate(self, bound: BoundKernel, **options: Any) -> Simulation:
         """Return `core.simulate`."""
-        found: Simulation
-        found = self._of(bound, ("simulate", *options.items()), lambda: core.simulate(bound, **options))
-        return found
+        result: Simulation
+        result = self._of(bound, ("simulate", *options.items()), lambda: core.simulate(bound, **options))
+        return result
 
     def cold_run(self, bound: BoundKernel, iterations: int, **options: Any) -> Simulation:
         """Return `core.cold_run`; the options must be hashable."""
-        asked = ("cold run", iterations, *options.items())
-        found: Simulation = self._of(bound, asked, lambda: core.cold_run(bound, iterations, **options))
-        return found
+        request = ("cold run", iterations, *options.items())
+        result: Simulation = self._of(bound, request, lambda: core.cold_run(bound, iterations, **options))
+        return result
 
     def waits(self, bound: BoundKernel, instructions: int) -> Waits:
         """Return the `waits` of a run that is recorded for them. Raises what `core.simulate` raises."""
         from incc.core.waits import waits
 
-        found: Waits
-        found = self._of(bound, ("waits", instructions), lambda: waits(core.simulate(bound, record=True), instructions))
-        return found
+        result: Waits
+        result = self._of(
+            bound, ("waits", instructions), lambda: waits(core.simulate(bound, record=True), instructions)
+        )
+        return result
 
     def once(self, what: str, of: object, make: Callable[[], Any]) -> Any:
         """Return a value derived from one of these results, cached under its name."""
@@ -86,23 +88,23 @@ class Known:
         if key not in self._found:
             if len(self._found) >= MOST:
                 self._found.clear()
-            # With what it is made of, which lives as long.
+            # The key's object is stored too, so that its identity stays valid.
             self._found[key] = make(), of
         return self._found[key][0]
 
-    def _of(self, bound: BoundKernel, asked: tuple[object, ...], find: Callable[[], Any]) -> Any:
+    def _of(self, bound: BoundKernel, request: tuple[object, ...], find: Callable[[], Any]) -> Any:
         if bound is not self._last:
             try:
                 self._contents = self._contents_of(bound)
-            except (AttributeError, ValueError):  # not all of it is set, or by no number: the core says what is wrong
+            except (AttributeError, ValueError):  # the core reports missing or wrong fields
                 return find()
             self._last = bound
-        key = (self._contents, *asked)
+        key = (self._contents, *request)
         if key not in self._found:
-            found = find()
+            result = find()
             if len(self._found) >= MOST:
                 self._found.clear()
-            self._found[key] = found
+            self._found[key] = result
         return self._found[key]
 
     def _contents_of(self, bound: BoundKernel) -> bytes:

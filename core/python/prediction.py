@@ -22,7 +22,7 @@ CLOSE = 0.85
 # A bound of at least this share of the predicted cycles explains them; a run's average is not exact either.
 REACHED = 0.98
 
-# Cycles gained by a change are worth a word from this share of the prediction on.
+# The least gain of a change that is mentioned, as a share of the prediction.
 WORTH_SAYING = 0.02
 
 

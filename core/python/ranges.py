@@ -170,8 +170,8 @@ def find_range(result: KernelResult, ways: Ways | None = None) -> KernelRange | 
         return None
     least = min([result.cycles, *[cause.least for cause in causes]])
     ends = [cause.most for cause in causes]
-    known = [end for end in ends if end is not None]
-    most = None if len(known) < len(ends) else max([result.cycles, most_of_all, *known])
+    finite = [end for end in ends if end is not None]
+    most = None if len(finite) < len(ends) else max([result.cycles, most_of_all, *finite])
     return KernelRange(least, most, tuple(causes))
 
 
@@ -210,7 +210,7 @@ def _changed(result: KernelResult, changes: Mapping[str, object]) -> Fraction:
         return predicted(of.bounds(bound), None)
     try:
         bounds, simulation = of.bounds_and_simulation(bound)
-    except RuntimeError:  # does not end: what is known is the bound
+    except RuntimeError:  # the run does not end, so only the bound is known
         return predicted(of.bounds(bound), None)
     return predicted(bounds, simulation.cycles_per_iteration)
 
@@ -237,7 +237,7 @@ def _aliasing(result: KernelResult, flow: Dataflow, changes: dict[str, object]) 
 
 def meetings(kernel: Kernel, bound: BoundKernel, flow: Dataflow) -> tuple[Meeting, ...]:
     """Return for each load the last store before it that may write to the same place; the module lists likely pairs."""
-    found: list[Meeting] = []
+    pairs: list[Meeting] = []
     if not kernel.is_loop or len(flow.loads) * len(flow.stores) > MOST_PAIRS:
         return ()
     for load in flow.loads:
@@ -251,11 +251,11 @@ def meetings(kernel: Kernel, bound: BoundKernel, flow: Dataflow) -> tuple[Meetin
                 store = stores[-1]
                 values = _value(bound, store, VALUE_STORE), _value(bound, load, VALUE_LOAD)
                 if min(values) >= 0:
-                    found.append(
+                    pairs.append(
                         Meeting(store=store.instruction, load=load.instruction, distance=distance, values=values)
                     )
                 break
-    return tuple(found)
+    return tuple(pairs)
 
 
 def _value(bound: BoundKernel, access: Access, kind: int) -> int:
@@ -268,7 +268,7 @@ def _value(bound: BoundKernel, access: Access, kind: int) -> int:
 def _may_meet(store: Access, load: Access, distance: int) -> bool:
     one, other = store.address, load.address
     if distance == 0 and one.terms == other.terms:
-        return False  # how far they are from each other is known
+        return False  # their distance is known
     if INVARIANT in (one.kind, other.kind):
         return False
     symbols = [*one.terms, *other.terms]
@@ -339,7 +339,7 @@ def _narrow(result: KernelResult) -> Iterable[Edge]:
             continue
         loads = [m for m in instructions[edge.consumer].memory if m.load]
         stored = [m.size for m in instructions[edge.producer].memory if m.store]
-        # Of gathers and masked loads it is not known what they read, of unknown sizes not how much.
+        # The bytes read by gathers, masked loads and accesses of unknown size are unknown.
         partly = any(m.elements > 1 for m in loads) or "mask" in instructions[edge.consumer].traits
         if not flags[edge.producer] & IS_STORE or not loads or not stored or not all(stored) or partly:
             continue
@@ -398,8 +398,8 @@ def rare_calls(result: KernelResult, ways: Ways | None) -> tuple[Instruction, ..
     """Return the calls on the paths through a loop if its likeliest path calls nothing."""
     if ways is None or any(instruction.branch == "call" for instruction in result.kernel.instructions):
         return ()
-    found = {i.line: i for way in ways.ways for i in way.result.kernel.instructions if i.branch == "call"}
-    return tuple([found[line] for line in sorted(found)])
+    calls = {i.line: i for way in ways.ways for i in way.result.kernel.instructions if i.branch == "call"}
+    return tuple([calls[line] for line in sorted(calls)])
 
 
 def without_rare(result: KernelResult, ways: Ways | None) -> Ways | None:
@@ -410,7 +410,7 @@ def without_rare(result: KernelResult, ways: Ways | None) -> Ways | None:
     common = tuple([way for way in ways.ways if not rare & {i.line for i in way.result.kernel.instructions}])
     if len(common) < 2:
         return None
-    # A branch at which all that is left goes the same way leads to a rare one on the other side.
+    # If all remaining paths take a branch in the same direction, the other direction leads to a rare path.
     sides: dict[int, set[bool]] = {}
     for way in common:
         for line, taken in way.path.branches:
@@ -452,11 +452,11 @@ def _branching(result: KernelResult, ways: Ways) -> Branching:
         for line, _ in way.path.branches:
             branch = at.get(line)
             depends = DATA if branch is None else conditions.get(branch, DATA)
-            known = 0 if branch is None else known_after(way.result, branch)
+            ready = 0 if branch is None else known_after(way.result, branch)
             before = forks.get(line)
             if before is not None:
-                depends, known = max(depends, before.depends), max(known, before.known_after)
-            forks[line] = Fork(line, depends, known)
+                depends, ready = max(depends, before.depends), max(ready, before.known_after)
+            forks[line] = Fork(line, depends, ready)
     lines = [instruction.line for instruction in result.kernel.instructions]
     likeliest = [fork for line, fork in forks.items() if line in lines and fork.depends == DATA]
     ordered = tuple([forks[line] for line in sorted(forks)])

@@ -67,34 +67,34 @@ def parts(
     `places` holds for each kernel the places in the source of its instructions, if lines are known. `origins` returns
     the origin of each instruction of a function; it is called only if needed.
     """
-    found = [Part(Role(name=""), None)] * len(results)
+    kernel_parts = [Part(Role(name=""), None)] * len(results)
     functions: dict[str, list[int]] = {}
     for number, result in enumerate(results):
         region = result.kernel.region
         if result.kernel.is_loop:
             functions.setdefault(region.function if region else f"{number}", []).append(number)
     for members in functions.values():
-        known = {number: elements.work(results[number]) for number in members}
-        roles = _roles(members, [results[n].kernel.region for n in members], known, places)
+        works = {number: elements.work(results[number]) for number in members}
+        roles = _roles(members, [results[n].kernel.region for n in members], works, places)
         for number, role, group in roles:
-            smallest = min(group, key=lambda n: known[n].steps)
-            paces = len({known[n].steps for n in group})
+            smallest = min(group, key=lambda n: works[n].steps)
+            paces = len({works[n].steps for n in group})
             surroundings = None
-            if origins is not None and known[smallest].units != 1:
+            if origins is not None and works[smallest].units != 1:
                 kernel = results[smallest].kernel
                 if kernel.region is not None:
                     others = [line for n in group if n != smallest for line in _lines(results[n])]
                     surroundings = elements.surroundings(kernel, origins(kernel.region.function), others)
-            found[number] = Part(
+            kernel_parts[number] = Part(
                 role,
-                elements.elements(known[number], known[smallest], paces, surroundings, [known[n] for n in group]),
-                max(known[number].steps, default=0),
+                elements.elements(works[number], works[smallest], paces, surroundings, [works[n] for n in group]),
+                max(works[number].steps, default=0),
             )
-        _as_compiled(members, results, found)
-    return found
+        _as_compiled(members, results, kernel_parts)
+    return kernel_parts
 
 
-def _as_compiled(members: Sequence[int], results: Sequence[KernelResult], found: list[Part]) -> None:
+def _as_compiled(members: Sequence[int], results: Sequence[KernelResult], kernel_parts: list[Part]) -> None:
     """Replace inferred roles by the compiler's record of a function's loops.
 
     A loop without a record keeps its inferred role: it may be part of one that has a record. It becomes a main loop if
@@ -107,13 +107,15 @@ def _as_compiled(members: Sequence[int], results: Sequence[KernelResult], found:
             compiled[number] = region.compiled
     number_of = {loop.number: number for number, loop in compiled.items()}
     for number, loop in compiled.items():
-        # Of a loop that code generation has changed beyond recognition there is no kernel, though there was one.
+        # The record may refer to a loop that code generation changed beyond recognition, which has no kernel.
         role = Role(name=loop.role, of=number_of.get(loop.of, -1), instead=loop.instead, basis="compiler")
-        found[number] = Part(role, elements.of_compiler(loop) or found[number].elements, found[number].step)
+        kernel_parts[number] = Part(
+            role, elements.of_compiler(loop) or kernel_parts[number].elements, kernel_parts[number].step
+        )
     for number in members:
-        role = found[number].role
-        if number not in compiled and role.of in compiled and found[role.of].role.name != "main":
-            found[number] = replace(found[number], role=Role(name="main"))
+        role = kernel_parts[number].role
+        if number not in compiled and role.of in compiled and kernel_parts[role.of].role.name != "main":
+            kernel_parts[number] = replace(kernel_parts[number], role=Role(name="main"))
 
 
 def _lines(result: KernelResult) -> Sequence[int]:
@@ -124,16 +126,16 @@ def _lines(result: KernelResult) -> Sequence[int]:
 def _roles(
     members: Sequence[int],
     regions: Sequence[Region | None],
-    known: dict[int, Work],
+    works: dict[int, Work],
     places: Sequence[frozenset[SourceLocation]],
 ) -> list[tuple[int, Role, list[int]]]:
     """Return for each loop of a function its number, its role and all loops that do the same work, itself included."""
     region_of = dict(zip(members, regions, strict=True))
-    kinds = {number: _kind(known[number]) for number in members}
+    kinds = {number: _kind(works[number]) for number in members}
     groups: list[list[int]] = []
-    # Of each group one loop for each kind and place: of thousands most are like another.
+    # One loop per kind and place represents each group, since most of thousands are alike.
     unlike: list[dict[tuple[_Kind, frozenset[SourceLocation]], int]] = []
-    # The groups that a loop may be one of, by the places of their first ones, None for those without any.
+    # Candidate groups by the places of their first loops; None for loops without places.
     groups_at: dict[SourceLocation | None, list[int]] = {}
     for number in members:
         kind = kinds[number]
@@ -150,20 +152,20 @@ def _roles(
                 groups_at.setdefault(place, []).append(len(groups))
             groups.append([number])
             unlike.append({(kind, at): number})
-    # The loops inside of what each place of the source goes around.
+    # The loops inside the loop at each place of the source.
     inside: dict[SourceLocation, list[int]] = {}
     for number, region in region_of.items():
         for place in region.neighbours.enclosing if region else ():
             inside.setdefault(place, []).append(number)
-    found = []
+    roles = []
     for group in groups:
         longest = max(kinds[number].steps for number in group)
         main = [number for number in group if kinds[number].steps == longest]
         mains, all_of_it = frozenset(main), frozenset(group)
         for number in group:
             role = Role(name="main") if number in mains else _relation(number, main, region_of)
-            found.append((number, _outer(number, all_of_it, region_of, inside) or role, group))
-    return found
+            roles.append((number, _outer(number, all_of_it, region_of, inside) or role, group))
+    return roles
 
 
 class _Kind(msgspec.Struct, frozen=True, kw_only=True):
@@ -180,7 +182,7 @@ def _kind(work: Work) -> _Kind:
 
 
 def _same_work(one: _Kind, other: _Kind, same_lines: bool) -> bool:
-    # What is done on the analysed ways may differ where there are others.
+    # Loops with several paths may do the same work although their analysed paths differ.
     comparable = one.whole and other.whole
     if (comparable or not same_lines) and (one.stores != other.stores or one.computes != other.computes):
         return False

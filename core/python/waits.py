@@ -131,13 +131,13 @@ def _blockers(cells: dict[int, int], intervals: Iterable[Interval]) -> Iterable[
 
     The waiting instruction itself may be among them, from another iteration or with another µop.
     """
-    found: dict[int, set[int]] = {}
+    blockers: dict[int, set[int]] = {}
     for begin, end in intervals:
         for cycle in range(begin, end):
             blocker = cells.get(cycle)
             if blocker is not None:
-                found.setdefault(blocker, set()).add(cycle)
-    return found.items()
+                blockers.setdefault(blocker, set()).add(cycle)
+    return blockers.items()
 
 
 def _covered(intervals: Sequence[Interval]) -> int:

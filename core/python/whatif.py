@@ -1,4 +1,4 @@
-"""What-if simulations on a core with one change each, the evidence for a kernel's bottleneck."""
+"""Simulations on a core with one change each, the evidence for a kernel's bottleneck."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from incc.frontends.kernel import Kernel
     from incc.models.binding.bound import BoundKernel
 
-# A port that is busy for less of the time than this is no bottleneck, and a second one like it is not tried.
+# The least share of busy cycles from which on a second port of the same kind is tried.
 BUSY = 0.5
 WORTH_TRYING = Fraction(1, 100)
 """The least share of the cycles to gain. A change is not simulated if the bounds that it keeps leave less."""
@@ -76,13 +76,13 @@ def simulate(scenario: Scenario, known: Known | None = None) -> Simulation:
     return (known or core).simulate(scenario.bound, **scenario.assumed)
 
 
-def applicable(asked: Sequence[Change], kernel: Kernel, bound: BoundKernel) -> tuple[list[Change], list[str]]:
+def applicable(requested: Sequence[Change], kernel: Kernel, bound: BoundKernel) -> tuple[list[Change], list[str]]:
     """Return the changes that apply to a kernel, and the reasons why the others do not.
 
     Raises ValueError for changes that are impossible on this core.
     """
     changes, reasons = [], []
-    for change in asked:
+    for change in requested:
         try:
             change.apply(Scenario(kernel, bound, {}))
             changes.append(change)
@@ -96,7 +96,7 @@ def what_ifs(
     bound: BoundKernel,
     analysis: Analysis,
     base: Simulation,
-    asked: Sequence[Change] = (),
+    requested: Sequence[Change] = (),
     usual: bool = True,
     known: Known | None = None,
 ) -> tuple[WhatIf, ...]:
@@ -110,7 +110,7 @@ def what_ifs(
         bound: the kernel on the unchanged core.
         analysis: its bounds.
         base: the simulation of the unchanged core.
-        asked: changes that the user requested, tried alone and together.
+        requested: changes that the user requested, tried alone and together.
         usual: also try the changes that make sense for the kernel.
         known: results of kernels that were analysed before.
 
@@ -118,23 +118,23 @@ def what_ifs(
         RuntimeError: as `simulate` does.
     """
     start = Scenario(kernel, bound, {})
-    names = {c.name for c in asked}
+    names = {c.name for c in requested}
     trials = _Trials(start, analysis, base, known)
     tried = [c for c in changes(bound, analysis, base) if c.name not in names] if usual else []
-    found = [WhatIf(name=c.name, text=c.text, cycles=trials.cycles(c), asked=False) for c in tried]
-    found += [
+    results = [WhatIf(name=c.name, text=c.text, cycles=trials.cycles(c), asked=False) for c in tried]
+    results += [
         WhatIf(name=c.name, text=c.text, cycles=simulate(c.apply(start), known).cycles_per_iteration, asked=True)
-        for c in asked
+        for c in requested
     ]
-    if len(asked) > 1:
+    if len(requested) > 1:
         together = start
-        for change in asked:
+        for change in requested:
             together = change.apply(together)
-        name = ", ".join(c.name for c in asked)
-        text = f"all together: {', '.join(c.text for c in asked)}"
-        found.append(WhatIf(name=name, text=text, cycles=simulate(together, known).cycles_per_iteration, asked=True))
-    # Stable: of equal ones the more tangible change, which is tried first, stays in front.
-    return tuple(sorted(found, key=lambda w: w.cycles))
+        name = ", ".join(c.name for c in requested)
+        text = f"all together: {', '.join(c.text for c in requested)}"
+        results.append(WhatIf(name=name, text=text, cycles=simulate(together, known).cycles_per_iteration, asked=True))
+    # The sort is stable: of equal changes the more tangible one, which is tried first, stays in front.
+    return tuple(sorted(results, key=lambda w: w.cycles))
 
 
 class _Trials:
@@ -154,23 +154,23 @@ class _Trials:
         self.base = base
         self.enough = base.cycles_per_iteration * (1 - WORTH_TRYING)
         self.known: dict[str, Fraction] = {}
-        # Worth a run where it is likely to save others.
+        # This run pays only if it is likely to save others.
         self.front_end_alone = 2 * base.lost_slots.no_uops > sum(astuple(base.lost_slots))
 
     def cycles(self, change: Change) -> Fraction:
         """Return the cycles per iteration after a change. Raises RuntimeError as `simulate` does."""
-        found = self.known.get(change.name)
-        if found is None:
-            found = self.base.cycles_per_iteration
+        cycles = self.known.get(change.name)
+        if cycles is None:
+            cycles = self.base.cycles_per_iteration
             if not self._is_hopeless(change):
-                found = simulate(change.apply(self.start), self.before).cycles_per_iteration
-            self.known[change.name] = found
-        return found
+                cycles = simulate(change.apply(self.start), self.before).cycles_per_iteration
+            self.known[change.name] = cycles
+        return cycles
 
     def _is_hopeless(self, change: Change) -> bool:
         if max([getattr(self.analysis, name) for name in change.keeps], default=0) >= self.enough:
             return True
-        # Each slot that was lost may stand for a cycle in which all the rest waited for it.
+        # Each lost slot may have delayed everything else by a cycle.
         lost = sum(getattr(self.base.lost_slots, name) for name in change.removes)
         if change.removes and lost < WORTH_TRYING * self.base.cycles:
             return True
@@ -463,7 +463,7 @@ def more_ports(name: str, count: int, ports: Sequence[str] = ()) -> Change:
             pipeline.waiting_ports = extended(pipeline.waiting_ports)
             pipeline.renamer_ports = extended(pipeline.renamer_ports)
             if pipeline.port_binding == b.PORTS_SIX:
-                # A table for just its three ports of arithmetic; the successors with more ports have a rule for any.
+                # This rule is a table for exactly three arithmetic ports; the successors' rule works for any number.
                 pipeline.port_binding = b.PORTS_EIGHT
         return replace(s, bound=bound)
 

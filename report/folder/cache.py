@@ -68,8 +68,8 @@ def cache_folder(environment: Mapping[str, str]) -> str:
 
 def cache_size(environment: Mapping[str, str]) -> int:
     """Return the size limit of the cache in bytes: $INCC_CACHE_SIZE, a number with an optional suffix k, M or G."""
-    found = bytes_of(environment.get("INCC_CACHE_SIZE", ""))
-    return DEFAULT_SIZE if found is None else found
+    size = bytes_of(environment.get("INCC_CACHE_SIZE", ""))
+    return DEFAULT_SIZE if size is None else size
 
 
 def bytes_of(text: str) -> int | None:
@@ -95,12 +95,12 @@ class UnitCache:
         try:
             with open(path, "rb") as file:
                 data = file.read()
-            found = _unpack(data)
-            if found is not None:
+            entry = _unpack(data)
+            if entry is not None:
                 os.utime(path)
         except OSError:
             return None
-        return found
+        return entry
 
     def store(self, key: str, entry: Cached) -> bool:
         """Store an entry; return True on success."""
@@ -116,7 +116,7 @@ class UnitCache:
         except OSError:
             _remove(new)
             return False
-        # Keys are as good as random, so that this is every so many entries, whoever writes them.
+        # Keys are practically random, so this happens every _EVERY entries across all processes.
         if int(key[-4:], 16) % _EVERY == 0:
             self.clean()
         return True
@@ -166,7 +166,7 @@ class UnitCache:
                     try:
                         if item.is_file(follow_symlinks=False):
                             yield item.path, item.stat(follow_symlinks=False)
-                    except OSError:  # somebody else has let go of it
+                    except OSError:  # another process has removed it
                         continue
 
 
@@ -190,8 +190,8 @@ def _checksum(data: bytes) -> bytes:
 
 def _scan(folder: str) -> list[os.DirEntry[str]]:
     try:
-        with os.scandir(folder) as found:
-            return list(found)
+        with os.scandir(folder) as entries:
+            return list(entries)
     except OSError:
         return []
 

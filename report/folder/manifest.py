@@ -83,7 +83,7 @@ def add(folder: str, lines: str) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         size = os.fstat(descriptor).st_size
-        # Somebody was killed, or the disk was full, in the middle of a line.
+        # A writer was killed, or the disk was full, in the middle of a line.
         torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
         write_all(descriptor, f"\n{lines}" if torn else lines)
     finally:
@@ -100,7 +100,7 @@ def read(folder: str) -> dict[str, Entry]:
             data = file.read()
     except FileNotFoundError:
         return {}
-    found: dict[str, Entry] = {}
+    entries: dict[str, Entry] = {}
     for line in data.splitlines():
         try:
             fields = json.loads(line)
@@ -112,12 +112,12 @@ def read(folder: str) -> dict[str, Entry]:
         if not isinstance(command, list) or not all(isinstance(v, str) for v in (*strings, *command)):
             continue
         if os.path.basename(values["report"]) != values["report"]:
-            continue  # not in this folder: nothing of ours
+            continue  # the report is not in this folder
         values["command"] = tuple(command)
         entry = Entry(**values)
-        found.pop(entry.report, None)
-        found[entry.report] = entry
-    return found
+        entries.pop(entry.report, None)
+        entries[entry.report] = entry
+    return entries
 
 
 def compact(folder: str, gone: Iterable[str] = ()) -> None:
@@ -153,7 +153,7 @@ def digest_of(path: str) -> str:
     import stat
 
     try:
-        # What is no file, such as /dev/null or a pipe, is nothing that could be compared.
+        # Only regular files can be compared, not /dev/null or a pipe.
         if not stat.S_ISREG(os.stat(path).st_mode):
             return ""
         with open(path, "rb") as file:

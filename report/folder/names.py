@@ -22,7 +22,7 @@ def name_for(source: str, identity: Sequence[str], ending: str) -> str:
     import hashlib
 
     digest = hashlib.blake2b("\0".join(identity).encode("utf-8", "surrogateescape"), digest_size=6).hexdigest()
-    # Names stand in lists that have a line for each.
+    # Lists have one line per name, so names must not contain line breaks.
     base = "".join([c if c >= " " else "_" for c in os.path.basename(source).strip("<>")])
     # What is cut off in the middle of a character goes altogether; a byte that never was one stays.
     short = os.fsencode(base)

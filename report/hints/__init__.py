@@ -51,13 +51,13 @@ RULES: tuple[Rule, ...] = (
 def hints(facts: KernelResult, build: Build, spread: KernelRange | None = None) -> list[t.Hint]:
     """Return the hints of all applicable rules in a fixed order; those that follow from the range come last."""
     rules = RULES if build.optimises else completeness.RULES
-    found = [hint for rule in rules if (hint := rule(facts, build)) is not None]
-    # Why it is not vectorised has been said, and better.
-    if any(hint.rule in _KEEP_SCALAR for hint in found):
-        found = [hint for hint in found if hint.rule != "scalar-arithmetic"]
-    if build.optimises and (told := memory.repeated_place(facts, spread)) is not None:
-        found.append(told)
-    return found
+    hints_of_rules = [hint for rule in rules if (hint := rule(facts, build)) is not None]
+    # A more specific hint already explains the missing vectorisation.
+    if any(hint.rule in _KEEP_SCALAR for hint in hints_of_rules):
+        hints_of_rules = [hint for hint in hints_of_rules if hint.rule != "scalar-arithmetic"]
+    if build.optimises and (repeated := memory.repeated_place(facts, spread)) is not None:
+        hints_of_rules.append(repeated)
+    return hints_of_rules
 
 
 _KEEP_SCALAR = frozenset(

@@ -81,7 +81,7 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
         """True if the compiler may reorder sums."""
         needed = ["-fassociative-math", "-fno-signed-zeros"]
         if self.family == GCC:
-            needed.append("-fno-trapping-math")  # else gcc takes the first one back
+            needed.append("-fno-trapping-math")  # without it gcc ignores the first one
         return all(self.in_effect(flag) for flag in needed)
 
 
@@ -172,7 +172,7 @@ REMEDIES = (
     Remedy(name="optimise", family=CLANG, flags=("-O3",)),
     Remedy(name="wide-vectors", family=GCC, flags=("-mprefer-vector-width=512",), least=8),
     Remedy(name="wide-vectors", family=CLANG, flags=("-mprefer-vector-width=512",), least=10),
-    # clang unrolls by itself.
+    # clang unrolls by default.
     Remedy(name="unroll", family=GCC, flags=("-funroll-loops",)),
     Remedy(name="unroll", family=CLANG, flags=("-funroll-loops",), pays=False),
     # No example was found that gains by it with gcc, which aligns the loops that it thinks hot to 16 bytes by itself.
@@ -224,7 +224,7 @@ def _advice(remedy: Remedy, build: Build) -> Advice | None:
 def _vectorise(build: Build) -> list[str]:
     """Return the flags that make a compiler vectorise."""
     if build.state.get("tree-vectorize") is False:
-        # An option of its own takes it from all levels.
+        # A separate option disables it at all levels.
         name = "-ftree-vectorize" if build.family == GCC else "-fvectorize"
         return [*([] if build.state["level"] in ("3", "fast") else ["-O3"]), name]
     return ["-O3"]
@@ -312,7 +312,7 @@ _NUMBERS = {"-mprefer-vector-width": "vector-width", "-falign-loops": "align-loo
 _EXPANSIONS = "--param=max-variable-expansions-in-unroller"
 _OTHER_NAMES = {"-fvectorize": "-ftree-vectorize", "-fno-vectorize": "-fno-tree-vectorize"}
 _LEVELS = ("0", "1", "2", "3", "s", "z", "g", "fast")
-# Words behind these are another option's.
+# The word after one of these options is its argument.
 _TAKES_NEXT = frozenset(("-o", "-D", "-U", "-I", "-include", "-isystem", "-MF", "-MT", "-MQ", "-x", "-Xlinker"))
 
 _UNSAFE = {

@@ -67,26 +67,26 @@ def integer_division(facts: KernelResult, build: Build) -> t.Hint | None:
     if "divider" not in facts.limits or not kernel.is_loop:
         return None
     written = written_roots(kernel)
-    found = []
+    divisions = []
     bits = 0
     for i in operations(kernel, "integer-division"):
         divisors = [a.register for a in kernel.instructions[i].registers if a.operand == 0 and a.read and not a.address]
         if kernel.instructions[i].operands[:1] == "r" and divisors and divisors[0].root not in written:
-            found.append(i)
+            divisions.append(i)
             bits = max(bits, divisors[0].width)
-    if not found or bits < 32 or bound_without(facts, found) > WORTH * facts.cycles:
+    if not divisions or bits < 32 or bound_without(facts, divisions) > WORTH * facts.cycles:
         return None
-    signed = all(kernel.instructions[i].mnemonic.lower().startswith("idiv") for i in found)
+    signed = all(kernel.instructions[i].mnemonic.lower().startswith("idiv") for i in divisions)
     kind = "int" if signed else "unsigned"
     change = f"divide as doubles, ({kind})((double)a / d), which is exact for 32-bit integers and can be vectorised"
     if bits > 32:
         change = f"if the values fit into 32 bits, {change}"
-    verb = "divides" if len(found) == 1 else "divide"
+    verb = "divides" if len(divisions) == 1 else "divide"
     return hint(
         "integer-division",
-        f"{wording.places(kernel, found)} {verb} {bits}-bit integers by one that does not change in the loop: "
+        f"{wording.places(kernel, divisions)} {verb} {bits}-bit integers by one that does not change in the loop: "
         f"{change}.",
-        {"instructions": found, "bits": bits},
+        {"instructions": divisions, "bits": bits},
         None,
         change,
     )
@@ -104,13 +104,13 @@ def conversions(facts: KernelResult, build: Build) -> t.Hint | None:
     mixed = sorted(wider + narrower) if wider and narrower else []
     # Made doubles of integers, and floats of these: a constant, or a function, is a double.
     through_double = bool(narrower) and not wider and bool(operations(kernel, "from-integer"))
-    found = mixed or sorted({*integers, *(narrower if through_double else ())})
-    if not found or not kernel.is_loop or "loop_carried" in facts.limits:
+    converting = mixed or sorted({*integers, *(narrower if through_double else ())})
+    if not converting or not kernel.is_loop or "loop_carried" in facts.limits:
         return None
-    least = bound_without(facts, found)
+    least = bound_without(facts, converting)
     if least > WORTH * facts.cycles:
         return None
-    where = wording.places(kernel, found)
+    where = wording.places(kernel, converting)
     if mixed:
         change = "write constants with an f (0.5f), and call the functions of float (fabsf)"
         text = f"{where} convert float to double and back, which takes {{}}: if float is enough, {change}."
@@ -119,10 +119,12 @@ def conversions(facts: KernelResult, build: Build) -> t.Hint | None:
         text = f"{where} convert integers to double and that to float, which takes {{}}: if float is enough, {change}."
     else:
         change = "keep the numbers in the type that is computed with"
-        verb = "converts" if len(found) == 1 else "convert"
+        verb = "converts" if len(converting) == 1 else "convert"
         text = f"{where} {verb} between integers and floating point, which takes {{}}: {change}."
     spent = f"{wording.number(facts.cycles - least)} of {wording.cycles(facts.cycles)}"
-    return hint("conversions", text.format(spent), {"instructions": found, "bound_without": float(least)}, None, change)
+    return hint(
+        "conversions", text.format(spent), {"instructions": converting, "bound_without": float(least)}, None, change
+    )
 
 
 # Where the condition of a square root's errno is tested.
@@ -172,18 +174,18 @@ _VECTOR_FUNCTIONS = frozenset(name + end for name in ("exp", "log", "pow", "sin"
 def math_call(facts: KernelResult, build: Build) -> t.Hint | None:
     """Advise the vector library if a loop calls only functions for which glibc has vector versions."""
     kernel = facts.kernel
-    found = calls(kernel)
+    called = calls(kernel)
     advice = advise("vector-functions", build)
     # A function's name without a level of optimisation in Fortran is the same: gfortran reads glibc's list.
-    if not found or advice is None or not kernel.is_loop or inner_branches(kernel):
+    if not called or advice is None or not kernel.is_loop or inner_branches(kernel):
         return None
-    names = list(dict.fromkeys(callee(kernel, i) for i in found))
+    names = list(dict.fromkeys(callee(kernel, i) for i in called))
     if not set(names) <= _VECTOR_FUNCTIONS:
         return None
     return hint(
         "math-call",
-        f"the loop calls {wording.listed(names)} ({wording.places(kernel, found)}) for each element; glibc has "
+        f"the loop calls {wording.listed(names)} ({wording.places(kernel, called)}) for each element; glibc has "
         f"{'it' if len(names) == 1 else 'them'} for vectors: {advice.text}.",
-        {"instructions": found, "functions": names},
+        {"instructions": called, "functions": names},
         advice,
     )

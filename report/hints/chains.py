@@ -365,8 +365,8 @@ def _addend_roots(instruction: Instruction) -> frozenset[str]:
         return frozenset()
     roots = dict(_operand_roots(instruction))
     others = {roots[operand] for operand in instruction.sum.others if operand in roots}
-    found = [roots[operand] for operand in instruction.sum.addends if operand in roots]
-    return frozenset(root for root in found if found.count(root) == 1) - others
+    addends = [roots[operand] for operand in instruction.sum.addends if operand in roots]
+    return frozenset(root for root in addends if addends.count(root) == 1) - others
 
 
 def _operand_roots(instruction: Instruction) -> Iterator[tuple[int, str]]:

@@ -116,19 +116,19 @@ def inner_branches(kernel: Kernel) -> list[int]:
 def steps(kernel: Kernel) -> dict[str, int]:
     """Return the step per iteration of registers that only change by constants; 0 for invariant registers."""
     written = written_roots(kernel)
-    found: dict[str, int] = {}
+    steps_of: dict[str, int] = {}
     for instruction in kernel.instructions:
         affine = instruction.affine
         for access in instruction.registers:
             root = access.register.root
             if not access.write:
                 if root not in written:
-                    found.setdefault(root, 0)
+                    steps_of.setdefault(root, 0)
             elif affine is None or affine.target != root or affine.terms != ((root, 1),):
-                found[root] = _UNKNOWN
-            elif found.get(root) != _UNKNOWN:
-                found[root] = found.get(root, 0) + affine.constant
-    return {root: step for root, step in found.items() if step != _UNKNOWN}
+                steps_of[root] = _UNKNOWN
+            elif steps_of.get(root) != _UNKNOWN:
+                steps_of[root] = steps_of.get(root, 0) + affine.constant
+    return {root: step for root, step in steps_of.items() if step != _UNKNOWN}
 
 
 _UNKNOWN = 1 << 62

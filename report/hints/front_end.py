@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.report.hints.advice import Build
 
-# How much slower than the fastest place one must be to be worth a word.
+# The least slowdown relative to the fastest address that is reported.
 _PLACE_MATTERS = 1.05
 
 
@@ -43,7 +43,7 @@ def code_placement(facts: KernelResult, build: Build) -> t.Hint | None:
         if advice:
             text = f"; with the loop aligned to 64 bytes ({advice.text}) {wording.number(aligned)}"
     if not text and most < _PLACE_MATTERS * least:
-        return None  # nothing that the linker decides, and nothing to do about it
+        return None  # the linker has no choice, so there is no remedy
     return t.Hint(
         rule="code-placement",
         text=f"the front end works on aligned blocks of code: {taken}{text}.",
@@ -82,14 +82,14 @@ def loop_overhead(facts: KernelResult, build: Build) -> t.Hint | None:
     ]
     saved = sum(bound.issue_slots[i] for i in counting)
     slots = sum(bound.issue_slots)
-    # What counts is a chain too, and goes with it.
+    # Counting is a dependency chain too, which unrolling shortens as well.
     chains = [
         chain.cycles_per_iteration
         for chain in facts.analysis.chains
         if not set(chain_instructions(chain)) <= set(counting)
     ]
     issued = Fraction(8 * slots - 7 * saved, 8 * bound.issue_width)
-    # The jump's port is free as often.
+    # The jump's port is relieved as often.
     least = max(bound_without(facts, counting), bounds.divider, issued, *chains)
     if least > WORTH * facts.cycles:
         return None

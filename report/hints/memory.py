@@ -130,19 +130,19 @@ def strided(facts: KernelResult, build: Build) -> t.Hint | None:
 def gather(facts: KernelResult, build: Build) -> t.Hint | None:
     """Report gathers, which load each of their elements separately."""
     kernel = facts.kernel
-    found = operations(kernel, "gather")
-    if not found or not kernel.is_loop:
+    gathers = operations(kernel, "gather")
+    if not gathers or not kernel.is_loop:
         return None
-    least = bound_without(facts, found)
+    least = bound_without(facts, gathers)
     if least > WORTH * facts.cycles:
         return None
-    elements = sum(access.elements for i in found for access in kernel.instructions[i].memory)
+    elements = sum(access.elements for i in gathers for access in kernel.instructions[i].memory)
     change = "what is read by the same indices more than once is better copied into an array in their order, once"
     return hint(
         "gather",
-        f"{wording.places(kernel, found)} {'gathers' if len(found) == 1 else 'gather'} {elements} elements, each a "
+        f"{wording.places(kernel, gathers)} {'gathers' if len(gathers) == 1 else 'gather'} {elements} elements, each a "
         f"load of its own: {change}.",
-        {"instructions": found, "elements": elements, "bound_without": float(least)},
+        {"instructions": gathers, "elements": elements, "bound_without": float(least)},
         None,
         change,
     )

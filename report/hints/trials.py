@@ -24,7 +24,7 @@ def flag_sets(units: Iterable[t.Unit]) -> list[tuple[str, ...]]:
         )
     )
     together = tuple(dict.fromkeys(flag for flags in sets for flag in flags))
-    # Of several that tell the same thing different values, none is both.
+    # Sets that give one option different values cannot be combined without a contradiction.
     if len(sets) > 1 and together not in sets:
         sets.append(together)
     return sets
@@ -49,13 +49,13 @@ def _main_loops(kernels: Sequence[t.Kernel]) -> dict[Key, t.Kernel]:
     The other loops run its remaining iterations. Loops without lines cannot be distinguished, so one per function
     represents them.
     """
-    found: dict[Key, t.Kernel] = {}
+    main: dict[Key, t.Kernel] = {}
     for kernel in kernels:
         if kernel.is_loop:
             key = _key(kernel)
-            if key not in found or _work(kernel) > _work(found[key]):
-                found[key] = kernel
-    return found
+            if key not in main or _work(kernel) > _work(main[key]):
+                main[key] = kernel
+    return main
 
 
 def _key(kernel: t.Kernel) -> Key:
@@ -72,16 +72,16 @@ def _become(old: Mapping[Key, t.Kernel], kernels: Sequence[t.Kernel]) -> dict[Ke
 
     Candidates are in the same function and file, or anywhere if the loop is the only one of its function.
     """
-    found: dict[Key, t.Kernel] = {}
+    successors: dict[Key, t.Kernel] = {}
     for kernel in kernels:
         function, file, line = _key(kernel)
         own = [key for key in old if key[0] == function]
         near = own if len(own) == 1 else [key for key in own if key[1] == file and abs(key[2] - line) <= NEAR]
         if kernel.is_loop and near:
             key = min(near, key=lambda k: abs(k[2] - line))
-            if key not in found or _work(kernel) > _work(found[key]):
-                found[key] = kernel
-    return found
+            if key not in successors or _work(kernel) > _work(successors[key]):
+                successors[key] = kernel
+    return successors
 
 
 def _work(kernel: t.Kernel) -> float:
@@ -97,7 +97,7 @@ def _loop(before: t.Kernel, after: t.Kernel | None, flags: Sequence[str]) -> t.T
         ratio = work_ratio(before, after)
         if ratio and after.cycles and not calls(before) and not calls(after):
             gain = round(expected_cycles(before) * ratio / expected_cycles(after) - 1, 6)
-            # As fast as it may be anyway where the linker puts it elsewhere: that is none of the flags' doing.
+            # The difference may come from the loop's address instead of the flags.
             least, most = min(places(before)), max(places(before))
             if not hinted and ratio == 1 and least < most and any(least <= n <= most for n in places(after)):
                 gain = 0.0

@@ -34,7 +34,7 @@ def scalar_arithmetic(facts: KernelResult, build: Build) -> t.Hint | None:
         return None
     kernel = facts.kernel
     if calls(kernel):
-        return None  # the function decides
+        return None  # the called function determines the time
     count = (
         "both of its floating-point instructions are"
         if len(scalar) == 2
@@ -127,8 +127,8 @@ def _widest(model: MachineModel) -> int:
 
 def _as_fast(model: MachineModel) -> bool:
     """Return True if a core does as many additions per cycle with its widest vectors as with the next narrower ones."""
-    found = [form for name, _ in isa(model.isa).widest_vector if (form := model.lookup(name, frozenset())) is not None]
-    times = [of_form(form.uops) for form in found[:2]]
+    forms = [form for name, _ in isa(model.isa).widest_vector if (form := model.lookup(name, frozenset())) is not None]
+    times = [of_form(form.uops) for form in forms[:2]]
     return len(times) == 2 and times[0] <= times[1]
 
 

@@ -38,10 +38,10 @@ def elements_of(a: float | None, b: float | None, work: float | None) -> tuple[f
     """
     if not work:
         return (a, b) if a and b else None
-    found = max(a or 0.0, b / work if b else 0.0)
-    if a and b and abs(found * work / b - 1) < 1e-9 and abs(found / a - 1) < 1e-9:
+    first = max(a or 0.0, b / work if b else 0.0)
+    if a and b and abs(first * work / b - 1) < 1e-9 and abs(first / a - 1) < 1e-9:
         return a, b
-    return (found, found * work) if found else None
+    return (first, first * work) if first else None
 
 
 def _other_elements(before: t.Kernel, after: t.Kernel, elements: float) -> float | None:
@@ -72,8 +72,8 @@ def _by_arithmetic(before: t.Kernel, after: t.Kernel) -> float | None:
 
 def expected_cycles(kernel: t.Kernel) -> float:
     """Return the prediction, averaged over the addresses that the linker may choose if it depends on them."""
-    found = places(kernel)
-    return round(sum(found) / len(found), 6) if len(found) > 1 else found[0]
+    predictions = places(kernel)
+    return round(sum(predictions) / len(predictions), 6) if len(predictions) > 1 else predictions[0]
 
 
 def places(kernel: t.Kernel) -> list[float]:

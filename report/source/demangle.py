@@ -26,8 +26,8 @@ def demangle(texts: Iterable[str]) -> dict[str, str]:
     Without binutils' c++filt, or if it fails, C++ names are left out.
     """
     texts = list(texts)
-    fortran = (found for text in texts if "_MOD_" in text for found in _FORTRAN.finditer(text))
-    return {found[0]: f"{found[1]}::{found[2]}" for found in fortran} | _demangle_cxx(texts)
+    fortran = (match for text in texts if "_MOD_" in text for match in _FORTRAN.finditer(text))
+    return {match[0]: f"{match[1]}::{match[2]}" for match in fortran} | _demangle_cxx(texts)
 
 
 def _demangle_cxx(texts: list[str]) -> dict[str, str]:
@@ -49,8 +49,8 @@ def _demangle_cxx(texts: list[str]) -> dict[str, str]:
 def replace(text: str, readable: dict[str, str]) -> str:
     """Return the text with its mangled names made readable."""
     if "_MOD_" in text:
-        text = _FORTRAN.sub(lambda found: readable.get(found[0], found[0]), text)
-    return _MANGLED.sub(lambda found: readable.get(found[0], found[0]), text) if "_Z" in text else text
+        text = _FORTRAN.sub(lambda match: readable.get(match[0], match[0]), text)
+    return _MANGLED.sub(lambda match: readable.get(match[0], match[0]), text) if "_Z" in text else text
 
 
 # What c++filt and compilers add to a function's name for a part or a copy of it.
@@ -107,11 +107,16 @@ def short_name(name: str) -> str:
         else:
             text += sign
             at += 1
+    return _lambda_name(text) or name
+
+
+def _lambda_name(text: str) -> str:
+    """Return the name of a lambda with the function around it; other names unchanged."""
     for closure in ("{lambda}::operator()", "{lambda}"):
         if text.endswith(closure):
             outer = text.removesuffix(closure).removesuffix("::")
             return f"lambda in {outer}" if outer else "lambda"
-    return text or name
+    return text
 
 
 def _group_end(name: str, at: int) -> int:

@@ -79,9 +79,9 @@ def read_marks(unit: Unit) -> Marks:
     marks = list(unit.marks)
     errors = [error for error in unit.mark_errors if absolute(error.file, unit.folder) == source]
     for path, name in names.items():
-        found, wrong = marks_of(_text(path), name)
-        marks += found
-        # A header's mistakes are told of where it is compiled by itself, or else a hundred times.
+        of_file, wrong = marks_of(_text(path), name)
+        marks += of_file
+        # Mistakes in a header are not reported here: every unit that includes it would repeat them.
         errors += wrong if name == unit.source else []
     return Marks(tuple(marks), tuple(errors))
 
@@ -93,7 +93,7 @@ def absolute(name: str, folder: str) -> str:
 
 def _text(path: str) -> str:
     try:
-        # A name may be that of a pipe, which would wait for somebody to write.
+        # Reading a pipe would block until somebody writes.
         if not os.path.isfile(path) or os.path.getsize(path) > _LARGEST:
             return ""
         with open(path, "rb") as file:
@@ -117,13 +117,13 @@ class Marked(msgspec.Struct, frozen=True, kw_only=True):
     """Marks without matching code."""
 
 
-def choose_marked(unit: Unit, found: Selection, marks: Sequence[Mark]) -> Marked | None:
+def choose_marked(unit: Unit, candidates: Selection, marks: Sequence[Mark]) -> Marked | None:
     """Return the marked part of a selection; None if there are marks but none applies to this unit."""
     source = absolute(unit.source, unit.folder)
     files = [absolute(mark.file, unit.folder) for mark in marks]
     hits = [
         [n for n, mark in enumerate(marks) if _is_marked(mark, files[n], places, unit.folder)]
-        for places in (_places(found, n, region) for n, region in enumerate(found.regions))
+        for places in (_places(candidates, n, region) for n, region in enumerate(candidates.regions))
     ]
     used = {n for each in hits for n in each}
     kept = [n for n in range(len(marks)) if n in used or files[n] == source]
@@ -132,13 +132,13 @@ def choose_marked(unit: Unit, found: Selection, marks: Sequence[Mark]) -> Marked
     number = {n: i for i, n in enumerate(kept)}
     regions = [n for n, each in enumerate(hits) if each]
     selection = replace(
-        found,
-        regions=[found.regions[n] for n in regions],
-        places=[found.places[n] for n in regions] if found.places else [],
+        candidates,
+        regions=[candidates.regions[n] for n in regions],
+        places=[candidates.places[n] for n in regions] if candidates.places else [],
         left_out=[],
         calls=[],
     )
-    errors = tuple(_nothing(marks[n], files[n], found.calls, unit.folder) for n in kept if n not in used)
+    errors = tuple(_nothing(marks[n], files[n], candidates.calls, unit.folder) for n in kept if n not in used)
     return Marked(
         selection=selection,
         marks=tuple(marks[n] for n in kept),
@@ -147,10 +147,10 @@ def choose_marked(unit: Unit, found: Selection, marks: Sequence[Mark]) -> Marked
     )
 
 
-def _places(found: Selection, n: int, region: Region) -> list[SourceLocation]:
+def _places(selection: Selection, n: int, region: Region) -> list[SourceLocation]:
     places = [region.source] if region.source else []
-    if found.places:
-        place = found.places[n]
+    if selection.places:
+        place = selection.places[n]
         places += [SourceLocation(f.file, f.line) for f in (*place.inlined, *place.inlined_into)]
     return places
 
@@ -202,7 +202,7 @@ def marks_part(
     problems: list[t.MarkProblem] = []
     for n, mark in enumerate(marks):
         marked = [kernel for kernel, of_kernel in zip(kernels, of, strict=True) if n in of_kernel]
-        # What is left over by a loop, or runs instead of it, nobody expects anything of.
+        # Expectations apply to main loops, not to remainders and fallbacks.
         mains = [kernel for kernel in marked if not kernel.role.of] or marked
         expectations: list[t.Expectation] = []
         for expected in mark.expected:
@@ -279,15 +279,15 @@ def _unmet(unit: t.Unit, kernel: t.Kernel, condition: Condition, values: Mapping
     why = f": {limit}" if limit else ""
     simple = _SIMPLE.match(text)
     if simple and simple[1] in _UNITS:
-        said = f"{_cycles(values[simple[1]])} {_UNITS[simple[1]]}"
+        predicted = f"{_cycles(values[simple[1]])} {_UNITS[simple[1]]}"
     else:
-        said = f"{_cycles(values['cycles'])} cycles an iteration"
+        predicted = f"{_cycles(values['cycles'])} cycles an iteration"
     if simple:
         if simple[1] not in _UNITS:
-            said = f"{simple[1]} = {_shown(values[simple[1]])}"
-        return f"predicted {said} on {core}, expected {_WORDS[simple[2]]} {simple[3]}{why}"
+            predicted = f"{simple[1]} = {_shown(values[simple[1]])}"
+        return f"predicted {predicted} on {core}, expected {_WORDS[simple[2]]} {simple[3]}{why}"
     others = ", ".join(f"{name} = {_shown(values[name])}" for name in sorted(names - {"cycles"}))
-    return f"predicted {said} on {core}{f' ({others})' if others else ''}, expected {text}{why}"
+    return f"predicted {predicted} on {core}{f' ({others})' if others else ''}, expected {text}{why}"
 
 
 def _cycles(value: object) -> str:

@@ -29,20 +29,20 @@ def not_found(unit: Unit, parsed: Assembly, selection: Selection, globs: Sequenc
     for glob in globs:
         if choose_functions(analysed, [glob]):
             continue
-        known = sorted(choose_functions(functions, [glob]))
-        into = [] if known else _inlined_into(unit, parsed, glob)
+        matches = sorted(choose_functions(functions, [glob]))
+        into = [] if matches else _inlined_into(unit, parsed, glob)
         nearest: list[str] = []
-        if known:
-            # What begins a sentence gets a capital letter, which a symbol must not.
-            one = len(known) == 1
-            text = f"the function{'' if one else 's'} {_listed(_short(known))} {'has' if one else 'have'} no loop"
+        if matches:
+            # A symbol must not begin the sentence, since views capitalise the first letter.
+            one = len(matches) == 1
+            text = f"the function{'' if one else 's'} {_listed(_short(matches))} {'has' if one else 'have'} no loop"
         elif into:
             text = f"what is called {glob!r} is no function of its own, since it was inlined into {_listed(into)}"
         else:
             nearest = _nearest(glob, functions)
             text = f"no function is called {glob!r}{'' if functions else ': there are none here'}"
             text += f"; the nearest: {', '.join(nearest)}" if nearest else ""
-        yield t.NotFound(asked=glob, text=text, functions=known, inlined_into=into, nearest=nearest)
+        yield t.NotFound(asked=glob, text=text, functions=matches, inlined_into=into, nearest=nearest)
 
 
 def _short(symbols: Sequence[str]) -> list[str]:
@@ -72,8 +72,8 @@ def _inlined_into(unit: Unit, parsed: Assembly, glob: str) -> list[str]:
         names = (symbol, name, name.split("(")[0], short, short.rpartition("::")[2])
         return any(fnmatchcase(n, glob) for n in names)
 
-    found = {outer: None for name, outer in pairs if fits(name) and not fits(outer)}
-    return list(dict.fromkeys(short_name(replace(outer, readable)) for outer in found))
+    outer_functions = {outer: None for name, outer in pairs if fits(name) and not fits(outer)}
+    return list(dict.fromkeys(short_name(replace(outer, readable)) for outer in outer_functions))
 
 
 def _nearest(glob: str, functions: Sequence[str]) -> list[str]:

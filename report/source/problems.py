@@ -39,7 +39,7 @@ def found_problems(report: t.Report) -> list[Problem]:
 
     Each occurs once. Empty marked spans are harmless if the unit has kernels.
     """
-    found: list[Problem] = []
+    result: list[Problem] = []
     for unit in report.units:
         file = unit.assembly_file
         refused = [item for kernel in unit.kernels for item in kernel.refused]
@@ -51,8 +51,8 @@ def found_problems(report: t.Report) -> list[Problem]:
             text = f"not analysed: {item.reason}"
             harmless = item.reason == EMPTY_REGION and bool(unit.kernels)
             of_unit.add(Problem(file=file, line=item.first_line, kind="warning", text=text, harmless=harmless))
-        found += sorted(of_unit)
-    return found
+        result += sorted(of_unit)
+    return result
 
 
 LONGEST_LINE = 10_000

@@ -86,21 +86,21 @@ def set_remarks(
 
 def _said(loops: Mapping[At, list[Remark]], here: Sequence[At]) -> list[Remark]:
     """Return the remarks on the loop with instructions at these places, the last of which is that of its branch."""
-    about = {at: said for at, said in loops.items() if any(remark.by != "loop2_unroll" for remark in said)}
+    about = {at: remarks for at, remarks in loops.items() if any(remark.by != "loop2_unroll" for remark in remarks)}
     for at in (here[-1], *here):
         if at in about:
             return about[at]
     for lines in ({here[-1][:2]}, {at[:2] for at in here}):
-        # Of loops that are there the innermost, which begins last.
+        # Of several loops at a place choose the innermost, which begins last.
         if of_line := [at for at in about if at[:2] in lines]:
             return about[max(of_line)]
     if len(about) == 1:
         # Of code that was inlined from elsewhere, such as a lambda's, nothing else may be left of the loop; of OpenMP
         # clang names the pragma.
         return next(iter(about.values()))
-    if any(remark.exact for said in about.values() for remark in said):
+    if any(remark.exact for remarks in about.values() for remark in remarks):
         return []
-    # Most instructions are of the file that the loop is in.
+    # Most instructions come from the loop's file.
     files = [at[0] for at in here]
     file = max(dict.fromkeys(files), key=files.count)
     first = min(at[1] for at in here if at[0] == file)
@@ -108,35 +108,35 @@ def _said(loops: Mapping[At, list[Remark]], here: Sequence[At]) -> list[Remark]:
     return about[max(before)] if before else []
 
 
-def _chosen(kernel: t.Kernel, said: Sequence[Remark], at_branch: Sequence[Remark]) -> list[Remark]:
+def _chosen(kernel: t.Kernel, remarks: Sequence[Remark], at_branch: Sequence[Remark]) -> list[Remark]:
     """Return the remarks on a loop of the source that apply to this kernel."""
     bits = kernel.arithmetic.vector_bits or kernel.memory.widest_access_bits
     elements = kernel.elements and kernel.elements.per_iteration
     main = kernel.role.name in ("main", "")
-    vectorised = [remark for remark in said if remark.kind == "vectorised"]
-    unrolled = [remark for remark in said if remark.kind == "unrolled" and remark.by != "loop2_unroll"]
-    found: list[Remark] = []
+    vectorised = [remark for remark in remarks if remark.kind == "vectorised"]
+    unrolled = [remark for remark in remarks if remark.kind == "unrolled" and remark.by != "loop2_unroll"]
+    chosen: list[Remark] = []
     # A sum whose order must not change is added up one by one, perhaps from memory.
     if vectorised and (bits >= _VECTOR_BITS or (main and (elements or 0) > 1)):
         for remark in vectorised:
             wide = remark.vector_bytes * 8 == bits if remark.vector_bytes else main
             if wide or (elements and elements == remark.lanes * max(remark.interleaved, 1)):
-                found.append(remark)
+                chosen.append(remark)
                 break
         else:
-            found += vectorised[:1] if main else []
-        if found and main:
-            found += [remark for remark in said if remark.kind == "versioned"]
-        lanes = found[0].lanes * max(found[0].interleaved, 1) if found else 0
+            chosen += vectorised[:1] if main else []
+        if chosen and main:
+            chosen += [remark for remark in remarks if remark.kind == "versioned"]
+        lanes = chosen[0].lanes * max(chosen[0].interleaved, 1) if chosen else 0
         if lanes and elements:
-            found += [remark for remark in unrolled if remark.copies * lanes == elements][:1]
+            chosen += [remark for remark in unrolled if remark.copies * lanes == elements][:1]
     elif not vectorised:
-        found += [remark for remark in said if remark.kind == "not-vectorised"][:1] if main else []
-        found += [remark for remark in unrolled if elements in (None, remark.copies)][:1] if main else []
+        chosen += [remark for remark in remarks if remark.kind == "not-vectorised"][:1] if main else []
+        chosen += [remark for remark in unrolled if elements in (None, remark.copies)][:1] if main else []
     elif elements:
-        # A scalar loop beside the vectorised one.
-        found += [remark for remark in unrolled if remark.copies == elements][:1]
-    return found + [remark for remark in at_branch if remark.by == "loop2_unroll"][:1]
+        # This is a scalar loop next to the vectorised one.
+        chosen += [remark for remark in unrolled if remark.copies == elements][:1]
+    return chosen + [remark for remark in at_branch if remark.by == "loop2_unroll"][:1]
 
 
 def _remark(remark: Remark) -> t.Remark:
@@ -181,7 +181,7 @@ def _reason(remark: Remark) -> str:
         if first == second:
             return f"data dependence between accesses to {first}"
         return f"data dependence between {first} and {second}"
-    for said, meant in _REASONS:
-        if said in remark.why:
+    for phrase, meant in _REASONS:
+        if phrase in remark.why:
             return meant
     return _INTERNAL.sub("", remark.why)

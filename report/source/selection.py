@@ -74,20 +74,20 @@ def located(
 
             wanted = choose_functions([function for function, _, _ in of_functions], functions)
             of_functions = [call for call in of_functions if call[0] in wanted]
-        # Those in loops that are analysed have a note there.
+        # Calls in analysed loops have a note there.
         inside = {line for region in regions for line in region.body_lines}
         of_functions = [call for call in of_functions if parsed.statements[call[2]].line not in inside]
-    found = [
+    library_calls = [
         LibraryCall(function=f, callee=name, line=parsed.statements[i].line, source=None) for f, name, i in of_functions
     ]
-    if not parsed.debug or not (regions or left_out or found):
+    if not parsed.debug or not (regions or left_out or library_calls):
         return Selection(
             regions=regions,
             left_out=left_out,
             all_regions=regions,
             places=[],
             system_loops=0,
-            calls=found,
+            calls=library_calls,
             outlined=user_functions,
         )
     from incc.frontends.asm.places import Numbered, places_of_text
@@ -106,7 +106,7 @@ def located(
             all_regions=regions,
             places=[],
             system_loops=0,
-            calls=found,
+            calls=library_calls,
             outlined=user_functions,
         )
     places = [
