@@ -192,7 +192,7 @@ def align(machine: str, code: bytes) -> bytes:
 ARCHITECTURES = {"x86_64": _x86_64, "aarch64": _aarch64}
 
 # `incc_samples`: for each sample ticks of a crowd, a chain, `m` times `n` trips, a chain, a crowd, `m` times `2 n`
-# trips, a chain and a crowd, one at once after the other, so that what disturbs one is seen by its neighbours.
+# trips, a chain and a crowd, one right after the other, so that a disturbance of one shows in its neighbours.
 ROW = 8
 _TEXT = """
 declare ptr @mmap(ptr, i64, i32, i32, i32, i64)
@@ -408,10 +408,10 @@ def text(architecture: Architecture, dialect: str) -> str:
         "OWN_MEMORY": str(OWN_MEMORY),
         "PROTECTION": str(PROTECTION),
     }
-    found = _TEXT
+    module = _TEXT
     for name, value in values.items():
-        found = found.replace(f"@{name}@", value)
-    return found
+        module = module.replace(f"@{name}@", value)
+    return module
 
 
 class Native:

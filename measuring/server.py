@@ -167,11 +167,11 @@ def longest(touched: Callable[[int], int], most: int) -> int:
     from below.
     """
     most = min(max(most, 2 * _FEWEST), 2 * _MOST)
-    found, trips = 0, 2 * _FEWEST
+    longest_run, trips = 0, 2 * _FEWEST
     while trips <= most and touched(trips) <= _PAGES:
-        found = trips
+        longest_run = trips
         trips += max(min(trips // 8, most - trips), 1)
-    return found
+    return longest_run
 
 
 def _quantile(ordered: Sequence[float], part: float) -> float:
@@ -279,7 +279,7 @@ class Server:
         self.libc: Any = ctypes.CDLL(None, use_errno=True)
         self.libc.mmap.restype = ctypes.c_void_p
         self.libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
-        # What the child found, in memory that both have.
+        # The child's results, in shared memory.
         self.shared = mmap.mmap(-1, 65536)
         self.alternate = ctypes.create_string_buffer(1 << 20)
         self.empty = min(self.native.empty(2000) for _ in range(5))
@@ -306,10 +306,10 @@ class Server:
         answers: list[dict[str, Any]] = []
         many = _IN_A_CHILD
         while len(answers) < len(jobs):
-            found, why = self._together(jobs[len(answers) : len(answers) + many])
-            answers += found
+            results, why = self._together(jobs[len(answers) : len(answers) + many])
+            answers += results
             many = _IN_A_CHILD
-            if why is not None and not found:
+            if why is not None and not results:
                 answers.append(why)
             elif why is not None:
                 # What ran before it in the same child may be to blame.
@@ -337,21 +337,21 @@ class Server:
                 self._say({"kind": "harness", "text": f"{type(e).__name__}: {e}"})
                 os._exit(1)
         _, status = os.waitpid(child, 0)
-        said = self._said()
-        for one in said:
+        results = self._said()
+        for one in results:
             # The longer it looks, the surer it is.
             self.alone = min(self.alone, one.pop("alone", self.alone))
         if os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
             kind, text = _SIGNALS.get(signal.Signals(number), ("signal", f"signal {number}"))
-            return said, {"kind": kind, "text": text}
+            return results, {"kind": kind, "text": text}
         if os.WEXITSTATUS(status) in _ENDS:
             kind, text = _ENDS[os.WEXITSTATUS(status)]
-            return said, {"kind": kind, "text": text}
-        if os.WEXITSTATUS(status) or not said:
+            return results, {"kind": kind, "text": text}
+        if os.WEXITSTATUS(status) or not results:
             wrong = {"kind": "harness", "text": f"ended with status {os.WEXITSTATUS(status)}"}
-            return said[:-1], said[-1] if said and said[-1].get("kind") == "harness" else wrong
-        return said, None
+            return results[:-1], results[-1] if results and results[-1].get("kind") == "harness" else wrong
+        return results, None
 
     def _say(self, what: dict[str, Any]) -> None:
         """Add to the child's results."""
@@ -443,9 +443,9 @@ class Server:
         if counted := self.source.count(lambda n, m: run(slot, step * n, m), trips, times):
             way, events = "counters", counted
             cycles = events.pop("cycles", cycles)
-        found = {"cycles": cycles, "spread": best.spread, "disturbed": best.disturbed, "way": way, "events": events}
+        result = {"cycles": cycles, "spread": best.spread, "disturbed": best.disturbed, "way": way, "events": events}
         # From few samples it would come out too small.
-        return found if rough else {**found, "alone": alone(rows, self.empty)}
+        return result if rough else {**result, "alone": alone(rows, self.empty)}
 
     def _limit(self) -> None:
         """Limit the child: no file, no core dump, bounded time and memory, and no life after the server's."""
@@ -503,8 +503,8 @@ def main() -> int:
     gc.disable()
     print(json.dumps({"ready": server.native.machine, "counters": server.source.why_not}), flush=True)
     for line in sys.stdin:
-        asked = json.loads(line)
-        answer = server.measure_all(asked) if isinstance(asked, list) else server.measure(asked)
+        request = json.loads(line)
+        answer = server.measure_all(request) if isinstance(request, list) else server.measure(request)
         print(json.dumps(answer), flush=True)
     return 0
 

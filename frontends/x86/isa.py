@@ -61,7 +61,7 @@ _SIGN = (
 )
 _SYMBOLS = r"(?<![%\w$.])\$?([A-Za-z_.][\w.$]*)"
 
-# Most of what stands before vectorised loops.
+# Most of the code before vectorised loops.
 _KEEPS_POINTERS = re.compile(r"(?:j|cmp(?!xchg)|test|nop|prefetch)|(?!v?pcmp[ei]str).*%[xyz]mm\d+$").match
 
 
@@ -123,16 +123,16 @@ class _X86:
     def sign(self, text: str) -> int:
         if any(register in text for register in _ATT_REGISTERS):
             return 0
-        found = re.search(_SIGN, text)
-        return found.start() if found else -1
+        match = re.search(_SIGN, text)
+        return match.start() if match else -1
 
     def branch(self, text: str) -> tuple[str, str]:
-        found = _BRANCH_OF.get(text)
-        if found is None:
+        condition = _BRANCH_OF.get(text)
+        if condition is None:
             if len(_BRANCH_OF) >= _MOST_BRANCHES:
                 _BRANCH_OF.clear()
-            found = _BRANCH_OF[text] = self._branch(text)
-        return found
+            condition = _BRANCH_OF[text] = self._branch(text)
+        return condition
 
     def _branch(self, text: str) -> tuple[str, str]:
         mnemonic, _, operand = text.partition(" ")

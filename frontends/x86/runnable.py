@@ -50,11 +50,11 @@ if TYPE_CHECKING:
 _GPR = words("rax rcx rdx rbx rsp rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15")
 _NUMBER = {root: n for n, root in enumerate(_GPR)}
 
-# --- what is not run --------------------------------------------------------------------------------------------------
+# --- instructions that are not run ------------------------------------------------------------------------------------
 
 _BRANCHES = {"call": "a call", "return": "a return", "indirect": "an indirect jump"}
 
-# What needs privileges, or changes what the process that measures relies on.
+# Instructions that need privileges, or change state on which the measuring process relies.
 _SYSTEM = frozenset(
     words(
         "syscall sysenter sysexit sysret int int1 int3 into hlt ud0 ud1 ud2 in out insb insw insd outsb outsw outsd cli"
@@ -279,8 +279,8 @@ class _Follower:
 def _index_bytes(mnemonic: str) -> int:
     """Return the bytes of an index in a vector: vpgatherqd has 8."""
     for name in ("gather", "scatter"):
-        _, found, rest = mnemonic.partition(name)
-        if found:
+        _, separator, rest = mnemonic.partition(name)
+        if separator:
             return 8 if rest.removeprefix("pf0").removeprefix("pf1")[:1] == "q" else 4
     return 4
 
@@ -295,7 +295,7 @@ class _Roles:
     address depends on data.
     """
 
-    def __init__(self, found: _Follower) -> None:
+    def __init__(self, follower: _Follower) -> None:
         self.pointers: dict[str, None] = {}
         self.stored: set[str] = set()
         self.chases = False
@@ -305,39 +305,39 @@ class _Roles:
         self.met = False
         self.lifted = 0
         # Those that leave no choice come first.
-        unsettled = sorted(found.addresses, key=lambda address: len(_candidates(address.terms, found)))
+        unsettled = sorted(follower.addresses, key=lambda address: len(_candidates(address.terms, follower)))
         for address in unsettled:
-            self._settle(address, found)
+            self._settle(address, follower)
 
-    def _settle(self, address: _Address, found: _Follower) -> None:
+    def _settle(self, address: _Address, follower: _Follower) -> None:
         terms = address.terms
-        self.touched.update(name for name in terms if name not in found.data)
-        made = [name for name in terms if name in found.data]
+        self.touched.update(name for name in terms if name not in follower.data)
+        made = [name for name in terms if name in follower.data]
         pointer = ""
         if not address.fixed:
-            candidates = _candidates(terms, found)
+            candidates = _candidates(terms, follower)
             pointer = next((name for name in candidates if name in self.pointers), "")
             if not pointer and candidates:
-                pointer = next((name for name in _candidates(address.base, found)), candidates[0])
+                pointer = next((name for name in _candidates(address.base, follower)), candidates[0])
                 self.pointers[pointer] = None
             elif not pointer:
-                made = self._without(address, found, made)
+                made = self._without(address, follower, made)
         if pointer and address.access.store:
             self.stored.add(pointer)
         if made or address.vector:
-            first, sizes = found.origins(made)
+            first, sizes = follower.origins(made)
             self.touched |= first
             self.indices |= sizes
             if address.vector:
                 self.indices.add(address.vector)
             self.met |= address.access.store
 
-    def _without(self, address: _Address, found: _Follower, made: list[str]) -> list[str]:
+    def _without(self, address: _Address, follower: _Follower, made: list[str]) -> list[str]:
         """Return an address of data alone without the symbol that is its pointer."""
         terms = address.terms
-        single = [name for name in (*address.base, *made) if terms.get(name) == 1 and name in found.data]
+        single = [name for name in (*address.base, *made) if terms.get(name) == 1 and name in follower.data]
         if single:
-            first, sizes = found.origins(single[:1])
+            first, sizes = follower.origins(single[:1])
             self.chases |= 8 in sizes
             for name in first:
                 self.pointers[name] = None
@@ -352,8 +352,8 @@ class _Roles:
         return made
 
 
-def _candidates(terms: _Terms, found: _Follower) -> list[str]:
-    return [name for name, factor in terms.items() if factor == 1 and name not in found.data]
+def _candidates(terms: _Terms, follower: _Follower) -> list[str]:
+    return [name for name, factor in terms.items() if factor == 1 and name not in follower.data]
 
 
 _ARRAYS, _APART = 0x2000_0000, 0x100_0000
@@ -368,7 +368,7 @@ _ENTERED = 0x2E00_0480
 """The target of a pointer that is loaded: a copy of itself."""
 
 
-def _begin(kernel: Kernel, found: _Follower, roles: _Roles) -> tuple[dict[str, int], bytes]:
+def _begin(kernel: Kernel, follower: _Follower, roles: _Roles) -> tuple[dict[str, int], bytes]:
     """Return the registers' first values, and code that fills the places in memory that act as registers."""
     places: dict[str, int] = {}
     loads = stores = 0
@@ -380,7 +380,7 @@ def _begin(kernel: Kernel, found: _Follower, roles: _Roles) -> tuple[dict[str, i
     for name, factor in roles.scaled.items():
         places.setdefault(name, (_ARRAYS + 14 * _APART) // factor)
     rows = 0
-    for terms, _ in found.entry.values():
+    for terms, _ in follower.entry.values():
         if any(name in roles.pointers for name in terms):
             for name in terms:
                 if name not in places:
@@ -395,7 +395,7 @@ def _begin(kernel: Kernel, found: _Follower, roles: _Roles) -> tuple[dict[str, i
     }
     values: dict[str, int] = {}
     for root in _GPR:
-        terms, constant = found.entry.get(root) or ({root: 1}, 0)
+        terms, constant = follower.entry.get(root) or ({root: 1}, 0)
         plain = 0 if root in roles.touched else 3 if root in divisors else 1
         default = _STACK if root == "rsp" else plain
         values[root] = sum(
@@ -403,7 +403,7 @@ def _begin(kernel: Kernel, found: _Follower, roles: _Roles) -> tuple[dict[str, i
         )
         values[root] += constant
     fills = b""
-    for name, slot in found.slots.items():
+    for name, slot in follower.slots.items():
         address = values[slot.root] + slot.displacement
         if name in roles.touched and 0 <= address < 1 << 31:
             # mov $places, address, of 4 or 8 bytes

@@ -120,7 +120,7 @@ _WRITTEN = {
     "ZMM": tuple(Register.ZMM5 + n for n in range(6)),
     "K": (Register.K6,),
 }
-# Of a form that reads what it writes, so many copies depend on nothing.
+# The number of independent copies of a form that reads its result.
 _READ_AND_WRITTEN = (
     *(Register.RSI, Register.RDI, Register.RBX, Register.R12, Register.R11, Register.R10),
     *(Register.RAX, Register.RCX, Register.RDX),
@@ -141,7 +141,7 @@ _CANDIDATES = 6
 
 def _blockers(model: MachineModel, there: frozenset[str]) -> Iterator[tuple[Blocker, ...]]:
     """Yield blockers of each set of ports that one µop of some form has to itself, or that limits a larger form."""
-    found: dict[str, list[tuple[tuple[object, ...], Blocker]]] = {}
+    candidates: dict[str, list[tuple[tuple[object, ...], Blocker]]] = {}
     for key in model.forms():
         shape = by_key().get(key)
         form = model.lookup(key, frozenset())
@@ -155,10 +155,10 @@ def _blockers(model: MachineModel, there: frozenset[str]) -> Iterator[tuple[Bloc
         if not alone and any(u != ports and u.count(",") + 1 < 2 * width for u, _ in form.uops):
             continue
         blocker = Blocker(set_name(ports), width, shape)
-        found.setdefault(ports, []).append(((not alone, *_plainness(shape)), blocker))
-    for ports in sorted(found, key=lambda p: (-len(p.split(",")), p)):
-        ordered = sorted(found[ports], key=lambda b: (b[0], b[1].shape.key))
-        # Another mnemonic each: what is wrong with one is with its siblings.
+        candidates.setdefault(ports, []).append(((not alone, *_plainness(shape)), blocker))
+    for ports in sorted(candidates, key=lambda p: (-len(p.split(",")), p)):
+        ordered = sorted(candidates[ports], key=lambda b: (b[0], b[1].shape.key))
+        # Each has another mnemonic, since siblings share their faults.
         others = {blocker.shape.mnemonic: blocker for _, blocker in reversed(ordered)}
         yield tuple([b for _, b in ordered if others[b.shape.mnemonic] == b][:_CANDIDATES])
 
@@ -176,7 +176,7 @@ def _keeps_busy(shape: Shape, form: Form, there: frozenset[str]) -> bool:
         return False
     if not shape.operands or shape.operands[0] not in _WRITTEN:
         return False
-    # Bit scans keep what was there if nothing is found; the others are more than they seem.
+    # Bit scans keep their destination if no bit is set; the others are more than they seem.
     if shape.mnemonic in ("BSF", "BSR", "LSL", "LAR", "RDPID", "SMSW", "SLDT", "STR"):
         return False
     if shape.has_memory and (shape.mnemonic != "MOV" or len(form.uops) > 1):
@@ -198,7 +198,7 @@ def _is_independent(shape: Shape, form: Form) -> bool:
     if flow is None or flow.stores:
         return False
     if "0" not in flow.targets:
-        # Comparisons: what they write nobody reads.
+        # Comparisons: nothing reads their results.
         if shape.has_memory or not flow.targets or "1" not in flow.sources or shape.operands[0] not in ("R64", "R32"):
             return False
     elif "0" in flow.sources and (shape.operands != ("R64", "R64") or ("0", "0", 1) not in form.latency):

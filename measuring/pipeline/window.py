@@ -40,7 +40,7 @@ class _Chain:
         start = "vmovapd %xmm1, %xmm0" if self.vex else "movapd %xmm1, %xmm0"
         for links, with_avx, without in _CHAINS:
             link = with_avx if self.vex else without
-            # All links of one trip are needed by the next: the latency. Then anew in each trip: what the unit allows.
+            # As many loads from different lines cost as two accesses each: bank conflicts affect both alike.
             whole, alone = bench.cycles([repeated(link, links), f"{start}\n{repeated(link, links)}"])
             self.links, self.link, self.cycles = links, whole / links, whole
             self.text = f"{start}\n{repeated(link, links)}"

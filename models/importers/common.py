@@ -210,7 +210,7 @@ def differences(forms: Forms, inherited: Forms, source: str) -> Forms:
                 changed[conditions] = fields
                 continue
             difference = {k: v for k, v in fields.items() if k != "source" and parent.get(k, DEFAULTS[k]) != v}
-            # Fields that only the parent has go back to what holds with fewer conditions.
+            # Fields that only the parent has fall back to the entry with fewer conditions.
             below = resolved({c: f for c, f in entries.items() if c != conditions}, conditions)
             for k, v in parent.items():
                 if k not in fields and k != "source" and v != (value := below.get(k, DEFAULTS[k])):

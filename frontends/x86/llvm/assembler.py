@@ -63,9 +63,9 @@ def _alone(assemble: Callable[[bytes], bytes], line: bytes) -> bytes:
         os._exit(0)
     os.close(here)
     with open(there, "rb") as pipe:
-        found = pipe.read()
+        output = pipe.read()
     _, status = os.waitpid(child, 0)
-    return found if status == 0 else b""
+    return output if status == 0 else b""
 
 
 if __name__ == "__main__":

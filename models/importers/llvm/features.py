@@ -43,13 +43,13 @@ _OTHER = {
 }
 
 
-def features_of(names: Iterable[str], known: Iterable[str]) -> frozenset[str]:
-    """Return iced-x86's names, of which `known` are all, for a processor's features in LLVM (`names`)."""
-    plain = {name.replace("_", ""): name for name in known}
-    found = set(_ALWAYS.split())
+def features_of(names: Iterable[str], all_names: Iterable[str]) -> frozenset[str]:
+    """Return iced-x86's names, of which `all_names` are all, for a processor's features in LLVM (`names`)."""
+    plain = {name.replace("_", ""): name for name in all_names}
+    features = set(_ALWAYS.split())
     for name in names:
         if name in _OTHER:
-            found.update(_OTHER[name].split())
+            features.update(_OTHER[name].split())
         elif (other := plain.get(name.upper().replace("-", "").replace(".", ""))) is not None:
-            found.add(other)
-    return frozenset(found)
+            features.add(other)
+    return frozenset(features)

@@ -118,7 +118,7 @@ def entry(shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: Core)
     if core.fuses and shape.mnemonic in ("CMP", "TEST") and not _memory_and_immediate(shape):
         fields["fusion"] = "cmp_test"
     if fused > 2 and not core.kinds:
-        # AMD decodes what is more than two macro-ops from microcode.
+        # AMD decodes instructions of more than two macro-ops from microcode.
         fields["uops_mite"], fields["uops_ms"] = 0, fused
     if core.kinds:
         fields["derived"] = "ports by kind"
@@ -161,15 +161,15 @@ def _accesses(shape: Shape, flow: FormDataflow, core: Core, width: int) -> dict[
     load = functions["load_x87"] if "load_x87" in functions and width == 80 else functions["load"]
     if "load_vector" in functions and width in _VECTORS.values():
         load = functions["load_vector"]
-    found: dict[str, int] = {}
+    accesses: dict[str, int] = {}
     if flow.loads:
-        found[load] = n
+        accesses[load] = n
     if flow.stores:
         for name in ("store_address", "store_data"):
-            found[functions[name]] = found.get(functions[name], 0) + n
+            accesses[functions[name]] = accesses.get(functions[name], 0) + n
         if "store_vector" in functions and width in _VECTORS.values() and not flow.loads:
-            found[functions["store_vector"]] = n
-    return found
+            accesses[functions["store_vector"]] = n
+    return accesses
 
 
 def _by_units(
@@ -288,8 +288,8 @@ def names_of(
     end in our numbers, other units in our names.
     """
     kept: dict[tuple[str, int], Mapping[str, Any]] = {}
-    for said in old.get("units", ()):
-        kept[said["name"], sum(1 for name, _ in kept if name == said["name"])] = said
+    for unit in old.get("units", ()):
+        kept[unit["name"], sum(1 for name, _ in kept if name == unit["name"])] = unit
     units = []
     ours: dict[str, list[str]] = {}
     for resource in processor["resources"]:
@@ -297,12 +297,12 @@ def names_of(
         if resource["members"] != [name] or not resource["units"]:
             continue  # a group: llvm-mca shows its members only
         for instance in range(resource["units"]):
-            known = kept.get((name, instance))
+            kept_names = kept.get((name, instance))
             row: dict[str, Any] = {"name": name}
-            if known is None:
+            if kept_names is None:
                 row["of"] = _guess(name, instance, resource["units"], ports, resources)
             else:
-                row |= {key: known[key] for key in ("of", "forms") if key in known}
+                row |= {key: kept_names[key] for key in ("of", "forms") if key in kept_names}
             units.append(row)
             ours.setdefault(name, []).extend([] if row.get("forms") else row.get("of", "").split(","))
     extra = processor["extra"] or {}
