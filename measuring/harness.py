@@ -88,7 +88,7 @@ class Harness:
 
         if why := missing():
             raise Unavailable(why)
-        # A session of its own: an interruption at the terminal ends this process first, which has what was measured.
+        # A session of its own, so that an interruption at the terminal first ends this process, which has the results.
         process = subprocess.Popen(
             [sys.executable, "-m", "incc.measuring.server", *self._arguments, str(os.getpid())],
             stdin=subprocess.PIPE,
@@ -125,7 +125,7 @@ class Harness:
             some = loops[len(results) : len(results) + _AT_ONCE]
             answers = self._ask([{**_job(loop), "rough": True} for loop in some])
             if answers is None:
-                # Which one it was shows when each is alone.
+                # Running each alone shows which one it was.
                 results += [self.measure(loop) for loop in some]
             else:
                 results += [self._understood(answer) for answer in answers]

@@ -52,7 +52,7 @@ class KernelMeasurement(msgspec.Struct, frozen=True, kw_only=True):
 MACHINES = {"x86_64": "x86", "AMD64": "x86", "aarch64": "aarch64", "arm64": "aarch64"}
 """The instruction sets of machines, by the names that systems give them."""
 
-# Features of computing instructions: which of them a processor has is known for sure, of the rest (CMOV, MSR …) not.
+# Features of computing instructions, which a processor reports reliably, unlike the rest (CMOV, MSR …).
 _COMPUTING = tuple(
     words(
         "sse ssse avx amx bmi fma f16c gfni vaes aes vpclmul pclmul sha adx popcnt lzcnt movbe xop tbm lwp kl widekl"
@@ -96,7 +96,7 @@ def together(prepared: Prepared, times: Sequence[harness.Measurement]) -> tuple[
     spread = math.hypot(*(weight * time.spread for weight, time in zip(prepared.weights, times, strict=True)))
     if prepared.exit == "added":
         cycles = min(cycles, times[0].cycles)  # an addition makes nothing faster
-    # Of two times of little the one that is taken off may come out as the larger.
+    # The difference of two short times may be negative.
     return max(cycles, 0.0), spread
 
 

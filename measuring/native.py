@@ -30,7 +30,7 @@ TOUCHED, MOST_TOUCHED = 1024, 256
 """The last pages that were mapped since a loop touched them, and how many of them are known; a power of two."""
 STATE_BYTES = 4096
 
-# What the fault handler ends the child with.
+# The exit status of the child after a fault.
 BAD_ADDRESS, TOO_MANY_PAGES, NO_MEMORY, OWN_MEMORY, PROTECTION = 101, 102, 103, 104, 105
 
 LINKS = 100
@@ -87,8 +87,8 @@ def _x86_64(features: dict[str, bool]) -> Architecture:
         *vectors,
         *(f"mov {r}, [rax + {REGISTERS + 8 * n}]" for n, r in enumerate(_X86_GPR) if n),
         f"mov rax, [rax + {REGISTERS}]",
-        # What the run before it has not finished (stores, the end of a chain) is waited for, else the next one would
-        # begin beside it, the more of it the better the branch predictor foresees the end.
+        # Wait for unfinished work of the run before (stores, the end of a chain). Otherwise the two runs would
+        # overlap, by more the better the branch predictor foresees the end.
         "mfence",
         "lfence",
         "clc",

@@ -227,7 +227,7 @@ _SECCOMP_MODE_FILTER = 2
 _MAP = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x10  # MAP_FIXED
 
 
-# What a child calls once its loop is in place, as x86-64 numbers it: mmap, mprotect, munmap, brk, rt_sigprocmask,
+# System calls of a child once its loop is in place, by x86-64's numbers: mmap, mprotect, munmap, brk, rt_sigprocmask,
 # rt_sigreturn, select, sched_yield, mremap, madvise, nanosleep, exit, futex, restart_syscall, clock_gettime,
 # clock_nanosleep, exit_group, pselect6, getrandom. For counters: read, close, ioctl, perf_event_open.
 _CALLS = (9, 10, 11, 12, 14, 15, 23, 24, 25, 28, 35, 60, 202, 219, 228, 230, 231, 270, 318)
@@ -312,7 +312,7 @@ class Server:
             if why is not None and not results:
                 answers.append(why)
             elif why is not None:
-                # What ran before it in the same child may be to blame.
+                # An earlier loop in the same child may be the cause.
                 many = 1
         return answers
 
@@ -329,7 +329,7 @@ class Server:
         self.shared[: _HEAD.size] = bytes(_HEAD.size)
         child = os.fork()
         if not child:
-            # Whatever happens, the child does not go on as a server.
+            # The child must never continue as a server.
             try:
                 self._child(codes, jobs)
                 os._exit(0)
@@ -432,10 +432,10 @@ class Server:
             if best.used >= enough and (best.spread <= max(steady * best.cycles, 0.01) or number >= rounds):
                 break
             if best.used < fair and number >= rounds and not rough:
-                # Whatever else is running is left alone for a while.
+                # Wait for other work on the machine to pass.
                 time.sleep(0.001 * (number - rounds))
         if best.used < fair:
-            # How much too much this is, nothing tells.
+            # The excess of this figure is unknown.
             best = replace(best, spread=max(best.spread, _UNSURE * best.cycles))
         events: dict[str, float] = {}
         way = "clock"
@@ -444,7 +444,7 @@ class Server:
             way, events = "counters", counted
             cycles = events.pop("cycles", cycles)
         result = {"cycles": cycles, "spread": best.spread, "disturbed": best.disturbed, "way": way, "events": events}
-        # From few samples it would come out too small.
+        # Few samples would give too small a figure.
         return result if rough else {**result, "alone": alone(rows, self.empty)}
 
     def _limit(self) -> None:

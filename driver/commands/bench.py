@@ -234,7 +234,7 @@ def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineMo
         # The blocking instructions are the relative's; the features are those of this processor or the simulated model.
         from incc.measuring.forms.target import target
 
-        # Blockers are the relative's; which features there are the processor says, or the simulated model.
+        # Blockers are the relative's; the features are the processor's, or those of the simulated model.
         core = target(relative, core.features)
     machine = open_machine(options, model)
     throughputs = 0

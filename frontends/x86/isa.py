@@ -52,7 +52,7 @@ _REGISTERS = frozenset(
 )
 _OPERAND_WORDS = r"(?i)(?:(?:short|near|far|ptr|offset|[dqf]word)\s+)+"
 
-# How registers look in AT&T syntax, with which nearly every file is known.
+# Registers in AT&T syntax, which identify nearly every file.
 _ATT_REGISTERS = words("%rsp %rax %rdi %rsi %rdx %rcx %rip %xmm %ymm %zmm %eax %edi %rbp")
 _SIGN = (
     r"%(?:[re]?[abcd]x|[abcd][lh]|[re]?[sd]il?|[re]?[sb]pl?|rip|r\d+[dwb]?|[xyz]mm\d+|st|k[0-7])\b"
@@ -86,7 +86,7 @@ class _X86:
         "\t.type f, @function\nf:\n.L1:\n\tvaddpd (%rdi,%rax), %ymm0, %ymm0\n\taddq $32, %rax\n\tcmpq %rsi, %rax\n"
         "\tjne .L1\n\tret\n"
     )
-    # What IACA looks for, and for 64-bit MSVC, which has no inline assembly, stores to gs:111 and gs:222 (iacaMarks.h
+    # IACA's markers, and for 64-bit MSVC, which has no inline assembly, stores to gs:111 and gs:222 (iacaMarks.h
     # of Intel Architecture Code Analyzer 3.0).
     markers = ByteMarkers(
         data=(100, 103, 144),
@@ -161,7 +161,7 @@ class _X86:
         base = access.base
         if base is None or access.index is not None or access.segment:
             return False
-        # What is not a frame pointer may be in rbp: below it a frame has its places, and few objects have anything.
+        # rbp may hold no frame pointer; then, unlike in a frame, there is rarely anything below its address.
         return base.root == "rsp" or (base.root == "rbp" and access.displacement < 0)
 
     def work_of(self, instruction: Instruction) -> str:

@@ -45,7 +45,7 @@ def decode_regions(
         return []
     wanted = {line for region in regions for line in region.lines}
     earlier = {line for code in before if code is not None for block in code.lines for line in block}
-    # Statements that are written alike are, where nobody complains, alike: one of them stands for all.
+    # Without messages, statements with the same text have the same code, so one of them stands for all.
     few = _different(text, checked)
     try:
         assembled = _assembled_once(text, assembler)

@@ -13,7 +13,7 @@ import iced_x86 as iced
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# How conditions are spelled: iced-x86 has up to three names for each, of which a formatter uses one.
+# Spellings of conditions: iced-x86 has up to three names for each, of which a formatter uses one.
 _CONDITIONS = ("b", "ae", "e", "ne", "be", "a", "p", "np", "l", "ge", "le", "g")
 _SPELLINGS = 3
 _SUFFIXES = {"b": "R8", "w": "R16", "l": "R32", "q": "R64"}

@@ -1,25 +1,25 @@
 """A kernel as machine code that runs anywhere: its body as it is, its exits replaced, its addresses leading to memory.
 
-*Exits.* Which way a branch goes depends on data, so nothing of that is left. The branch that closes the loop becomes a
+*Exits.* The direction of branches depends on data, so branches are replaced. The branch that closes the loop becomes a
 jump that is taken so many times; others, which leave the loop, become ones that are never taken. Where the loop counts
 one of its registers to zero already, it is kept as it is ("own"). Where flags come from a comparison of registers right
-before the branch, that is all it is good for: `dec` of a free register and `jnz` stand in its place, as long and, where
-the pair is fused, as many µops ("replaced"); likewise where comparison and branch are not fused, `dec` and `jnz` stand
-for the branch alone. Where what sets the flags is needed otherwise and was fused with the branch, `dec` and `jnz` are
-one µop more ("added"). What that costs depends on the loop, so the loop is measured with one more of its kind still,
-and the difference is taken off. Where a branch that leaves the loop is fused with a comparison with memory, that
-becomes `test` and `js`, which are fused as well, and memory is full of what is not negative. Code that is no loop is
-repeated, and of a row twice as long the shorter one is taken off ("repeated").
+before the branch, and nothing else needs them, `dec` of a free register and `jnz` replace both, as long and, where the
+pair is fused, as many µops ("replaced"); likewise where comparison and branch are not fused, `dec` and `jnz` stand for
+the branch alone. Where the instruction that sets the flags is needed otherwise and was fused with the branch, `dec` and
+`jnz` are one µop more ("added"). Its cost depends on the loop, so the loop is also measured with one more such µop, and
+the difference is subtracted. Where a branch that leaves the loop is fused with a comparison with memory, that becomes
+`test` and `js`, which are fused as well, and memory is full of numbers that are not negative. Code that is no loop is
+repeated, and the time of a row is subtracted from that of a row twice as long ("repeated").
 
-*Memory.* Three iterations are followed symbolically: each address is a sum of what registers hold at first and of what
-is loaded or computed. Of each sum one part is a pointer (that which is the base, if there is a choice), the rest are
-indices and begin at 0. Pointers are 16 MiB apart and begin at different places within a page, stores before loads, so
-that no load meets a store of another array, nor of one that is a multiple of 4 KiB away; what is known of how they were
-computed before the loop is kept, so that `a` and `a + 8` stay 8 bytes apart. Variables in places of memory that do not
-change, as code that is not optimised has them on its stack, are followed like registers, and get what they hold at
-first by code before the loop. Addresses without a pointer (relative to
-the instruction, absolute, of segments) are rewritten, if possible without changing the instruction's length. What
-memory is full of follows from what is loaded: a pointer, small indices, or floating-point numbers.
+*Memory.* Three iterations are followed symbolically: each address is a sum of registers' first values and of loaded or
+computed values. Of each sum one part is a pointer (that which is the base, if there is a choice), the rest are indices
+and begin at 0. Pointers are 16 MiB apart and begin at different places within a page, stores before loads, so that no
+load meets a store of another array, nor of one that is a multiple of 4 KiB away; known relations from before the loop
+are kept, so that `a` and `a + 8` stay 8 bytes apart. Variables in places of memory that do not change, as code that is
+not optimised has them on its stack, are followed like registers, and get their first values by code before the loop.
+Addresses without a pointer (relative to the instruction, absolute, of segments) are rewritten, if possible without
+changing the instruction's length. The content of memory follows from the loaded values: a pointer, small indices, or
+floating-point numbers.
 
 A loop that compilers have turned, so that its path begins in the middle of the code, is entered there by a jump.
 
@@ -466,7 +466,7 @@ class _Statics:
             low, high = spans.get(access.symbol, (access.displacement, access.displacement))
             spans[access.symbol] = min(low, access.displacement), max(high, access.displacement)
         self._first = {symbol: low for symbol, (low, _) in spans.items()}
-        # What has a fixed place lies close together, and what is of one symbol as far apart as it says.
+        # Fixed places lie close together, and those of one symbol keep their distance.
         self._fixed: dict[str, int] = {}
         at = _STATICS
         for symbol, (low, high) in spans.items():
@@ -512,7 +512,7 @@ class _Rewriter:
         offsets = decoder.get_constant_offsets(native)
         at = offsets.displacement_offset
         if instruction.immediate is None and instruction.immediate_bytes >= 4 and offsets.has_immediate:
-            # What the linker fills in is an address.
+            # The linker fills in an address.
             place = self.statics.array(f"#{number}")
             start, size = offsets.immediate_offset, offsets.immediate_size
             code[start : start + size] = place.to_bytes(8, "little")[:size]

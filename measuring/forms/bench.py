@@ -21,8 +21,8 @@ from incc.models.forms.shapes import FormDataflow, Shape, dataflow, example, fea
 
 # --- which forms, and with what registers ----------------------------------------------------------------------------
 
-# Not measured: what changes control, stack pointer or system state, leaves the x87 and MMX registers in another state,
-# goes past the caches, waits, or does more or less work by the contents of registers.
+# Instructions that are not measured: they change control flow, stack pointer or system state, leave the x87 and MMX
+# registers in another state, bypass the caches, wait, or do an amount of work that depends on register contents.
 _SKIPPED = (
     "CLFLUSH CLFLUSHOPT CLWB CLDEMOTE CLZERO MASKMOVDQU VMASKMOVDQU LDMXCSR STMXCSR VLDMXCSR VSTMXCSR EMMS FEMMS PAUSE"
     " MFENCE LFENCE SFENCE CPUID RDTSC RDTSCP RDPMC RDRAND RDSEED SERIALIZE XGETBV STD CLD CLI STI LAHF SAHF ENTER"
@@ -61,7 +61,7 @@ _TARGETS = {
 }
 
 
-# What an address of lea can be made of, as uops.info names it: base, index (with scale), displacement, rip.
+# The parts of an address of lea, as uops.info names them: base, index (with scale), displacement, rip.
 _ADDRESSES = "B B_D8 B_D32 B_I B_IS B_I_D8 B_I_D32 B_IS_D8 B_IS_D32 I_D32 IS_D32 R_D32 D32"
 
 
@@ -197,7 +197,7 @@ def _kind(register: int) -> str:
     return "vector" if name.startswith("zmm") else "mask" if name.startswith("k") else "gpr"
 
 
-# What moves between classes of registers are called, with AVX and without; and the name of the way in `Bench.ways`.
+# Moves between classes of registers, with AVX and without, and the name of the way in `Bench.ways`.
 _MOVES = {
     ("gpr", "gpr"): ("MOV_R64_RM64", "MOV_R64_RM64", -6),
     ("vector", "vector"): ("VEX_VMOVAPS_XMM_XMMM128", "MOVAPS_XMM_XMMM128", -7),
@@ -641,7 +641,7 @@ class Bench:
         code = self._constants(v, [r for r in v.flow.targets if r in v.flow.sources and not r.isdigit()], [])
         copy = v.build(registers)
         if v.flow.stores:
-            # Behind each other, as cores like it that put stores to one line together.
+            # In order of addresses, for cores that merge stores to one line.
             copy.memory_displacement, copy.memory_displ_size = shift + max(v.shape.memory_bits // 8, 1) * n, 8
         return [*code, copy]
 
@@ -669,7 +669,7 @@ class Bench:
             return
         operands = [source for source in v.flow.sources if source.isdigit()]
         for source in v.flow.sources:
-            # Operands in one register are one: what keeps the others from being waited for would cut the chain.
+            # Operands in one register are one: breaking the dependency of the others would cut the chain.
             linked = operands[0] if "same_reg" in v.conditions and source in operands else source
             for target in v.flow.targets:
                 if source in ("m", "a") and not v.shape.has_memory:
@@ -741,6 +741,6 @@ class Bench:
             links.append((_code("AND_R64_RM64", Register.R12, ZERO), 1))
         else:
             links += self._move(start, end)
-        # Once encoded, its bytes are repeated: nothing in it is relative to where it stands.
+        # Its bytes are position-independent, so they are encoded once and repeated.
         code = encode([*before, instruction, *(i for i, _ in links)]) * self.unroll
         return Step(to=target, source=source, code=code, copies=self.unroll, added=tuple(c for _, c in links))

@@ -20,7 +20,7 @@ from incc.models.throughput import of_form
 if TYPE_CHECKING:
     from incc.models.model import Form, MachineModel
 
-# What every x86-64 processor has, and features that no processor tells by a name of their own.
+# Features of every x86-64 processor, and those that have no name of their own in CPUID.
 _ALWAYS = frozenset(
     ("X64", "CMOV", "SSE", "SSE2", "MULTIBYTENOP", "FPU", "CPUID", "INTEL8086", "INTEL8086_ONLY", "INTEL186")
 ).union(("INTEL286", "INTEL386", "INTEL486"))
@@ -181,7 +181,7 @@ def _keeps_busy(shape: Shape, form: Form, there: frozenset[str]) -> bool:
         return False
     if shape.has_memory and (shape.mnemonic != "MOV" or len(form.uops) > 1):
         return False
-    # What the renamer may do alone: moves within a class.
+    # The renamer may do moves within a class alone.
     moves = "MOV" in shape.mnemonic and not any(m in shape.mnemonic for m in ("CMOV", "MOVSX"))
     if moves and not shape.has_memory and shape.operands[1][0] == shape.operands[0][0]:
         return False
@@ -223,7 +223,7 @@ def _plainness(shape: Shape) -> tuple[object, ...]:
         shape.encoding == "LEGACY" and "XMM" in shape.operands,
         bool({"C", "SPAZO"} & set(flow.sources)),
         order.index(shape.operands[0]),
-        # Constants, which a renamer may take, and which are long.
+        # A renamer may take constants, and they make the code long.
         shape.operands[-1][0] == "I" and len(shape.operands) == 2,
         "I64" in shape.operands or shape.operand_size == 16,
         len(shape.operands),

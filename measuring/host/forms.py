@@ -214,7 +214,7 @@ def fields_that_differ(record: dict[str, Any], simulated: dict[str, Any], form: 
     tp, expected = record.get("tp"), simulated.get("tp")
     if tp and expected:
         bound = float(of_form(form.uops)) * max(1, form.attributes.get("hold", 1))
-        # Accesses to memory hinder each other by where they are, which is no figure of their form.
+        # Conflicts of memory accesses depend on addresses, not on the form.
         slower = tp > max(1.12 * expected + 0.3, 1.25) if memory else tp > 1.12 * expected + 0.08
         quicker = tp < 0.88 * expected - 0.08
         if form.divider and (slower or quicker) and round(tp) >= 1 and round(tp) != form.divider:
@@ -288,7 +288,7 @@ def _repeated(bench: Bench, v: Variant, record: dict[str, Any], there: dict[str,
         try:
             last = bench.record(v, WANTED)
         except NotMeasured:
-            # What cannot be run any more is not believed.
+            # A figure that cannot be reproduced is not believed.
             return {**record, "before": []}
         now, then = (fields_that_differ(one, there, form, v.shape.has_memory) for one in (last, before[-1]))
         if not now or (now.keys() == then.keys() and all(_repeats(n, f, then[n]) for n, f in now.items())):

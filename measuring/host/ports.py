@@ -1,7 +1,7 @@
 """Port sets of forms on a machine, beside those of its nearest relative.
 
-`ports.study` asks for throughputs; here is what it needs besides the forms that somebody wants: forms of the relative
-that may be blockers, one or two for each set of ports and a form that takes no port, and machine code that is timed.
+`ports.study` requests throughputs. Besides the requested forms it needs the relative's forms that may be blockers, one
+or two for each set of ports and one that takes no port, and machine code to time; this module provides both.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ def blockers(core: Target, relative: MachineModel) -> list[str]:
     for some in core.blockers:
         good = [b.shape.key for b in some if not why_not(b.shape.key, core.features, relative)]
         keys += good[:_BLOCKERS]
-    # A store's two µops no form has alone.
+    # No form has only one of a store's two µops.
     stores = (k for k in ("VEX_VMOVUPS_XMMM128_XMM/m", "MOV_RM64_R64/m") if relative.lookup(k, frozenset()))
     keys += [k for k in stores if not why_not(k, core.features, relative)][:1]
-    # What waits for nothing makes better blockers.
+    # Forms that wait for nothing make better blockers.
     return sorted(dict.fromkeys(keys), key=port_loops.waits)
 
 

@@ -153,7 +153,7 @@ def changed_parameters(compared: list[Compared], model: MachineModel) -> dict[st
         if key:
             changes[parameter] = {**now, key: each_compared.finding.value}
         elif table and not each_compared.known:
-            # The parts are findings of their own, and say what they are beside this one.
+            # The parts are findings of their own, with comparisons of their own.
             changes[parameter] = {
                 c.finding.name.partition(".")[2]: c.finding.value
                 for c in compared

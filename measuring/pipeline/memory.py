@@ -215,7 +215,7 @@ def forwarding(bench: Bench) -> list[Finding]:
     cycles = [c / 4 for c in bench.cycles([repeated(t, 4) for t in texts.values()], {"rcx": 0})]
     seen = dict(zip(texts, cycles, strict=True))
     text = "store and load of the same place, cycles in a chain: " + ", ".join(f"{n} {c:.2f}" for n, c in seen.items())
-    # Through memory it takes four cycles on any core; what the renamer hands on, the instruction's own at most.
+    # Through memory it takes four cycles on any core; through the renamer, the instruction's own at most.
     slowest = max(seen[n] for n in ("8 bytes", "with an index", "2 bytes"))
     findings = []
     if slowest < 3:
@@ -237,8 +237,8 @@ def forwarding(bench: Bench) -> list[Finding]:
         there = f"{name} {register}, (%rsi)\n{name} (%rsi), {register}"
         link = "mulps %xmm1, %xmm0" if kind == "xmm" else f"vmulps %{kind}1, %{kind}0, %{kind}0"
         alone, linked, bare = (c / 4 for c in bench.cycles([repeated(t, 4) for t in (link, f"{link}\n{there}", there)]))
-        # What loops hand on through memory they have computed. Without anything between, a store and a load take longer
-        # on some cores (Golden Cove: 7.3 cycles instead of 5).
+        # Loops compute the values that they pass through memory. Without a computation between, a store and a load
+        # take longer on some cores (Golden Cove: 7.3 cycles instead of 5).
         each = linked - alone
         text = (
             f"multiplication, store and load of {_BYTES[kind]} bytes: {linked:.2f} cycles in a chain, "

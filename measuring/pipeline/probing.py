@@ -138,7 +138,7 @@ class Bench:
                 for name, result in self._repeat(missing):
                     self.known[name] = result
                     self.measured += 1
-                    # What was too much for a busy machine may go well the next time.
+                    # A loop that failed on a busy machine may succeed the next time.
                     if not (isinstance(result, Failure) and result.kind in ("timeout", "harness", "killed")):
                         log.add({"loop": name, **asdict(result)})
         for name in names:

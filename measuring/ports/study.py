@@ -180,12 +180,12 @@ _REPRESENTATIVES = 2
 _MOST_SETS = 28
 """Sets among which all pairs are measured."""
 _SYSTEMS = 24
-"""Systems of sets that are told apart at a time."""
+"""Systems of sets that are distinguished at a time."""
 _STEPS = 20_000
 _OTHERS = 8
 """Other explanations of a form that are handed out."""
 _COMPARED = 40
-"""Explanations of a form that are told apart at a time."""
+"""Explanations of a form that are distinguished at a time."""
 _LONGEST = 40.0
 """Cycles beyond which what a form leaves free cannot be told from noise."""
 
@@ -344,7 +344,7 @@ class _Study:
         for (usage, _), members in groups.items():
             of_one = [form for form in members if self._slots(form)[0] == 1]
             chosen += of_one[: _REPRESENTATIVES if usage is not None else _MOST_SETS]
-        # The smallest sets tell most of the others.
+        # The smallest sets tell most about the others.
         return sorted(chosen, key=lambda f: (self._size(f), self.forms.index(f)))
 
     def _stands_in(self, usage: Usage | None) -> bool:
@@ -404,7 +404,7 @@ class _Study:
                 less += [k] * (mine[1] < its[0])
                 more += [k] * (mine[0] > its[1])
             if less:
-                # It conflicts with more than a set of its size does that it cannot be told from: more than one µop.
+                # It conflicts with more sets than a single µop of its size would, so it has more than one.
                 other = self.classes[less[0]].blocker
                 self.rejected[form] = f"{form} is no single µop: it is in the way of {other} as well"
                 return
@@ -681,7 +681,7 @@ class _Beside:
         self.alone = study.alone[form]
         self.slots = study._slots(form)
         self.there = study.relative.usages.get(form)
-        # With the sets that forms of one µop have here that have the relative's sets there.
+        # Each of the relative's sets becomes the set that its forms of one µop have here.
         self.expected = self.there and usage_of((study.moved.get(mask, mask), n) for mask, n in self.there)
         self.masks = [c.mask for c in study.classes]
         slack = study.noise.of(self.alone)
@@ -967,7 +967,7 @@ class _Beside:
             masks.update(dict.fromkeys(a | b for a, b in combinations(self.masks, 2)))
             for cell in cells(self.masks, study.bits):
                 masks.update(dict.fromkeys(lowest(cell, n + 1) for n in range(cell.bit_count())))
-        # Of sets that no count tells apart, and as large as each other, one: the relative's if there is one.
+        # One of several equally large sets with the same counts is enough: the relative's if there is one.
         pool: dict[tuple[object, ...], int] = {}
         for mask in masks:
             within = tuple(n for n, m in enumerate(self.masks) if not mask & ~m)
@@ -994,7 +994,7 @@ class _Beside:
                 ):
                     continue
                 busy = self._scale(size, 2)
-                # Less of what the form itself keeps busy: what it does besides shows where nothing else waits more.
+                # With fewer copies where the form itself keeps ports busy, its other work shows.
                 plain = self._saturating(group, busy)
                 less = [(n, k - 2 * self.least[n]) for n, k in plain]
                 for blockers in (plain, less) if any(self.least[n] for n in group) else (plain,):

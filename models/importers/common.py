@@ -192,7 +192,7 @@ def reduced(entries: Mapping[Conditions, Entry]) -> Entries:
 
 
 def differences(forms: Forms, inherited: Forms, source: str) -> Forms:
-    """Return what a model must state so that, with what it inherits, its forms are exactly the given ones.
+    """Return the entries with which a model that inherits others has exactly the given forms.
 
     A form with the same figures is left out if they come from the same source, else it only states its source.
     """

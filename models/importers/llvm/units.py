@@ -61,7 +61,7 @@ def core_of(header: Mapping[str, Any], kinds: str, features: Iterable[str]) -> C
     names = from_header(header["llvm"])
     units: dict[str, list[str]] = {}
     for unit in names.units if names else ():
-        # With patterns, a port of ours stands for a part of what it does: it is LLVM's other unit that says so.
+        # With patterns, one of our ports stands for only a part of the unit; LLVM's other unit has the port.
         own = [of for of in unit.of.split(",") if of and (not unit.forms or of in header["resources"])]
         units.setdefault(unit.name, []).extend(own)
     parameters = header["parameters"]
@@ -195,7 +195,7 @@ def _by_units(
             compute[key] = compute.get(key, 0) + resource["cycles"]
         else:
             # Where LLVM has several units that are one of ours, each takes its share. It counts on them for moves and
-            # loads, too, which do not hold them: only what is much longer than on the pipe is.
+            # loads, too, which do not hold them, so only a time much longer than on the pipe counts.
             several = sum(len(core.units.get(member, ())) for member in resource["members"])
             for unit in ours:
                 share = -(-resource["cycles"] // several)

@@ -675,7 +675,7 @@ def _add(
             continue
         conditions = tuple(sorted({*record.conditions, condition}))
         if figures["uops"] == data["uops"] == sum(data["ports"].values()) > sum(figures["ports"].values()):
-            # Not all ports of the variant were found; an address changes none of the others.
+            # Not all ports of the variant were measured; an address changes none of the others.
             figures = {**figures, "ports": data["ports"]}
         own = latency
         fields: Entry = {}
@@ -690,7 +690,7 @@ def _add(
             bounds[shape.key, conditions] = open_pairs
     published = data["latency"]
     if data["uops"] and published and all(e.get("same_reg") == 0 for e in published):
-        # Executes, but need not wait: what it makes of one register twice is known (all ones, or zero before zero
+        # It executes, but need not wait: with one register twice its result is constant (all ones, or zero before zero
         # idioms were left to the renamer).
         conditions = tuple(sorted({*record.conditions, "same_reg"}))
         entries.setdefault(conditions, {**entries[record.conditions], "breaks": True})
