@@ -25,7 +25,7 @@ _ATTRIBUTE_BYTES = 112
 _REPEATS = 9
 
 Run = Callable[[int, int], None]
-"""Runs a loop: so many trips, so many times."""
+"""A function that runs a loop: so many trips, so many times."""
 
 
 class Source(Protocol):

@@ -1,4 +1,4 @@
-"""Kernels, timed on the processor that this runs on: what runs is the kernel's own code (`Isa.runnable` says how)."""
+"""Kernels, timed on this processor: the kernel's own code runs (`Isa.runnable` describes the method)."""
 
 from __future__ import annotations
 

@@ -56,19 +56,19 @@ _ROUGH_STEADY = 0.02
 _STEADY = 0.01
 """Relative spread above which more rounds are run."""
 _ENTERING = 300
-"""Core cycles that entering a loop may cost: what was before is waited for, registers are loaded, and the end is not
+"""Core cycles that entering a loop may cost: earlier work is waited for, registers are loaded, and the end is not
 foreseen."""
 _TWO_WAYS = 0.05
 """Relative spread above which a loop is taken to behave in more than one way."""
 _UNSURE = 0.25
-"""Relative spread of what was never measured undisturbed."""
+"""Relative spread of a figure that was never measured undisturbed."""
 _CALIBRATION = 6000
 _ALONE = 1.04
 """The factor by which a crowd may take longer than alone."""
 _IN_A_CHILD = 32
 """Loops that one child runs at most."""
 _HEAD = struct.Struct("=Q")
-"""In front of what a child says: how much it is."""
+"""The length of a child's answer, in front of it."""
 _CPU_SECONDS, _SECONDS = 3, 120
 _MEMORY = 1 << 30
 _SIGNALS = {
@@ -270,7 +270,7 @@ def outlive_nobody(parent: int) -> None:
 
 
 class Server:
-    """Runs loops, each in a child."""
+    """The server that runs loops, each in a child."""
 
     def __init__(self, source: counters.Source) -> None:
         self.native = native.Native()

@@ -328,7 +328,7 @@ def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str
 
 
 _TRANSIENT = ("timeout", "harness", "killed", "unsteady")
-"""Failures that the machine may be to blame for, not the loop."""
+"""Failures that the machine may cause, not the loop."""
 
 
 def _is_final(record: dict[str, Any]) -> bool:
@@ -548,7 +548,7 @@ class _Session:
 
 
 def open_machine(options: argparse.Namespace, model: MachineModel) -> Harness | Simulated:
-    """Start what runs loops. Raises AnalysisError."""
+    """Start the harness or simulation. Raises AnalysisError."""
     from incc.measuring.harness import Harness, Unavailable
     from incc.measuring.stand_in import Simulated
     from incc.support.errors import AnalysisError

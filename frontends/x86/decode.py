@@ -137,7 +137,7 @@ class _Form(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _FORMS: dict[int, _Form] = {}
-"""By Code, of which iced-x86 has some thousands: there cannot be more."""
+"""Entries by Code, of which iced-x86 has some thousands: there cannot be more."""
 
 # Forms of 32-bit mode that are another one in 64-bit mode only for the width of the stack, of an address or of a
 # target: cores do the same, and it is the latter that has been measured.
@@ -177,7 +177,7 @@ _SYSTEM_TWINS = {
 }
 
 
-# The register is an address, whose width is not what takes the time: of one of 32 bits nothing is known by itself.
+# The register is an address, whose width does not change the time: there are no separate figures for 32 bits.
 _BY_ADDRESS = {
     f"{name}_R{bits}_M512": f"{name}_R64_M512" for name in ("ENQCMD", "ENQCMDS", "MOVDIR64B") for bits in (16, 32)
 }

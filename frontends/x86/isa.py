@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _BRANCH_OF: dict[str, tuple[str, str]] = {}
 _MOST_BRANCHES = 4096
-"""Statements of which it is kept whether they are branches: a file has most of them many times."""
+"""The most statements whose kind of branch is cached: a file has most of them many times."""
 
 BRANCHES: dict[str, str] = {
     **dict.fromkeys(

@@ -135,7 +135,7 @@ class _Slot(msgspec.Struct, frozen=True):
 
 
 _WORDS = (4, 8)
-"""Bytes of what holds a pointer or an index."""
+"""Bytes of a pointer or an index in memory."""
 
 
 class _Follower:
@@ -361,7 +361,7 @@ _STACK = 0x2F00_0440
 _STATICS, _STATIC_ARRAYS, _STATICS_APART = 0x3000_0000, 0x3100_0000, 0x10_0000
 """The addresses of pointers, of the stack, and of places that instructions name: below 2^31, as displacements are."""
 _SPAN = 0x4000
-"""Bytes of what fixed places of one symbol lie in."""
+"""Bytes of the area that holds the fixed places of one symbol."""
 _ROW = 0x418
 """The value of a number added to a pointer before the loop: the length of rows and the like."""
 _ENTERED = 0x2E00_0480

@@ -111,7 +111,7 @@ def set_name(ports: str) -> str:
 # --- blockers --------------------------------------------------------------------------------------------------------
 
 ONE, ZERO, MEMORY = Register.R13, Register.R15, Register.R14
-"""Registers that hold that, and nobody writes."""
+"""Registers that hold that value, and that nothing writes."""
 _WRITTEN = {
     "R32": (Register.ESI, Register.EDI, Register.EBX),
     "R64": (Register.RSI, Register.RDI, Register.RBX),
@@ -136,7 +136,7 @@ _READ = {
     "K": Register.K7,
 }
 _CANDIDATES = 6
-"""Blockers of a set to be tried: how they behave beside others is not in the model."""
+"""Blockers of a set to be tried: their behaviour beside others is not in the model."""
 
 
 def _blockers(model: MachineModel, there: frozenset[str]) -> Iterator[tuple[Blocker, ...]]:

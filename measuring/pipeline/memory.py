@@ -1,4 +1,4 @@
-"""Loads and stores: how many a cycle, how long they take, what crosses lines, and what goes from stores to loads."""
+"""Loads and stores: throughput, latency, line crossing, and forwarding from stores to loads."""
 
 from __future__ import annotations
 

@@ -226,7 +226,7 @@ class Bench:
 
 
 _PAUSE = 0.2
-"""Seconds, longer than what runs now and then runs at a time."""
+"""Seconds, longer than an occasional background task runs at a time."""
 _AGREE = 0.015
 """Relative difference of figures that repeat; and absolute, in cycles, for short loops."""
 

@@ -156,7 +156,7 @@ def aligned(masks: Sequence[int], other: Sequence[int | None], ports: int, names
         here = any(mask >> p & 1 for mask in masks)
         for q in range(max(ports, names)):
             differences = sum((a >> p & 1) != (b >> q & 1) for a, b in pairs)
-            # Of ways that are as good, the one in which no port that is seen has the name of one that is in none of
+            # Of equally good ways, take the one in which no port that is seen has the name of one that is in none of
             # its sets, and ports that are not seen are not the new ones; and which leaves ports their places.
             shares = any(a >> p & 1 and b >> q & 1 for a, b in pairs)
             strange = not shares and q < names if here else q >= names

@@ -183,11 +183,11 @@ _SYSTEMS = 24
 """Systems of sets that are distinguished at a time."""
 _STEPS = 20_000
 _OTHERS = 8
-"""Other explanations of a form that are handed out."""
+"""Other explanations of a form that are returned."""
 _COMPARED = 40
 """Explanations of a form that are distinguished at a time."""
 _LONGEST = 40.0
-"""Cycles beyond which what a form leaves free cannot be told from noise."""
+"""Cycles beyond which the slots that a form leaves free cannot be told from noise."""
 
 
 class _Class:

@@ -46,9 +46,9 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     replaces_fusion: bool = False
     """True if `fusion` replaces the model's classes."""
     finish: Callable[[Forms], int] | None = None
-    """Completes the merged forms of the file, and returns how many it changed."""
+    """The function that completes the merged forms of the file and returns the number of changed ones."""
     header: Callable[[str], str] | None = None
-    """Changes the part of the file above its forms, which is kept otherwise."""
+    """The function that changes the part of the file above its forms, which is kept otherwise."""
 
 
 class Malformed:
@@ -67,7 +67,7 @@ class Malformed:
 
 
 MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError)
-"""Errors that a malformed record leads to."""
+"""Errors that a malformed record causes."""
 
 # --- options ---------------------------------------------------------------------------------------------------------
 

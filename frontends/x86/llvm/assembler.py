@@ -1,4 +1,4 @@
-"""Stands in for `as` where there is none: `python assembler.py -o OUT.o IN.s` runs LLVM's assembler from llvmlite.
+"""A replacement for a missing `as`: `python assembler.py -o OUT.o IN.s` runs LLVM's assembler from llvmlite.
 
 With `--each` first, IN has a statement a line, behind "att" or "intel" and a tab, and OUT gets the object of each one
 in hexadecimal, an empty line for one that is wrong.

@@ -61,7 +61,7 @@ _TWO_UOPS_A_MACRO_OP = ("neoverse-n1", "neoverse-n2", "neoverse-v1", "neoverse-v
 # Where LLVM counts two or three µops for any instruction, an addition too; the µops are those on ports.
 _UOPS_ON_PORTS = ("thunderx2t99",)
 
-# What no program's inner loop has and LLVM has no figures for, but a single nominal cycle.
+# Instructions that no program's inner loop has, and for which LLVM has only a single nominal cycle.
 _SYSTEM = re.compile(
     r"(mrs|msr|sysl?|at|dc|ic|tlbi|cfp|cpp|dvp|hlt|brk|svc|hvc|smc|eret\w*|drps|dcps\d|udf|dmb|dsb|isb|tsb|wf[ei]t?|sevl?|"
     r"yield|esb|psb|ssbb|pssbb|clrex|sb|tcommit|tstart|tcancel|ttest|clrbhb|smst\w+)/"

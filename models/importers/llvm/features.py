@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Of every processor of 64 bits; `endbr64` and multi-byte nops do nothing where they are not known.
+# Features of every 64-bit processor; `endbr64` and multi-byte nops do nothing on processors without them.
 _ALWAYS = (
     "INTEL8086 INTEL186 INTEL286 INTEL386 INTEL486 X64 CPUID MULTIBYTENOP PAUSE FPU FPU287 FPU387 SYSCALL SEP MSR TSC "
     "RDPMC MONITOR CLFSH CET_IBT RDTSCP CX8 CMOV"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Records = dict[str, dict[tuple[str, ...], dict[str, Any]]]
 
 _LATE = 0.75
-"""Cycles by which a chain must be off to be believed: half a cycle is what waiting for pipes costs."""
+"""Cycles by which a chain must differ to be believed: half a cycle is the cost of waiting for pipes."""
 _SLOWER, _UNEXPLAINED = 1.1, 1.2
 """Times what ports allow: within the first a throughput is explained, beyond the second it is not."""
 _ONE_PIPE = {"FP01": "FP0", "FP23": "FP3", "FP12": "FP2"}
@@ -41,7 +41,7 @@ def lay_over(
     changed: Forms = {}
     for key, by_conditions in records.items():
         entries = {c: dict(fields) for c, fields in kept.get(key, {}).items()}
-        # What is not of the model's own source is x87 and the like, which chains and copies do not measure.
+        # Forms from another source than the model's are x87 and the like, which chains and copies do not measure.
         if () not in entries or entries[()].get("source", default) != default:
             continue
         base = entries[()]

@@ -203,7 +203,7 @@ def complete(forms: Forms) -> None:
         for key, entries in forms.items()
         if _takes_cycles(entries[()]) and not _computing(entries[()])
         for twin in [forms.get(key[:-1] + ("r" if key.endswith("m") else "m"), {}).get((), {})]
-        # What exchanges with memory locks it, and is another thing between registers.
+        # An exchange with memory locks it, unlike one between registers.
         if _computing(twin) and (key.endswith("m") or "M" not in twin["latency"])
     }
     for key, compute in computing.items():
@@ -301,7 +301,7 @@ def _compute_of(
     With a memory operand, that of the register form if it has no way between registers.
     """
     if shape.mnemonic in ("DIV", "IDIV"):
-        # What was seen is that others wait while it runs; one µop divides, the other delivers the second result.
+        # The counts show others waiting while it runs; one µop divides, the other delivers the second result.
         return {"ALU0123": 2}, 1
     if _is_plain_store(shape, conditions):
         return {}, 1

@@ -34,10 +34,10 @@ _DIVIDES = re.compile(r"V?(DIV|SQRT)[PS][SDH]$")
 # address: a cycle more than plain loads of 128 bits.
 _COMPUTING_LOAD = 8
 _SURE = 0.75
-"""By how much a chain must differ from whole cycles that another source has, to be believed instead."""
+"""The difference from another source's whole cycles from which on a chain is believed instead."""
 
 _RENAMED = 0.185
-"""Cycles that only what takes no port stays below, of six slots a cycle and five ports for arithmetic."""
+"""Cycles that only instructions without a port stay below, of six slots a cycle and five ports for arithmetic."""
 
 
 def import_records(
@@ -102,7 +102,7 @@ class _Reader:
         changed: set[bool] = set()  # beside wide vectors, and otherwise
         for conditions in sorted(measured, key=len):
             if any(c.startswith("agen:") for c in conditions):
-                # Of some addresses uops.info's chain ran through another register; the rest is what the renamer does.
+                # For some addresses uops.info's chain ran through another register; the rest is the renamer's work.
                 if (way := _address_latency(measured[conditions], full[conditions])) is not None:
                     full[conditions] = {**full[conditions], "latency": way}
                     changed.add(False)
@@ -348,7 +348,7 @@ class _Reader:
             if to not in flow.targets:
                 continue
             if "zeroing" in conditions and to == source and pair not in unmasked:
-                pairs.pop(pair, None)  # nothing is merged: what was measured is what copies share
+                pairs.pop(pair, None)  # nothing is merged: the measured time is that of a shared unit
                 continue
             existing = pairs.get(pair)
             if counted and pairs and existing is None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Entries = dict[tuple[str, ...], Entry]
 
-# What the sets of arithmetic units of the core that was measured stand for on another one: ports.functions.
+# The functions of the measured core's sets of arithmetic units, as in ports.functions of another core.
 _ROLES = {"ALU1": "multiply", "ALU12": "shift", "ALU03": "select", "ALU0123": "integer"}
 # Published latencies between general-purpose and vector registers are those of the way there and back, less one cycle
 # (`movd` both ways: 5, of 6). Those of `movd`, so shared out that a vector is loaded in the 7 cycles of AMD's guides:

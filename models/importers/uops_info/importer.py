@@ -736,7 +736,7 @@ def _fill_bounds(
                 c for (t, s), c in latencies.items() if t == to and s != "m"
             ]
             if figures:
-                # What the renamer does to a register without delay (an increment on Golden Cove) still takes a cycle.
+                # An operation that the renamer does without delay (an increment on Golden Cove) still takes a cycle.
                 latencies[to, source] = max(1, *figures)
         if latencies:
             entry["latency"] = write_latency([(t, s, c) for (t, s), c in latencies.items()])

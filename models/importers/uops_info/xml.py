@@ -1,4 +1,4 @@
-"""Reads the file that uops.info publishes, instructions.xml: one core's measurements, as records of importer.py.
+"""The reader of uops.info's file, instructions.xml: one core's measurements, as records of importer.py.
 
 The file has over 100 MB, so it is read as a stream: one instruction at a time is kept. The format is described at
 https://uops.info/xml.html; what its figures need before they can be used is what uiCA does to them (Abel and Reineke,
