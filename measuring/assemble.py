@@ -37,7 +37,7 @@ COUNTER = _REGISTERS.index("r15")
 PAGES = 0x10_0000_0000
 """The start of the memory of loops: rsi, rdi and rbp are pointers into it, a page apart and 64-byte aligned, as rsp."""
 ONE = 0x3FF0_0000_0000_0000
-"""1.0: what memory and vector registers are full of; its square roots and quotients stay what they are."""
+"""1.0, which fills memory and vector registers; its square roots and quotients are 1.0, too."""
 
 
 @cache

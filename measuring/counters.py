@@ -25,7 +25,7 @@ _ATTRIBUTE_BYTES = 112
 _REPEATS = 9
 
 Run = Callable[[int, int], None]
-"""Runs a loop: so many trips, so many times."""
+"""A function that runs a loop: so many trips, so many times."""
 
 
 class Source(Protocol):
@@ -59,8 +59,8 @@ class PerfEvents:
         os.close(_open(_HARDWARE, _CPU_CYCLES))
 
     def count(self, run: Run, trips: int, times: int) -> dict[str, float]:
-        found: dict[str, float] = {}
-        # A few at a time: what does not fit on the processor's counters would be estimated.
+        counts: dict[str, float] = {}
+        # A few at a time: the kernel estimates events beyond the processor's counters.
         for event, (kind, config) in {
             "cycles": (_HARDWARE, _CPU_CYCLES),
             **{name: (_RAW, code) for name, code in self.events.items()},
@@ -74,8 +74,8 @@ class PerfEvents:
                 two = sorted(_counted(descriptor, run, 2 * trips, times) for _ in range(_REPEATS))
             finally:
                 os.close(descriptor)
-            found[event] = (two[_REPEATS // 3] - one[_REPEATS // 3]) / (trips * times)
-        return found if "cycles" in found else {}
+            counts[event] = (two[_REPEATS // 3] - one[_REPEATS // 3]) / (trips * times)
+        return counts if "cycles" in counts else {}
 
 
 def _counted(descriptor: int, run: Run, trips: int, times: int) -> int:

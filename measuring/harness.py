@@ -88,7 +88,7 @@ class Harness:
 
         if why := missing():
             raise Unavailable(why)
-        # A session of its own: an interruption at the terminal ends this process first, which has what was measured.
+        # A session of its own, so that an interruption at the terminal first ends this process, which has the results.
         process = subprocess.Popen(
             [sys.executable, "-m", "incc.measuring.server", *self._arguments, str(os.getpid())],
             stdin=subprocess.PIPE,
@@ -112,30 +112,30 @@ class Harness:
 
         If the measuring process ends, that is the loop's failure, and another one is started.
         """
-        found = self._ask(_job(loop))
-        return Failure("harness", "the measuring process ended") if found is None else self._understood(found)
+        answer = self._ask(_job(loop))
+        return Failure("harness", "the measuring process ended") if answer is None else self._understood(answer)
 
     def measure_all(self, loops: Sequence[Loop]) -> list[Measurement | Failure]:
         """Measure rough cycles of loops in their order, several in one child. Raises Unavailable.
 
         This takes a tenth of the time, and is good to a few per cent where the spread says so.
         """
-        found: list[Measurement | Failure] = []
-        while len(found) < len(loops):
-            some = loops[len(found) : len(found) + _AT_ONCE]
+        results: list[Measurement | Failure] = []
+        while len(results) < len(loops):
+            some = loops[len(results) : len(results) + _AT_ONCE]
             answers = self._ask([{**_job(loop), "rough": True} for loop in some])
             if answers is None:
-                # Which one it was shows when each is alone.
-                found += [self.measure(loop) for loop in some]
+                # Running each alone shows which one it was.
+                results += [self.measure(loop) for loop in some]
             else:
-                found += [self._understood(answer) for answer in answers]
-        return found
+                results += [self._understood(answer) for answer in answers]
+        return results
 
-    def _understood(self, found: dict[str, Any]) -> Measurement | Failure:
-        if "kind" in found:
-            return Failure(found["kind"], found["text"])
-        self._samples.append(found["disturbed"])
-        return Measurement(cycles=found["cycles"], spread=found["spread"], way=found["way"], events=found["events"])
+    def _understood(self, answer: dict[str, Any]) -> Measurement | Failure:
+        if "kind" in answer:
+            return Failure(answer["kind"], answer["text"])
+        self._samples.append(answer["disturbed"])
+        return Measurement(cycles=answer["cycles"], spread=answer["spread"], way=answer["way"], events=answer["events"])
 
     def _ask(self, what: Any) -> Any:
         """Return the measuring process's answer; None if it ended, and another one is started."""

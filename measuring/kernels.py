@@ -1,4 +1,4 @@
-"""Kernels, timed on the processor that this runs on: what runs is the kernel's own code (`Isa.runnable` says how)."""
+"""Kernels, timed on this processor: the kernel's own code runs (`Isa.runnable` describes the method)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class KernelMeasurement(msgspec.Struct, frozen=True, kw_only=True):
 MACHINES = {"x86_64": "x86", "AMD64": "x86", "aarch64": "aarch64", "arm64": "aarch64"}
 """The instruction sets of machines, by the names that systems give them."""
 
-# Features of computing instructions: which of them a processor has is known for sure, of the rest (CMOV, MSR …) not.
+# Features of computing instructions, which a processor reports reliably, unlike the rest (CMOV, MSR …).
 _COMPUTING = tuple(
     words(
         "sse ssse avx amx bmi fma f16c gfni vaes aes vpclmul pclmul sha adx popcnt lzcnt movbe xop tbm lwp kl widekl"
@@ -71,17 +71,23 @@ def prepare(kernel: Kernel, there: frozenset[str] | None = None) -> Prepared | F
     machine = platform.machine()
     if MACHINES.get(machine) != kernel.isa:
         return Failure("isa", f"it is code for {kernel.isa}, and this machine is {machine}")
-    found = isa(kernel.isa).runnable(kernel)
-    if isinstance(found, NotRunnable):
-        return Failure(found.kind, found.text)
-    missing = lacking(found.features, read().features if there is None else there)
+    runnable = isa(kernel.isa).runnable(kernel)
+    if isinstance(runnable, NotRunnable):
+        return Failure(runnable.kind, runnable.text)
+    missing = lacking(runnable.features, read().features if there is None else there)
     if missing:
         return Failure("features", f"this processor does not have {' and '.join(missing)}")
     loops = [
-        Loop(code=code, counter=found.counter, registers=found.registers, content=found.content, step=found.step)
-        for code in found.codes
+        Loop(
+            code=code,
+            counter=runnable.counter,
+            registers=runnable.registers,
+            content=runnable.content,
+            step=runnable.step,
+        )
+        for code in runnable.codes
     ]
-    return Prepared(loops=tuple(loops), weights=found.weights, exit=found.exit, notes=found.notes)
+    return Prepared(loops=tuple(loops), weights=runnable.weights, exit=runnable.exit, notes=runnable.notes)
 
 
 def together(prepared: Prepared, times: Sequence[harness.Measurement]) -> tuple[float, float]:
@@ -89,8 +95,8 @@ def together(prepared: Prepared, times: Sequence[harness.Measurement]) -> tuple[
     cycles = sum(weight * time.cycles for weight, time in zip(prepared.weights, times, strict=True))
     spread = math.hypot(*(weight * time.spread for weight, time in zip(prepared.weights, times, strict=True)))
     if prepared.exit == "added":
-        cycles = min(cycles, times[0].cycles)  # nothing becomes faster by what is added
-    # Of two times of little the one that is taken off may come out as the larger.
+        cycles = min(cycles, times[0].cycles)  # an addition makes nothing faster
+    # The difference of two short times may be negative.
     return max(cycles, 0.0), spread
 
 
@@ -146,10 +152,10 @@ class Measurer:
             return prepared
         times: list[harness.Measurement] = []
         for loop in prepared.loops:
-            found = self._timed(loop)
-            if isinstance(found, Failure):
-                return found
-            times.append(found)
+            result = self._timed(loop)
+            if isinstance(result, Failure):
+                return result
+            times.append(result)
         cycles, spread = together(prepared, times)
         if failure := unsteady(cycles, spread):
             return failure
@@ -166,12 +172,12 @@ class Measurer:
         try:
             if self._results is None:
                 self._results = iter(harness.measure(self._loops()))
-            found = next(self._results)
+            result = next(self._results)
         except (harness.Unavailable, OSError, RuntimeError, ValueError, StopIteration) as error:
             self._unavailable = " ".join(str(error).split()) or "the measuring process ended"
             return Failure("unavailable", self._unavailable)
-        self._known[loop] = found
-        return found
+        self._known[loop] = result
+        return result
 
     def _loops(self) -> Iterator[Loop]:
         while True:

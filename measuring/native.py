@@ -30,7 +30,7 @@ TOUCHED, MOST_TOUCHED = 1024, 256
 """The last pages that were mapped since a loop touched them, and how many of them are known; a power of two."""
 STATE_BYTES = 4096
 
-# What the fault handler ends the child with.
+# The exit status of the child after a fault.
 BAD_ADDRESS, TOO_MANY_PAGES, NO_MEMORY, OWN_MEMORY, PROTECTION = 101, 102, 103, 104, 105
 
 LINKS = 100
@@ -87,8 +87,8 @@ def _x86_64(features: dict[str, bool]) -> Architecture:
         *vectors,
         *(f"mov {r}, [rax + {REGISTERS + 8 * n}]" for n, r in enumerate(_X86_GPR) if n),
         f"mov rax, [rax + {REGISTERS}]",
-        # What the run before it has not finished (stores, the end of a chain) is waited for, else the next one would
-        # begin beside it, the more of it the better the branch predictor foresees the end.
+        # Wait for unfinished work of the run before (stores, the end of a chain). Otherwise the two runs would
+        # overlap, by more the better the branch predictor foresees the end.
         "mfence",
         "lfence",
         "clc",
@@ -192,7 +192,7 @@ def align(machine: str, code: bytes) -> bytes:
 ARCHITECTURES = {"x86_64": _x86_64, "aarch64": _aarch64}
 
 # `incc_samples`: for each sample ticks of a crowd, a chain, `m` times `n` trips, a chain, a crowd, `m` times `2 n`
-# trips, a chain and a crowd, one at once after the other, so that what disturbs one is seen by its neighbours.
+# trips, a chain and a crowd, one right after the other, so that a disturbance of one shows in its neighbours.
 ROW = 8
 _TEXT = """
 declare ptr @mmap(ptr, i64, i32, i32, i32, i64)
@@ -408,10 +408,10 @@ def text(architecture: Architecture, dialect: str) -> str:
         "OWN_MEMORY": str(OWN_MEMORY),
         "PROTECTION": str(PROTECTION),
     }
-    found = _TEXT
+    module = _TEXT
     for name, value in values.items():
-        found = found.replace(f"@{name}@", value)
-    return found
+        module = module.replace(f"@{name}@", value)
+    return module
 
 
 class Native:

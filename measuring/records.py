@@ -38,7 +38,7 @@ class Records:
         self._core = core
         if not path:
             return
-        # What is no file, such as a pipe or a terminal, has nothing to go on behind.
+        # A pipe or a terminal has no earlier records to continue.
         if must_exist or os.path.isfile(path):
             self._read(path)
         self._file = open(path, "a", encoding="utf-8")  # noqa: SIM115 - kept open
@@ -58,7 +58,7 @@ class Records:
                     self.done[name(record)] = record
             except (ValueError, TypeError, KeyError, AttributeError):
                 raise OtherRun(f"{path}:{number}: not a record of measurements") from None
-        # Of a run that was killed at once there may be a piece of the header.
+        # A run that was killed at once may have left a piece of the header.
         if content and self.header is None and (whole or not _BEGINS.startswith(content[: len(_BEGINS)])):
             raise OtherRun(f"{path}: no measurements (the first line does not name a core)")
         if self.header is not None and self.header["core"] != self._core:

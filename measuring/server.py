@@ -56,19 +56,19 @@ _ROUGH_STEADY = 0.02
 _STEADY = 0.01
 """Relative spread above which more rounds are run."""
 _ENTERING = 300
-"""Core cycles that entering a loop may cost: what was before is waited for, registers are loaded, and the end is not
+"""Core cycles that entering a loop may cost: earlier work is waited for, registers are loaded, and the end is not
 foreseen."""
 _TWO_WAYS = 0.05
 """Relative spread above which a loop is taken to behave in more than one way."""
 _UNSURE = 0.25
-"""Relative spread of what was never measured undisturbed."""
+"""Relative spread of a figure that was never measured undisturbed."""
 _CALIBRATION = 6000
 _ALONE = 1.04
 """The factor by which a crowd may take longer than alone."""
 _IN_A_CHILD = 32
 """Loops that one child runs at most."""
 _HEAD = struct.Struct("=Q")
-"""In front of what a child says: how much it is."""
+"""The length of a child's answer, in front of it."""
 _CPU_SECONDS, _SECONDS = 3, 120
 _MEMORY = 1 << 30
 _SIGNALS = {
@@ -167,11 +167,11 @@ def longest(touched: Callable[[int], int], most: int) -> int:
     from below.
     """
     most = min(max(most, 2 * _FEWEST), 2 * _MOST)
-    found, trips = 0, 2 * _FEWEST
+    longest_run, trips = 0, 2 * _FEWEST
     while trips <= most and touched(trips) <= _PAGES:
-        found = trips
+        longest_run = trips
         trips += max(min(trips // 8, most - trips), 1)
-    return found
+    return longest_run
 
 
 def _quantile(ordered: Sequence[float], part: float) -> float:
@@ -227,7 +227,7 @@ _SECCOMP_MODE_FILTER = 2
 _MAP = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x10  # MAP_FIXED
 
 
-# What a child calls once its loop is in place, as x86-64 numbers it: mmap, mprotect, munmap, brk, rt_sigprocmask,
+# System calls of a child once its loop is in place, by x86-64's numbers: mmap, mprotect, munmap, brk, rt_sigprocmask,
 # rt_sigreturn, select, sched_yield, mremap, madvise, nanosleep, exit, futex, restart_syscall, clock_gettime,
 # clock_nanosleep, exit_group, pselect6, getrandom. For counters: read, close, ioctl, perf_event_open.
 _CALLS = (9, 10, 11, 12, 14, 15, 23, 24, 25, 28, 35, 60, 202, 219, 228, 230, 231, 270, 318)
@@ -270,7 +270,7 @@ def outlive_nobody(parent: int) -> None:
 
 
 class Server:
-    """Runs loops, each in a child."""
+    """The server that runs loops, each in a child."""
 
     def __init__(self, source: counters.Source) -> None:
         self.native = native.Native()
@@ -279,7 +279,7 @@ class Server:
         self.libc: Any = ctypes.CDLL(None, use_errno=True)
         self.libc.mmap.restype = ctypes.c_void_p
         self.libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
-        # What the child found, in memory that both have.
+        # The child's results, in shared memory.
         self.shared = mmap.mmap(-1, 65536)
         self.alternate = ctypes.create_string_buffer(1 << 20)
         self.empty = min(self.native.empty(2000) for _ in range(5))
@@ -306,13 +306,13 @@ class Server:
         answers: list[dict[str, Any]] = []
         many = _IN_A_CHILD
         while len(answers) < len(jobs):
-            found, why = self._together(jobs[len(answers) : len(answers) + many])
-            answers += found
+            results, why = self._together(jobs[len(answers) : len(answers) + many])
+            answers += results
             many = _IN_A_CHILD
-            if why is not None and not found:
+            if why is not None and not results:
                 answers.append(why)
             elif why is not None:
-                # What ran before it in the same child may be to blame.
+                # An earlier loop in the same child may be the cause.
                 many = 1
         return answers
 
@@ -329,7 +329,7 @@ class Server:
         self.shared[: _HEAD.size] = bytes(_HEAD.size)
         child = os.fork()
         if not child:
-            # Whatever happens, the child does not go on as a server.
+            # The child must never continue as a server.
             try:
                 self._child(codes, jobs)
                 os._exit(0)
@@ -337,21 +337,21 @@ class Server:
                 self._say({"kind": "harness", "text": f"{type(e).__name__}: {e}"})
                 os._exit(1)
         _, status = os.waitpid(child, 0)
-        said = self._said()
-        for one in said:
+        results = self._said()
+        for one in results:
             # The longer it looks, the surer it is.
             self.alone = min(self.alone, one.pop("alone", self.alone))
         if os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
             kind, text = _SIGNALS.get(signal.Signals(number), ("signal", f"signal {number}"))
-            return said, {"kind": kind, "text": text}
+            return results, {"kind": kind, "text": text}
         if os.WEXITSTATUS(status) in _ENDS:
             kind, text = _ENDS[os.WEXITSTATUS(status)]
-            return said, {"kind": kind, "text": text}
-        if os.WEXITSTATUS(status) or not said:
+            return results, {"kind": kind, "text": text}
+        if os.WEXITSTATUS(status) or not results:
             wrong = {"kind": "harness", "text": f"ended with status {os.WEXITSTATUS(status)}"}
-            return said[:-1], said[-1] if said and said[-1].get("kind") == "harness" else wrong
-        return said, None
+            return results[:-1], results[-1] if results and results[-1].get("kind") == "harness" else wrong
+        return results, None
 
     def _say(self, what: dict[str, Any]) -> None:
         """Add to the child's results."""
@@ -432,10 +432,10 @@ class Server:
             if best.used >= enough and (best.spread <= max(steady * best.cycles, 0.01) or number >= rounds):
                 break
             if best.used < fair and number >= rounds and not rough:
-                # Whatever else is running is left alone for a while.
+                # Wait for other work on the machine to pass.
                 time.sleep(0.001 * (number - rounds))
         if best.used < fair:
-            # How much too much this is, nothing tells.
+            # The excess of this figure is unknown.
             best = replace(best, spread=max(best.spread, _UNSURE * best.cycles))
         events: dict[str, float] = {}
         way = "clock"
@@ -443,9 +443,9 @@ class Server:
         if counted := self.source.count(lambda n, m: run(slot, step * n, m), trips, times):
             way, events = "counters", counted
             cycles = events.pop("cycles", cycles)
-        found = {"cycles": cycles, "spread": best.spread, "disturbed": best.disturbed, "way": way, "events": events}
-        # From few samples it would come out too small.
-        return found if rough else {**found, "alone": alone(rows, self.empty)}
+        result = {"cycles": cycles, "spread": best.spread, "disturbed": best.disturbed, "way": way, "events": events}
+        # Few samples would give too small a figure.
+        return result if rough else {**result, "alone": alone(rows, self.empty)}
 
     def _limit(self) -> None:
         """Limit the child: no file, no core dump, bounded time and memory, and no life after the server's."""
@@ -503,8 +503,8 @@ def main() -> int:
     gc.disable()
     print(json.dumps({"ready": server.native.machine, "counters": server.source.why_not}), flush=True)
     for line in sys.stdin:
-        asked = json.loads(line)
-        answer = server.measure_all(asked) if isinstance(asked, list) else server.measure(asked)
+        request = json.loads(line)
+        answer = server.measure_all(request) if isinstance(request, list) else server.measure(request)
         print(json.dumps(answer), flush=True)
     return 0
 

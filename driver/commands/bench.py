@@ -137,7 +137,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-# --- what to do -------------------------------------------------------------------------------------------------------
+# --- tasks ------------------------------------------------------------------------------------------------------------
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -234,7 +234,7 @@ def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineMo
         # The blocking instructions are the relative's; the features are those of this processor or the simulated model.
         from incc.measuring.forms.target import target
 
-        # Blockers are the relative's; which features there are the processor says, or the simulated model.
+        # Blockers are the relative's; the features are the processor's, or those of the simulated model.
         core = target(relative, core.features)
     machine = open_machine(options, model)
     throughputs = 0
@@ -328,7 +328,7 @@ def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str
 
 
 _TRANSIENT = ("timeout", "harness", "killed", "unsteady")
-"""Failures that the machine may be to blame for, not the loop."""
+"""Failures that the machine may cause, not the loop."""
 
 
 def _is_final(record: dict[str, Any]) -> bool:
@@ -548,7 +548,7 @@ class _Session:
 
 
 def open_machine(options: argparse.Namespace, model: MachineModel) -> Harness | Simulated:
-    """Start what runs loops. Raises AnalysisError."""
+    """Start the harness or simulation. Raises AnalysisError."""
     from incc.measuring.harness import Harness, Unavailable
     from incc.measuring.stand_in import Simulated
     from incc.support.errors import AnalysisError

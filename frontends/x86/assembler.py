@@ -1,4 +1,4 @@
-"""Runs an assembler once over a whole file and maps its lines to their bytes.
+"""One run of an assembler over a whole file, which maps its lines to their bytes.
 
 Labels put around the wanted statements, on the same lines, tell where their bytes are. Everything else is assembled
 unchanged, so that alignment and jump sizes are the real ones. Statements that the assembler refuses are removed and
@@ -84,7 +84,7 @@ _PREFIXES = words(
 )
 
 ALONE = "{alone} "
-"""Marks a prefix that is an instruction of its own, as it is for LLVM."""
+"""The mark of a prefix that is an instruction of its own, as it is for LLVM."""
 
 
 def _pieces(line: str) -> list[str]:
@@ -163,7 +163,7 @@ _BLOCK_ENDS = words(".endm .endr .endmacro")
 
 
 class _Dropping:
-    """Follows the directives of a text that change the section, and leaves out lines that the code does not need."""
+    """The sections that the directives of a text change to; lines that the code does not need are left out."""
 
     def __init__(self) -> None:
         self._dropping = False
@@ -466,7 +466,7 @@ def _bytes(size: int) -> int:
 
 
 def _limit(process: int, size: int) -> None:
-    """Limit what a process may write and compute for a text of this size. The limits outlive this process."""
+    """Limit a process's output and time for a text of this size. The limits outlive this process."""
     try:
         resource.prlimit(process, resource.RLIMIT_FSIZE, (_bytes(size), _bytes(size)))
         seconds = processor_seconds(size)

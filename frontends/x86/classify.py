@@ -160,7 +160,7 @@ _ROOTS = words("sqrtss sqrtsd sqrtps sqrtpd")
 _PRECISIONS = {"cvtss2sd": "widen", "cvtps2pd": "widen", "cvtsd2ss": "narrow", "cvtpd2ps": "narrow"}
 _FROM_INTEGERS = ("cvtsi2s", "cvtusi2s", "cvtdq2p", "cvtudq2p", "cvtqq2p", "cvtuqq2p")
 _TO_INTEGERS = ("cvttss2", "cvttsd2", "cvttps2", "cvttpd2", "cvtss2si", "cvtsd2si", "cvtps2dq", "cvtpd2dq")
-# What puts elements of vectors elsewhere; shifts and plain moves between registers are not among them.
+# Instructions that move elements of vectors; shifts and plain moves between registers are not among them.
 _SHUFFLES = ("perm", "shuf", "unpck", "punpck", "pshuf", "insert", "extract", "pinsr", "pextr", "blend", "pblend",
              "palignr", "align", "movddup", "movsldup", "movshdup", "movlhps", "movhlps", "movhp", "movlp", "broadcast",
              "pbroadcast", "compress", "expand", "pcompress", "pexpand")  # fmt: skip

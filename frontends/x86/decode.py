@@ -137,7 +137,7 @@ class _Form(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _FORMS: dict[int, _Form] = {}
-"""By Code, of which iced-x86 has some thousands: there cannot be more."""
+"""Entries by Code, of which iced-x86 has some thousands: there cannot be more."""
 
 # Forms of 32-bit mode that are another one in 64-bit mode only for the width of the stack, of an address or of a
 # target: cores do the same, and it is the latter that has been measured.
@@ -177,7 +177,7 @@ _SYSTEM_TWINS = {
 }
 
 
-# The register is an address, whose width is not what takes the time: of one of 32 bits nothing is known by itself.
+# The register is an address, whose width does not change the time: there are no separate figures for 32 bits.
 _BY_ADDRESS = {
     f"{name}_R{bits}_M512": f"{name}_R64_M512" for name in ("ENQCMD", "ENQCMDS", "MOVDIR64B") for bits in (16, 32)
 }
@@ -400,9 +400,9 @@ def decode_refused(code: bytes, offset: int, text: str, line: int) -> Instructio
     at = code.index(b"\xf0")
     encoding = code[: native.len]
     without = decode(type(code)(code[:at] + code[at + 1 : native.len]), offset, text, line)
-    found = replace(without, length=native.len, encoding=encoding)
-    keep(_DECODED, encoding, replace(_DECODED[without.encoding], instruction=found, native=native))
-    return found
+    instruction = replace(without, length=native.len, encoding=encoding)
+    keep(_DECODED, encoding, replace(_DECODED[without.encoding], instruction=instruction, native=native))
+    return instruction
 
 
 def lengths(code: bytes) -> Iterator[int]:
@@ -641,9 +641,9 @@ def _register_accesses(
     i: Any, form: _Form, info: Any, kinds: list[int], accesses: Sequence[int]
 ) -> tuple[RegisterAccess, ...]:
     if form.mnemonic == "vzeroupper":
-        # Clears what the low halves do not show; cores track that state aside, no register is renamed for it.
+        # It clears the upper halves; cores track that state separately, no register is renamed for it.
         return ()
-    found: list[RegisterAccess] = []
+    register_accesses: list[RegisterAccess] = []
     # iced-x86 lists what operands and addresses use first, in order, then the implicit uses. What operands account for
     # is taken off this list; the rest is implicit.
     rest = [(u.register, u.access) for u in info.used_registers()]
@@ -666,7 +666,7 @@ def _register_accesses(
             conditional = write and (
                 access in _CONDITIONAL_WRITES or (k == 0 and (cmov or gather or (masked and access in _READS)))
             )
-            found.append(
+            register_accesses.append(
                 RegisterAccess(
                     register=register,
                     read=read or conditional,
@@ -681,18 +681,20 @@ def _register_accesses(
                 if number not in (_NONE, _RIP, _EIP):
                     register = _REGISTERS[number]
                     _take(rest, register.root, True, False)
-                    found.append(RegisterAccess(register=register, read=True, write=False, operand=None, address=True))
+                    register_accesses.append(
+                        RegisterAccess(register=register, read=True, write=False, operand=None, address=True)
+                    )
 
     if i.has_op_mask:
         register = _REGISTERS[i.op_mask]
         write = any(_REGISTERS[n] == register and access in _WRITES for n, access in rest)
         _take(rest, register.root, True, write)
-        found.append(RegisterAccess(register=register, read=True, write=write, operand=-1))
+        register_accesses.append(RegisterAccess(register=register, read=True, write=write, operand=-1))
 
     memory = info.used_memory()
     addresses = {u.base for u in memory} | {u.index for u in memory} if memory else set()
-    found.extend(_implicit(rest, form.legacy, addresses))
-    return tuple(found)
+    register_accesses.extend(_implicit(rest, form.legacy, addresses))
+    return tuple(register_accesses)
 
 
 def _take(rest: list[tuple[int, int]], root: str, read: bool, write: bool) -> None:
@@ -716,7 +718,7 @@ def _merges(register: Register, legacy: bool) -> bool:
 
 def _implicit(rest: list[tuple[int, int]], legacy: bool, addresses: set[int]) -> list[RegisterAccess]:
     """Return implicit accesses; a read and a write of one register become one access."""
-    found: list[RegisterAccess] = []
+    implicit: list[RegisterAccess] = []
     for number, access in rest:
         if number in _SEGMENTS or number in (_RIP, _EIP):
             continue
@@ -724,13 +726,13 @@ def _implicit(rest: list[tuple[int, int]], legacy: bool, addresses: set[int]) ->
         read, write = access in _READS, access in _WRITES
         conditional = access in _CONDITIONAL_WRITES
         merges = write and _merges(register, legacy)
-        for index, other in enumerate(found):
+        for index, other in enumerate(implicit):
             # "EAX read, RAX written" is a 32-bit operation on eax, which clears the upper half.
             same = other.register == register or (
                 other.register.root == register.root and other.register.width == 32 and register.width == 64
             )
             if same:
-                found[index] = RegisterAccess(
+                implicit[index] = RegisterAccess(
                     register=other.register,
                     read=other.read or read or conditional,
                     write=other.write or write,
@@ -740,7 +742,7 @@ def _implicit(rest: list[tuple[int, int]], legacy: bool, addresses: set[int]) ->
                 )
                 break
         else:
-            found.append(
+            implicit.append(
                 RegisterAccess(
                     register=register,
                     read=read or conditional,
@@ -751,9 +753,9 @@ def _implicit(rest: list[tuple[int, int]], legacy: bool, addresses: set[int]) ->
                 )
             )
     if not addresses:
-        return found
+        return implicit
     numbers = {_REGISTERS[number] for number in addresses if number != _NONE}
-    return [replace(a, address=True) if a.register in numbers and not a.write else a for a in found]
+    return [replace(a, address=True) if a.register in numbers and not a.write else a for a in implicit]
 
 
 def _memory_accesses(
@@ -765,7 +767,7 @@ def _memory_accesses(
         for k, kind in enumerate(kinds)
         if _KIND_LETTERS[kind] == "m" and accesses[k] not in (_NO_ACCESS, _NO_MEMORY_ACCESS)
     ]
-    found: list[MemoryAccess] = []
+    memory: list[MemoryAccess] = []
     modrm = -1
     for used in info.used_memory():
         access = used.access
@@ -774,14 +776,14 @@ def _memory_accesses(
             continue
         operand = explicit.pop(0) if explicit else None
         if operand is not None and kinds[operand] == _KIND_MEMORY:
-            modrm = len(found)
+            modrm = len(memory)
         base, index, segment = used.base, used.index, used.segment
         size = MemorySizeExt.size(used.memory_size)
         elements = 1
         if used.vsib_size:
             data = next(_REGISTERS[i.op_register(k)].width for k, kind in enumerate(kinds) if kind == _KIND_REGISTER)
             elements = min(_REGISTERS[index].width // (8 * used.vsib_size), data // (8 * size))
-        found.append(
+        memory.append(
             MemoryAccess(
                 base=None if base in (_NONE, _RIP, _EIP) else _REGISTERS[base],
                 index=None if index == _NONE else _REGISTERS[index],
@@ -796,7 +798,7 @@ def _memory_accesses(
                 elements=elements,
             )
         )
-    return tuple(found), modrm
+    return tuple(memory), modrm
 
 
 def _idiom(i: Any, form: _Form, kinds: list[int]) -> str:

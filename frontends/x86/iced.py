@@ -32,8 +32,8 @@ CODE32 = 2
 class Narrow(bytes):
     """Machine code of 32-bit mode.
 
-    The same bytes are other instructions in 64-bit mode, so the two are never equal: what is cached for one by its
-    bytes does not apply to the other. Slices are code of the same mode.
+    The same bytes are other instructions in 64-bit mode, so the two are never equal and do not share cache entries.
+    Slices are code of the same mode.
     """
 
     __slots__ = ()

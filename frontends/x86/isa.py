@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _BRANCH_OF: dict[str, tuple[str, str]] = {}
 _MOST_BRANCHES = 4096
-"""Statements of which it is kept whether they are branches: a file has most of them many times."""
+"""The most statements whose kind of branch is cached: a file has most of them many times."""
 
 BRANCHES: dict[str, str] = {
     **dict.fromkeys(
@@ -52,7 +52,7 @@ _REGISTERS = frozenset(
 )
 _OPERAND_WORDS = r"(?i)(?:(?:short|near|far|ptr|offset|[dqf]word)\s+)+"
 
-# How registers look in AT&T syntax, with which nearly every file is known.
+# Registers in AT&T syntax, which identify nearly every file.
 _ATT_REGISTERS = words("%rsp %rax %rdi %rsi %rdx %rcx %rip %xmm %ymm %zmm %eax %edi %rbp")
 _SIGN = (
     r"%(?:[re]?[abcd]x|[abcd][lh]|[re]?[sd]il?|[re]?[sb]pl?|rip|r\d+[dwb]?|[xyz]mm\d+|st|k[0-7])\b"
@@ -61,7 +61,7 @@ _SIGN = (
 )
 _SYMBOLS = r"(?<![%\w$.])\$?([A-Za-z_.][\w.$]*)"
 
-# Most of what stands before vectorised loops.
+# Most of the code before vectorised loops.
 _KEEPS_POINTERS = re.compile(r"(?:j|cmp(?!xchg)|test|nop|prefetch)|(?!v?pcmp[ei]str).*%[xyz]mm\d+$").match
 
 
@@ -86,7 +86,7 @@ class _X86:
         "\t.type f, @function\nf:\n.L1:\n\tvaddpd (%rdi,%rax), %ymm0, %ymm0\n\taddq $32, %rax\n\tcmpq %rsi, %rax\n"
         "\tjne .L1\n\tret\n"
     )
-    # What IACA looks for, and for 64-bit MSVC, which has no inline assembly, stores to gs:111 and gs:222 (iacaMarks.h
+    # IACA's markers, and for 64-bit MSVC, which has no inline assembly, stores to gs:111 and gs:222 (iacaMarks.h
     # of Intel Architecture Code Analyzer 3.0).
     markers = ByteMarkers(
         data=(100, 103, 144),
@@ -123,16 +123,16 @@ class _X86:
     def sign(self, text: str) -> int:
         if any(register in text for register in _ATT_REGISTERS):
             return 0
-        found = re.search(_SIGN, text)
-        return found.start() if found else -1
+        match = re.search(_SIGN, text)
+        return match.start() if match else -1
 
     def branch(self, text: str) -> tuple[str, str]:
-        found = _BRANCH_OF.get(text)
-        if found is None:
+        condition = _BRANCH_OF.get(text)
+        if condition is None:
             if len(_BRANCH_OF) >= _MOST_BRANCHES:
                 _BRANCH_OF.clear()
-            found = _BRANCH_OF[text] = self._branch(text)
-        return found
+            condition = _BRANCH_OF[text] = self._branch(text)
+        return condition
 
     def _branch(self, text: str) -> tuple[str, str]:
         mnemonic, _, operand = text.partition(" ")
@@ -161,7 +161,7 @@ class _X86:
         base = access.base
         if base is None or access.index is not None or access.segment:
             return False
-        # What is not a frame pointer may be in rbp: below it a frame has its places, and few objects have anything.
+        # rbp may hold no frame pointer; then, unlike in a frame, there is rarely anything below its address.
         return base.root == "rsp" or (base.root == "rbp" and access.displacement < 0)
 
     def work_of(self, instruction: Instruction) -> str:

@@ -18,11 +18,11 @@ MOST = 32768
 """Encodings kept by each dictionary; a decoded instruction takes 1.3 KB."""
 
 
-def keep(known: dict[_Key, _Value], encoding: _Key, value: _Value) -> _Value:
+def keep(table: dict[_Key, _Value], encoding: _Key, value: _Value) -> _Value:
     """Add a value for an encoding, or a statement; returns it."""
-    if len(known) >= MOST:
-        known.clear()
-    known[encoding] = value
+    if len(table) >= MOST:
+        table.clear()
+    table[encoding] = value
     return value
 
 
@@ -40,8 +40,8 @@ class Lines:
 
     def get(self, key: str) -> str:
         """Return the text behind a key in its line, "" if no line has it."""
-        known = self._known.get(key)
-        return keep(self._known, key, self._found(key)) if known is None else known
+        line = self._known.get(key)
+        return keep(self._known, key, self._found(key)) if line is None else line
 
     def _found(self, key: str) -> str:
         if not self._text:

@@ -45,7 +45,7 @@ def decode_regions(
         return []
     wanted = {line for region in regions for line in region.lines}
     earlier = {line for code in before if code is not None for block in code.lines for line in block}
-    # Statements that are written alike are, where nobody complains, alike: one of them stands for all.
+    # Without messages, statements with the same text have the same code, so one of them stands for all.
     few = _different(text, checked)
     try:
         assembled = _assembled_once(text, assembler)
@@ -131,10 +131,10 @@ def _assembled_once(text: str, assembler: Sequence[str] | None) -> Assembled | N
         statement = line.strip()
         if not statement or statement[0] == "#":
             continue
-        known = add(statement, number)
-        if known == number and not (is_one_statement(statement) and _anywhere(statement)):
+        first_line = add(statement, number)
+        if first_line == number and not (is_one_statement(statement) and _anywhere(statement)):
             return None
-        same.append((number, known))
+        same.append((number, first_line))
     if len(same) < _REPEATED * len(first):
         return None
     few = [""] * len(lines)
@@ -145,8 +145,8 @@ def _assembled_once(text: str, assembler: Sequence[str] | None) -> Assembled | N
         return None
     offset = 0
     statements: dict[int, tuple[Encoded, ...]] = {}
-    for number, known in same:
-        (encoded,) = assembled.statements[known]
+    for number, first_line in same:
+        (encoded,) = assembled.statements[first_line]
         relocations = encoded.relocations
         if relocations and encoded.offset != offset:
             relocations = tuple([replace(r, offset=r.offset + offset - encoded.offset) for r in relocations])
@@ -178,11 +178,11 @@ def _different(text: str, lines: Sequence[int]) -> Sequence[int]:
 
 def _refused_on(lines: Sequence[int], assembled: Assembled) -> list[Refused]:
     """Return the refusals on lines that are only checked."""
-    found: list[Refused] = []
+    refusals: list[Refused] = []
     for line in lines:
-        found += assembled.refused.get(line, ())
-        found += _decode_statements(assembled.statements.get(line, ()))[1]
-    return found
+        refusals += assembled.refused.get(line, ())
+        refusals += _decode_statements(assembled.statements.get(line, ()))[1]
+    return refusals
 
 
 def finished(instructions: list[Instruction]) -> tuple[Instruction, ...]:

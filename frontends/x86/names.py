@@ -13,7 +13,7 @@ import iced_x86 as iced
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# How conditions are spelled: iced-x86 has up to three names for each, of which a formatter uses one.
+# Spellings of conditions: iced-x86 has up to three names for each, of which a formatter uses one.
 _CONDITIONS = ("b", "ae", "e", "ne", "be", "a", "p", "np", "l", "ge", "le", "g")
 _SPELLINGS = 3
 _SUFFIXES = {"b": "R8", "w": "R16", "l": "R32", "q": "R64"}
@@ -21,7 +21,7 @@ _SUFFIXES = {"b": "R8", "w": "R16", "l": "R32", "q": "R64"}
 
 @cache
 def _formatters() -> tuple[Any, ...]:
-    found = []
+    formatters = []
     for syntax in (iced.FormatterSyntax.GAS, iced.FormatterSyntax.INTEL):
         for with_suffix in (False, True) if syntax == iced.FormatterSyntax.GAS else (False,):
             for spelling in range(_SPELLINGS):
@@ -30,8 +30,8 @@ def _formatters() -> tuple[Any, ...]:
                 for condition in _CONDITIONS:
                     names = [v for k, v in vars(getattr(iced, f"CC_{condition}")).items() if k.isupper()]
                     setattr(formatter, f"cc_{condition}", sorted(names)[min(spelling, len(names) - 1)])
-                found.append(formatter)
-    return tuple(found)
+                formatters.append(formatter)
+    return tuple(formatters)
 
 
 def names_of(instruction: Any, operands: Sequence[str]) -> frozenset[str]:

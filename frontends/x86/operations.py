@@ -30,14 +30,14 @@ class _Pattern:
 
 _FLOAT = {"ps": 32, "ss": 32, "pd": 64, "sd": 64, "ph": 16, "sh": 16}
 _INTEGER = {"b": 8, "w": 16, "d": 32, "q": 64}
-# What the two sides of a conversion's 2 hold; "si" and "usi" are general-purpose registers, as wide as they are.
+# The types on both sides of a conversion's 2; "si" and "usi" are general-purpose registers, as wide as they are.
 _CONVERTED = {
     **_FLOAT, "dq": 32, "udq": 32, "qq": 64, "uqq": 64, "w": 16, "uw": 16, "phx": 16, "psx": 32, "si": 0, "usi": 0,
 }  # fmt: skip
 
 _SCALAR = ("ss", "sd", "sh", "si", "usi")
 
-# What most kernels have is looked up: a pattern takes a millisecond to compile.
+# Common mnemonics are looked up: a pattern takes a millisecond to compile.
 _FUSED = frozenset(
     name + order
     for name in ("fmadd", "fmsub", "fnmadd", "fnmsub", "fmaddsub", "fmsubadd")

@@ -40,7 +40,7 @@ def pace(instructions: Sequence[Instruction], follower: Follower) -> int:
     compared = _compared(instructions[at])
     if not compared:
         return 0
-    # Where what is compared stands when the loop is entered, and how it changes until and beyond the comparison.
+    # The compared value on entry to the loop, and its changes up to and behind the comparison.
     distance: dict[str, int] = {}
     constant = step = ahead = 0
     for place, sign in compared:
@@ -73,11 +73,11 @@ def pace(instructions: Sequence[Instruction], follower: Follower) -> int:
     if rest or units < 1:
         return 0
     if by == 1 and units > 1:
-        # Below some value stops also what the source takes in such steps.
+        # A loop that has such steps in the source also stops below some value.
         return units if equal else 0
-    # A number of iterations of which nothing is known may have been divided before.
-    known = divided is not None or (unknown in follower.given and not unknown.endswith(" at the start"))
-    return units if known else 0
+    # An unknown number of iterations may have been divided before.
+    is_counted = divided is not None or (unknown in follower.given and not unknown.endswith(" at the start"))
+    return units if is_counted else 0
 
 
 def _compared(instruction: Instruction) -> list[tuple[str, int]]:

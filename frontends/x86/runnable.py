@@ -1,25 +1,25 @@
 """A kernel as machine code that runs anywhere: its body as it is, its exits replaced, its addresses leading to memory.
 
-*Exits.* Which way a branch goes depends on data, so nothing of that is left. The branch that closes the loop becomes a
+*Exits.* The direction of branches depends on data, so branches are replaced. The branch that closes the loop becomes a
 jump that is taken so many times; others, which leave the loop, become ones that are never taken. Where the loop counts
 one of its registers to zero already, it is kept as it is ("own"). Where flags come from a comparison of registers right
-before the branch, that is all it is good for: `dec` of a free register and `jnz` stand in its place, as long and, where
-the pair is fused, as many µops ("replaced"); likewise where comparison and branch are not fused, `dec` and `jnz` stand
-for the branch alone. Where what sets the flags is needed otherwise and was fused with the branch, `dec` and `jnz` are
-one µop more ("added"). What that costs depends on the loop, so the loop is measured with one more of its kind still,
-and the difference is taken off. Where a branch that leaves the loop is fused with a comparison with memory, that
-becomes `test` and `js`, which are fused as well, and memory is full of what is not negative. Code that is no loop is
-repeated, and of a row twice as long the shorter one is taken off ("repeated").
+before the branch, and nothing else needs them, `dec` of a free register and `jnz` replace both, as long and, where the
+pair is fused, as many µops ("replaced"); likewise where comparison and branch are not fused, `dec` and `jnz` stand for
+the branch alone. Where the instruction that sets the flags is needed otherwise and was fused with the branch, `dec` and
+`jnz` are one µop more ("added"). Its cost depends on the loop, so the loop is also measured with one more such µop, and
+the difference is subtracted. Where a branch that leaves the loop is fused with a comparison with memory, that becomes
+`test` and `js`, which are fused as well, and memory is full of numbers that are not negative. Code that is no loop is
+repeated, and the time of a row is subtracted from that of a row twice as long ("repeated").
 
-*Memory.* Three iterations are followed symbolically: each address is a sum of what registers hold at first and of what
-is loaded or computed. Of each sum one part is a pointer (that which is the base, if there is a choice), the rest are
-indices and begin at 0. Pointers are 16 MiB apart and begin at different places within a page, stores before loads, so
-that no load meets a store of another array, nor of one that is a multiple of 4 KiB away; what is known of how they were
-computed before the loop is kept, so that `a` and `a + 8` stay 8 bytes apart. Variables in places of memory that do not
-change, as code that is not optimised has them on its stack, are followed like registers, and get what they hold at
-first by code before the loop. Addresses without a pointer (relative to
-the instruction, absolute, of segments) are rewritten, if possible without changing the instruction's length. What
-memory is full of follows from what is loaded: a pointer, small indices, or floating-point numbers.
+*Memory.* Three iterations are followed symbolically: each address is a sum of registers' first values and of loaded or
+computed values. Of each sum one part is a pointer (that which is the base, if there is a choice), the rest are indices
+and begin at 0. Pointers are 16 MiB apart and begin at different places within a page, stores before loads, so that no
+load meets a store of another array, nor of one that is a multiple of 4 KiB away; known relations from before the loop
+are kept, so that `a` and `a + 8` stay 8 bytes apart. Variables in places of memory that do not change, as code that is
+not optimised has them on its stack, are followed like registers, and get their first values by code before the loop.
+Addresses without a pointer (relative to the instruction, absolute, of segments) are rewritten, if possible without
+changing the instruction's length. The content of memory follows from the loaded values: a pointer, small indices, or
+floating-point numbers.
 
 A loop that compilers have turned, so that its path begins in the middle of the code, is entered there by a jump.
 
@@ -50,11 +50,11 @@ if TYPE_CHECKING:
 _GPR = words("rax rcx rdx rbx rsp rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15")
 _NUMBER = {root: n for n, root in enumerate(_GPR)}
 
-# --- what is not run --------------------------------------------------------------------------------------------------
+# --- instructions that are not run ------------------------------------------------------------------------------------
 
 _BRANCHES = {"call": "a call", "return": "a return", "indirect": "an indirect jump"}
 
-# What needs privileges, or changes what the process that measures relies on.
+# Instructions that need privileges, or change state on which the measuring process relies.
 _SYSTEM = frozenset(
     words(
         "syscall sysenter sysexit sysret int int1 int3 into hlt ud0 ud1 ud2 in out insb insw insd outsb outsw outsd cli"
@@ -135,7 +135,7 @@ class _Slot(msgspec.Struct, frozen=True):
 
 
 _WORDS = (4, 8)
-"""Bytes of what holds a pointer or an index."""
+"""Bytes of a pointer or an index in memory."""
 
 
 class _Follower:
@@ -279,8 +279,8 @@ class _Follower:
 def _index_bytes(mnemonic: str) -> int:
     """Return the bytes of an index in a vector: vpgatherqd has 8."""
     for name in ("gather", "scatter"):
-        _, found, rest = mnemonic.partition(name)
-        if found:
+        _, separator, rest = mnemonic.partition(name)
+        if separator:
             return 8 if rest.removeprefix("pf0").removeprefix("pf1")[:1] == "q" else 4
     return 4
 
@@ -295,7 +295,7 @@ class _Roles:
     address depends on data.
     """
 
-    def __init__(self, found: _Follower) -> None:
+    def __init__(self, follower: _Follower) -> None:
         self.pointers: dict[str, None] = {}
         self.stored: set[str] = set()
         self.chases = False
@@ -305,39 +305,39 @@ class _Roles:
         self.met = False
         self.lifted = 0
         # Those that leave no choice come first.
-        unsettled = sorted(found.addresses, key=lambda address: len(_candidates(address.terms, found)))
+        unsettled = sorted(follower.addresses, key=lambda address: len(_candidates(address.terms, follower)))
         for address in unsettled:
-            self._settle(address, found)
+            self._settle(address, follower)
 
-    def _settle(self, address: _Address, found: _Follower) -> None:
+    def _settle(self, address: _Address, follower: _Follower) -> None:
         terms = address.terms
-        self.touched.update(name for name in terms if name not in found.data)
-        made = [name for name in terms if name in found.data]
+        self.touched.update(name for name in terms if name not in follower.data)
+        made = [name for name in terms if name in follower.data]
         pointer = ""
         if not address.fixed:
-            candidates = _candidates(terms, found)
+            candidates = _candidates(terms, follower)
             pointer = next((name for name in candidates if name in self.pointers), "")
             if not pointer and candidates:
-                pointer = next((name for name in _candidates(address.base, found)), candidates[0])
+                pointer = next((name for name in _candidates(address.base, follower)), candidates[0])
                 self.pointers[pointer] = None
             elif not pointer:
-                made = self._without(address, found, made)
+                made = self._without(address, follower, made)
         if pointer and address.access.store:
             self.stored.add(pointer)
         if made or address.vector:
-            first, sizes = found.origins(made)
+            first, sizes = follower.origins(made)
             self.touched |= first
             self.indices |= sizes
             if address.vector:
                 self.indices.add(address.vector)
             self.met |= address.access.store
 
-    def _without(self, address: _Address, found: _Follower, made: list[str]) -> list[str]:
+    def _without(self, address: _Address, follower: _Follower, made: list[str]) -> list[str]:
         """Return an address of data alone without the symbol that is its pointer."""
         terms = address.terms
-        single = [name for name in (*address.base, *made) if terms.get(name) == 1 and name in found.data]
+        single = [name for name in (*address.base, *made) if terms.get(name) == 1 and name in follower.data]
         if single:
-            first, sizes = found.origins(single[:1])
+            first, sizes = follower.origins(single[:1])
             self.chases |= 8 in sizes
             for name in first:
                 self.pointers[name] = None
@@ -352,8 +352,8 @@ class _Roles:
         return made
 
 
-def _candidates(terms: _Terms, found: _Follower) -> list[str]:
-    return [name for name, factor in terms.items() if factor == 1 and name not in found.data]
+def _candidates(terms: _Terms, follower: _Follower) -> list[str]:
+    return [name for name, factor in terms.items() if factor == 1 and name not in follower.data]
 
 
 _ARRAYS, _APART = 0x2000_0000, 0x100_0000
@@ -361,14 +361,14 @@ _STACK = 0x2F00_0440
 _STATICS, _STATIC_ARRAYS, _STATICS_APART = 0x3000_0000, 0x3100_0000, 0x10_0000
 """The addresses of pointers, of the stack, and of places that instructions name: below 2^31, as displacements are."""
 _SPAN = 0x4000
-"""Bytes of what fixed places of one symbol lie in."""
+"""Bytes of the area that holds the fixed places of one symbol."""
 _ROW = 0x418
 """The value of a number added to a pointer before the loop: the length of rows and the like."""
 _ENTERED = 0x2E00_0480
 """The target of a pointer that is loaded: a copy of itself."""
 
 
-def _begin(kernel: Kernel, found: _Follower, roles: _Roles) -> tuple[dict[str, int], bytes]:
+def _begin(kernel: Kernel, follower: _Follower, roles: _Roles) -> tuple[dict[str, int], bytes]:
     """Return the registers' first values, and code that fills the places in memory that act as registers."""
     places: dict[str, int] = {}
     loads = stores = 0
@@ -380,7 +380,7 @@ def _begin(kernel: Kernel, found: _Follower, roles: _Roles) -> tuple[dict[str, i
     for name, factor in roles.scaled.items():
         places.setdefault(name, (_ARRAYS + 14 * _APART) // factor)
     rows = 0
-    for terms, _ in found.entry.values():
+    for terms, _ in follower.entry.values():
         if any(name in roles.pointers for name in terms):
             for name in terms:
                 if name not in places:
@@ -395,7 +395,7 @@ def _begin(kernel: Kernel, found: _Follower, roles: _Roles) -> tuple[dict[str, i
     }
     values: dict[str, int] = {}
     for root in _GPR:
-        terms, constant = found.entry.get(root) or ({root: 1}, 0)
+        terms, constant = follower.entry.get(root) or ({root: 1}, 0)
         plain = 0 if root in roles.touched else 3 if root in divisors else 1
         default = _STACK if root == "rsp" else plain
         values[root] = sum(
@@ -403,7 +403,7 @@ def _begin(kernel: Kernel, found: _Follower, roles: _Roles) -> tuple[dict[str, i
         )
         values[root] += constant
     fills = b""
-    for name, slot in found.slots.items():
+    for name, slot in follower.slots.items():
         address = values[slot.root] + slot.displacement
         if name in roles.touched and 0 <= address < 1 << 31:
             # mov $places, address, of 4 or 8 bytes
@@ -466,7 +466,7 @@ class _Statics:
             low, high = spans.get(access.symbol, (access.displacement, access.displacement))
             spans[access.symbol] = min(low, access.displacement), max(high, access.displacement)
         self._first = {symbol: low for symbol, (low, _) in spans.items()}
-        # What has a fixed place lies close together, and what is of one symbol as far apart as it says.
+        # Fixed places lie close together, and those of one symbol keep their distance.
         self._fixed: dict[str, int] = {}
         at = _STATICS
         for symbol, (low, high) in spans.items():
@@ -512,7 +512,7 @@ class _Rewriter:
         offsets = decoder.get_constant_offsets(native)
         at = offsets.displacement_offset
         if instruction.immediate is None and instruction.immediate_bytes >= 4 and offsets.has_immediate:
-            # What the linker fills in is an address.
+            # The linker fills in an address.
             place = self.statics.array(f"#{number}")
             start, size = offsets.immediate_offset, offsets.immediate_size
             code[start : start + size] = place.to_bytes(8, "little")[:size]

@@ -22,7 +22,7 @@ _VECTOR = re.compile(r"v\.\d*[bhsdq]")
 _WRITTEN, _READ = range(8), range(9, 16)
 _READ_VECTORS = range(24, 31)
 _MANY_VECTORS = 16
-# What has registers as operands only and is no data processing, or keeps state.
+# Instructions with only register operands that are no data processing, or keep state.
 _BRANCHES = ("b", "bl", "br", "blr", "ret")
 _NO_DATA = ("cb", "tb", "ld", "st", "prf", "msr", "mrs", "sys", "svc", "hvc", "adr", "dc", "ic")
 

@@ -21,8 +21,8 @@ from incc.models.forms.shapes import FormDataflow, Shape, dataflow, example, fea
 
 # --- which forms, and with what registers ----------------------------------------------------------------------------
 
-# Not measured: what changes control, stack pointer or system state, leaves the x87 and MMX registers in another state,
-# goes past the caches, waits, or does more or less work by the contents of registers.
+# Instructions that are not measured: they change control flow, stack pointer or system state, leave the x87 and MMX
+# registers in another state, bypass the caches, wait, or do an amount of work that depends on register contents.
 _SKIPPED = (
     "CLFLUSH CLFLUSHOPT CLWB CLDEMOTE CLZERO MASKMOVDQU VMASKMOVDQU LDMXCSR STMXCSR VLDMXCSR VSTMXCSR EMMS FEMMS PAUSE"
     " MFENCE LFENCE SFENCE CPUID RDTSC RDTSCP RDPMC RDRAND RDSEED SERIALIZE XGETBV STD CLD CLI STI LAHF SAHF ENTER"
@@ -61,7 +61,7 @@ _TARGETS = {
 }
 
 
-# What an address of lea can be made of, as uops.info names it: base, index (with scale), displacement, rip.
+# The parts of an address of lea, as uops.info names them: base, index (with scale), displacement, rip.
 _ADDRESSES = "B B_D8 B_D32 B_I B_IS B_I_D8 B_I_D32 B_IS_D8 B_IS_D32 I_D32 IS_D32 R_D32 D32"
 
 
@@ -197,7 +197,7 @@ def _kind(register: int) -> str:
     return "vector" if name.startswith("zmm") else "mask" if name.startswith("k") else "gpr"
 
 
-# What moves between classes of registers are called, with AVX and without; and the name of the way in `Bench.ways`.
+# Moves between classes of registers, with AVX and without, and the name of the way in `Bench.ways`.
 _MOVES = {
     ("gpr", "gpr"): ("MOV_R64_RM64", "MOV_R64_RM64", -6),
     ("vector", "vector"): ("VEX_VMOVAPS_XMM_XMMM128", "MOVAPS_XMM_XMMM128", -7),
@@ -297,13 +297,13 @@ def loop_of(code: bytes) -> Loop:
     )
 
 
-def _is_steady(found: Measurement | Failure) -> bool:
+def _is_steady(result: Measurement | Failure) -> bool:
     """Return True if a result need not be measured again; a failure would fail again."""
-    return isinstance(found, Failure) or found.spread <= _STEADY * found.cycles
+    return isinstance(result, Failure) or result.spread <= _STEADY * result.cycles
 
 
-def _unsteadiness(found: Measurement | Failure) -> float:
-    return float("inf") if isinstance(found, Failure) else found.spread / max(found.cycles, 0.1)
+def _unsteadiness(result: Measurement | Failure) -> float:
+    return float("inf") if isinstance(result, Failure) else result.spread / max(result.cycles, 0.1)
 
 
 class Figure(msgspec.Struct, frozen=True):
@@ -369,13 +369,13 @@ class Bench:
 
     def cycles(self, code: bytes) -> Figure:
         """Measure a loop of machine code. Raises NotMeasured."""
-        found: list[Measurement] = []
+        samples: list[Measurement] = []
         for _ in range(self.repeat):
-            found.append(self._steady(loop_of(code)))
-        found.sort(key=lambda m: m.cycles)
-        middle = found[len(found) // 2]
+            samples.append(self._steady(loop_of(code)))
+        samples.sort(key=lambda m: m.cycles)
+        middle = samples[len(samples) // 2]
         self.way = middle.way
-        return Figure(middle.cycles, max(middle.spread, found[-1].cycles - found[0].cycles), middle.events)
+        return Figure(middle.cycles, max(middle.spread, samples[-1].cycles - samples[0].cycles), middle.events)
 
     def _steady(self, loop: Loop) -> Measurement:
         """Measure a loop, again where it was disturbed, and return the steadiest of a few measurements."""
@@ -499,22 +499,22 @@ class Bench:
         for _ in range(_TRIES):
             if not loops:
                 break
-            for loop, found in zip(loops, self.machine.measure_all(loops), strict=True):
+            for loop, result in zip(loops, self.machine.measure_all(loops), strict=True):
                 before = self._ready.get(loop.code)
-                if before is None or _unsteadiness(found) < _unsteadiness(before):
-                    self._ready[loop.code] = found
+                if before is None or _unsteadiness(result) < _unsteadiness(before):
+                    self._ready[loop.code] = result
             loops = [loop for loop in loops if not self._is_enough(loop, expected)]
 
     def _is_enough(self, loop: Loop, expected: Bench | None) -> bool:
-        found = self._ready[loop.code]
-        if isinstance(found, Failure) or _is_steady(found):
+        result = self._ready[loop.code]
+        if isinstance(result, Failure) or _is_steady(result):
             return True
         if expected is None:
             return False
         if loop.code not in expected._ready:
             expected._ready[loop.code] = expected.machine.measure(loop)
         there = expected._ready[loop.code]
-        return isinstance(there, Measurement) and abs(found.cycles - there.cycles) <= _LIKE * there.cycles
+        return isinstance(there, Measurement) and abs(result.cycles - there.cycles) <= _LIKE * there.cycles
 
     def record(self, v: Variant, what: Collection[str] = ALL) -> dict[str, Any]:
         """Measure the requested figures of a form ("latency", "tp", "ports").
@@ -559,10 +559,10 @@ class Bench:
 
     def figure_of(self, step: Step) -> Figure:
         """Measure cycles of an instruction, or from operand to result. Raises NotMeasured."""
-        found = self.cycles(step.code)
+        figure = self.cycles(step.code)
         added = sum(self.ways[c] if c < 0 else c for c in step.added)
-        events = {name: count / step.copies for name, count in found.events.items()}
-        return Figure(found.cycles / step.copies - added, found.spread / step.copies, events)
+        events = {name: count / step.copies for name, count in figure.events.items()}
+        return Figure(figure.cycles / step.copies - added, figure.spread / step.copies, events)
 
     def slots(self, v: Variant, scale: int) -> float:
         """Measure issue slots: those that the instruction takes from instructions without a µop on a port."""
@@ -592,7 +592,7 @@ class Bench:
 
         An instruction's cycles beside blockers that keep the ports busy, times the ports.
         """
-        found = {}
+        counts = {}
         taken = frozenset({*v.flow.sources, *v.flow.targets} & {"rax", "rcx", "rdx"})
         for blocker in self.blockers:
             if (
@@ -605,20 +605,20 @@ class Bench:
             without = self._baseline((blocker.name, scale, *sorted(taken)), blockers)
             count = (self._beside(blockers, v.build(), without) - without) * blocker.ports
             if count > 0.25:
-                found[blocker.name] = round(count, 2)
-        return found
+                counts[blocker.name] = round(count, 2)
+        return counts
 
     def _beside(self, others: Sequence[iced.Instruction], one: iced.Instruction, without: float) -> float:
         """Measure cycles of one instruction among others: the least of three places, as ports may be badly shared.
 
         Where it costs nothing, no other place is tried.
         """
-        found: list[float] = []
+        costs: list[float] = []
         for place in (len(others) // 3, len(others) // 2, len(others)):
-            found.append(self.figure([*others[:place], one, *others[place:]]).cycles)
-            if found[-1] - without < _NOTHING:
+            costs.append(self.figure([*others[:place], one, *others[place:]]).cycles)
+            if costs[-1] - without < _NOTHING:
                 break
-        return min(found)
+        return min(costs)
 
     def _baseline(self, key: tuple[object, ...], code: Sequence[iced.Instruction]) -> float:
         """Measure cycles of the others alone, until one sample is undisturbed: all figures depend on it."""
@@ -641,7 +641,7 @@ class Bench:
         code = self._constants(v, [r for r in v.flow.targets if r in v.flow.sources and not r.isdigit()], [])
         copy = v.build(registers)
         if v.flow.stores:
-            # Behind each other, as cores like it that put stores to one line together.
+            # In order of addresses, for cores that merge stores to one line.
             copy.memory_displacement, copy.memory_displ_size = shift + max(v.shape.memory_bits // 8, 1) * n, 8
         return [*code, copy]
 
@@ -669,7 +669,7 @@ class Bench:
             return
         operands = [source for source in v.flow.sources if source.isdigit()]
         for source in v.flow.sources:
-            # Operands in one register are one: what keeps the others from being waited for would cut the chain.
+            # Operands in one register are one: breaking the dependency of the others would cut the chain.
             linked = operands[0] if "same_reg" in v.conditions and source in operands else source
             for target in v.flow.targets:
                 if source in ("m", "a") and not v.shape.has_memory:
@@ -741,6 +741,6 @@ class Bench:
             links.append((_code("AND_R64_RM64", Register.R12, ZERO), 1))
         else:
             links += self._move(start, end)
-        # Once encoded, its bytes are repeated: nothing in it is relative to where it stands.
+        # Its bytes are position-independent, so they are encoded once and repeated.
         code = encode([*before, instruction, *(i for i, _ in links)]) * self.unroll
         return Step(to=target, source=source, code=code, copies=self.unroll, added=tuple(c for _, c in links))

@@ -69,9 +69,9 @@ def pattern(operand: str) -> str:
         return ("I" if text.startswith("i") else "R") + m[1] + ("|1" if text == "i8" else "")
     if m := re.fullmatch(r"([xyz])(mm\d*)?", text):
         return m[1].upper() + "MM"
-    for kind, found in _KINDS:
+    for kind, expression in _KINDS:
         if kind.fullmatch(text):
-            return found
+            return expression
     return ""
 
 
@@ -128,9 +128,9 @@ def read(text: str, core: Target) -> Named:
         fitting = [s for s in called if _fits(s, wanted, bits)]
         if fitting:
             return _choose(text, fitting, conditions, core)
-    known = sorted({title(s) for s in called if not why_not(s, core)}, key=lambda t: (len(t), t))
-    listed = "; ".join(known[:6]) + (" …" if len(known) > 6 else "")
-    if not known:
+    titles = sorted({title(s) for s in called if not why_not(s, core)}, key=lambda t: (len(t), t))
+    listed = "; ".join(titles[:6]) + (" …" if len(titles) > 6 else "")
+    if not titles:
         raise Unreadable(f"{mnemonic} {why_not(called[0], core)}")
     raise Unreadable(f"{mnemonic} has no such operands: there is {listed}")
 
@@ -174,10 +174,10 @@ def _choose(text: str, fitting: list[Shape], conditions: set[str], core: Target)
 def _with(text: str, shape: Shape, conditions: set[str], core: Target) -> Named:
     if reason := why_not(shape, core):
         raise Unreadable(f"{title(shape)} {reason}")
-    found = {frozenset(v.conditions): v for v in variants(shape)}
-    variant = found.get(frozenset(conditions))
+    by_conditions = {frozenset(v.conditions): v for v in variants(shape)}
+    variant = by_conditions.get(frozenset(conditions))
     if variant is None:
-        others = "; ".join(", ".join(sorted(c)) for c in found if c)
+        others = "; ".join(", ".join(sorted(c)) for c in by_conditions if c)
         raise Unreadable(
             f"{title(shape)} cannot be had with {', '.join(sorted(conditions)) or 'nothing'}"
             + (f" (but with {others})" if others else "")
@@ -190,12 +190,12 @@ def _by_key(text: str, core: Target) -> Named:
         key, conditions = split_key(text.strip())
     except ValueError as e:
         raise Unreadable(str(e)) from None
-    known = {k.lower(): s for k, s in by_key().items()}
-    shape = known.get(key.lower())
+    shapes_by_key = {k.lower(): s for k, s in by_key().items()}
+    shape = shapes_by_key.get(key.lower())
     if shape is None:
-        near = get_close_matches(key.lower(), known, 3, 0.6)
+        near = get_close_matches(key.lower(), shapes_by_key, 3, 0.6)
         raise Unreadable(
-            f"{key!r} is no form" + (f"; did you mean {', '.join(known[n].key for n in near)}?" if near else "")
+            f"{key!r} is no form" + (f"; did you mean {', '.join(shapes_by_key[n].key for n in near)}?" if near else "")
         )
     return _with(text, shape, set(conditions), core)
 
@@ -203,12 +203,12 @@ def _by_key(text: str, core: Target) -> Named:
 def matching(globs: Iterable[str], core: Target) -> list[Named]:
     """Return all measurable forms whose key or mnemonic matches one of the patterns, in all variants."""
     wanted = [g.lower() for g in globs]
-    found = []
+    matches = []
     for shape in measurable(core):
         names = (shape.key.lower(), shape.mnemonic.lower())
         if not wanted or any(fnmatchcase(n, g) for n in names for g in wanted):
-            found += [Named(shape.key, title(shape, v.conditions), v) for v in variants(shape)]
-    return found
+            matches += [Named(shape.key, title(shape, v.conditions), v) for v in variants(shape)]
+    return matches
 
 
 def title(shape: Shape, conditions: Iterable[str] = ()) -> str:

@@ -43,7 +43,7 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
             "alone": [round(a, 3) for a in self.alone],
             "sum": round(sum(self.alone), 3),
             "larger": round(max(self.alone), 3),
-            # Without the sign of what is rounded to nothing.
+            # Without the sign of a value that is rounded to zero.
             "conflict": None if self.conflict is None else round(self.conflict, 2) + 0.0,
         }
 
@@ -62,10 +62,10 @@ def together(bench: Bench, forms: Sequence[Named]) -> Figure:
     """Measure cycles of one of each form. Raises NotMeasured."""
     copies = 3 * bench.unroll // 2 * 2
     try:
-        found = bench.cycles(code_of(bench, forms))
+        figure = bench.cycles(code_of(bench, forms))
     except ValueError as e:
         raise NotMeasured(Failure("encoding", str(e))) from None
-    return Figure(found.cycles / copies, found.spread / copies)
+    return Figure(figure.cycles / copies, figure.spread / copies)
 
 
 def pairs(forms: Sequence[Named]) -> Iterator[tuple[Named, Named]]:

@@ -41,7 +41,7 @@ def figures(bench: Bench, v: Variant, model: MachineModel) -> dict[str, Any]:
     form = model.lookup(v.shape.key, frozenset(v.conditions))
     if form is None:
         return {}
-    found: dict[str, Any] = {
+    predicted: dict[str, Any] = {
         "slots": form.retire_slots,
         "ports": "+".join(f"{n}*{set_name(ports)}" for ports, n in form.uops),
     }
@@ -52,13 +52,13 @@ def figures(bench: Bench, v: Variant, model: MachineModel) -> dict[str, Any]:
         code = b""
     cycles = simulated(loop_of(code).code, model) if code else None
     if cycles is not None:
-        found["tp"] = round(cycles / copies, 3)
+        predicted["tp"] = round(cycles / copies, 3)
     load = model.parameters["load_latency"]
     vectors = [o.lower() for o in v.shape.operands if o in ("XMM", "YMM", "ZMM")]
     loaded = load.get(vectors[0] if vectors else "gpr", load["gpr"])
     for to, source, latency in form.latency:
-        found[f"{to}<{source}"] = latency + (loaded if source == "m" else 0)
-    return found
+        predicted[f"{to}<{source}"] = latency + (loaded if source == "m" else 0)
+    return predicted
 
 
 def rows(record: dict[str, Any]) -> Iterator[Row]:
@@ -70,11 +70,11 @@ def rows(record: dict[str, Any]) -> Iterator[Row]:
     for to, source, cycles in record.get("latency", ()):
         key = (to, round(cycles, 1), model.get(f"{to}<{source}"))
         alike.setdefault(key, []).append((source, cycles))
-    for (to, _, said), found in alike.items():
-        sources = ", ".join(source for source, _ in found)
-        cycles = sum(c for _, c in found) / len(found)
-        width = max(spread.get(f"{to}<{source}", 0.0) for source, _ in found)
-        yield Row(figure=f"latency {sources} → {to}", measured=cycles, spread=width, model=said)
+    for (to, _, predicted), measured in alike.items():
+        sources = ", ".join(source for source, _ in measured)
+        cycles = sum(c for _, c in measured) / len(measured)
+        width = max(spread.get(f"{to}<{source}", 0.0) for source, _ in measured)
+        yield Row(figure=f"latency {sources} → {to}", measured=cycles, spread=width, model=predicted)
     if "slots" in record:
         yield Row(figure="issue slots", measured=record["slots"], spread=0.0, model=model.get("slots"))
     for name, count in record.get("counted", {}).items():

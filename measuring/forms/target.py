@@ -20,7 +20,7 @@ from incc.models.throughput import of_form
 if TYPE_CHECKING:
     from incc.models.model import Form, MachineModel
 
-# What every x86-64 processor has, and features that no processor tells by a name of their own.
+# Features of every x86-64 processor, and those that have no name of their own in CPUID.
 _ALWAYS = frozenset(
     ("X64", "CMOV", "SSE", "SSE2", "MULTIBYTENOP", "FPU", "CPUID", "INTEL8086", "INTEL8086_ONLY", "INTEL186")
 ).union(("INTEL286", "INTEL386", "INTEL486"))
@@ -111,7 +111,7 @@ def set_name(ports: str) -> str:
 # --- blockers --------------------------------------------------------------------------------------------------------
 
 ONE, ZERO, MEMORY = Register.R13, Register.R15, Register.R14
-"""Registers that hold that, and nobody writes."""
+"""Registers that hold that value, and that nothing writes."""
 _WRITTEN = {
     "R32": (Register.ESI, Register.EDI, Register.EBX),
     "R64": (Register.RSI, Register.RDI, Register.RBX),
@@ -120,7 +120,7 @@ _WRITTEN = {
     "ZMM": tuple(Register.ZMM5 + n for n in range(6)),
     "K": (Register.K6,),
 }
-# Of a form that reads what it writes, so many copies depend on nothing.
+# The number of independent copies of a form that reads its result.
 _READ_AND_WRITTEN = (
     *(Register.RSI, Register.RDI, Register.RBX, Register.R12, Register.R11, Register.R10),
     *(Register.RAX, Register.RCX, Register.RDX),
@@ -136,12 +136,12 @@ _READ = {
     "K": Register.K7,
 }
 _CANDIDATES = 6
-"""Blockers of a set to be tried: how they behave beside others is not in the model."""
+"""Blockers of a set to be tried: their behaviour beside others is not in the model."""
 
 
 def _blockers(model: MachineModel, there: frozenset[str]) -> Iterator[tuple[Blocker, ...]]:
     """Yield blockers of each set of ports that one µop of some form has to itself, or that limits a larger form."""
-    found: dict[str, list[tuple[tuple[object, ...], Blocker]]] = {}
+    candidates: dict[str, list[tuple[tuple[object, ...], Blocker]]] = {}
     for key in model.forms():
         shape = by_key().get(key)
         form = model.lookup(key, frozenset())
@@ -155,10 +155,10 @@ def _blockers(model: MachineModel, there: frozenset[str]) -> Iterator[tuple[Bloc
         if not alone and any(u != ports and u.count(",") + 1 < 2 * width for u, _ in form.uops):
             continue
         blocker = Blocker(set_name(ports), width, shape)
-        found.setdefault(ports, []).append(((not alone, *_plainness(shape)), blocker))
-    for ports in sorted(found, key=lambda p: (-len(p.split(",")), p)):
-        ordered = sorted(found[ports], key=lambda b: (b[0], b[1].shape.key))
-        # Another mnemonic each: what is wrong with one is with its siblings.
+        candidates.setdefault(ports, []).append(((not alone, *_plainness(shape)), blocker))
+    for ports in sorted(candidates, key=lambda p: (-len(p.split(",")), p)):
+        ordered = sorted(candidates[ports], key=lambda b: (b[0], b[1].shape.key))
+        # Each has another mnemonic, since siblings share their faults.
         others = {blocker.shape.mnemonic: blocker for _, blocker in reversed(ordered)}
         yield tuple([b for _, b in ordered if others[b.shape.mnemonic] == b][:_CANDIDATES])
 
@@ -176,12 +176,12 @@ def _keeps_busy(shape: Shape, form: Form, there: frozenset[str]) -> bool:
         return False
     if not shape.operands or shape.operands[0] not in _WRITTEN:
         return False
-    # Bit scans keep what was there if nothing is found; the others are more than they seem.
+    # Bit scans keep their destination if no bit is set; the others are more than they seem.
     if shape.mnemonic in ("BSF", "BSR", "LSL", "LAR", "RDPID", "SMSW", "SLDT", "STR"):
         return False
     if shape.has_memory and (shape.mnemonic != "MOV" or len(form.uops) > 1):
         return False
-    # What the renamer may do alone: moves within a class.
+    # The renamer may do moves within a class alone.
     moves = "MOV" in shape.mnemonic and not any(m in shape.mnemonic for m in ("CMOV", "MOVSX"))
     if moves and not shape.has_memory and shape.operands[1][0] == shape.operands[0][0]:
         return False
@@ -198,7 +198,7 @@ def _is_independent(shape: Shape, form: Form) -> bool:
     if flow is None or flow.stores:
         return False
     if "0" not in flow.targets:
-        # Comparisons: what they write nobody reads.
+        # Comparisons: nothing reads their results.
         if shape.has_memory or not flow.targets or "1" not in flow.sources or shape.operands[0] not in ("R64", "R32"):
             return False
     elif "0" in flow.sources and (shape.operands != ("R64", "R64") or ("0", "0", 1) not in form.latency):
@@ -223,7 +223,7 @@ def _plainness(shape: Shape) -> tuple[object, ...]:
         shape.encoding == "LEGACY" and "XMM" in shape.operands,
         bool({"C", "SPAZO"} & set(flow.sources)),
         order.index(shape.operands[0]),
-        # Constants, which a renamer may take, and which are long.
+        # A renamer may take constants, and they make the code long.
         shape.operands[-1][0] == "I" and len(shape.operands) == 2,
         "I64" in shape.operands or shape.operand_size == 16,
         len(shape.operands),

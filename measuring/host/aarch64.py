@@ -40,7 +40,7 @@ class Asked(msgspec.Struct, frozen=True):
 class Machine(Protocol):
     """A machine that runs loops given as text."""
 
-    def measure(self, asked: Asked) -> Measurement | Failure: ...
+    def measure(self, request: Asked) -> Measurement | Failure: ...
 
 
 class Runs(Protocol):
@@ -55,9 +55,9 @@ class Assembled:
     def __init__(self, harness: Runs) -> None:
         self._harness = harness
 
-    def measure(self, asked: Asked) -> Measurement | Failure:
+    def measure(self, request: Asked) -> Measurement | Failure:
         try:
-            code = forms_aarch64.machine_code(asked.code)
+            code = forms_aarch64.machine_code(request.code)
         except (NotMeasurable, RuntimeError) as e:
             return Failure("encoding", str(e))
         return self._harness.measure(
@@ -71,56 +71,56 @@ class Expected:
     def __init__(self, model: MachineModel) -> None:
         self.model = model
 
-    def measure(self, asked: Asked) -> Measurement | Failure:
-        form = self.model.lookup(asked.form, frozenset())
+    def measure(self, request: Asked) -> Measurement | Failure:
+        form = self.model.lookup(request.form, frozenset())
         if form is None:
             return Failure("model", f"{self.model.name} lacks it")
         width = int(self.model.parameters["issue_width"])
         slots = max(1, form.retire_slots)
         each = max(float(of_form(form.uops)), form.throughput or 0, form.divider, slots / width)
         latency = {(to, source): cycles for to, source, cycles in form.latency}
-        if asked.operand:
-            each = max(each, latency.get(("0", str(asked.operand)), 0))
+        if request.operand:
+            each = max(each, latency.get(("0", str(request.operand)), 0))
         elif ("0", "0") in latency:
-            # What reads what it writes waits for the copy before that has the same register.
-            each = max(each, latency["0", "0"] / forms_aarch64.registers_written(asked.form))
-        return Measurement(cycles=each * asked.code.copies, spread=0.0, way="clock", events={})
+            # A form that reads its result waits for the last copy with the same register.
+            each = max(each, latency["0", "0"] / forms_aarch64.registers_written(request.form))
+        return Measurement(cycles=each * request.code.copies, spread=0.0, way="clock", events={})
 
 
 def wanted(model: MachineModel) -> list[str]:
     """Return the model's forms of which loops can be made."""
-    found = []
+    measurable = []
     for form in model.forms():
         try:
             forms_aarch64.operands(form)
         except NotMeasurable:
             continue
-        found.append(form)
-    return found
+        measurable.append(form)
+    return measurable
 
 
 def record(machine: Machine, form: str) -> dict[str, Any] | Failure:
     """Return a form's throughput and latencies, as records of measurements have them."""
     code = forms_aarch64.throughput(form)
-    found = machine.measure(Asked(form, 0, code))
-    if isinstance(found, Failure):
-        return found
-    latency, spread = [], {"tp": round(found.spread / code.copies, 3)}
+    result = machine.measure(Asked(form, 0, code))
+    if isinstance(result, Failure):
+        return result
+    latency, spread = [], {"tp": round(result.spread / code.copies, 3)}
     for operand, chain in forms_aarch64.latencies(form):
         linked = machine.measure(Asked(form, operand, chain))
         if isinstance(linked, Measurement):
             latency.append(["0", str(operand), round(linked.cycles / chain.copies, 2)])
             spread[f"0<{operand}"] = round(linked.spread / chain.copies, 2)
-    tp = round(found.cycles / code.copies, 3)
-    return {"form": form, "conditions": [], "tp": tp, "latency": latency, "spread": spread, "way": found.way}
+    tp = round(result.cycles / code.copies, 3)
+    return {"form": form, "conditions": [], "tp": tp, "latency": latency, "spread": spread, "way": result.way}
 
 
 def compare(
-    machine: Machine, model: MachineModel, todo: Iterable[str], path: str, known: Measured, said: Callable[[], bool]
+    machine: Machine, model: MachineModel, todo: Iterable[str], path: str, cached: Measured, goes_on: Callable[[], bool]
 ) -> Result:
     """Return the forms that differ, each of which is measured twice.
 
-    Every figure is added to the file at once; `said` is called with each form, and ends the run by returning False.
+    Every figure is added to the file at once; `goes_on` is called with each form, and ends the run by returning False.
     """
     result = Result(same=0, different=[], unsteady=[], faster=[], missing=[])
     same = 0
@@ -128,8 +128,8 @@ def compare(
     with Log(path) as log:
         if not os.path.getsize(path):
             log.add({"core": model.name, "load_latency": {}, "blockers": {}})
-        for form, one in _measured(machine, todo, known, log.add):
-            if not said():
+        for form, one in _measured(machine, todo, cached, log.add):
+            if not goes_on():
                 break
             expected, entry = record(there, form), model.lookup(form, frozenset())
             if isinstance(expected, Failure) or entry is None:
@@ -146,28 +146,28 @@ def compare(
                 if isinstance(last, Failure):
                     result.unsteady.append(form)
                     continue
-                one = known.records[form, ()] = {**last, "before": [one]}
+                one = cached.records[form, ()] = {**last, "before": [one]}
                 log.add(one)
             _believe(form, one, expected, entry, result)
     return replace(result, same=same)
 
 
 def _measured(
-    machine: Machine, todo: Iterable[str], known: Measured, keep: Callable[[dict[str, Any]], None]
+    machine: Machine, todo: Iterable[str], cached: Measured, keep: Callable[[dict[str, Any]], None]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     for form in todo:
         key = form, ()
-        if key not in known.records and key not in known.failed:
-            found = record(machine, form)
-            if isinstance(found, Failure):
-                known.failed[key] = found.text
-                if found.kind not in ("timeout", "harness", "killed"):
-                    keep({"form": form, "conditions": [], "not_measured": found.text})
+        if key not in cached.records and key not in cached.failed:
+            result = record(machine, form)
+            if isinstance(result, Failure):
+                cached.failed[key] = result.text
+                if result.kind not in ("timeout", "harness", "killed"):
+                    keep({"form": form, "conditions": [], "not_measured": result.text})
             else:
-                known.records[key] = found
-                keep(found)
-        if key in known.records:
-            yield form, known.records[key]
+                cached.records[key] = result
+                keep(result)
+        if key in cached.records:
+            yield form, cached.records[key]
 
 
 def _believe(form: str, one: dict[str, Any], expected: dict[str, Any], entry: Form, result: Result) -> None:

@@ -88,7 +88,7 @@ def contradicted(
                 continue
             with_it = sum(error(n, now[n]) for n in other) / len(other)
             without = sum(error(n, c) for n, c in other.items()) / len(other)
-            # What makes many loops worse goes before what does so with few.
+            # Changes that make many loops worse go before those that affect few.
             total = len(other) * (with_it - without)
             if with_it - without > WORSE and (worst is None or total > worst[0]):
                 worst = total, LeftOut(change=change, loops=len(other), with_it=with_it, without=without), other

@@ -44,9 +44,9 @@ class Measured(msgspec.Struct, frozen=True):
 
 def read(path: str) -> Measured:
     """Read the figures of a file of JSON lines; an incomplete line is left out, and measured again."""
-    found = Measured({}, {})
+    measured = Measured({}, {})
     if not os.path.exists(path):
-        return found
+        return measured
     with open(path, encoding="utf-8") as f:
         for line in f:
             try:
@@ -55,12 +55,12 @@ def read(path: str) -> Measured:
                     continue
                 key = str(data["form"]), tuple(str(c) for c in data["conditions"])
                 if "not_measured" in data:
-                    found.failed[key] = str(data["not_measured"])
+                    measured.failed[key] = str(data["not_measured"])
                 else:
-                    found.records[key] = {**data, "latency": list(data["latency"])}
+                    measured.records[key] = {**data, "latency": list(data["latency"])}
             except (ValueError, KeyError, TypeError):
                 continue
-    return found
+    return measured
 
 
 _MASKED = ("VMASKMOVPS", "VMASKMOVPD", "VPMASKMOVD", "VPMASKMOVQ")
@@ -80,7 +80,7 @@ def wanted(target: Target, first: Iterable[str], only: bool) -> Iterator[Variant
     shapes = {shape.key: shape for shape in measurable(target) if not _is_misleading(shape)}
     names = [name for name in dict.fromkeys(first) if name in shapes]
     rest = [] if only else [name for name in shapes if name not in set(names)]
-    # What compilers emit without being told about vectors of 512 bits.
+    # Instructions that compilers emit without options for vectors of 512 bits.
     rest.sort(key=lambda name: shapes[name].encoding not in ("LEGACY", "VEX"))
     for name in names:
         yield from variants(shapes[name])
@@ -99,18 +99,18 @@ def measure(
     bench: Bench,
     todo: Iterable[Variant],
     path: str,
-    known: Measured,
-    said: Callable[[Key], bool],
+    cached: Measured,
+    goes_on: Callable[[Key], bool],
     expected: Bench | None = None,
 ) -> Iterator[tuple[Variant, dict[str, Any]]]:
     """Yield each form's record, measured now or read from the file, to which every new one is added at once.
 
-    `said` is called with each form and returns False to stop. `expected` is the relative's bench.
+    `goes_on` is called with each form and returns False to stop. `expected` is the relative's bench.
     """
 
     def is_known(v: Variant) -> bool:
         key = key_of(v)
-        return key in known.records or key in known.failed
+        return key in cached.records or key in cached.failed
 
     new = not os.path.exists(path) or not os.path.getsize(path)
     with open(path, "a+b") as file:
@@ -127,18 +127,18 @@ def measure(
                 if not is_known(v):
                     line: dict[str, Any]
                     try:
-                        line = known.records[key] = bench.record(v, WANTED)
+                        line = cached.records[key] = bench.record(v, WANTED)
                     except NotMeasured as e:
-                        known.failed[key] = str(e)
+                        cached.failed[key] = str(e)
                         line = {"form": key[0], "conditions": list(key[1]), "not_measured": str(e)}
                         if e.failure.kind in ("timeout", "harness", "killed"):
                             continue
                     file.write(json.dumps(line).encode() + b"\n")
                     file.flush()
-                if not said(key):
+                if not goes_on(key):
                     return
-                if key in known.records:
-                    yield v, known.records[key]
+                if key in cached.records:
+                    yield v, cached.records[key]
 
 
 def key_of(v: Variant) -> Key:
@@ -214,7 +214,7 @@ def fields_that_differ(record: dict[str, Any], simulated: dict[str, Any], form: 
     tp, expected = record.get("tp"), simulated.get("tp")
     if tp and expected:
         bound = float(of_form(form.uops)) * max(1, form.attributes.get("hold", 1))
-        # Accesses to memory hinder each other by where they are, which is no figure of their form.
+        # Conflicts of memory accesses depend on addresses, not on the form.
         slower = tp > max(1.12 * expected + 0.3, 1.25) if memory else tp > 1.12 * expected + 0.08
         quicker = tp < 0.88 * expected - 0.08
         if form.divider and (slower or quicker) and round(tp) >= 1 and round(tp) != form.divider:
@@ -288,7 +288,7 @@ def _repeated(bench: Bench, v: Variant, record: dict[str, Any], there: dict[str,
         try:
             last = bench.record(v, WANTED)
         except NotMeasured:
-            # What cannot be run any more is not believed.
+            # A figure that cannot be reproduced is not believed.
             return {**record, "before": []}
         now, then = (fields_that_differ(one, there, form, v.shape.has_memory) for one in (last, before[-1]))
         if not now or (now.keys() == then.keys() and all(_repeats(n, f, then[n]) for n, f in now.items())):
@@ -300,10 +300,10 @@ _AGAIN = 2
 """The number of times that a form which differs is measured again."""
 
 
-def with_ports(result: Result, found: Iterable[FormPorts], model: MachineModel) -> Result:
+def with_ports(result: Result, inferred: Iterable[FormPorts], model: MachineModel) -> Result:
     """Return the result with other µops for forms, and without the throughputs that these explain."""
     differences = {d.key: d for d in result.different}
-    for one in found:
+    for one in inferred:
         form = model.lookup(one.form, frozenset())
         if form is None:
             continue  # its latencies have nothing to be compared with
@@ -348,11 +348,11 @@ def _said(fields: Entry, form: Form) -> str:
 
 def entries(differences: Iterable[Difference], model: MachineModel) -> Forms:
     """Return the entries of a model file; conditions that change nothing are left out."""
-    found: Forms = {}
+    forms: Forms = {}
     for difference in differences:
         form, conditions = difference.key
-        found.setdefault(form, {})[tuple(conditions)] = dict(difference.fields)
-    for form, by_conditions in found.items():
+        forms.setdefault(form, {})[tuple(conditions)] = dict(difference.fields)
+    for form, by_conditions in forms.items():
         plain = by_conditions.get((), {})
         for conditions in [c for c in by_conditions if c]:
             own = by_conditions[conditions]
@@ -363,7 +363,7 @@ def entries(differences: Iterable[Difference], model: MachineModel) -> Forms:
                 del by_conditions[conditions]
         if () in by_conditions:
             by_conditions[()]["source"] = "measured"
-    return {form: by_conditions for form, by_conditions in found.items() if by_conditions}
+    return {form: by_conditions for form, by_conditions in forms.items() if by_conditions}
 
 
 def benches(target: Target, machine: Machine, simulation: Machine) -> tuple[Bench, Bench]:

@@ -82,7 +82,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 def cases(path: str = "") -> list[Case]:
     """Return the loops of a file of JSON lines, or those that come with incc."""
     path = path or os.path.join(os.path.dirname(os.path.abspath(__file__)), "loops.jsonl")
-    found = []
+    loops = []
     with open(path, encoding="utf-8") as f:
         for line in f:
             data = json.loads(line)
@@ -92,8 +92,8 @@ def cases(path: str = "") -> list[Case]:
                 registers=tuple(data["registers"]),
                 content=data["content"],
             )
-            found.append(Case(data["name"], loop))
-    return found
+            loops.append(Case(data["name"], loop))
+    return loops
 
 
 def predict(loop: Loop, model: MachineModel) -> KernelResult:
@@ -115,20 +115,22 @@ def compare_loops(
 ) -> tuple[list[Outcome], list[tuple[str, str]]]:
     """Return both models' predictions of the loops, and the loops without a figure, with the reason."""
     outcomes, left_out = [], []
-    for case, found in zip(loops, bench.measure([c.loop for c in loops]), strict=True):
-        if isinstance(found, Failure):
-            left_out.append((case.name, found.text))
+    for case, measured in zip(loops, bench.measure([c.loop for c in loops]), strict=True):
+        if isinstance(measured, Failure):
+            left_out.append((case.name, measured.text))
             continue
-        assert isinstance(found, Measurement)
-        if found.spread > 0.1 * found.cycles:
-            left_out.append((case.name, f"{found.cycles:.2f} cycles that do not repeat ({found.spread:.2f} apart)"))
+        assert isinstance(measured, Measurement)
+        if measured.spread > 0.1 * measured.cycles:
+            left_out.append(
+                (case.name, f"{measured.cycles:.2f} cycles that do not repeat ({measured.spread:.2f} apart)")
+            )
             continue
         results = [predict(case.loop, model) for model in (before, after)]
         if any(form is None for result in results for form in result.forms):
             left_out.append((case.name, "an instruction is not in the model"))
             continue
         old, new = (float(r.cycles) for r in results)
-        outcomes.append(Outcome(name=case.name, cycles=found.cycles, before=old, after=new))
+        outcomes.append(Outcome(name=case.name, cycles=measured.cycles, before=old, after=new))
     return outcomes, left_out
 
 
@@ -245,7 +247,7 @@ def _findings(compared: Sequence[Compared], strange: Sequence[str]) -> list[str]
     ):
         chosen = [c.finding for c in compared if c.verdict == verdict]
         if verdict == "unknown":
-            # Of pairs that could not be told, how many: they are 144.
+            # Only the number of pairs that could not be measured is listed: they are 144.
             unclear = [f for f in chosen if f.name.startswith("macro_fusion.")]
             chosen = [f for f in chosen if f not in unclear]
             if unclear:
@@ -365,5 +367,5 @@ def processor_name(cpuinfo: str = "/proc/cpuinfo") -> str:
             text = f.read(16384)
     except OSError:
         return ""
-    found = re.search(r"^model name\s*:\s*(.+)$", text, re.M)
-    return " ".join(found[1].split()) if found else ""
+    match = re.search(r"^model name\s*:\s*(.+)$", text, re.M)
+    return " ".join(match[1].split()) if match else ""

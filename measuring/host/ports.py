@@ -1,7 +1,7 @@
 """Port sets of forms on a machine, beside those of its nearest relative.
 
-`ports.study` asks for throughputs; here is what it needs besides the forms that somebody wants: forms of the relative
-that may be blockers, one or two for each set of ports and a form that takes no port, and machine code that is timed.
+`ports.study` requests throughputs. Besides the requested forms it needs the relative's forms that may be blockers, one
+or two for each set of ports and one that takes no port, and machine code to time; this module provides both.
 """
 
 from __future__ import annotations
@@ -47,33 +47,33 @@ def why_not(key: str, there: frozenset[str], relative: MachineModel) -> str:
         return f"{key}: legacy SSE keeps upper halves, which blockers use; the form with VEX tells more"
     if "ZMM" in shape.operands and relative.parameters["wide_vectors"]:
         return f"{key}: vectors of 512 bits close ports to others while they are in flight"
-    known = relative.lookup(form, frozenset())
-    if known is not None and (known.divider > 30 or known.attributes.get("uops_ms")):
+    inherited = relative.lookup(form, frozenset())
+    if inherited is not None and (inherited.divider > 30 or inherited.attributes.get("uops_ms")):
         return f"{key}: too slow for ports to be what it waits for"
     return ""
 
 
 def blockers(core: Target, relative: MachineModel) -> list[str]:
     """Return forms for each set of ports that the relative has, and one without a port."""
-    found = [key for key in _NO_PORT if key in by_key() and not why_not(key, core.features, relative)][:1]
+    keys = [key for key in _NO_PORT if key in by_key() and not why_not(key, core.features, relative)][:1]
     for some in core.blockers:
         good = [b.shape.key for b in some if not why_not(b.shape.key, core.features, relative)]
-        found += good[:_BLOCKERS]
-    # A store's two µops no form has alone.
+        keys += good[:_BLOCKERS]
+    # No form has only one of a store's two µops.
     stores = (k for k in ("VEX_VMOVUPS_XMMM128_XMM/m", "MOV_RM64_R64/m") if relative.lookup(k, frozenset()))
-    found += [k for k in stores if not why_not(k, core.features, relative)][:1]
-    # What waits for nothing makes better blockers.
-    return sorted(dict.fromkeys(found), key=port_loops.waits)
+    keys += [k for k in stores if not why_not(k, core.features, relative)][:1]
+    # Forms that wait for nothing make better blockers.
+    return sorted(dict.fromkeys(keys), key=port_loops.waits)
 
 
-def oracle(machine: Machine, said: Callable[[], bool] = lambda: True) -> Callable[[Copies], float | None]:
+def oracle(machine: Machine, goes_on: Callable[[], bool] = lambda: True) -> Callable[[Copies], float | None]:
     """Return a function that times mixtures on a machine.
 
-    `said` is called with each, and ends the study by returning False.
+    `goes_on` is called with each, and ends the study by returning False.
     """
 
-    def asked(copies: Copies) -> float | None:
-        if not said():
+    def measure(copies: Copies) -> float | None:
+        if not goes_on():
             raise Ended
         try:
             code, times = port_loops.loop_of(copies, counted=True)
@@ -82,28 +82,28 @@ def oracle(machine: Machine, said: Callable[[], bool] = lambda: True) -> Callabl
         loop = Loop(code=code, counter=port_loops.COUNTER, registers=(_ADDRESS,) * 16, content=_CONTENT)
         best = None
         for _ in range(_TRIES):
-            found = machine.measure(loop)
-            if not isinstance(found, Measurement):
+            result = machine.measure(loop)
+            if not isinstance(result, Measurement):
                 break
-            best = found.cycles if best is None else min(best, found.cycles)
-            if found.spread <= _STEADY * found.cycles:
+            best = result.cycles if best is None else min(best, result.cycles)
+            if result.spread <= _STEADY * result.cycles:
                 break
         return None if best is None else best / times
 
-    return asked
+    return measure
 
 
 class Ended(Exception):
     """There is no more time; what was measured is kept."""
 
 
-def port_cycles_of_a_slot(relative: MachineModel, known: Relative) -> int:
+def port_cycles_of_a_slot(relative: MachineModel, related: Relative) -> int:
     """Return the most port cycles for which an issue slot stands in a model.
 
     Two for a load or store and what goes with it, more where µops keep their port for two cycles.
     """
     most = 2
-    for key, usage in known.usages.items():
+    for key, usage in related.usages.items():
         form = relative.lookup(key, frozenset())
         if form is not None and form.retire_slots:
             most = max(most, -(-sum(n for _, n in usage) // form.retire_slots))
@@ -124,14 +124,14 @@ def find(
     `ports` and `issue_width` are the core's, 0 for as many as the relative has. Raises ValueError, OSError and Ended.
     """
     wanted = list(dict.fromkeys([*blockers(core, relative), *forms]))
-    known = Relative.of(relative, wanted)
+    related = Relative.of(relative, wanted)
     return study(
         wanted,
         ask,
-        known,
+        related,
         ports=ports or len(relative.ports),
         issue_width=issue_width or int(relative.parameters["issue_width"]),
-        fused=port_cycles_of_a_slot(relative, known),
+        fused=port_cycles_of_a_slot(relative, related),
         path=path,
     )
 
@@ -146,16 +146,16 @@ def uops_text(uops: Uops) -> str:
     return " + ".join(f"{n}*{ports}" if n > 1 else ports for ports, n in uops) or "none"
 
 
-def surely_different(found: FormPorts, form: Form | None, ports: Sequence[str]) -> bool:
+def surely_different(inferred: FormPorts, form: Form | None, ports: Sequence[str]) -> bool:
     """Return True if a model should have other µops than its relative.
 
     That is so if nothing else explains the figures in as few µops, and all ports have names in the relative.
     """
-    if found.how != "measured" or not found.uops:
+    if inferred.how != "measured" or not inferred.uops:
         return False
-    if any(p not in ports for names, _ in found.uops for p in names.split(",")):
+    if any(p not in ports for names, _ in inferred.uops for p in names.split(",")):
         return False
     if form is None:
         return True
     # One that keeps its port for two cycles looks like two µops.
-    return not form.attributes.get("hold") and sorted(found.uops) != sorted(of_relative(form))
+    return not form.attributes.get("hold") and sorted(inferred.uops) != sorted(of_relative(form))

@@ -36,12 +36,12 @@ def probe(bench: Bench, probes: tuple[Probe, ...] = PROBES) -> Iterator[tuple[st
     for one in probes:
         bench.tries, bench.worst = tries, 0.0
         try:
-            found = one(bench)
+            findings = one(bench)
         except NotMeasured as e:
-            found = [unknown(f"note:{one.__name__.replace('_', ' ')}", str(e))]
+            findings = [unknown(f"note:{one.__name__.replace('_', ' ')}", str(e))]
         if bench.worst > _SPREAD:
-            found = [replace(f, repeats=False) for f in found]
-        yield one.__name__, found
+            findings = [replace(f, repeats=False) for f in findings]
+        yield one.__name__, findings
 
 
 Verdict = Literal["agrees", "differs", "unsure", "against", "unknown", "note"]
@@ -67,16 +67,16 @@ def compare(findings: list[Finding], model: MachineModel, name: str = "") -> lis
     """
     compared = []
     for finding in findings:
-        known = known_of(finding.name, model)
+        expected = known_of(finding.name, model)
         if finding.value is None:
             verdict: Verdict = "unknown"
-        elif known is None:
+        elif expected is None:
             verdict = "note"
-        elif finding.agrees(known):
+        elif finding.agrees(expected):
             verdict = "agrees"
         else:
             verdict = "differs" if finding.repeats else "unsure"
-        compared.append(Compared(finding=finding, known=known, verdict=verdict, probe=name))
+        compared.append(Compared(finding=finding, known=expected, verdict=verdict, probe=name))
     return compared
 
 
@@ -107,7 +107,7 @@ def _is_same(first: Compared, second: Compared | None) -> bool:
     return first.finding.agrees(second.finding.value) or second.finding.agrees(first.finding.value)
 
 
-# --- what models say --------------------------------------------------------------------------------------------------
+# --- values in models -------------------------------------------------------------------------------------------------
 
 _FUSING = {
     name: f"{name.upper()}_RM64{'' if name in ('inc', 'dec') else '_R64'}/r"
@@ -123,9 +123,9 @@ def known_of(name: str, model: MachineModel) -> Any:
         return jump in jumps_of(operation, model) if jump else None
     value = model.parameters.get(parameter)
     if parameter == "rs" and model.parameters.get("schedulers"):
-        return None  # what is seen is one of several
+        return None  # the measured one is one of several
     if value is None or not key:
-        # A table says yes to a question by what is in it.
+        # A table confirms a parameter by its contents.
         return bool(value) if hasattr(value, "items") else value
     return value.get(key) if hasattr(value, "get") else None
 
@@ -153,7 +153,7 @@ def changed_parameters(compared: list[Compared], model: MachineModel) -> dict[st
         if key:
             changes[parameter] = {**now, key: each_compared.finding.value}
         elif table and not each_compared.known:
-            # The parts are findings of their own, and say what they are beside this one.
+            # The parts are findings of their own, with comparisons of their own.
             changes[parameter] = {
                 c.finding.name.partition(".")[2]: c.finding.value
                 for c in compared
@@ -168,7 +168,7 @@ def changed_parameters(compared: list[Compared], model: MachineModel) -> dict[st
 
 def changed_fusion(compared: list[Compared], model: MachineModel) -> tuple[dict[str, tuple[str, ...]], list[str]]:
     """Return macro-fusion classes with other jumps than the model's, and messages on findings that fit none."""
-    found: dict[str, dict[str, set[str]]] = {}
+    fusing: dict[str, dict[str, set[str]]] = {}
     strange = []
     for each_compared in compared:
         parts = each_compared.finding.name.split(".")
@@ -179,17 +179,17 @@ def changed_fusion(compared: list[Compared], model: MachineModel) -> tuple[dict[
         if not name:
             strange.append(f"{operation} fuses with {jump}")
             continue
-        found.setdefault(name, {}).setdefault(operation, set()).add(jump)
+        fusing.setdefault(name, {}).setdefault(operation, set()).add(jump)
     changes = {}
-    asked: dict[str, set[str]] = {}
+    tested: dict[str, set[str]] = {}
     for c in compared:
         parts = c.finding.name.split(".")
         if parts[0] == "macro_fusion" and len(parts) == 3 and (name := fusion_class(parts[1], model)):
-            asked.setdefault(name, set()).add(parts[1])
-    for name, by_operation in found.items():
-        wrong = [by_operation.get(o, set()) for o in asked[name]]
+            tested.setdefault(name, set()).add(parts[1])
+    for name, by_operation in fusing.items():
+        wrong = [by_operation.get(o, set()) for o in tested[name]]
         if any(w != wrong[0] for w in wrong):
-            # One class is one set of jumps: what only some of its instructions do has no place there.
+            # A class is one set of jumps, so it cannot describe a property of only some of its instructions.
             strange += [f"{o} differs from {name} with {' '.join(sorted(w))}" for o, w in by_operation.items()]
             continue
         jumps = set(model.macro_fusion[name]) ^ wrong[0]

@@ -209,22 +209,22 @@ def _elimination(bench: Bench, name: str, there: str, back: str, link: str, link
 
 def move_elimination(bench: Bench) -> list[Finding]:
     multiply = "imulq %rsi, %rax"
-    found = [_elimination(bench, "move_elim_gpr", "movq %rax, %rbx", "movq %rbx, %rax", multiply)]
+    findings = [_elimination(bench, "move_elim_gpr", "movq %rax, %rbx", "movq %rbx, %rax", multiply)]
     if bench.runs("vpaddd %xmm1, %xmm0, %xmm0"):
         vector = "vmulpd %xmm1, %xmm0, %xmm0"
         moves = ("vmovaps %xmm0, %xmm2", "vmovaps %xmm2, %xmm0")
     else:
         vector, moves = "mulpd %xmm1, %xmm0", ("movaps %xmm0, %xmm2", "movaps %xmm2, %xmm0")
-    found.append(_elimination(bench, "move_elim_simd", *moves, vector))
+    findings.append(_elimination(bench, "move_elim_simd", *moves, vector))
     cycles = bench.cycles([repeated(t, 8) for t in ("movq %rax, %rax", "movl %eax, %eax", "movzbl %al, %eax")])
-    found.append(
+    findings.append(
         note(
             "moves to itself",
             "cycles of each in a chain",
             ", ".join(f"{t} {c / 8:.2f}" for t, c in zip(("mov 64", "mov 32", "movzbl"), cycles, strict=True)),
         )
     )
-    return found
+    return findings
 
 
 def idioms(bench: Bench) -> list[Finding]:
@@ -258,9 +258,9 @@ def constants(bench: Bench) -> list[Finding]:
     cycles = bench.cycles([repeated(text, 4) for text in texts.values()])
     seen = dict(zip(texts, (c / 4 for c in cycles), strict=True))
     text = ", ".join(f"{name} {c:.2f}" for name, c in seen.items())
-    found = [note("constants", "cycles of each in a chain of four", text)]
+    findings = [note("constants", "cycles of each in a chain of four", text)]
     if seen["add $5"] > 0.9:
-        return found
+        return findings
     users = {
         "and": "andq %rsi, %rax",
         "lea": "leaq (%rax,%rsi), %rax",
@@ -273,8 +273,8 @@ def constants(bench: Bench) -> list[Finding]:
     alone = bench.cycles([repeated(text, 4) for text in users.values()])
     behind = bench.cycles([repeated(f"addq $5, %rax\n{text}", 4) for text in users.values()])
     text = ", ".join(f"{u} {(b - a) / 4:.2f}" for u, a, b in zip(users, alone, behind, strict=True))
-    found.append(note("constants cost", "cycles by which `add $5` before it makes a link of a chain longer", text))
-    return found
+    findings.append(note("constants cost", "cycles by which `add $5` before it makes a link of a chain longer", text))
+    return findings
 
 
 # --- wrong predictions ------------------------------------------------------------------------------------------------

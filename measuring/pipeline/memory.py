@@ -1,4 +1,4 @@
-"""Loads and stores: how many a cycle, how long they take, what crosses lines, and what goes from stores to loads."""
+"""Loads and stores: throughput, latency, line crossing, and forwarding from stores to loads."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ def _each(cycles: float, count: int) -> float:
 
 def loads(bench: Bench) -> list[Finding]:
     """Measure loads per cycle: twelve that follow each other in memory, and twelve from different lines."""
-    found = []
+    findings = []
     for kind in _classes(bench):
         size = _BYTES[kind]
         near, far = bench.cycles(
             ["\n".join(_load(kind, step * n, n) for n in range(12)) for step in (size, max(64, size))]
         )
         text = f"a cycle, one behind the other; {_each(far, 12)} in different lines ({listed([near, far])} for 12)"
-        found.append(note(f"loads {kind}", _each(near, 12), text))
-    return found
+        findings.append(note(f"loads {kind}", _each(near, 12), text))
+    return findings
 
 
 def stores(bench: Bench) -> list[Finding]:
-    found = []
+    findings = []
     for kind in _classes(bench):
         size = _BYTES[kind]
         count = 12 if size < 64 else 6
@@ -67,8 +67,8 @@ def stores(bench: Bench) -> list[Finding]:
         text = (
             f"a cycle, one behind the other; {_each(far, count)} to different lines ({listed([near, far])} for {count})"
         )
-        found.append(note(f"stores {kind}", _each(near, count), text))
-    return found
+        findings.append(note(f"stores {kind}", _each(near, count), text))
+    return findings
 
 
 def banks(bench: Bench) -> list[Finding]:
@@ -86,11 +86,11 @@ def banks(bench: Bench) -> list[Finding]:
     groups = ((0, 8, 16), (0, 0, 0), (0, 0, 8), (0, 64, 128), (0, 64, 8), (0, 16, 32), (0, 4, 64), (0, 4096, 8192))
     cycles = bench.cycles(["\n".join(_load("gpr", p, n) for n, p in enumerate(group)) for group in groups])
     seen = ", ".join(f"{'/'.join(map(str, g))}: {c:.2f}" for g, c in zip(groups, cycles, strict=True))
-    found = [note("banks", "cycles of three loads of eight bytes by their offsets", seen)]
+    findings = [note("banks", "cycles of three loads of eight bytes by their offsets", seen)]
     if most < 2:
-        return [unknown("bank_bytes", f"{most} load a cycle"), *found]
+        return [unknown("bank_bytes", f"{most} load a cycle"), *findings]
     steps = (0, 1, 2, 4, 8, 16, 32)
-    # Twice, so that what the loop itself needs is not in the way.
+    # Twice, so that the loop's own instructions do not interfere.
     texts = [
         "\n".join(load(64 * n + (step if n % most == most - 1 else 0), n) for n in range(2 * most)) for step in steps
     ]
@@ -99,12 +99,12 @@ def banks(bench: Bench) -> list[Finding]:
         f"{s}: {c / 2:.2f}" for s, c in zip(steps, cycles, strict=True)
     )
     if cycles[0] < 2.3:
-        return [number("bank_bytes", 0, f"{text} cycles"), *found]
+        return [number("bank_bytes", 0, f"{text} cycles"), *findings]
     apart = [s for s, c in zip(steps, cycles, strict=True) if c < 2.3]
     if not apart:
-        return [unknown("bank_bytes", f"{text} cycles: hindered at any place"), *found]
+        return [unknown("bank_bytes", f"{text} cycles: hindered at any place"), *findings]
     loads = number("bank_loads", 2 * most / cycles[0], f"{text} cycles")
-    return [number("bank_bytes", min(apart), f"{text} cycles"), loads, *found]
+    return [number("bank_bytes", min(apart), f"{text} cycles"), loads, *findings]
 
 
 def store_commit(bench: Bench) -> list[Finding]:
@@ -160,7 +160,7 @@ def load_latency(bench: Bench) -> list[Finding]:
         )
     )
     text = f"chain of loads: {simple:.2f} cycles each, {indexed:.2f} with an index"
-    found = [number("load_latency.gpr", indexed, text), flag("fast_pointer_chasing", indexed - simple > 0.5, text)]
+    findings = [number("load_latency.gpr", indexed, text), flag("fast_pointer_chasing", indexed - simple > 0.5, text)]
     for kind in _classes(bench)[1:]:
         back = _VECTOR_TO_WORD[kind]
         there = back.split()[0] + " %rsi, %xmm0"
@@ -169,27 +169,27 @@ def load_latency(bench: Bench) -> list[Finding]:
         whole = bench.one(chain, {"rbx": 0}, PAGES) / 6
         value = whole - both / 2
         text = f"load and move to a general-purpose register {whole:.2f} cycles, move there and back {both:.2f}"
-        found.append(number(f"load_latency.{kind}", value, text, whole - both + 0.5, whole - 0.5))
-    return found
+        findings.append(number(f"load_latency.{kind}", value, text, whole - both + 0.5, whole - 0.5))
+    return findings
 
 
 def line_crossing(bench: Bench) -> list[Finding]:
     """Measure a load that crosses a line beside others, against as many loads within lines."""
     inside, across = bench.cycles(["\n".join(_load("gpr", place + 64 * n, n) for n in range(6)) for place in (0, 60)])
-    # As many loads to different lines are what two accesses for each would be: banks hinder both alike.
+    # As many loads from different lines cost as much as two accesses for each: bank conflicts affect both alike.
     twice = bench.one("\n".join(_load("gpr", 64 * n, n) for n in range(12)))
     text = f"six loads: {inside:.2f} cycles in six lines, {across:.2f} across their ends; twelve in lines {twice:.2f}"
     extra = (across - inside) / (twice - inside) if twice > inside else 0
     if extra < 0.1:
         return [unknown("line_crossing_cycles", f"{text}: no cost is seen")]
-    found = [number("line_crossing_cycles", extra, text, math.floor(extra + 0.1), math.ceil(extra - 0.1))]
+    findings = [number("line_crossing_cycles", extra, text, math.floor(extra + 0.1), math.ceil(extra - 0.1))]
     offsets = (12, 28, 60)
     cycles = bench.cycles(["\n".join(_load("gpr", p + 64 * n, n) for n in range(6)) for p in offsets])
     text = "six loads across " + ", ".join(f"{p + 4}: {c:.2f}" for p, c in zip(offsets, cycles, strict=True))
     slow = [p + 4 for p, c in zip(offsets, cycles, strict=True) if c > inside + 0.5 * (across - inside)]
     if extra > 0.4 and slow:
-        found.append(number("line_bytes", min(slow), f"{text} cycles, {inside:.2f} aligned"))
-    return found
+        findings.append(number("line_bytes", min(slow), f"{text} cycles, {inside:.2f} aligned"))
+    return findings
 
 
 # --- from stores to loads ---------------------------------------------------------------------------------------------
@@ -215,15 +215,15 @@ def forwarding(bench: Bench) -> list[Finding]:
     cycles = [c / 4 for c in bench.cycles([repeated(t, 4) for t in texts.values()], {"rcx": 0})]
     seen = dict(zip(texts, cycles, strict=True))
     text = "store and load of the same place, cycles in a chain: " + ", ".join(f"{n} {c:.2f}" for n, c in seen.items())
-    # Through memory it takes four cycles on any core; what the renamer hands on, the instruction's own at most.
+    # Through memory it takes four cycles on any core; through the renamer, the instruction's own at most.
     slowest = max(seen[n] for n in ("8 bytes", "with an index", "2 bytes"))
-    found = []
+    findings = []
     if slowest < 3:
-        found.append(unknown("store_forward.gpr", f"{text}: all is renamed"))
+        findings.append(unknown("store_forward.gpr", f"{text}: all is renamed"))
     else:
-        found.append(number("store_forward.gpr", slowest, text, slowest - 0.6, slowest + 0.6))
+        findings.append(number("store_forward.gpr", slowest, text, slowest - 0.6, slowest + 0.6))
     renamed = seen["8 bytes"] < 2 < slowest
-    found.append(flag("memory_renaming", renamed, text))
+    findings.append(flag("memory_renaming", renamed, text))
     if renamed:
         for key, name, most in (
             ("indexed", "with an index", 2),
@@ -231,21 +231,21 @@ def forwarding(bench: Bench) -> list[Finding]:
             ("computing", "8 bytes, added", 3),
             ("register_updates", "addq %rax, (m)", 3),
         ):
-            found.append(flag(f"memory_renaming.{key}", seen[name] < most, f"{name}: {seen[name]:.2f} cycles"))
+            findings.append(flag(f"memory_renaming.{key}", seen[name] < most, f"{name}: {seen[name]:.2f} cycles"))
     for kind in _classes(bench)[1:]:
         name, register = _MOVE[kind], _register(kind, 0)
         there = f"{name} {register}, (%rsi)\n{name} (%rsi), {register}"
         link = "mulps %xmm1, %xmm0" if kind == "xmm" else f"vmulps %{kind}1, %{kind}0, %{kind}0"
         alone, linked, bare = (c / 4 for c in bench.cycles([repeated(t, 4) for t in (link, f"{link}\n{there}", there)]))
-        # What loops hand on through memory they have computed. Without anything between, a store and a load take longer
-        # on some cores (Golden Cove: 7.3 cycles instead of 5).
+        # Loops compute the values that they pass through memory. Without a computation between, a store and a load
+        # take longer on some cores (Golden Cove: 7.3 cycles instead of 5).
         each = linked - alone
         text = (
             f"multiplication, store and load of {_BYTES[kind]} bytes: {linked:.2f} cycles in a chain, "
             f"{alone:.2f} of them multiplying; store and load alone {bare:.2f}"
         )
-        found.append(number(f"store_forward.{kind}", each, text, each - 0.6, each + 0.6))
-    return found
+        findings.append(number(f"store_forward.{kind}", each, text, each - 0.6, each + 0.6))
+    return findings
 
 
 def blocked_forwarding(bench: Bench) -> list[Finding]:
@@ -273,7 +273,7 @@ def blocked_forwarding(bench: Bench) -> list[Finding]:
             strict=True,
         )
     )
-    whole = max(whole, narrow)  # the renamer hands on what it can
+    whole = max(whole, narrow)  # the renamer forwards it where possible
     text = (
         f"load of 8 bytes behind a store of 8: {whole:.2f} cycles in a chain; of two stores of 4: {halves:.2f}; of one "
         f"to its lower half: {lower:.2f}, to its upper: {upper:.2f}; of data not from the load, one to its lower half: "

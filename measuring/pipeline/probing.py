@@ -47,13 +47,13 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     repeats: bool = True
     """True if repeated measurements of its figures agree."""
 
-    def agrees(self, known: Any) -> bool:
+    def agrees(self, expected: Any) -> bool:
         """Return True if a model's value is compatible with the finding."""
         if self.value is None:
             return True
-        if isinstance(self.value, (bool, str)) or isinstance(known, (bool, str)) or known is None:
-            return bool(known == self.value)
-        return bool(self.least <= known <= self.most)
+        if isinstance(self.value, (bool, str)) or isinstance(expected, (bool, str)) or expected is None:
+            return bool(expected == self.value)
+        return bool(self.least <= expected <= self.most)
 
 
 def number(name: str, value: float, text: str, least: float | None = None, most: float | None = None) -> Finding:
@@ -135,16 +135,16 @@ class Bench:
         missing = {name: one for name, one in zip(names, loops, strict=True) if name not in self.known}
         if missing:
             with Log(self.keep) as log:
-                for name, found in self._repeat(missing):
-                    self.known[name] = found
+                for name, result in self._repeat(missing):
+                    self.known[name] = result
                     self.measured += 1
-                    # What was too much for a busy machine may go well the next time.
-                    if not (isinstance(found, Failure) and found.kind in ("timeout", "harness", "killed")):
-                        log.add({"loop": name, **asdict(found)})
+                    # A loop that failed on a busy machine may succeed the next time.
+                    if not (isinstance(result, Failure) and result.kind in ("timeout", "harness", "killed")):
+                        log.add({"loop": name, **asdict(result)})
         for name in names:
-            found = self.known[name]
-            if isinstance(found, Measurement):
-                self.worst = max(self.worst, found.spread / max(found.cycles, 0.5))
+            result = self.known[name]
+            if isinstance(result, Measurement):
+                self.worst = max(self.worst, result.spread / max(result.cycles, 0.5))
         return [self.known[name] for name in names]
 
     def reaches(self, body: str, limit: float, pauses: int = 1, registers: Mapping[str, int] | None = None) -> bool:
@@ -164,12 +164,12 @@ class Bench:
                 for turn in range(first, (1 + pauses) * self.tries):
                     if turn and turn % self.tries == 0:
                         time.sleep(_PAUSE)
-                    found = next(iter(self.machine([one])))
+                    result = next(iter(self.machine([one])))
                     self.measured += 1
-                    if isinstance(found, Failure):
-                        raise NotMeasured(f"{found.kind}: {found.text}")
-                    if best is None or (_is_steady(found) and found.cycles < best.cycles):
-                        best = found
+                    if isinstance(result, Failure):
+                        raise NotMeasured(f"{result.kind}: {result.text}")
+                    if best is None or (_is_steady(result) and result.cycles < best.cycles):
+                        best = result
                     self.tried[name] = turn + 1
                     if best.cycles <= limit or best.spread == 0:
                         break
@@ -191,13 +191,13 @@ class Bench:
             open_ones = {name: loops[name] for name, f in seen.items() if not _settled(f, tries)}
             if not open_ones:
                 break
-            for name, found in zip(open_ones, self.machine(open_ones.values()), strict=True):
-                if isinstance(found, Failure):
-                    if turn == 0 or found.kind not in ("timeout", "harness", "killed"):
+            for name, result in zip(open_ones, self.machine(open_ones.values()), strict=True):
+                if isinstance(result, Failure):
+                    if turn == 0 or result.kind not in ("timeout", "harness", "killed"):
                         del seen[name]
-                        yield name, found
+                        yield name, result
                     continue
-                seen[name].append(found)
+                seen[name].append(result)
                 if _settled(seen[name], tries):
                     yield name, _lowest(seen[name])
         for name, figures in seen.items():
@@ -209,13 +209,13 @@ class Bench:
     ) -> list[float]:
         """Return the cycles a trip of loops of these bodies. Raises NotMeasured if one of them fails."""
         more = {} if content is None else {"content": content}
-        found = self.measure([loop(body, registers, **more) for body in bodies])
-        for one in found:
+        results = self.measure([loop(body, registers, **more) for body in bodies])
+        for one in results:
             if isinstance(one, Failure):
                 raise NotMeasured(f"{one.kind}: {one.text}")
             if not one.cycles > 0:
                 raise NotMeasured(f"a loop of {one.cycles:.2f} cycles a trip: the machine is too busy")
-        return [one.cycles for one in found if isinstance(one, Measurement)]
+        return [one.cycles for one in results if isinstance(one, Measurement)]
 
     def one(self, body: str, registers: Mapping[str, int] | None = None, content: int | None = None) -> float:
         return self.cycles([body], registers, content)[0]
@@ -226,7 +226,7 @@ class Bench:
 
 
 _PAUSE = 0.2
-"""Seconds, longer than what runs now and then runs at a time."""
+"""Seconds, longer than an occasional background task runs at a time."""
 _AGREE = 0.015
 """Relative difference of figures that repeat; and absolute, in cycles, for short loops."""
 

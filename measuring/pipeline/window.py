@@ -40,7 +40,7 @@ class _Chain:
         start = "vmovapd %xmm1, %xmm0" if self.vex else "movapd %xmm1, %xmm0"
         for links, with_avx, without in _CHAINS:
             link = with_avx if self.vex else without
-            # All links of one trip are needed by the next: the latency. Then anew in each trip: what the unit allows.
+            # The next trip needs all links of one trip, which gives the latency; new chains give the throughput.
             whole, alone = bench.cycles([repeated(link, links), f"{start}\n{repeated(link, links)}"])
             self.links, self.link, self.cycles = links, whole / links, whole
             self.text = f"{start}\n{repeated(link, links)}"
@@ -145,7 +145,7 @@ def reorder_buffer(bench: Bench) -> list[Finding]:
 
 def scheduler(bench: Bench) -> list[Finding]:
     chain = _Chain(bench)
-    # What can go to many ports, so that the fillers are gone soon once they may start.
+    # Fillers that can go to many ports, so that they leave soon once they may start.
     add = "vpor %xmm0, %xmm1, %xmm{}" if chain.vex else "por %xmm0, %xmm{}"
     filler = [add.format(2 + n) for n in range(12)]
     try:

@@ -13,7 +13,7 @@ Copies = Mapping[str, int]
 Oracle = Callable[[Copies], "float | None"]
 """Cycles that a loop with so many copies of each form takes, None where it cannot be run.
 
-What is behind it (the harness, a simulation, a bound) sees to it that no copy waits for another one's result.
+The harness, simulation or bound behind it ensures that no copy waits for another one's result.
 """
 
 

@@ -113,7 +113,7 @@ def _weight(form: str, kind: str, copies: int) -> float:
 
 def _shares(copies: Mapping[str, int]) -> dict[tuple[str, str], tuple[int, int]]:
     """Return the first register and the number of registers of each kind that each form writes."""
-    found = {}
+    shares = {}
     for kind, many in _MANY.items():
         weights = {form: _weight(form, kind, count) for form, count in copies.items()}
         first, left, total = 0, many, sum(weights.values())
@@ -121,9 +121,9 @@ def _shares(copies: Mapping[str, int]) -> dict[tuple[str, str], tuple[int, int]]
         for form, weight in sorted(weights.items(), key=lambda item: (item[1], item[0])):
             if weight:
                 share = max(1, min(left, round(left * weight / total)))
-                found[form, kind] = first % many, share
+                shares[form, kind] = first % many, share
                 first, left, total = first + share, max(1, left - share), total - weight
-    return found
+    return shares
 
 
 def copies_of(copies: Mapping[str, int]) -> list[iced.Instruction]:

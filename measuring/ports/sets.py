@@ -87,12 +87,12 @@ def _order(sizes: Sequence[int], shared: Mapping[tuple[int, int], tuple[int, int
     rest = list(range(len(sizes)))
     while rest:
 
-        def known(i: int) -> tuple[int, int, int, int]:
+        def constraints(i: int) -> tuple[int, int, int, int]:
             limits = [shared[min(i, j), max(i, j)] for j in order]
             loose = sum(most - least for least, most in limits)
             return loose, -sum(least > 0 for least, _ in limits), sizes[i], i
 
-        order.append(min(rest, key=known))
+        order.append(min(rest, key=constraints))
         rest.remove(order[-1])
     return order
 
@@ -120,20 +120,20 @@ def _choices(cells: Sequence[int], size: int, limits: Sequence[tuple[int, int, i
 
 def lowest(mask: int, count: int) -> int:
     """Return the mask of this many of its lowest bits."""
-    found = 0
+    result = 0
     for _ in range(count):
         bit = mask & -mask
-        found |= bit
+        result |= bit
         mask ^= bit
-    return found
+    return result
 
 
 def cells(masks: Iterable[int], ports: int) -> list[int]:
     """Return the ports that no set tells apart, as masks: each is in the same sets as the others of its cell."""
-    found = [(1 << ports) - 1]
+    groups = [(1 << ports) - 1]
     for mask in masks:
-        found = [part for c in found for part in (c & mask, c & ~mask) if part]
-    return found
+        groups = [part for c in groups for part in (c & mask, c & ~mask) if part]
+    return groups
 
 
 def kind(masks: Sequence[int], ports: int) -> tuple[int, ...]:
@@ -156,18 +156,18 @@ def aligned(masks: Sequence[int], other: Sequence[int | None], ports: int, names
         here = any(mask >> p & 1 for mask in masks)
         for q in range(max(ports, names)):
             differences = sum((a >> p & 1) != (b >> q & 1) for a, b in pairs)
-            # Of ways that are as good, the one in which no port that is seen has the name of one that is in none of
+            # Of equally good ways, take the one in which no port that is seen has the name of one that is in none of
             # its sets, and ports that are not seen are not the new ones; and which leaves ports their places.
             shares = any(a >> p & 1 and b >> q & 1 for a, b in pairs)
             strange = not shares and q < names if here else q >= names
             cost[p, q] = differences + 1e-3 * strange + 1e-6 * abs(p - q)
     rows, columns = linear_sum_assignment(cost)
-    found = [0] * ports
+    names_of_ports = [0] * ports
     for p, q in zip(rows, columns, strict=True):
-        found[int(p)] = int(q)
+        names_of_ports[int(p)] = int(q)
     # Ports that are new are numbered without gaps.
-    new = sorted(q for q in found if q >= names)
-    return [names + new.index(q) if q >= names else q for q in found]
+    new = sorted(q for q in names_of_ports if q >= names)
+    return [names + new.index(q) if q >= names else q for q in names_of_ports]
 
 
 def renamed(mask: int, names: Sequence[int]) -> int:
@@ -227,7 +227,7 @@ def usages(
 
     for count in range(most + 1):
         room, lack = [m for _, _, m in limits], [least for _, least, _ in limits]
-        found = list(dict.fromkeys(add(0, count, (), set())))
-        if found:
-            return found
+        smallest = list(dict.fromkeys(add(0, count, (), set())))
+        if smallest:
+            return smallest
     return []

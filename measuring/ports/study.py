@@ -117,7 +117,7 @@ class Relative(msgspec.Struct, frozen=True, kw_only=True):
     def of(cls, model: MachineModel, forms: Iterable[str]) -> Relative:
         """Return the data of a model, with the forms of these keys. Raises ModelError and ValueError."""
         bit = {name: 1 << n for n, name in enumerate(model.ports)}
-        found: dict[str, Usage] = {}
+        usage_by_form: dict[str, Usage] = {}
         slow = set()
         seen: Counter[Usage] = Counter()
         for key in dict.fromkeys([*model.forms(), *forms]):
@@ -127,7 +127,7 @@ class Relative(msgspec.Struct, frozen=True, kw_only=True):
                 continue
             hold = form.attributes.get("hold", 1)
             usage = usage_of((sum(bit[p] for p in ports.split(",")), n * hold) for ports, n in form.uops)
-            found[key] = usage
+            usage_by_form[key] = usage
             seen[usage] += 1
             if form.divider:
                 slow.add(key)
@@ -135,7 +135,7 @@ class Relative(msgspec.Struct, frozen=True, kw_only=True):
         common = [u for u, _ in sorted(seen.items(), key=lambda item: (-item[1], item[0]))]
         return cls(
             ports=model.ports,
-            usages={key: usage for key, usage in found.items() if key in wanted},
+            usages={key: usage for key, usage in usage_by_form.items() if key in wanted},
             slow=frozenset(slow & wanted),
             vocabulary=tuple(common),
         )
@@ -171,8 +171,8 @@ def study(
     if ports < 1 or issue_width < 1:
         raise ValueError(f"a core with {ports} ports that issues {issue_width} µops a cycle")
     forms = list(dict.fromkeys(forms))
-    known = relative if isinstance(relative, Relative) else Relative.of(relative, forms)
-    return _Study(forms, Experiments(oracle, path), known, ports, issue_width, fused, noise).run()
+    related = relative if isinstance(relative, Relative) else Relative.of(relative, forms)
+    return _Study(forms, Experiments(oracle, path), related, ports, issue_width, fused, noise).run()
 
 
 _REPRESENTATIVES = 2
@@ -180,14 +180,14 @@ _REPRESENTATIVES = 2
 _MOST_SETS = 28
 """Sets among which all pairs are measured."""
 _SYSTEMS = 24
-"""Systems of sets that are told apart at a time."""
+"""Systems of sets that are distinguished at a time."""
 _STEPS = 20_000
 _OTHERS = 8
-"""Other explanations of a form that are handed out."""
+"""Other explanations of a form that are returned."""
 _COMPARED = 40
-"""Explanations of a form that are told apart at a time."""
+"""Explanations of a form that are distinguished at a time."""
 _LONGEST = 40.0
-"""Cycles beyond which what a form leaves free cannot be told from noise."""
+"""Cycles beyond which the slots that a form leaves free cannot be told from noise."""
 
 
 class _Class:
@@ -265,9 +265,9 @@ class _Study:
             if not candidates:
                 break
         units = self._units(mappings)
-        found = [replace(mappings[form], unit=units.get(form, "")) for form in self.forms]
+        inferred = [replace(mappings[form], unit=units.get(form, "")) for form in self.forms]
         return Findings(
-            mappings=found,
+            mappings=inferred,
             sets=tuple(PortSet(self._names_of(c.mask), tuple(c.forms)) for c in self.classes),
             alike=tuple(
                 self._names_of(cell)
@@ -287,13 +287,13 @@ class _Study:
 
     def _choose_filler(self) -> str:
         """Choose a form of which as many run in a cycle as are issued, preferably one without ports."""
-        found = []
+        candidates = []
         for form, alone in self.alone.items():
             if self._same(alone, 1 / self.width):
                 usage = self.relative.usages.get(form)
                 rank = 0 if usage == () else 1 if usage is not None and total(usage) == 1 else 2
-                found.append((rank, -max((m.bit_count() for m, _ in usage or ()), default=0), form))
-        return min(found)[2] if found else ""
+                candidates.append((rank, -max((m.bit_count() for m, _ in usage or ()), default=0), form))
+        return min(candidates)[2] if candidates else ""
 
     def _slots(self, form: str) -> tuple[int, int]:
         """Return the fewest and the most issue slots of a form, from the slots that it leaves for the filler."""
@@ -334,7 +334,7 @@ class _Study:
         groups: dict[tuple[Usage | None, int], list[str]] = {}
         for form in self.forms:
             usage = self.relative.usages.get(form)
-            # What the relative lacks may be several µops: such forms come when it is known what else there is.
+            # Forms that the relative lacks may have several µops, so they come after the known sets.
             single = not self.relative.usages if usage is None else total(usage) == 1
             single = single or (self._stands_in(usage) and self._slots(form) == (1, 1))
             size = self._size(form)
@@ -344,7 +344,7 @@ class _Study:
         for (usage, _), members in groups.items():
             of_one = [form for form in members if self._slots(form)[0] == 1]
             chosen += of_one[: _REPRESENTATIVES if usage is not None else _MOST_SETS]
-        # The smallest sets tell most of the others.
+        # The smallest sets tell most about the others.
         return sorted(chosen, key=lambda f: (self._size(f), self.forms.index(f)))
 
     def _stands_in(self, usage: Usage | None) -> bool:
@@ -404,7 +404,7 @@ class _Study:
                 less += [k] * (mine[1] < its[0])
                 more += [k] * (mine[0] > its[1])
             if less:
-                # It conflicts with more than a set of its size does that it cannot be told from: more than one µop.
+                # It conflicts with more sets than a single µop of its size would, so it has more than one.
                 other = self.classes[less[0]].blocker
                 self.rejected[form] = f"{form} is no single µop: it is in the way of {other} as well"
                 return
@@ -423,8 +423,8 @@ class _Study:
         """Find the system of sets, and name its ports."""
         self.classes.sort(key=lambda c: (c.size, self.forms.index(c.blocker)))
         while self.classes:
-            found, complete = self._consistent(self.classes)
-            if found:
+            solutions, complete = self._consistent(self.classes)
+            if solutions:
                 break
             self._drop_one(complete)
         else:
@@ -436,7 +436,7 @@ class _Study:
             return sum((a ^ b).bit_count() for a, b in zip(masks, others, strict=True) if b is not None)
 
         named = []
-        for masks in found:
+        for masks in solutions:
             names = aligned(masks, others, self.ports, len(self.relative.ports))
             named.append([renamed(m, names) for m in masks])
 
@@ -510,31 +510,31 @@ class _Study:
                     if all(n in settled for n, _ in copies)
                 )
 
-            found: dict[tuple[int, ...], tuple[int, ...]] = {}
+            systems_by_kind: dict[tuple[int, ...], tuple[int, ...]] = {}
             complete = True
             first = [self._relatives(c) for c in classes]
             if self._possible(first, sizes, shared) and agrees([m or 0 for m in first], frozenset(range(len(first)))):
                 used = sorted({p for m in first if m for p in range(self.bits) if m >> p & 1})
                 if len(used) <= self.ports:
                     narrow = tuple(sum(1 << used.index(p) for p in used if (m or 0) >> p & 1) for m in first)
-                    found[kind(narrow, self.ports)] = narrow
+                    systems_by_kind[kind(narrow, self.ports)] = narrow
             try:
                 for masks in systems(sizes, shared, self.ports, agrees, _STEPS):
-                    found.setdefault(kind(masks, self.ports), masks)
-                    if len(found) > _SYSTEMS:
+                    systems_by_kind.setdefault(kind(masks, self.ports), masks)
+                    if len(systems_by_kind) > _SYSTEMS:
                         complete = False
                         break
             except TooMany:
                 complete = False
-            several = list(found.values())
+            several = list(systems_by_kind.values())
             if len(several) < 2 or not ask:
                 return several, complete
             copies = self._telling(several, sizes, {c for c, _ in mixed})
             if copies is None:
                 return several, complete
-            asked = tuple((classes[n].blocker, k) for n, k in copies)
-            measured = self.experiments.cycles(dict(asked))
-            self.mixed.append((asked, self._mixture(several[0], copies) if measured is None else measured))
+            mixture = tuple((classes[n].blocker, k) for n, k in copies)
+            measured = self.experiments.cycles(dict(mixture))
+            self.mixed.append((mixture, self._mixture(several[0], copies) if measured is None else measured))
             if measured is None:
                 return several, False
 
@@ -559,14 +559,14 @@ class _Study:
         return max(cycles([(masks[n], k) for n, k in copies], self.bits), sum(k for _, k in copies) / self.width)
 
     def _telling(
-        self, several: Sequence[Sequence[int]], sizes: Sequence[int], asked: set[tuple[tuple[int, int], ...]]
+        self, several: Sequence[Sequence[int]], sizes: Sequence[int], measured: set[tuple[tuple[int, int], ...]]
     ) -> tuple[tuple[int, int], ...] | None:
         """Return the mixture of three blockers that tells most of some systems apart, None if none does."""
         best: tuple[int, int] = (1, 0)
         chosen = None
         for three in combinations(range(len(sizes)), 3):
             copies = tuple((n, sizes[n]) for n in three)
-            if copies in asked:
+            if copies in measured:
                 continue
             levels = self._levels(self._mixture(masks, copies) for masks in several)
             rank = (levels, -sum(k for _, k in copies))
@@ -628,23 +628,23 @@ class _Study:
 
     def _promoted(self, mappings: Mapping[str, FormPorts], tried: set[str]) -> list[str]:
         """Return the first form of each new set, to be used as blockers."""
-        known = {c.mask for c in self.classes}
-        found: dict[object, str] = {}
+        masks = {c.mask for c in self.classes}
+        first_forms: dict[object, str] = {}
         for form, m in mappings.items():
             if form in tried or not self._size(form) or self._slots(form)[0] != 1:
                 continue
             if m.how == "contradiction":
                 continue
-            if sum(n for _, n in m.uops) == 1 and self._mask(m.uops[0][0]) not in known:
-                found.setdefault(m.uops, form)
+            if sum(n for _, n in m.uops) == 1 and self._mask(m.uops[0][0]) not in masks:
+                first_forms.setdefault(m.uops, form)
             elif not m.uops and self._size(form):
-                found.setdefault(("", self._size(form)), form)
-        return list(found.values())[:6]
+                first_forms.setdefault(("", self._size(form)), form)
+        return list(first_forms.values())[:6]
 
     def _units(self, mappings: Mapping[str, FormPorts]) -> dict[str, str]:
         """Return the first form that keeps the same unit, by form: two such forms wait for each other."""
         first: list[str] = []
-        found = {}
+        units = {}
         for form, m in mappings.items():
             if m.how in ("unmeasured", "contradiction") or m.throughput is None:
                 continue
@@ -658,12 +658,12 @@ class _Study:
                 separate = max(m.throughput, copies[other] * self.alone[other])
                 together = m.throughput + copies[other] * self.alone[other]
                 if beside is not None and abs(beside - together) < abs(beside - separate):
-                    found[form] = other
+                    units[form] = other
                     break
             else:
                 first.append(form)
-                found[form] = form
-        return found
+                units[form] = form
+        return units
 
 
 _Mixed = tuple[tuple[tuple[int, int], ...], float]
@@ -681,7 +681,7 @@ class _Beside:
         self.alone = study.alone[form]
         self.slots = study._slots(form)
         self.there = study.relative.usages.get(form)
-        # With the sets that forms of one µop have here that have the relative's sets there.
+        # Each of the relative's sets becomes the set that its forms of one µop have here.
         self.expected = self.there and usage_of((study.moved.get(mask, mask), n) for mask, n in self.there)
         self.masks = [c.mask for c in study.classes]
         slack = study.noise.of(self.alone)
@@ -706,11 +706,11 @@ class _Beside:
             self.notes.append("counts of its µops on sets of ports contradict each other")
             return self._contradiction()
         for _ in range(6):
-            found, how, others = self._fit()
-            if found is None:
+            usage, how, others = self._fit()
+            if usage is None:
                 self.notes.append("no µops on the known ports take these times")
                 return self._contradiction()
-            chosen = found
+            chosen = usage
             if not others or not self._tell([chosen, *others[:_COMPARED]]):
                 break
         if others:
@@ -907,8 +907,8 @@ class _Beside:
                 continue
             chosen = min(candidates, key=lambda u: (self._splits(u), total(u), self._strange(u), self._distance(u), u))
             others = sorted((u for u in smallest if u != chosen), key=lambda u: (self._strange(u), u))
-            known = not self._splits(chosen) and not self._unseen(chosen) and not slower
-            if known and all(total(u) == total(chosen) and self._strange(u) > 0 for u in others):
+            is_measured = not self._splits(chosen) and not self._unseen(chosen) and not slower
+            if is_measured and all(total(u) == total(chosen) and self._strange(u) > 0 for u in others):
                 return chosen, "measured", others
             return chosen, "relative" if own else "smallest", others
         return None, "contradiction", []
@@ -967,22 +967,22 @@ class _Beside:
             masks.update(dict.fromkeys(a | b for a, b in combinations(self.masks, 2)))
             for cell in cells(self.masks, study.bits):
                 masks.update(dict.fromkeys(lowest(cell, n + 1) for n in range(cell.bit_count())))
-        # Of sets that no count tells apart, and as large as each other, one: the relative's if there is one.
-        found: dict[tuple[object, ...], int] = {}
+        # One of several equally large sets with the same counts is enough: the relative's if there is one.
+        pool: dict[tuple[object, ...], int] = {}
         for mask in masks:
             within = tuple(n for n, m in enumerate(self.masks) if not mask & ~m)
             if any(self.most[n] <= 0 for n in within):
                 continue
             key = (within, tuple((mask & m).bit_count() for m in self.masks), mask.bit_count())
-            found.setdefault(key, mask)
-        return list(found.values())
+            pool.setdefault(key, mask)
+        return list(pool.values())
 
     def _tell(self, several: Sequence[Usage]) -> bool:
         """Measure beside the blockers that tell explanations apart; False if there are none."""
         study = self.study
         best: tuple[int, int] = (1, 0)
         chosen: tuple[list[tuple[int, int]], int] | None = None
-        asked = {test.blockers for test in self.tests}
+        measured = {test.blockers for test in self.tests}
         for count in (1, 2, 3):
             for group in combinations(range(len(self.masks)), count):
                 union = 0
@@ -994,11 +994,11 @@ class _Beside:
                 ):
                     continue
                 busy = self._scale(size, 2)
-                # Less of what the form itself keeps busy: what it does besides shows where nothing else waits more.
+                # With fewer copies where the form itself keeps ports busy, its other work shows.
                 plain = self._saturating(group, busy)
                 less = [(n, k - 2 * self.least[n]) for n, k in plain]
                 for blockers in (plain, less) if any(self.least[n] for n in group) else (plain,):
-                    if tuple(blockers) in asked or any(k < 1 for _, k in blockers):
+                    if tuple(blockers) in measured or any(k < 1 for _, k in blockers):
                         continue
                     test = _Test(tuple(blockers), 2, 0.0)
                     levels = study._levels(max(self._time(u, test), 2 * self.alone) for u in several)

@@ -78,7 +78,7 @@ SOURCES = {
     "predecessor": ("predecessor", "forms of another model, on this core's ports"),
     "derive": ("derive", "forms that behave like one that is in the model"),
 }
-"""Name of the source, as in [sources] of a model: (module, what it is)."""
+"""Name of the source, as in [sources] of a model: (module, description)."""
 
 
 def importer(source: str) -> Importer:

@@ -46,9 +46,9 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     replaces_fusion: bool = False
     """True if `fusion` replaces the model's classes."""
     finish: Callable[[Forms], int] | None = None
-    """Completes the merged forms of the file, and returns how many it changed."""
+    """The function that completes the merged forms of the file and returns the number of changed ones."""
     header: Callable[[str], str] | None = None
-    """Changes the part of the file above its forms, which is kept otherwise."""
+    """The function that changes the part of the file above its forms, which is kept otherwise."""
 
 
 class Malformed:
@@ -67,7 +67,7 @@ class Malformed:
 
 
 MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError)
-"""Errors that a malformed record leads to."""
+"""Errors that a malformed record causes."""
 
 # --- options ---------------------------------------------------------------------------------------------------------
 
@@ -192,7 +192,7 @@ def reduced(entries: Mapping[Conditions, Entry]) -> Entries:
 
 
 def differences(forms: Forms, inherited: Forms, source: str) -> Forms:
-    """Return what a model must state so that, with what it inherits, its forms are exactly the given ones.
+    """Return the entries with which a model that inherits others has exactly the given forms.
 
     A form with the same figures is left out if they come from the same source, else it only states its source.
     """
@@ -210,7 +210,7 @@ def differences(forms: Forms, inherited: Forms, source: str) -> Forms:
                 changed[conditions] = fields
                 continue
             difference = {k: v for k, v in fields.items() if k != "source" and parent.get(k, DEFAULTS[k]) != v}
-            # Fields that only the parent has go back to what holds with fewer conditions.
+            # Fields that only the parent has fall back to the entry with fewer conditions.
             below = resolved({c: f for c, f in entries.items() if c != conditions}, conditions)
             for k, v in parent.items():
                 if k not in fields and k != "source" and v != (value := below.get(k, DEFAULTS[k])):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from incc.models.importers.common import Entries
 
     EntriesOf = Callable[[str], Mapping[Conditions, Entry]]
-    """Returns the entries of a form in the model, or nothing."""
+    """A function that returns the entries of a form in the model, or nothing."""
 
 # Instructions whose VEX form does not name the element size.
 _UNSIZED = re.compile(r"^(VPAND|VPANDN|VPOR|VPXOR|VMOVDQA|VMOVDQU)(8|16|32|64|D|Q)(?=_)")

@@ -91,7 +91,7 @@ def import_forms(request: Request) -> Imported:
     parameters = chain[0].data.get("parameters", {})
     imported = import_model(options.cpu, options.ports, measured_here, parameters, request.search_path)
     if not options.fill and inherited:
-        # The inherited model is not known to resemble this core: state what differs from it.
+        # The inherited model need not resemble this core, so all differences are stated.
         imported = replace(imported, forms=differences(imported.forms, inherited, own_source))
     fusion = {} if inherited else imported.fusion
     return replace(imported, fusion=fusion, replaces_fusion=True, prefers=not options.fill)

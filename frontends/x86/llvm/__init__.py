@@ -1,1 +1,1 @@
-"""LLVM's view of x86: how it reads text, prints instructions, and describes their effects."""
+"""LLVM's view of x86: its reading of text, its printing of instructions, and their effects in its descriptions."""

@@ -1,4 +1,4 @@
-"""Stands in for `as` where there is none: `python assembler.py -o OUT.o IN.s` runs LLVM's assembler from llvmlite.
+"""A replacement for a missing `as`: `python assembler.py -o OUT.o IN.s` runs LLVM's assembler from llvmlite.
 
 With `--each` first, IN has a statement a line, behind "att" or "intel" and a tab, and OUT gets the object of each one
 in hexadecimal, an empty line for one that is wrong.
@@ -63,9 +63,9 @@ def _alone(assemble: Callable[[bytes], bytes], line: bytes) -> bytes:
         os._exit(0)
     os.close(here)
     with open(there, "rb") as pipe:
-        found = pipe.read()
+        output = pipe.read()
     _, status = os.waitpid(child, 0)
-    return found if status == 0 else b""
+    return output if status == 0 else b""
 
 
 if __name__ == "__main__":

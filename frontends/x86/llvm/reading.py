@@ -213,7 +213,7 @@ def _blank(lines: list[_Line], at: int, place: int, message: str) -> bool:
     directive = re.match(_LABELS + r"\.(if|el|rep|irp|mac)", code)
     if directive or any(sign in code for sign in ('"', "'", "/*", "//")):
         start, end = 0, len(text)
-        if directive and directive[1] == "if":  # LLVM reads what follows, up to the `.endif`
+        if directive and directive[1] == "if":  # LLVM reads the text up to the `.endif`
             instead = "\t.if 1"
     else:
         start = code.rfind(";", 0, place) + 1
@@ -226,7 +226,7 @@ def _blank(lines: list[_Line], at: int, place: int, message: str) -> bool:
             start, end = 0, len(text)
     if "'.intel_syntax prefix'" in message:  # an error, but the syntax changes
         instead = "\t.intel_syntax noprefix"
-    blanks = re.sub(r"[^\t]", " ", text[start:end])  # the columns of what follows stay
+    blanks = re.sub(r"[^\t]", " ", text[start:end])  # the columns of the rest stay the same
     lines[at] = replace(lines[at], text=text[:start] + (instead or blanks) + text[end:])
     if text.count('"') % 2:
         _blank_string(lines, at + 1)

@@ -44,23 +44,23 @@ def form_work(form: str) -> FormWork:
 
 
 def _vector(mnemonic: str, bits: int) -> FormWork:
-    found = operation(mnemonic)
+    elementwise = operation(mnemonic)
     name = mnemonic.removeprefix("v")
-    if found is not None:
-        widest = max(found.source, found.result) or 32
-        lanes = bits // widest if found.packed else 1
-        if found.kind == "convert":
+    if elementwise is not None:
+        widest = max(elementwise.source, elementwise.result) or 32
+        lanes = bits // widest if elementwise.packed else 1
+        if elementwise.kind == "convert":
             # Integers are widened and packed in as many steps as the compiler likes.
-            kind = "convert" if found.floating else "resize"
-            return FormWork((kind,), f"{found.source}-{found.result}", max(1, lanes))
-        if found.kind == "unpack":
+            kind = "convert" if elementwise.floating else "resize"
+            return FormWork((kind,), f"{elementwise.source}-{elementwise.result}", max(1, lanes))
+        if elementwise.kind == "unpack":
             return FormWork(("shuffle",), "", 1)
-        sort = "f" if found.floating else "i"
+        sort = "f" if elementwise.floating else "i"
         kinds: tuple[str, ...]
-        if found.kind == "fma" or found.kind == "dot":
+        if elementwise.kind == "fma" or elementwise.kind == "dot":
             kinds = ("mul", "add")
         else:
-            kinds = ((_FLOATING if found.floating else _INTEGER).get(found.kind, found.kind),)
+            kinds = ((_FLOATING if elementwise.floating else _INTEGER).get(elementwise.kind, elementwise.kind),)
         return FormWork(tuple(sort + kind for kind in kinds), f"{sort}{widest}", max(1, lanes))
     if "gather" in name or "scatter" in name:
         return FormWork(("gather",), "", 1)

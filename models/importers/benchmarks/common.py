@@ -82,16 +82,16 @@ def import_files(
     unmatched: list[tuple[str, str]] = []
     skipped: list[str] = []
     for path in paths:
-        for found in read(path):
-            if not isinstance(found, Measured):
+        for record in read(path):
+            if not isinstance(record, Measured):
                 if not keep_going:
-                    raise ImportFailed(f"{path}:{found[0]}: {found[1]}")
-                skipped.append(f"{path}:{found[0]}: {found[1]}")
+                    raise ImportFailed(f"{path}:{record[0]}: {record[1]}")
+                skipped.append(f"{path}:{record[0]}: {record[1]}")
                 continue
-            before = figures.get(found.name, (None, None))
-            figures[found.name] = (
-                before[0] if found.throughput is None else found.throughput,
-                before[1] if found.latency is None else found.latency,
+            before = figures.get(record.name, (None, None))
+            figures[record.name] = (
+                before[0] if record.throughput is None else record.throughput,
+                before[1] if record.latency is None else record.latency,
             )
     forms_named = _NAMED[isa](forms)
     result: Forms = {}
@@ -116,9 +116,9 @@ def import_files(
 def _entry(
     key: str, throughput: float | None, latency: float | None, isa: str, ports: Sequence[str], forms: Forms
 ) -> Entry | None:
-    known = forms.get(key, {}).get(())
-    if known is not None:
-        fields: Entry = {k: v for k, v in known.items() if k not in ("source", "derived", "tp")}
+    existing = forms.get(key, {}).get(())
+    if existing is not None:
+        fields: Entry = {k: v for k, v in existing.items() if k not in ("source", "derived", "tp")}
     else:
         usage = _only_ports(key, throughput, ports, forms)
         if usage is None:
@@ -143,14 +143,14 @@ def _only_ports(key: str, throughput: float | None, ports: Sequence[str], forms:
     count = round(1 / throughput)
     if count < 1 or abs(1 / throughput - count) > count * TOLERANCE:
         return None
-    found = set()
+    port_sets = set()
     for other, entries in forms.items():
         usage = entries.get((), {}).get("ports", "")
         if usage.startswith("1*") and "+" not in usage and _kind(other) == _kind(key):
             uops = parse_ports(usage, ports)
             if len(uops[0][0].split(",")) == count:
-                found.add(usage)
-    return found.pop() if len(found) == 1 else None
+                port_sets.add(usage)
+    return port_sets.pop() if len(port_sets) == 1 else None
 
 
 def _kind(key: str) -> str:

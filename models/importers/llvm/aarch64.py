@@ -61,7 +61,7 @@ _TWO_UOPS_A_MACRO_OP = ("neoverse-n1", "neoverse-n2", "neoverse-v1", "neoverse-v
 # Where LLVM counts two or three µops for any instruction, an addition too; the µops are those on ports.
 _UOPS_ON_PORTS = ("thunderx2t99",)
 
-# What no program's inner loop has and LLVM has no figures for, but a single nominal cycle.
+# Instructions that no program's inner loop has, and for which LLVM has only a single nominal cycle.
 _SYSTEM = re.compile(
     r"(mrs|msr|sysl?|at|dc|ic|tlbi|cfp|cpp|dvp|hlt|brk|svc|hvc|smc|eret\w*|drps|dcps\d|udf|dmb|dsb|isb|tsb|wf[ei]t?|sevl?|"
     r"yield|esb|psb|ssbb|pssbb|clrex|sb|tcommit|tstart|tcancel|ttest|clrbhb|smst\w+)/"
@@ -77,12 +77,12 @@ class Ports(msgspec.Struct, frozen=True):
 
     def names(self, members: Iterable[str]) -> tuple[str, ...]:
         """Return the ports of a resource's units. Raises ValueError for an unknown unit."""
-        found: list[str] = []
+        ports: list[str] = []
         for unit in members:
             if unit not in self.of_unit:
                 raise ValueError(f"unknown unit {unit!r}")
-            found += self.of_unit[unit]
-        return tuple(sorted(found))
+            ports += self.of_unit[unit]
+        return tuple(sorted(ports))
 
 
 def import_cpu(cpu: str, lines: Iterable[str], keep_going: bool = False) -> Imported:
@@ -125,10 +125,10 @@ def import_cpu(cpu: str, lines: Iterable[str], keep_going: bool = False) -> Impo
         conditions = tuple(sorted(traits))
         # The zero register, the stack pointer and a register used twice make other instructions of some (mov).
         special = len(re.findall(r"\b(?:[wx]zr|w?sp)\b", text)) + bool(data.get("coincide"))
-        known = best.get((key, conditions))
-        if known is not None and known[0] == special and known[1] != fields:
+        best_so_far = best.get((key, conditions))
+        if best_so_far is not None and best_so_far[0] == special and best_so_far[1] != fields:
             several.add(key)
-        if known is None or special < known[0]:
+        if best_so_far is None or special < best_so_far[0]:
             best[key, conditions] = special, fields
     full: dict[str, dict[tuple[str, ...], Entry]] = {}
     for (key, conditions), (_, fields) in best.items():
@@ -209,8 +209,8 @@ def latencies(text: str, data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
     """Return the latency pairs: LLVM's latency of each result, less the read-advance of each input."""
     names = _operand_names(text)
     operands, defs = data["operands"], int(data["defs"])
-    known = [int(c) for c in data["latencies"]]
-    longest = max(known, default=0)
+    result_latencies = [int(c) for c in data["latencies"]]
+    longest = max(result_latencies, default=0)
     advance = {(int(f["use"]), int(f["def"])): int(f["cycles"]) for f in data["forwarded"]}
     targets = [(n, names.get(_root(r), "")) for n, r in enumerate(operands[:defs]) if r]
     targets += [(defs + n, "flags") for n, r in enumerate(data["writes"]) if r == "NZCV"]
@@ -230,10 +230,10 @@ def latencies(text: str, data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
     for n, to in targets:
         if not to:
             continue
-        latency = known[n] if n < len(known) else longest
+        latency = result_latencies[n] if n < len(result_latencies) else longest
         if to == "a":
             # The new address is the quickest of all results; not every model lists it first.
-            latency = min(known, default=0)
+            latency = min(result_latencies, default=0)
         elif loads:
             latency = longest
         if loads and to != "a":
@@ -242,7 +242,7 @@ def latencies(text: str, data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
         for use, source in sources:
             if not source or (to == "a" and source != "a") or (source == "a" and loads and to != "a"):
                 continue
-            late = advance.get((use, min(n, len(known) - 1)), 0) if known else 0
+            late = advance.get((use, min(n, len(result_latencies) - 1)), 0) if result_latencies else 0
             merged = loads and source == to and source != "a"
             add(to, source, 1 if merged else latency - late)
     if stores:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Of every processor of 64 bits; `endbr64` and multi-byte nops do nothing where they are not known.
+# Features of every 64-bit processor; `endbr64` and multi-byte nops do nothing on processors without them.
 _ALWAYS = (
     "INTEL8086 INTEL186 INTEL286 INTEL386 INTEL486 X64 CPUID MULTIBYTENOP PAUSE FPU FPU287 FPU387 SYSCALL SEP MSR TSC "
     "RDPMC MONITOR CLFSH CET_IBT RDTSCP CX8 CMOV"
@@ -43,13 +43,13 @@ _OTHER = {
 }
 
 
-def features_of(names: Iterable[str], known: Iterable[str]) -> frozenset[str]:
-    """Return iced-x86's names, of which `known` are all, for a processor's features in LLVM (`names`)."""
-    plain = {name.replace("_", ""): name for name in known}
-    found = set(_ALWAYS.split())
+def features_of(names: Iterable[str], all_names: Iterable[str]) -> frozenset[str]:
+    """Return iced-x86's names, of which `all_names` are all, for a processor's features in LLVM (`names`)."""
+    plain = {name.replace("_", ""): name for name in all_names}
+    features = set(_ALWAYS.split())
     for name in names:
         if name in _OTHER:
-            found.update(_OTHER[name].split())
+            features.update(_OTHER[name].split())
         elif (other := plain.get(name.upper().replace("-", "").replace(".", ""))) is not None:
-            found.add(other)
-    return frozenset(found)
+            features.add(other)
+    return frozenset(features)

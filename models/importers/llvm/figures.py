@@ -56,9 +56,9 @@ class Figures(msgspec.Struct, frozen=True):
     lines: dict[str, str]
 
 
-def read(cpu: str, asked: Sequence[str], narrow: Sequence[str], llvm_config: str) -> Figures:
+def read(cpu: str, requested: Sequence[str], narrow: Sequence[str], llvm_config: str) -> Figures:
     """Return LLVM's data on instructions ("QUERY HEX") on one of its processors; `narrow` selects 32-bit mode."""
-    processor, *answers = run(cpu, list(asked), llvm_config)
+    processor, *answers = run(cpu, list(requested), llvm_config)
     answers += run(cpu, list(narrow), llvm_config, "i686")[1:]
     resources = {r["name"]: r["members"] for r in json.loads(processor)["resources"]}
     lines = {}
@@ -79,29 +79,29 @@ def _line(data: dict[str, Any]) -> str:
 def _narrow_shapes() -> list[Shape]:
     """Return the forms that only 32-bit mode has, and no other one of 64-bit mode stands for."""
     wide = {shape.key for shape in shapes()}
-    found = [shape for shape in shapes(32) if shape.key not in wide]
-    return [shape for shape in found if twin(shape.key.partition("/")[0]) == shape.key.partition("/")[0]]
+    narrow = [shape for shape in shapes(32) if shape.key not in wide]
+    return [shape for shape in narrow if twin(shape.key.partition("/")[0]) == shape.key.partition("/")[0]]
 
 
 def _narrow_queries() -> list[str]:
-    asked = []
+    requests = []
     for shape in _narrow_shapes():
         instruction = example(shape, bits=32)
         code = None if instruction is None else encode(instruction, 32)
         if code is not None:
-            asked.append(f"{shape.key}[] {code.hex()}")
-    return asked
+            requests.append(f"{shape.key}[] {code.hex()}")
+    return requests
 
 
 def _lacking(cpu: str, others: Sequence[str]) -> set[str]:
     """Return the forms that at least one of these cores' models lacks."""
     forms = {shape.key for shape in (*shapes(), *_narrow_shapes())}
-    found: set[str] = set()
+    missing: set[str] = set()
     for name in (cpu, *others):
         model = loading.find_cpu(name, levels=True).model
         if model:
-            found |= forms.difference(loading.load(model).forms())
-    return found
+            missing |= forms.difference(loading.load(model).forms())
+    return missing
 
 
 def written(models: dict[str, Figures], lacking: dict[str, set[str]], names: Sequence[Sequence[str]]) -> str:
@@ -147,12 +147,12 @@ def written(models: dict[str, Figures], lacking: dict[str, set[str]], names: Seq
 
 def made(llvm_config: str) -> str:
     """Return the whole file."""
-    asked = [
+    requested = [
         f"{key} {code.hex()}"
         for key, (_, _, code) in queries(shape for shape in shapes() if "RESERVEDNOP" not in shape.key)
     ]
     narrow = _narrow_queries()
-    models = {names[0]: read(names[0], asked, narrow, llvm_config) for names in MODELS}
+    models = {names[0]: read(names[0], requested, narrow, llvm_config) for names in MODELS}
     lacking = {cpu: _lacking(cpu, others) for cpu, *others in MODELS}
     return written(models, lacking, MODELS)
 

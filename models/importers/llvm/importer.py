@@ -164,8 +164,8 @@ def import_cpu(
     """
     from incc.models.importers.llvm import units as llvm_units
 
-    asked = dict(queries(forms, core is not None))
-    lines = [f"{key} {code.hex()}" for key, (_, _, code) in asked.items()]
+    requested = dict(queries(forms, core is not None))
+    lines = [f"{key} {code.hex()}" for key, (_, _, code) in requested.items()]
     full: dict[str, dict[tuple[str, ...], Entry]] = {}
     unmatched: list[tuple[str, str]] = []
     malformed = Malformed(keep_going)
@@ -181,17 +181,17 @@ def import_cpu(
             if any(r["name"].endswith("PortInvalid") for r in data["resources"]):
                 unmatched.append((data["key"], "LLVM does not know its ports"))
                 continue
-            shape, conditions, _ = asked[data["key"]]
+            shape, conditions, _ = requested[data["key"]]
             flow = dataflow(shape, "mask" in conditions)
             if flow is not None:
-                found = full.setdefault(shape.key, {})
+                form_entries = full.setdefault(shape.key, {})
                 if core is None:
-                    found[conditions] = entry(shape, flow, data)
+                    form_entries[conditions] = entry(shape, flow, data)
                 elif conditions == ("same_reg",):
                     if data["breaks"]:
-                        found[conditions] = _idiom(found.get((), {}), data)
+                        form_entries[conditions] = _idiom(form_entries.get((), {}), data)
                 else:
-                    found[conditions] = llvm_units.entry(shape, flow, data, core)
+                    form_entries[conditions] = llvm_units.entry(shape, flow, data, core)
         except MALFORMED as e:
             malformed.add(place, e)
     if core is None:

@@ -128,7 +128,7 @@ def template(native: Any, text: str, intel: bool) -> str:
     if mnemonic.startswith("{"):
         more, tab, rest = rest.partition("\t")
         mnemonic = f"{mnemonic}\t{more}"
-    found: list[tuple[int, int, str]] = []
+    matches: list[tuple[int, int, str]] = []
     names = ["K"] if native.has_op_mask and intel else []
     names += ["R"] if native.rounding_control or native.suppress_all_exceptions else []
     for n in range(native.op_count):
@@ -140,20 +140,22 @@ def template(native: Any, text: str, intel: bool) -> str:
             continue
         for match in re.finditer(r"(?<![\w%$])" + re.escape(value) + r"(?![\w(])", rest):
             start, end = match.span()
-            if all(end <= a or start >= b for a, b, _ in found) and not any(x[2][0] == name[0] for x in found):
-                found.append((start, end, name))
+            if all(end <= a or start >= b for a, b, _ in matches) and not any(x[2][0] == name[0] for x in matches):
+                matches.append((start, end, name))
                 break
-    for start, end, name in sorted(found, reverse=True):
+    for start, end, name in sorted(matches, reverse=True):
         rest = f"{rest[:start]}<{name}>{rest[end:]}"
     return mnemonic + tab + rest
 
 
-def read(llvm_config: str, asked: list[tuple[str, str, bytes]]) -> tuple[list[Written], list[tuple[str, bytes, str]]]:
+def read(
+    llvm_config: str, requested: list[tuple[str, str, bytes]]
+) -> tuple[list[Written], list[tuple[str, bytes, str]]]:
     """Return (key, form, bytes) as LLVM writes them, and those that it rejects, with its reason."""
-    lines = [f"{key} {code.hex()}" for key, _, code in asked]
-    triple = "i686" if asked and bits_of(asked[0][2]) == 32 else "x86_64"
+    lines = [f"{key} {code.hex()}" for key, _, code in requested]
+    triple = "i686" if requested and bits_of(requested[0][2]) == 32 else "x86_64"
     written, unknown = [], []
-    for (key, form, code), line in zip(asked, print_x86(lines, llvm_config, triple), strict=True):
+    for (key, form, code), line in zip(requested, print_x86(lines, llvm_config, triple), strict=True):
         data = json.loads(line)
         if "error" in data:
             unknown.append((key, code, data["error"]))
@@ -193,10 +195,10 @@ def forms_file(written: list[Written], narrow: list[Written]) -> str:
         texts = ["" if text == rule else text for text, rule in zip((each.att, each.intel), usual, strict=True)]
         if any(texts):
             lines.append("|".join((each.key, *texts)).replace("\t", "~"))
-    known = {line.partition("|")[0]: line.replace("~", "\t").split("|")[1:] for line in lines}
+    templates = {line.partition("|")[0]: line.replace("~", "\t").split("|")[1:] for line in lines}
     for each in narrow:
         native = iced.Decoder(32, each.code).decode()
-        wide = known.get(each.key, ["", ""])
+        wide = templates.get(each.key, ["", ""])
         rules = [wide[intel] or llvm_text.usual(native, intel) for intel in (False, True)]
         texts = ["" if text == rule else text for text, rule in zip((each.att, each.intel), rules, strict=True)]
         if any(texts):

@@ -1,4 +1,4 @@
-"""LLVM's scheduling models on cores whose ports are no numbers: which units of ours LLVM's are, and forms by them.
+"""LLVM's scheduling models on cores whose ports are no numbers: LLVM's names of our units, and forms by them.
 
 The output of llvm_sched.cpp serves for three things here, beside Intel's numbered ports: writing LLVM's names into a
 model (`--resources`), forms on a core with these names, and forms on a core of which LLVM has another model, with µops
@@ -61,7 +61,7 @@ def core_of(header: Mapping[str, Any], kinds: str, features: Iterable[str]) -> C
     names = from_header(header["llvm"])
     units: dict[str, list[str]] = {}
     for unit in names.units if names else ():
-        # With patterns, a port of ours stands for a part of what it does: it is LLVM's other unit that says so.
+        # With patterns, one of our ports stands for only a part of the unit; LLVM's other unit has the port.
         own = [of for of in unit.of.split(",") if of and (not unit.forms or of in header["resources"])]
         units.setdefault(unit.name, []).extend(own)
     parameters = header["parameters"]
@@ -118,7 +118,7 @@ def entry(shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: Core)
     if core.fuses and shape.mnemonic in ("CMP", "TEST") and not _memory_and_immediate(shape):
         fields["fusion"] = "cmp_test"
     if fused > 2 and not core.kinds:
-        # AMD decodes what is more than two macro-ops from microcode.
+        # AMD decodes instructions of more than two macro-ops from microcode.
         fields["uops_mite"], fields["uops_ms"] = 0, fused
     if core.kinds:
         fields["derived"] = "ports by kind"
@@ -161,15 +161,15 @@ def _accesses(shape: Shape, flow: FormDataflow, core: Core, width: int) -> dict[
     load = functions["load_x87"] if "load_x87" in functions and width == 80 else functions["load"]
     if "load_vector" in functions and width in _VECTORS.values():
         load = functions["load_vector"]
-    found: dict[str, int] = {}
+    accesses: dict[str, int] = {}
     if flow.loads:
-        found[load] = n
+        accesses[load] = n
     if flow.stores:
         for name in ("store_address", "store_data"):
-            found[functions[name]] = found.get(functions[name], 0) + n
+            accesses[functions[name]] = accesses.get(functions[name], 0) + n
         if "store_vector" in functions and width in _VECTORS.values() and not flow.loads:
-            found[functions["store_vector"]] = n
-    return found
+            accesses[functions["store_vector"]] = n
+    return accesses
 
 
 def _by_units(
@@ -195,7 +195,7 @@ def _by_units(
             compute[key] = compute.get(key, 0) + resource["cycles"]
         else:
             # Where LLVM has several units that are one of ours, each takes its share. It counts on them for moves and
-            # loads, too, which do not hold them: only what is much longer than on the pipe is.
+            # loads, too, which do not hold them, so only a time much longer than on the pipe counts.
             several = sum(len(core.units.get(member, ())) for member in resource["members"])
             for unit in ours:
                 share = -(-resource["cycles"] // several)
@@ -288,8 +288,8 @@ def names_of(
     end in our numbers, other units in our names.
     """
     kept: dict[tuple[str, int], Mapping[str, Any]] = {}
-    for said in old.get("units", ()):
-        kept[said["name"], sum(1 for name, _ in kept if name == said["name"])] = said
+    for unit in old.get("units", ()):
+        kept[unit["name"], sum(1 for name, _ in kept if name == unit["name"])] = unit
     units = []
     ours: dict[str, list[str]] = {}
     for resource in processor["resources"]:
@@ -297,12 +297,12 @@ def names_of(
         if resource["members"] != [name] or not resource["units"]:
             continue  # a group: llvm-mca shows its members only
         for instance in range(resource["units"]):
-            known = kept.get((name, instance))
+            kept_names = kept.get((name, instance))
             row: dict[str, Any] = {"name": name}
-            if known is None:
+            if kept_names is None:
                 row["of"] = _guess(name, instance, resource["units"], ports, resources)
             else:
-                row |= {key: known[key] for key in ("of", "forms") if key in known}
+                row |= {key: kept_names[key] for key in ("of", "forms") if key in kept_names}
             units.append(row)
             ours.setdefault(name, []).extend([] if row.get("forms") else row.get("of", "").split(","))
     extra = processor["extra"] or {}

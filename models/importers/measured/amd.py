@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Records = dict[str, dict[tuple[str, ...], dict[str, Any]]]
 
 _LATE = 0.75
-"""Cycles by which a chain must be off to be believed: half a cycle is what waiting for pipes costs."""
+"""Cycles by which a chain must differ to be believed: half a cycle is the cost of waiting for pipes."""
 _SLOWER, _UNEXPLAINED = 1.1, 1.2
 """Times what ports allow: within the first a throughput is explained, beyond the second it is not."""
 _ONE_PIPE = {"FP01": "FP0", "FP23": "FP3", "FP12": "FP2"}
@@ -39,20 +39,20 @@ def lay_over(
     source. Forms that the model lacks, or has from another source, are left out.
     """
     changed: Forms = {}
-    for key, found in records.items():
+    for key, by_conditions in records.items():
         entries = {c: dict(fields) for c, fields in kept.get(key, {}).items()}
-        # What is not of the model's own source is x87 and the like, which chains and copies do not measure.
+        # Forms from another source than the model's are x87 and the like, which chains and copies do not measure.
         if () not in entries or entries[()].get("source", default) != default:
             continue
         base = entries[()]
-        if () in found:
+        if () in by_conditions:
             loaded = load["vector" if vectors(key) else "gpr"]
-            base |= _latency(base, found[()], loaded)
-            base |= _throughput(base, found[()], width)
-        same = found.get(("same_reg",))
+            base |= _latency(base, by_conditions[()], loaded)
+            base |= _throughput(base, by_conditions[()], width)
+        same = by_conditions.get(("same_reg",))
         if same is not None and ("same_reg",) not in entries and (found_idiom := idiom(same, base)):
             entries["same_reg",] = found_idiom
-        if found.get(("indexed",), {}).get("seen", {}).get("ALU0123", 0) >= 0.6 and "ALU" not in base["ports"]:
+        if by_conditions.get(("indexed",), {}).get("seen", {}).get("ALU0123", 0) >= 0.6 and "ALU" not in base["ports"]:
             # An arithmetic unit adds the parts of the address.
             ports = {**_terms(base["ports"]), "ALU0123": 1}
             entries["indexed",] = {"ports": "+".join(f"{n}*{p}" for p, n in sorted(ports.items()))}
@@ -96,15 +96,15 @@ def _throughput(fields: Entry, data: Mapping[str, Any], width: Callable[[str], i
             continue
         narrowed = {pipe if p == pair else p: n for p, n in ports.items()}
         if bound(ports) < bound(narrowed) <= cycles * _SLOWER:
-            found: Entry = {"ports": "+".join(f"{n}*{p}" for p, n in sorted(narrowed.items()))}
-            return found
+            changes: Entry = {"ports": "+".join(f"{n}*{p}" for p, n in sorted(narrowed.items()))}
+            return changes
     rounded = round(2 * cycles) / 2
     return {"tp": int(rounded) if rounded == int(rounded) else rounded} if rounded > _UNEXPLAINED * bound(ports) else {}
 
 
 def _terms(ports: str) -> dict[str, int]:
-    found: dict[str, int] = {}
+    terms: dict[str, int] = {}
     for term in ports.split("+") if ports else ():
         count, _, name = term.partition("*")
-        found[name] = found.get(name, 0) + int(count)
-    return found
+        terms[name] = terms.get(name, 0) + int(count)
+    return terms

@@ -119,7 +119,7 @@ def _read(paths: list[str], keep_going: bool, partly: bool = False) -> _Read:
     fusion: dict[str, tuple[str, ...]] = {}
     for path in paths:
         for place, data in read_json_lines(path, malformed):
-            if {"failure", "pair", "kernel"} & data.keys():  # what else incc-bench writes
+            if {"failure", "pair", "kernel"} & data.keys():  # other records of incc-bench
                 continue
             try:
                 if "core" in data:
@@ -198,15 +198,15 @@ def complete(forms: Forms) -> None:
     The computation is that of the form with a register in place of memory, or with memory in place of a register; under
     conditions, that without them. Multiplications with two results and an index come from microcode (docs/models.md).
     """
-    found = {
+    computing = {
         key: "+".join(_computing(twin))
         for key, entries in forms.items()
         if _takes_cycles(entries[()]) and not _computing(entries[()])
         for twin in [forms.get(key[:-1] + ("r" if key.endswith("m") else "m"), {}).get((), {})]
-        # What exchanges with memory locks it, and is another thing between registers.
+        # An exchange with memory locks it, unlike one between registers.
         if _computing(twin) and (key.endswith("m") or "M" not in twin["latency"])
     }
-    for key, compute in found.items():
+    for key, compute in computing.items():
         fields = forms[key][()]
         fields["ports"] = "+".join(p for p in (fields["ports"], compute) if p)
     for entries in forms.values():
@@ -301,19 +301,19 @@ def _compute_of(
     With a memory operand, that of the register form if it has no way between registers.
     """
     if shape.mnemonic in ("DIV", "IDIV"):
-        # What was seen is that others wait while it runs; one µop divides, the other delivers the second result.
+        # The counts show others waiting while it runs; one µop divides, the other delivers the second result.
         return {"ALU0123": 2}, 1
     if _is_plain_store(shape, conditions):
         return {}, 1
     other = twin.get(conditions) or (twin.get(()) if conditions == ("bcast",) else None)
     if other is not None and round(other["slots"] - data["slots"]) < 1:
         register = by_key()[shape.key[:-1] + "r"]
-        found = _compute(register, conditions, other, max(1, min(round(other["slots"]), _most(other, 6))))
-        moves = any(p.startswith("ALU") for p in found[0]) and any(p.startswith("FP") for p in found[0])
+        computed = _compute(register, conditions, other, max(1, min(round(other["slots"]), _most(other, 6))))
+        moves = any(p.startswith("ALU") for p in computed[0]) and any(p.startswith("FP") for p in computed[0])
         computes = any(round(data["seen"].get(p, 0)) for p in ("ALU0123", "FP0123"))
-        if not moves and (found[0] or not data["seen"]):
+        if not moves and (computed[0] or not data["seen"]):
             # Some loads extend or broadcast on the way.
-            return found if computes else ({}, 1)
+            return computed if computes else ({}, 1)
     return _compute(shape, conditions, data, slots)
 
 
@@ -331,30 +331,30 @@ def _compute(
     vector = any(o in (*_VECTORS, "K") for o in shape.operands) or "zmm" in str(shape.operands)
     general = any(o.startswith("R") and o[1:].isdigit() for o in shape.operands)
     to_general = vector and ((general and shape.operands[0].startswith("R")) or not _writes_vector(shape))
-    found: dict[str, int] = {}
+    uops: dict[str, int] = {}
     if vector:
         # Where results leave by one pipe only, the throughput tells nothing of the others.
-        found = _vector_ports(shape, seen, 0.0 if to_general else float(data["tp"] or 0))
-    fp = sum(found.values())
+        uops = _vector_ports(shape, seen, 0.0 if to_general else float(data["tp"] or 0))
+    fp = sum(uops.values())
     hold = 1
-    if "ZMM" in shape.operands and found and all(n % 2 == 0 for n in found.values()) and slots <= fp // 2:
-        found = {p: n // 2 for p, n in found.items()}
+    if "ZMM" in shape.operands and uops and all(n % 2 == 0 for n in uops.values()) and slots <= fp // 2:
+        uops = {p: n // 2 for p, n in uops.items()}
         fp //= 2
         hold = 2
     if to_general and "FP5" in seen:
-        found["FP5"] = 1
+        uops["FP5"] = 1
         fp += 1
         if shape.operands[0].startswith("R"):
             # Beside rotates a slot or two of theirs is taken; what was seen beside other blockers comes from waiting.
-            found["ALU12"] = 1
+            uops["ALU12"] = 1
     elif to_general and fp < slots:
         # The way to general-purpose registers and flags that stores do not take.
-        found["FP4"] = 1
+        uops["FP4"] = 1
         fp += 1
     if general or not vector:
         most = slots if vector and not to_general else slots - fp
-        found.update(_integer_ports(seen, most))
-    return found, hold
+        uops.update(_integer_ports(seen, most))
+    return uops, hold
 
 
 def _most(data: Mapping[str, Any], width: int) -> int:
@@ -378,27 +378,27 @@ def _vector_ports(shape: Shape, seen: Mapping[str, int], throughput: float) -> d
     single = max(0, min(n01 + n23 + n12 - total, n12))
     one = min(single, n01)
     two = min(single - one, n23)
-    found = {"FP1": one, "FP2": two, "FP01": n01 - one, "FP23": n23 - two, "FP12": n12 - one - two}
-    found["FP0123"] = max(0, total - sum(found.values()))
-    found = {p: n for p, n in found.items() if n}
-    if len(found) == 1 and throughput:
-        (ports, count), bound = next(iter(found.items())), 0.0
+    uops = {"FP1": one, "FP2": two, "FP01": n01 - one, "FP23": n23 - two, "FP12": n12 - one - two}
+    uops["FP0123"] = max(0, total - sum(uops.values()))
+    uops = {p: n for p, n in uops.items() if n}
+    if len(uops) == 1 and throughput:
+        (ports, count), bound = next(iter(uops.items())), 0.0
         bound = count / _width(ports)
         narrower = {"FP01": ("FP0", 2), "FP23": ("FP3", 2), "FP0123": ("FP123", 4 / 3)}.get(ports)
         if narrower and abs(throughput - bound * narrower[1]) < 0.1 * throughput and not _DIVIDES.match(shape.mnemonic):
             return {narrower[0]: count}
-    return found
+    return uops
 
 
 def _integer_ports(seen: Mapping[str, int], most: int) -> dict[str, int]:
     """Return µops by set of arithmetic units, the most restricted first; at most one for each macro-op."""
-    found: dict[str, int] = {}
+    uops: dict[str, int] = {}
     for ports, within in (("ALU1", ()), ("ALU03", ()), ("ALU12", ("ALU1",)), ("ALU0123", ("ALU1", "ALU03", "ALU12"))):
-        count = max(0, min(most, seen.get(ports, 0) - sum(found.get(p, 0) for p in within)))
+        count = max(0, min(most, seen.get(ports, 0) - sum(uops.get(p, 0) for p in within)))
         if count:
-            found[ports] = count
+            uops[ports] = count
             most -= count
-    return found
+    return uops
 
 
 def _memory(shape: Shape, conditions: tuple[str, ...], loads: bool, stores: bool) -> list[tuple[str, int]]:
@@ -409,14 +409,14 @@ def _memory(shape: Shape, conditions: tuple[str, ...], loads: bool, stores: bool
     if not shape.has_memory or shape.mnemonic == "LEA":
         return []
     vector = any(o in _VECTORS for o in shape.operands)
-    found: list[tuple[str, int]] = []
+    accesses: list[tuple[str, int]] = []
     if loads:
-        found.append(("AG01" if vector else "AG012", 1))
+        accesses.append(("AG01" if vector else "AG012", 1))
     if stores:
-        found += [("AG012", 1), ("ST01", 1)]
+        accesses += [("AG012", 1), ("ST01", 1)]
         if any(o in _VECTORS for o in shape.operands[1:]):
-            found.append(("FP5", 1))
-    return found
+            accesses.append(("FP5", 1))
+    return accesses
 
 
 def _latency(
@@ -444,10 +444,10 @@ def _latency(
     base = load["vector"] if any(o in _VECTORS for o in shape.operands) else load["gpr"]
     if shape.memory_bits == 512 and "bcast" not in conditions:
         base = load["zmm"]
-    found = {(t, s): max(0, c - base) if s == "m" else c for t, s, c in data["latency"]}
-    for t, s, c in other["latency"] if other is not None and "m" not in {s for _, s in found} else ():
-        found.setdefault((t, "m" if s == memory else s), c)
-    return _pairs((t, s, c) for (t, s), c in found.items())
+    latencies = {(t, s): max(0, c - base) if s == "m" else c for t, s, c in data["latency"]}
+    for t, s, c in other["latency"] if other is not None and "m" not in {s for _, s in latencies} else ():
+        latencies.setdefault((t, "m" if s == memory else s), c)
+    return _pairs((t, s, c) for (t, s), c in latencies.items())
 
 
 def _pairs(latency: Any) -> list[tuple[str, str, int]]:

@@ -34,10 +34,10 @@ _DIVIDES = re.compile(r"V?(DIV|SQRT)[PS][SDH]$")
 # address: a cycle more than plain loads of 128 bits.
 _COMPUTING_LOAD = 8
 _SURE = 0.75
-"""By how much a chain must differ from whole cycles that another source has, to be believed instead."""
+"""The difference from another source's whole cycles from which on a chain is believed instead."""
 
 _RENAMED = 0.185
-"""Cycles that only what takes no port stays below, of six slots a cycle and five ports for arithmetic."""
+"""Cycles that only instructions without a port stay below, of six slots a cycle and five ports for arithmetic."""
 
 
 def import_records(
@@ -51,14 +51,14 @@ def import_records(
     reader = _Reader(records, kept, default, ports)
     made: Forms = {}
     for key in sorted(records, key=lambda k: (_width(k), k.endswith("/m"), k)):
-        if key in wanted and () in records[key] and (found := reader.form(key)) is not None:
-            made[key] = found
+        if key in wanted and () in records[key] and (form_entries := reader.form(key)) is not None:
+            made[key] = form_entries
     # Sources come with the difference, as a field of its own.
-    told = {k: {c: {n: v for n, v in f.items() if n != "source"} for c, f in e.items()} for k, e in made.items()}
+    stated = {k: {c: {n: v for n, v in f.items() if n != "source"} for c, f in e.items()} for k, e in made.items()}
     result: Forms = {}
     for key, entries in made.items():
         if key in inherited:
-            changed = differences({key: told[key]}, {key: inherited[key]}, inherited[key][()].get("source", default))
+            changed = differences({key: stated[key]}, {key: inherited[key]}, inherited[key][()].get("source", default))
             if key not in changed:
                 continue
             entries = changed[key]
@@ -89,20 +89,20 @@ class _Reader:
     def form(self, key: str) -> dict[Conditions, Entry] | None:
         """Return all entries of a form; None if nothing is known of its ports, or if nothing new was measured of it."""
         shape = by_key()[key]
-        known = {c: dict(f) for c, f in (self.kept.get(key) or self._relative(shape)).items()}
-        if () not in known:
+        existing = {c: dict(f) for c, f in (self.kept.get(key) or self._relative(shape)).items()}
+        if () not in existing:
             self.unmatched.append((key, "no relative has its ports"))
             return None
-        base = known[()]
+        base = existing[()]
         origin = base.get("source", self.default)
         # uops.info's forms, by counters, and other encodings of the same.
         counted = key in self.kept and origin == "uops.info" and not (base.get("derived") and shape.encoding == "EVEX")
         measured = {c: d for c, d in self.records[key].items() if "same_reg" not in c}
-        full: dict[Conditions, Entry] = {c: _laid_over(known, c) for c in {*known, *measured}}
+        full: dict[Conditions, Entry] = {c: _laid_over(existing, c) for c in {*existing, *measured}}
         changed: set[bool] = set()  # beside wide vectors, and otherwise
         for conditions in sorted(measured, key=len):
             if any(c.startswith("agen:") for c in conditions):
-                # Of some addresses uops.info's chain ran through another register; the rest is what the renamer does.
+                # For some addresses uops.info's chain ran through another register; the rest is the renamer's work.
                 if (way := _address_latency(measured[conditions], full[conditions])) is not None:
                     full[conditions] = {**full[conditions], "latency": way}
                     changed.add(False)
@@ -124,12 +124,12 @@ class _Reader:
                 changed.add("wide" in conditions)
             full[conditions] = entry
             if not conditions:
-                _hand_down(known, full, before, entry)
+                _hand_down(existing, full, before, entry)
         if ("mask", "same_reg") in full:
             # Merging reads the destination, whatever the sources are.
             full["mask", "same_reg"] = {**full["mask",], "breaks": False}
         if counted and not changed:
-            self.made[key] = {c: _laid_over(known, c) for c in known}
+            self.made[key] = {c: _laid_over(existing, c) for c in existing}
             return None
         self.made[key] = full
         made = reduced(full)
@@ -143,8 +143,10 @@ class _Reader:
         if "_R64M16" in shape.key:
             return self.made.get(shape.key.replace("_R64M16", "_R32M16"), {})
         twin = shape.key[:-1] + "r"
-        known = (shape.has_memory and twin in self.made) or self._sibling(shape) in self.made
-        return {(): {"ports": "", "retire": 1}} if known or self._sets(shape, self.records[shape.key][()]) else {}
+        has_relative = (shape.has_memory and twin in self.made) or self._sibling(shape) in self.made
+        return (
+            {(): {"ports": "", "retire": 1}} if has_relative or self._sets(shape, self.records[shape.key][()]) else {}
+        )
 
     def _ports(self, shape: Shape, conditions: Conditions, data: Mapping[str, Any], entry: Entry, origin: str) -> None:
         """Put the measured µops into an entry, where those that it has contradict them.
@@ -160,21 +162,21 @@ class _Reader:
             if twin is not None:
                 computing = _split(twin.get("ports", ""))[1]
         if _vectors(shape) or "K" in shape.operands:
-            found = self._computing(shape, data, computing)
+            uops = self._computing(shape, data, computing)
         else:
-            found = _general(data, computing)
-        if found is None:
+            uops = _general(data, computing)
+        if uops is None:
             return
         if flow.loads and shape.has_memory and not flow.stores:
             memory = Counter({"p23" if shape.memory_bits == 512 and "bcast" not in conditions else "p23A": 1})
-        if "mask" in conditions and flow.loads and not found:
-            found = Counter({"p05" if _width(shape.key) == 2 else "p015": 1})  # a masked load blends
+        if "mask" in conditions and flow.loads and not uops:
+            uops = Counter({"p05" if _width(shape.key) == 2 else "p015": 1})  # a masked load blends
         before = computing.total()
         was = entry.get("ports", "")
-        entry["ports"] = write_usage(memory + found)
+        entry["ports"] = write_usage(memory + uops)
         if entry["ports"] == was:
             return
-        total = found.total()
+        total = uops.total()
         if not shape.has_memory or shape.key not in self.kept:
             entry["retire"] = max(1, total)
         elif total != before:
@@ -217,61 +219,61 @@ class _Reader:
                     return candidate
         return ""
 
-    def _computing(self, shape: Shape, data: Mapping[str, Any], known: Counter[str]) -> Counter[str] | None:
+    def _computing(self, shape: Shape, data: Mapping[str, Any], existing: Counter[str]) -> Counter[str] | None:
         """Return the µops that neither load nor store; None to keep the model's."""
-        if sum(known.values()) > 6 or _DIVIDES.match(shape.mnemonic):
-            return None  # from microcode, or busy for long: what was seen comes from waiting
+        if sum(existing.values()) > 6 or _DIVIDES.match(shape.mnemonic):
+            return None  # from microcode, or busy for long: the counts come from waiting
         if _width(shape.key) == 2 or shape.memory_bits == 512:
-            return self._wide(shape, data, known)
+            return self._wide(shape, data, existing)
         if "YMM" in shape.key:
-            return self._half_wide(shape, data, known)
-        return self._sets(shape, data, known)
+            return self._half_wide(shape, data, existing)
+        return self._sets(shape, data, existing)
 
-    def _half_wide(self, shape: Shape, data: Mapping[str, Any], known: Counter[str]) -> Counter[str] | None:
+    def _half_wide(self, shape: Shape, data: Mapping[str, Any], existing: Counter[str]) -> Counter[str] | None:
         """Return µops of 256 bits from the narrower form.
 
         Beside blockers of 128 bits counts are too small as often as not.
         """
-        if shape.has_memory and known:
-            # A load broadcasts, or widens, by itself what takes port 5 between registers.
-            alone = Counter({p: n for p, n in known.items() if p != "p5"})
-            return alone if data.get("tp") and data["tp"] < 0.7 * self.bound(known) else known
+        if shape.has_memory and existing:
+            # A load broadcasts or widens by itself; between registers that takes port 5.
+            alone = Counter({p: n for p, n in existing.items() if p != "p5"})
+            return alone if data.get("tp") and data["tp"] < 0.7 * self.bound(existing) else existing
         name = self._sibling(shape)
         if name in self.made and not shape.has_memory:
             theirs = _split(self.made[name][()].get("ports", ""))[1]
             seen = _counts(data)
             fits = all(seen.get(p, 0) <= theirs.get(p, 0) for p in ("p0", "p5"))
-            if fits and (theirs.total() == known.total() or self._nearer(theirs, known, data)):
+            if fits and (theirs.total() == existing.total() or self._nearer(theirs, existing, data)):
                 return theirs
-        return known or self._sets(shape, data)
+        return existing or self._sets(shape, data)
 
-    def _sets(self, shape: Shape, data: Mapping[str, Any], known: Counter[str] | None = None) -> Counter[str] | None:
+    def _sets(self, shape: Shape, data: Mapping[str, Any], existing: Counter[str] | None = None) -> Counter[str] | None:
         """Return µops by port set from the counts on each set, of which larger sets contain the smaller ones'.
 
-        Counts on which the runs disagree (`unsure`) are taken from `known`, and without that there is no answer.
+        Counts on which the runs disagree (`unsure`) are taken from `existing`, and without that there is no answer.
         """
         seen = _counts(data)
         for name in _VECTOR_SETS:
             if name in data.get("unsure", ()):
-                if known is None:
+                if existing is None:
                     return None
-                seen[name] = sum(n for p, n in known.items() if set(p) <= set(name))
-        found = {p: seen.get(p, 0) for p in ("p0", "p1", "p5")}
-        found["p01"] = seen.get("p01", 0) - found["p0"] - found["p1"]
-        found["p15"] = seen.get("p15", 0) - found["p1"] - found["p5"]
-        found["p015"] = seen.get("p015", 0) - sum(found.values())
-        if any(n < 0 for n in found.values()):
-            return known
-        return Counter({p: n for p, n in found.items() if n})
+                seen[name] = sum(n for p, n in existing.items() if set(p) <= set(name))
+        uops = {p: seen.get(p, 0) for p in ("p0", "p1", "p5")}
+        uops["p01"] = seen.get("p01", 0) - uops["p0"] - uops["p1"]
+        uops["p15"] = seen.get("p15", 0) - uops["p1"] - uops["p5"]
+        uops["p015"] = seen.get("p015", 0) - sum(uops.values())
+        if any(n < 0 for n in uops.values()):
+            return existing
+        return Counter({p: n for p, n in uops.items() if n})
 
-    def _wide(self, shape: Shape, data: Mapping[str, Any], known: Counter[str]) -> Counter[str]:
+    def _wide(self, shape: Shape, data: Mapping[str, Any], existing: Counter[str]) -> Counter[str]:
         """Return µops of 512 bits: p0 and p5 tell those that can go nowhere else.
 
         The number of µops is the narrower form's.
         """
         name = self._sibling(shape)
-        candidates = [known]
-        total = sum(known.values())
+        candidates = [existing]
+        total = sum(existing.values())
         if name and name in self.made and not shape.has_memory:
             total = sum(_split(self.made[name][()].get("ports", ""))[1].values())
         seen = _counts(data, 0.55)
@@ -279,7 +281,7 @@ class _Reader:
             zero, five = seen.get("p0", 0), seen.get("p5", 0)
             candidates += [
                 Counter({p: c for p, c in (("p0", zero), ("p5", five), ("p05", n - zero - five)) if c})
-                for n in (total, sum(known.values()), zero + five)
+                for n in (total, sum(existing.values()), zero + five)
                 if n >= zero + five
             ]
         best = candidates[0]
@@ -346,17 +348,17 @@ class _Reader:
             if to not in flow.targets:
                 continue
             if "zeroing" in conditions and to == source and pair not in unmasked:
-                pairs.pop(pair, None)  # nothing is merged: what was measured is what copies share
+                pairs.pop(pair, None)  # nothing is merged: the measured time is that of a shared unit
                 continue
-            known = pairs.get(pair)
-            if counted and pairs and known is None:
+            existing = pairs.get(pair)
+            if counted and pairs and existing is None:
                 continue
             if source == "m":
-                found = self._from_memory(shape, conditions, float(cycles), known)
+                measured = self._from_memory(shape, conditions, float(cycles), existing)
             else:
-                found = self._cycles(shape, conditions, pair, float(cycles), known)
-            if found is not None:
-                pairs[pair] = found
+                measured = self._cycles(shape, conditions, pair, float(cycles), existing)
+            if measured is not None:
+                pairs[pair] = measured
         pairs = self._as_register(shape, conditions, pairs)
         return write_latency([(t, s, c) for (t, s), c in pairs.items()])
 
@@ -380,12 +382,12 @@ class _Reader:
         }
 
     def _cycles(
-        self, shape: Shape, conditions: Conditions, pair: tuple[str, str], cycles: float, known: int | None
+        self, shape: Shape, conditions: Conditions, pair: tuple[str, str], cycles: float, existing: int | None
     ) -> int | None:
         """Return whole cycles of a chain; None to keep the model's."""
         if cycles < 0.6:
-            return None  # done by the renamer, or folded into what follows
-        if known is not None and (_BY_VALUE.match(shape.mnemonic) or "I16" in shape.operands):
+            return None  # done by the renamer, or fused with the next instruction
+        if existing is not None and (_BY_VALUE.match(shape.mnemonic) or "I16" in shape.operands):
             return None
         whole = round(cycles)
         if _width(shape.key) == 2 and not 0.96 <= cycles / max(1, whole) <= 1.0:
@@ -393,7 +395,7 @@ class _Reader:
             narrow = self._narrow_cycles(shape, conditions, pair)
             if narrow is not None and 0.9 <= cycles / narrow <= 1.1:
                 return narrow
-        if known is not None and abs(cycles - known) < _SURE:
+        if existing is not None and abs(cycles - existing) < _SURE:
             return None
         return whole
 
@@ -406,44 +408,46 @@ class _Reader:
                 return round(float(cycles))
         return None
 
-    def _from_memory(self, shape: Shape, conditions: Conditions, cycles: float, known: int | None) -> int | None:
+    def _from_memory(self, shape: Shape, conditions: Conditions, cycles: float, existing: int | None) -> int | None:
         """Return the cycles left after the load: the register form's, where these were measured."""
         twin = self._twin(shape, conditions)
-        if known is not None and self.kept.get(shape.key, {}).get((), {}).get("source", self.default) == "uops.info":
+        if existing is not None and self.kept.get(shape.key, {}).get((), {}).get("source", self.default) == "uops.info":
             return None
         operand = next((str(n) for n, o in enumerate(shape.operands) if o == "M"), "")
         if twin is not None:
-            for to, source, found in parse_latency(twin.get("latency", "")):
+            for to, source, latency in parse_latency(twin.get("latency", "")):
                 if to == "0" and source == operand:
-                    return int(found)
+                    return int(latency)
         if not _vectors(shape):
             return max(0, round(cycles - 5))
         left = cycles - _COMPUTING_LOAD
         return 0 if left < 0.5 else round(left)
 
 
-# --- what a form is ---------------------------------------------------------------------------------------------------
+# --- the identity of a form -------------------------------------------------------------------------------------------
 
 
 def _laid_over(entries: Mapping[Conditions, Entry], conditions: Conditions) -> Entry:
     """Return all fields of a form under conditions: entries with fewer of them first."""
-    found: Entry = {}
+    fields: Entry = {}
     for c in sorted(entries, key=lambda c: (len(c), c)):
         if set(c) <= set(conditions):
-            found.update(entries[c])
+            fields.update(entries[c])
     if conditions:
-        found.pop("source", None)
-        found.pop("derived", None)
-    return found
+        fields.pop("source", None)
+        fields.pop("derived", None)
+    return fields
 
 
-def _hand_down(known: Mapping[Conditions, Entry], full: dict[Conditions, Entry], before: Entry, after: Entry) -> None:
+def _hand_down(
+    existing: Mapping[Conditions, Entry], full: dict[Conditions, Entry], before: Entry, after: Entry
+) -> None:
     """Apply changes of the entry without conditions to entries with conditions that did not state those fields."""
     for conditions, entry in full.items():
         if not conditions:
             continue
-        said = {name for c in known if c and set(c) <= set(conditions) for name in known[c]}
-        for name in {*before, *after} - said - {"source", "derived"}:
+        stated = {name for c in existing if c and set(c) <= set(conditions) for name in existing[c]}
+        for name in {*before, *after} - stated - {"source", "derived"}:
             if entry.get(name) != after.get(name):
                 if name in after:
                     entry[name] = after[name]
@@ -462,12 +466,12 @@ def _split(text: str) -> tuple[Counter[str], Counter[str]]:
     return memory, usage - memory
 
 
-def _general(data: Mapping[str, Any], known: Counter[str]) -> Counter[str] | None:
+def _general(data: Mapping[str, Any], existing: Counter[str]) -> Counter[str] | None:
     """Return one µop on integers by the only set of ports on which it was seen; None to keep the model's.
 
     On all five ports together counts are too uncertain: a µop that was seen on none of the smaller sets goes to any.
     """
-    if sum(known.values()) != 1 or {"p1", "p06", "p15B"} & set(data.get("unsure", ())):
+    if sum(existing.values()) != 1 or {"p1", "p06", "p15B"} & set(data.get("unsure", ())):
         return None
     seen = _counts(data)
     return Counter({next((p for p in ("p1", "p06", "p15B") if seen.get(p)), "p0156B"): 1})

@@ -70,9 +70,11 @@ def import_files(paths: Sequence[str], core: str, forms: Forms, keep_going: bool
                     unmatched.append((f"{name} {', '.join(o for o in operands if o)}", "no such form in the model"))
                 for form in matches:
                     # The first entry counts, as in OSACA.
-                    known = forms[form].get((), empty)
+                    existing = forms[form].get((), empty)
                     cycles = max(latency, load_latency.get(_register_kind(form), 0) if latency else 0)
-                    result.setdefault(form, {(): _fields(known, used, latency, cycles, write_back, core != "apple-m1")})
+                    result.setdefault(
+                        form, {(): _fields(existing, used, latency, cycles, write_back, core != "apple-m1")}
+                    )
         for form, entries in forms.items():
             if form not in result and (loads := _load(form, entries.get((), empty), forms, load_latency)):
                 result[form] = {(): loads}
@@ -132,7 +134,7 @@ def _pattern(operand: dict[str, Any]) -> str | None:
         return rf"[wxbhsdq]|[vz]{lanes}" if lanes else "[wxbhsdq]"
     if prefix == "p":
         return rf"p({lanes}|/[zm])?"
-    # q is also what OSACA calls a vector register as a whole.
+    # q is also OSACA's name of a whole vector register.
     return re.escape(prefix) + lanes
 
 
@@ -186,10 +188,10 @@ def _head(path: str) -> tuple[int | None, dict[str, int]]:
             text = f.read()
     except (OSError, UnicodeDecodeError) as e:
         raise ImportFailed(f"{path}:1: {getattr(e, 'strerror', None) or e}") from None
-    found = re.search(r"^p_index_latency: *(\d+)", text, re.M)
+    match = re.search(r"^p_index_latency: *(\d+)", text, re.M)
     loads = re.search(r"^load_latency: *\{(.*)\}", text, re.M)
     table = {k: round(float(c)) for k, c in re.findall(r"(\w): *([\d.]+)", loads[1])} if loads else {}
-    return int(found[1]) if found else None, table
+    return int(match[1]) if match else None, table
 
 
 def _register_kind(form: str) -> str:
@@ -197,13 +199,13 @@ def _register_kind(form: str) -> str:
     return form.partition("/")[2].lstrip("{")[:1]
 
 
-def _load(form: str, known: Entry, forms: Forms, table: dict[str, int]) -> Entry | None:
+def _load(form: str, existing: Entry, forms: Forms, table: dict[str, int]) -> Entry | None:
     """Return a load with the latency from the table.
 
     One that takes longer than the plain load in the model still does.
     """
     mnemonic, kind = form.partition("/")[0], _register_kind(form)
-    pairs = parse_latency(known.get("latency", ""))
+    pairs = parse_latency(existing.get("latency", ""))
     latency = next((c for t, s, c in pairs if (t, s) == ("m", "a")), None)
     plain = "ld1d/{z.d*1},p/z,[x,#,vl]" if kind == "z" else f"ldr/{'q' if kind == 'v' else kind},[x,#]"
     usual = parse_latency(forms.get(plain, {}).get((), {}).get("latency", ""))
@@ -214,13 +216,13 @@ def _load(form: str, known: Entry, forms: Forms, table: dict[str, int]) -> Entry
     if cycles == latency:
         return None
     return {
-        **known,
+        **existing,
         "latency": write_latency([(t, s, cycles if t == "m" else c) for t, s, c in pairs]),
         "source": "osaca",
     }
 
 
-def _fields(known: Entry, used: Entry, latency: int, load_latency: int, write_back: int | None, own: bool) -> Entry:
+def _fields(existing: Entry, used: Entry, latency: int, load_latency: int, write_back: int | None, own: bool) -> Entry:
     """Return the known entry with these µops; the latency goes to all pairs, unless the longest known one is the same.
 
     A load's latency is `load_latency`, from the address; a store's is not used. Where the destination is an input too,
@@ -228,7 +230,7 @@ def _fields(known: Entry, used: Entry, latency: int, load_latency: int, write_ba
     is the core's `own`).
     """
     fields: Entry = {"source": "osaca", **used}
-    pairs = parse_latency(known.get("latency", ""))
+    pairs = parse_latency(existing.get("latency", ""))
     if ("m", "a") in [(t, s) for t, s, _ in pairs]:
         pairs = tuple((t, s, load_latency if (t, s) == ("m", "a") and latency else c) for t, s, c in pairs)
     elif any(t == "M" for t, _, _ in pairs):

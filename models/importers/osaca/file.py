@@ -6,7 +6,7 @@ from typing import Any
 
 from incc.models.importers.common import ImportFailed
 
-# What OSACA's own importer of uops.info's XML, or its measurements with ibench and asmbench, left in the files.
+# Marks left in the files by OSACA's importer of uops.info's XML, or by its measurements with ibench and asmbench.
 _MEASURED = ("# uops.info import", "# model_importer.py instructions.xml", "# ibench", "# asmbench", "# uops.info")
 
 

@@ -113,7 +113,7 @@ def _signatures(forms: Iterable[Shape]) -> dict[Signature, list[tuple[Shape, tup
     index: dict[Signature, list[tuple[Shape, tuple[str, ...]]]] = defaultdict(list)
     for s in forms:
         if s.has_memory or (s.encoding != "EVEX" and "K" not in s.operands and not _WIDTHS.isdisjoint(s.operands)):
-            # Of general-purpose registers OSACA does not tell the width, which here makes a difference (division,
+            # OSACA does not state the width of general-purpose registers, which makes a difference here (division,
             # conversion) or is a form of its own.
             continue
         operands = tuple("gpr" if o in _GENERAL else o for o in s.operands)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Entries = dict[tuple[str, ...], Entry]
 
-# What the sets of arithmetic units of the core that was measured stand for on another one: ports.functions.
+# The functions of the measured core's sets of arithmetic units, as in ports.functions of another core.
 _ROLES = {"ALU1": "multiply", "ALU12": "shift", "ALU03": "select", "ALU0123": "integer"}
 # Published latencies between general-purpose and vector registers are those of the way there and back, less one cycle
 # (`movd` both ways: 5, of 6). Those of `movd`, so shared out that a vector is loaded in the 7 cycles of AMD's guides:
@@ -95,7 +95,7 @@ def successor(reference: Forms, header: Mapping[str, Any], like: str) -> Forms:
     With pipes as wide (`memory_bits`), an operation that held a pipe for two cycles is one µop, and an access one
     access.
     """
-    sets = {name: _write(found.split(","), header["ports"]) for name, found in header["functions"].items()}
+    sets = {name: _write(ports.split(","), header["ports"]) for name, ports in header["functions"].items()}
     renamed = {old: sets[role] for old, role in _ROLES.items()}
     renamed |= {"AG012": sets["load"], "AG01": sets["load_vector"], "ST01": sets["store_data"]}
     renamed |= {"BR": sets["branch_taken"], "p(ALU0|BR)": sets["branch_not_taken"]}
@@ -139,7 +139,7 @@ def complete(
     `branch_not_taken`. `vector_bits` is the width of one access to memory. `like` returns the entries of a form on a
     core of which the integer units were measured.
     """
-    sets = {name: _write(found.split(","), ports) for name, found in functions.items()}
+    sets = {name: _write(members.split(","), ports) for name, members in functions.items()}
     result: Forms = {}
     for key, entries in forms.items():
         shape = by_key().get(key)
@@ -250,24 +250,24 @@ def _pipes(measured: Entry, slots: int, ports: Sequence[str], leaving: str) -> d
     lacks another one of the pipes.
     """
     times = max(1, slots // max(1, measured.get("retire", 1)))
-    found: dict[str, int] = {}
+    uops: dict[str, int] = {}
     for name, count in _terms(measured.get("ports", "")).items():
         if name.startswith("FP"):
             here = leaving if name in ("FP4", "FP5") and name not in ports else name
-            found[here] = found.get(here, 0) + count * times
+            uops[here] = uops.get(here, 0) + count * times
     try:
-        parse_ports("+".join(f"1*{p}" for p in found), ports)
+        parse_ports("+".join(f"1*{p}" for p in uops), ports)
     except ValueError:
         return {}
-    return found
+    return uops
 
 
 def _terms(ports: str) -> dict[str, int]:
-    found: dict[str, int] = {}
+    terms: dict[str, int] = {}
     for term in ports.split("+") if ports else ():
         count, _, name = term.partition("*")
-        found[name] = found.get(name, 0) + int(count)
-    return found
+        terms[name] = terms.get(name, 0) + int(count)
+    return terms
 
 
 def _write(names: Sequence[str], ports: Sequence[str]) -> str:
@@ -302,14 +302,14 @@ def _integer(
         return {sets["branch_taken"]: 1}
     if "NOP" in shape.mnemonic or shape.mnemonic.startswith("PREFETCH") or shape.mnemonic == "VZEROUPPER":
         return {}
-    known = {p: n for p, n in _terms(measured.get("ports", "")).items() if p in _ROLES}
+    published = {p: n for p, n in _terms(measured.get("ports", "")).items() if p in _ROLES}
     vector = any(p.startswith("FP") for p in _terms(measured.get("ports", "")))
-    if known or vector or (measured and waits == 0):
-        found: dict[str, int] = {}
-        for ports, count in known.items():
+    if published or vector or (measured and waits == 0):
+        uops: dict[str, int] = {}
+        for ports, count in published.items():
             role = sets[_ROLES[ports]]
-            found[role] = found.get(role, 0) + min(count, max(most, 1))
-        return found
+            uops[role] = uops.get(role, 0) + min(count, max(most, 1))
+        return uops
     rest = most - (1 if memory and most == 1 and waits == 0 else 0)
     return {sets["integer"]: rest} if rest > 0 else {}
 
@@ -323,14 +323,14 @@ def _memory(shape: Shape, conditions: tuple[str, ...], sets: Mapping[str, str], 
     parts = max(1, (shape.memory_bits if "bcast" not in conditions else 0) // vector_bits)
     if any(o.startswith("VSIB") for o in shape.operands):
         parts = elements(shape)
-    found: dict[str, int] = {}
+    accesses: dict[str, int] = {}
     if flow.loads or shape.mnemonic.startswith("PREFETCH"):
-        found[sets["load_vector" if width > 64 else "load"]] = parts
+        accesses[sets["load_vector" if width > 64 else "load"]] = parts
     if flow.stores:
         for name in ("store_address", "store_data", *(("store_vector",) if width else ())):
             if name in sets:
-                found[sets[name]] = found.get(sets[name], 0) + parts
-    return found
+                accesses[sets[name]] = accesses.get(sets[name], 0) + parts
+    return accesses
 
 
 def elements(shape: Shape) -> int:

@@ -129,7 +129,7 @@ def import_forms(request: Request) -> Imported:
     imported = replace(import_files(options.files, options.keep_going, options.arch, renamed), replaces_fusion=True)
     if request.keeps:
         return imported
-    # Measured on this core: stands before what is inherited, however that came about.
+    # Measured on this core, so it replaces any inherited figure.
     chain = request.chain
     derive.add_idioms(imported.forms, lambda key: imported.forms.get(key, {}))
     source = chain[0].data.get("source", "") if chain else "uops.info"
@@ -158,10 +158,10 @@ def import_files(
         if path.removesuffix(".gz").endswith(".xml"):
             if not arch:
                 raise ImportFailed(f"{path}: has measurements of many cores: name one (--arch SKL)")
-            found = uops_xml.read(path, arch, keep_going, malformed.skipped)
+            records_read = uops_xml.read(path, arch, keep_going, malformed.skipped)
         else:
-            found = read_json_lines(path, malformed)
-        for place, data in found:
+            records_read = read_json_lines(path, malformed)
+        for place, data in records_read:
             if "arch" in data and "form" not in data:
                 continue
             try:
@@ -272,22 +272,22 @@ def _shapes_by_signature() -> dict[tuple[str, tuple[str, ...]], list[Shape]]:
 
 def match(record: Record) -> list[Shape]:
     """Return the decoder's forms that a record is about; more than one where several codes do the same."""
-    found = _shapes_by_signature().get((record.mnemonic, record.operands), [])
+    matches = _shapes_by_signature().get((record.mnemonic, record.operands), [])
     if record.opcode is not None:
-        found = [s for s in found if s.opcode & 0xFF == record.opcode]
+        matches = [s for s in matches if s.opcode & 0xFF == record.opcode]
     elif record.form.startswith("PEXTRW_SSE4"):
-        found = [s for s in found if s.opcode == 0x15]
+        matches = [s for s in matches if s.opcode == 0x15]
     size = {"1": 16, "2": 32, "3": 64}.get(str(record.data["attrs"].get("eosz", "")))
     if record.word:
         size = 16
-    if size and len(found) > 1:
-        found = [s for s in found if s.operand_size in (0, size)] or found
-    elif len(found) > 1 and not record.operands and record.mnemonic != "NOP":
+    if size and len(matches) > 1:
+        matches = [s for s in matches if s.operand_size in (0, size)] or matches
+    elif len(matches) > 1 and not record.operands and record.mnemonic != "NOP":
         # leave, ret, enter …: the form that has 64 bits without a prefix.
-        found = [s for s in found if s.operand_size in (0, 64)] or found
-    if record.memory_bits and len({s.memory_bits for s in found}) > 1:
-        found = [s for s in found if s.memory_bits == record.memory_bits]
-    return found
+        matches = [s for s in matches if s.operand_size in (0, 64)] or matches
+    if record.memory_bits and len({s.memory_bits for s in matches}) > 1:
+        matches = [s for s in matches if s.memory_bits == record.memory_bits]
+    return matches
 
 
 # --- figures ---------------------------------------------------------------------------------------------------------
@@ -375,8 +375,8 @@ def _operand_names(record: Record, shape: Shape) -> dict[str, tuple[list[str], l
         elif kind == "reg":
             root = _take(implicit, access)
             if root is not None:
-                known = fixed.get(root, root)
-                names[name] = ([known], [known], "XMM" if root.startswith("zmm") else "gpr")
+                operand_name = fixed.get(root, root)
+                names[name] = ([operand_name], [operand_name], "XMM" if root.startswith("zmm") else "gpr")
     return names
 
 
@@ -459,7 +459,7 @@ def _latencies(
     """Return latencies between operands, and the pairs (to, from) with only a lower bound."""
     names = _operand_names(record, shape)
     access = {o["name"]: o["access"] for o in record.data["operands"]}
-    found: list[Latency] = []
+    latencies: list[Latency] = []
     bounds: set[tuple[str, str]] = set()
     for entry in record.data["latency"]:
         if entry["from"] not in names or entry["to"] not in names:
@@ -494,8 +494,8 @@ def _latencies(
                 cycles = published - base
         else:
             cycles = int(entry["same_reg" if same_reg and "same_reg" in entry else "cycles"])
-        found += [(t, s, max(0, cycles)) for t in targets for s in sources]
-    return found, bounds
+        latencies += [(t, s, max(0, cycles)) for t in targets for s in sources]
+    return latencies, bounds
 
 
 def _kinds(record: Record, uops: int) -> dict[str, int]:
@@ -607,14 +607,14 @@ def _convert(
     bounds: dict[tuple[str, tuple[str, ...]], set[tuple[str, str]]] = {}
     notes: list[str] = []
     for record in records:
-        found = match(record)
-        if not found:
+        matches = match(record)
+        if not matches:
             unmatched.append((record.form, "no such form in the decoder"))
             continue
         if why := _implausible(record, record.data):
             unmatched.append((record.form, f"implausible: {why}"))
             continue
-        for shape in found:
+        for shape in matches:
             entries = full.setdefault(shape.key, {})
             if record.conditions in entries:
                 notes.append(f"{record.place}: {record.form} is there twice for {shape.key}; the first one is used")
@@ -675,7 +675,7 @@ def _add(
             continue
         conditions = tuple(sorted({*record.conditions, condition}))
         if figures["uops"] == data["uops"] == sum(data["ports"].values()) > sum(figures["ports"].values()):
-            # Not all ports of the variant were found; an address changes none of the others.
+            # Not all ports of the variant were measured; an address changes none of the others.
             figures = {**figures, "ports": data["ports"]}
         own = latency
         fields: Entry = {}
@@ -690,7 +690,7 @@ def _add(
             bounds[shape.key, conditions] = open_pairs
     published = data["latency"]
     if data["uops"] and published and all(e.get("same_reg") == 0 for e in published):
-        # Executes, but need not wait: what it makes of one register twice is known (all ones, or zero before zero
+        # It executes, but need not wait: with one register twice its result is constant (all ones, or zero before zero
         # idioms were left to the renamer).
         conditions = tuple(sorted({*record.conditions, "same_reg"}))
         entries.setdefault(conditions, {**entries[record.conditions], "breaks": True})
@@ -725,21 +725,21 @@ def _fill_bounds(
     for (key, conditions), pairs in bounds.items():
         entry = full[key][conditions]
         twin = full.get(key[:-1] + "r", {}).get(()) if key.endswith("/m") else None
-        known = {(t, s): c for t, s, c in parse_latency(entry.get("latency", ""))}
+        latencies = {(t, s): c for t, s, c in parse_latency(entry.get("latency", ""))}
         of_twin = parse_latency(twin.get("latency", "")) if twin else ()
         memory = _memory_operand(key)
         for to, source in sorted(pairs):
-            if (to, source) in known:
+            if (to, source) in latencies:
                 continue
             register = memory if to == "M" else to
             figures = [c for t, s, c in of_twin if t == register and s == memory] or [
-                c for (t, s), c in known.items() if t == to and s != "m"
+                c for (t, s), c in latencies.items() if t == to and s != "m"
             ]
             if figures:
-                # What the renamer does to a register without delay (an increment on Golden Cove) still takes a cycle.
-                known[to, source] = max(1, *figures)
-        if known:
-            entry["latency"] = write_latency([(t, s, c) for (t, s), c in known.items()])
+                # An operation that the renamer does without delay (an increment on Golden Cove) still takes a cycle.
+                latencies[to, source] = max(1, *figures)
+        if latencies:
+            entry["latency"] = write_latency([(t, s, c) for (t, s), c in latencies.items()])
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Reads the file that uops.info publishes, instructions.xml: one core's measurements, as records of importer.py.
+"""The reader of uops.info's file, instructions.xml: one core's measurements, as records of importer.py.
 
 The file has over 100 MB, so it is read as a stream: one instruction at a time is kept. The format is described at
 https://uops.info/xml.html; what its figures need before they can be used is what uiCA does to them (Abel and Reineke,
@@ -37,12 +37,12 @@ def read(path: str, arch: str, keep_going: bool, skipped: list[str]) -> Iterator
     Raises ImportFailed for XML that is not well-formed, a file without that core, and the first instruction that cannot
     be understood; with `keep_going` these instructions are listed in `skipped` instead.
     """
-    known: set[str] = set()
-    found = False
+    architectures: set[str] = set()
+    has_core = False
     for line, instruction in _instructions(path):
         place = f"{path}:{line}"
         try:
-            known.update(_attribute(e, "name") for e in _children(instruction, "architecture"))
+            architectures.update(_attribute(e, "name") for e in _children(instruction, "architecture"))
             record = _record(instruction, arch)
         except (_Malformed, ValueError) as e:
             name = instruction[1].get("string", "")
@@ -52,10 +52,10 @@ def read(path: str, arch: str, keep_going: bool, skipped: list[str]) -> Iterator
             skipped.append(message)
             continue
         if record is not None:
-            found = True
+            has_core = True
             yield place, record
-    if not found and not skipped:
-        cores = f"those of {', '.join(sorted(known))} are" if known else "none are"
+    if not has_core and not skipped:
+        cores = f"those of {', '.join(sorted(architectures))} are" if architectures else "none are"
         raise ImportFailed(f"{path}: no measurements of {arch!r}; {cores} there")
 
 
@@ -216,9 +216,9 @@ def _operand(instruction: Element, operand: Element) -> dict[str, Any]:
     if kind == "flags":
         # A flag that may stay as it was is an input, but for shifts by a constant, where it is known.
         constant = any(o[1].get("type") == "imm" for o in _children(instruction, "operand"))
-        known = constant and instruction[1].get("category") in ("SHIFT", "ROTATE")
+        is_shift_count = constant and instruction[1].get("category") in ("SHIFT", "ROTATE")
         uses = {f: attributes.get(f"flag_{f}F", "") for f in _FLAGS}
-        result["flags_read"] = "".join(f for f, u in uses.items() if "r" in u or ("cw" in u and not known))
+        result["flags_read"] = "".join(f for f, u in uses.items() if "r" in u or ("cw" in u and not is_shift_count))
         result["flags_written"] = "".join(f for f, u in uses.items() if "w" in u)
     return result
 
