@@ -336,7 +336,7 @@ def test_many_kernels_need_little_memory() -> None:
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert found.totals[1].same == 1000  # type: ignore[index]
+    assert found.totals[1].same == 1000  # type: ignore[union-attr]
     assert most < 20 << 20
 
 
