@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from incc.report import types as t
 
 
-class Entry(msgspec.Struct, frozen=True):
-    """A kernel of a side."""
+class Entry(msgspec.Struct, frozen=True, eq=False):
+    """A kernel of a side; entries are equal only to themselves, whatever is in them."""
 
     unit: t.Unit
     """Its translation unit, without kernels, ways and graphs."""

@@ -77,9 +77,10 @@ class Comparison(_Frozen):
         gate = self._found.gate
         return tuple(copy.deepcopy(gate.offenders)) if gate else ()
 
-    def to_dict(self) -> c.Comparison:
+    def to_dict(self) -> dict[str, Any]:
         """Return a copy of the comparison as in JSON (comparison/comparison.schema.json)."""
-        return copy.deepcopy(self._found)
+        found: dict[str, Any] = msgspec.to_builtins(self._found)
+        return found
 
     def to_json(self) -> str:
         """Return the output of `incc-diff --format=json`."""
@@ -227,9 +228,9 @@ def _of_dictionary(report: Any, label: str, reading: Reading) -> Side:
     from incc.driver.sides.read import side_of_file
 
     try:
-        text = json.dumps(msgspec.to_builtins(report), ensure_ascii=False, allow_nan=False).encode(
-            "utf-8", "surrogateescape"
-        )
+        if isinstance(report, msgspec.Struct):
+            report = msgspec.to_builtins(report)
+        text = json.dumps(report, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogateescape")
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{label}: not a report that JSON can represent: {error}") from error
     return side_of_file(io.BytesIO(text), label, reading)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from incc.views.llvm_mca.requested import Views
+import msgspec
 
-Report = dict[str, Any]
+from incc.report import types as t
+from incc.views.llvm_mca.requested import Views
+from struct_fixtures import filled
 
 STALLS = {
     "RAT": "registers",
@@ -34,12 +36,12 @@ STATISTICS = Views(
 )
 
 
-def as_report(regions: list[dict[str, Any]], document: dict[str, Any] | None = None) -> Report:
+def as_report(regions: list[dict[str, Any]], document: dict[str, Any] | None = None) -> t.Report:
     """A report with the numbers of a text that has all views; where the JSON of the same run is at hand, its numbers,
     which are not rounded."""
     kernels = [as_kernel(region, document["CodeRegions"][n] if document else {}) for n, region in enumerate(regions)]
     unit = {"kernels": kernels, "model": {"name": "core"}}
-    return {"schema_version": "0", "tool": {"name": "incc"}, "units": [unit]}
+    return filled(t.Report, {"schema_version": "0", "tool": {"name": "incc"}, "units": [unit]})
 
 
 def as_kernel(region: dict[str, Any], json: dict[str, Any]) -> dict[str, Any]:
@@ -111,12 +113,17 @@ def _cold(region: dict[str, Any], summary: dict[str, int], json: dict[str, Any],
         "retired": histogram("retired"),
         "schedulers": region.get("schedulers", []),
         "reorder_buffer": region.get("reorder_buffer"),
-        "registers": registers,
-        "events": _events(region, json),
-        "waits": waits,
-        "waits_total": total,
+        "registers": [_of(t.RegisterFile, file) for file in registers],
+        "events": [_of(t.ColdEvent, event) for event in _events(region, json)],
+        "waits": [_of(t.ColdWait, wait) for wait in waits],
+        "waits_total": total and _of(t.ColdWait, total),
         "pressure": _pressure(region, summary["Total Cycles"], names) if "bottleneck" in region else None,
     }
+
+
+def _of(kind: type[msgspec.Struct], row: dict[str, Any]) -> dict[str, Any]:
+    """What a report has of a row: not its text, and no number."""
+    return {name: value for name, value in row.items() if name in kind.__struct_fields__}
 
 
 def _events(region: dict[str, Any], json: dict[str, Any]) -> list[dict[str, int]]:
@@ -148,5 +155,5 @@ def _pressure(region: dict[str, Any], cycles: int, names: list[str]) -> dict[str
         if arrow.startswith("+"):
             step = next(steps)
             via = f"r{names.index(step['via'])}" if step["via"] in names else step["via"]
-            sequence.append({**step, "via": via, "iteration_offset": iteration})
+            sequence.append(_of(t.SequenceStep, {**step, "via": via, "iteration_offset": iteration}))
     return {**shares, "by_resource": by_resource, "sequence": sequence}

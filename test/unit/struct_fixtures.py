@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import types
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -19,6 +20,11 @@ def filled(kind: type[T], value: Any) -> T:
     """
     made: T = _converted(kind, value)
     return made
+
+
+def json_text(value: Any, **layout: Any) -> str:
+    """Return the JSON of a struct as `json.dumps` writes it, which has any text and number."""
+    return json.dumps(msgspec.to_builtins(value), **layout)
 
 
 def _converted(kind: Any, value: Any) -> Any:

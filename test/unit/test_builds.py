@@ -18,6 +18,7 @@ from incc.driver.builds.project import project_of, read_project
 from incc.driver.cores import cores_of
 from incc.driver.pipeline import Settings
 from incc.frontends.gcc_wrapper.outputs import output_of
+from incc.report import types as t
 from incc.report.folder import manifest
 from incc.report.folder.cache import Cached, UnitCache, cache_folder, cache_size
 from incc.report.folder.cache import _pack as pack
@@ -27,6 +28,7 @@ from incc.report.folder.names import name_for, parts, report_name
 from incc.report.folder.outcome import put_cached, rest_of
 from incc.support.errors import AnalysisError
 from properties import examples
+from struct_fixtures import filled
 
 NAMES = st.binary(min_size=1, max_size=300).map(os.fsdecode).filter(lambda name: "\0" not in name)
 
@@ -52,16 +54,16 @@ def test_long_names_keep_their_reports_apart(tmp_path: Path) -> None:
     (tmp_path / one).write_text("")
 
 
-def unit(source: str = "a.c", output: str = "a.o", **more: Any) -> Any:
+def unit(source: str = "a.c", output: str = "a.o", **more: Any) -> t.Unit:
     made = {"source": source, "assembly_file": "a.s", "folder": "/b", "output": output, "command": ["gcc"]}
-    return {**made, "way": "assembler", **more}
+    return filled(t.Unit, {**made, "way": "assembler", **more})
 
 
 def test_a_command_of_several_sources_has_a_report_for_each() -> None:
-    report: Any = {"tool": {}, "units": [unit(), unit("b.c", "b.o"), unit(model={"name": "znver4"})]}
+    report = filled(t.Report, {"units": [unit(), unit("b.c", "b.o"), unit(model={"name": "znver4"})]})
     first, second = parts(report)
-    assert [u["source"] for u in first.units] == ["a.c", "a.c"], "analyses for several cores stay together"
-    assert [u["source"] for u in second.units] == ["b.c"]
+    assert [u.source for u in first.units] == ["a.c", "a.c"], "analyses for several cores stay together"
+    assert [u.source for u in second.units] == ["b.c"]
     assert report_name(first.units[0], "json") != report_name(second.units[0], "json")
 
 

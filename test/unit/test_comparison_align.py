@@ -136,7 +136,7 @@ def test_each_instruction_is_in_one_row_and_the_opposite_is_the_mirror(a: list[A
         assert (change == "added") == (i is None)
         assert (change == "removed") == (j is None)
         if change in ("same", "moved"):
-            assert a[i]["text"].split(".L")[0] == b[j]["text"].split(".L")[0]  # type: ignore[index]
+            assert a[i].text.split(".L")[0] == b[j].text.split(".L")[0]  # type: ignore[index]
     assert mirrored(rows) == set(shown(b, a))
 
 

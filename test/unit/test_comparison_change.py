@@ -8,7 +8,7 @@ import pytest
 from comparison_fixtures import entry_of, loop, make_entry, make_kernel, make_report, make_unit
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 from incc.comparison.change import change, figures
 from incc.comparison.match import Match
@@ -33,20 +33,20 @@ def became(a: Entry, b: Entry, parts_a: Any = (), parts_b: Any = ()) -> Any:
     if found.ratio:
         assert opposite.ratio == pytest.approx(1 / found.ratio)
     assert [cause.kind for cause in opposite.causes] == [cause.kind for cause in found.causes]
-    for one, other in zip(found["causes"], opposite["causes"], strict=True):
-        assert (one["a"], one["b"]) == (other["b"], other["a"])
-        assert one["evidence"].get("a") == other["evidence"].get("b")
-        assert one["cycles"] == (None if other["cycles"] is None else -other["cycles"])
+    for one, other in zip(found.causes, opposite.causes, strict=True):
+        assert (one.a, one.b) == (other.b, other.a)
+        assert one.evidence.get("a") == other.evidence.get("b")
+        assert one.cycles == (None if other.cycles is None else -other.cycles)
     return found
 
 
 def of(found: Any) -> list[tuple[str, float | None]]:
     """The kinds of the causes and their cycles."""
-    return [(cause["kind"], cause["cycles"]) for cause in found["causes"]]
+    return [(cause.kind, cause.cycles) for cause in found.causes]
 
 
 def texts(found: Any) -> list[str]:
-    return [cause["text"] for cause in found["causes"]]
+    return [cause.text for cause in found.causes]
 
 
 def loops(a: str, b: str, **given: Any) -> Any:
@@ -56,8 +56,8 @@ def loops(a: str, b: str, **given: Any) -> Any:
 
 def adds_up(found: Any) -> bool:
     """Whether causes account for the difference, but for what is too little to be one."""
-    whole = found["cycles_b"] - found["cycles_a"]
-    return abs(sum(cause["cycles"] or 0.0 for cause in found["causes"]) - whole) <= 0.05 * abs(whole) + 1e-5
+    whole = found.cycles_b - found.cycles_a
+    return abs(sum(cause.cycles or 0.0 for cause in found.causes) - whole) <= 0.05 * abs(whole) + 1e-5
 
 
 # --- outcome and basis ------------------------------------------------------------------------------------------------
@@ -66,16 +66,16 @@ def adds_up(found: Any) -> bool:
 def test_nothing_changed() -> None:
     entry = entry_of(loop(SUM, line=3))
     found = became(entry, entry_of(loop(SUM, line=3)))
-    assert (found["outcome"], found["ratio"], found["causes"]) == ("same", 1.0, [])
-    assert found["text"] == "nothing changed, 4 cycles an element"
+    assert (found.outcome, found.ratio, found.causes) == ("same", 1.0, [])
+    assert found.text == "nothing changed, 4 cycles an element"
 
 
 def test_the_same_code_elsewhere() -> None:
     a, b = entry_of(loop(SUM, line=3)), entry_of(loop(SUM, line=30))
-    assert became(a, b)["outcome"] == "moved"
+    assert became(a, b).outcome == "moved"
     c = entry_of(loop(SUM, line=3, function="g"))
     found = became(a, c)
-    assert (found["outcome"], found["text"]) == (
+    assert (found.outcome, found.text) == (
         "moved",
         "the same code in another function (f → g), 4 cycles an element",
     )
@@ -85,9 +85,9 @@ def test_the_same_code_is_never_slower() -> None:
     """Where it lies, or what is known of the pointers, may change the prediction: that is no doing of the code."""
     a, b = make_entry(cycles=4.0), make_entry(cycles=5.0, source=("x.c", 30))
     found = became(a, b)
-    assert found["outcome"] == "moved"
+    assert found.outcome == "moved"
     assert of(found) == [("alignment", 1.0)]
-    assert "4 → 5 cycles" in found["text"]
+    assert "4 → 5 cycles" in found.text
 
 
 def test_code_placement_is_averaged() -> None:
@@ -100,42 +100,42 @@ def test_code_placement_is_averaged() -> None:
     }
     a, b = make_entry(cycles=4.0, hints=[hint], texts=("nop",)), make_entry(cycles=4.0, texts=("nop", "jne .L3"))
     found = became(b, a)
-    assert (found["cycles_a"], found["cycles_b"]) == (4.0, 5.0)
+    assert (found.cycles_a, found.cycles_b) == (4.0, 5.0)
     assert of(found)[0] == ("alignment", 1.0)
 
 
 def test_other_code_as_fast() -> None:
     found = loops(SUM, SUM.replace("%rax", "%rcx"))
-    assert (found["outcome"], found["ratio"]) == ("equal", 1.0)
-    assert found["text"] == "4 → 4 cycles an element: other code, as fast"
+    assert (found.outcome, found.ratio) == ("equal", 1.0)
+    assert found.text == "4 → 4 cycles an element: other code, as fast"
 
 
 def test_less_than_one_percent_is_nothing() -> None:
-    assert became(make_entry(cycles=100.0), make_entry(cycles=100.9, texts=("nop",)))["outcome"] == "equal"
-    assert became(make_entry(cycles=100.0), make_entry(cycles=101.1, texts=("nop",)))["outcome"] == "slower"
+    assert became(make_entry(cycles=100.0), make_entry(cycles=100.9, texts=("nop",))).outcome == "equal"
+    assert became(make_entry(cycles=100.0), make_entry(cycles=101.1, texts=("nop",))).outcome == "slower"
 
 
 def test_the_work_of_an_iteration() -> None:
     a = make_entry(cycles=4.0, elements=None)
     memory = a.kernel.memory
-    b = make_entry(cycles=6.0, elements=None, texts=("nop",), memory={**memory, "step": 16, "bytes_loaded": 16})
+    b = make_entry(cycles=6.0, elements=None, texts=("nop",), memory=replace(memory, step=16, bytes_loaded=16))
     found = became(a, b)
-    assert (found["basis"], found["work"], found["cycles_a"], found["cycles_b"]) == ("work", 2.0, 8.0, 6.0)
-    assert found["outcome"] == "faster"
+    assert (found.basis, found.work, found.cycles_a, found.cycles_b) == ("work", 2.0, 8.0, 6.0)
+    assert found.outcome == "faster"
 
 
 def test_work_by_arithmetic_and_bytes() -> None:
     """Where nothing moves on by a known step, operations say it if bytes bear them out."""
     a = make_entry(cycles=4.0, elements=None)
-    none: Any = {**a.kernel.memory, "step": 0}
-    more: Any = {**a.kernel.arithmetic, "flop": 4}
+    none: Any = replace(a.kernel.memory, step=0)
+    more: Any = replace(a.kernel.arithmetic, flop=4)
     a = make_entry(cycles=4.0, elements=None, memory=none)
-    b = make_entry(cycles=8.0, elements=None, texts=("nop",), memory={**none, "bytes_loaded": 32}, arithmetic=more)
-    assert became(a, b)["work"] == 4.0
-    b = make_entry(cycles=8.0, elements=None, texts=("nop",), memory={**none, "bytes_loaded": 16}, arithmetic=more)
+    b = make_entry(cycles=8.0, elements=None, texts=("nop",), memory=replace(none, bytes_loaded=32), arithmetic=more)
+    assert became(a, b).work == 4.0
+    b = make_entry(cycles=8.0, elements=None, texts=("nop",), memory=replace(none, bytes_loaded=16), arithmetic=more)
     found = became(a, b)
-    assert (found["outcome"], found["basis"], found["work"], found["ratio"]) == ("unknown", "", None, None)
-    assert found["text"] == "how much of the source's loop an iteration does is not known"
+    assert (found.outcome, found.basis, found.work, found.ratio) == ("unknown", "", None, None)
+    assert found.text == "how much of the source's loop an iteration does is not known"
 
 
 def test_elements_of_one_kernel_tell_those_of_the_other() -> None:
@@ -143,15 +143,15 @@ def test_elements_of_one_kernel_tell_those_of_the_other() -> None:
     a = make_entry(cycles=4.0)
     known = a.kernel.elements
     assert known
-    memory: Any = {**a.kernel.memory, "step": 8}
+    memory: Any = replace(a.kernel.memory, step=8)
     a = make_entry(cycles=4.0, memory=memory)
-    b = make_entry(cycles=6.0, elements=None, texts=("nop",), memory={**memory, "step": 16})
+    b = make_entry(cycles=6.0, elements=None, texts=("nop",), memory=replace(memory, step=16))
     found, turned = became(a, b), became(b, a)
-    each = known["per_iteration"]
-    assert (found["basis"], found["work"]) == ("element", 2.0)
-    assert (found["cycles_a"], found["cycles_b"]) == (4.0 / each, 3.0 / each)
-    assert (turned["basis"], turned["work"]) == ("element", 0.5)
-    assert (turned["cycles_a"], turned["cycles_b"]) == (3.0 / each, 4.0 / each)
+    each = known.per_iteration
+    assert (found.basis, found.work) == ("element", 2.0)
+    assert (found.cycles_a, found.cycles_b) == (4.0 / each, 3.0 / each)
+    assert (turned.basis, turned.work) == ("element", 0.5)
+    assert (turned.cycles_a, turned.cycles_b) == (3.0 / each, 4.0 / each)
 
 
 def test_elements_of_a_loop_that_was_unrolled_by_hand() -> None:
@@ -159,27 +159,29 @@ def test_elements_of_a_loop_that_was_unrolled_by_hand() -> None:
     a = make_entry(cycles=4.0)
     elements = a.kernel.elements
     assert elements
-    memory: Any = {**a.kernel.memory, "step": 8, "bytes_loaded": 8, "bytes_stored": 8, "unsized_accesses": 0}
-    arithmetic: Any = {**a.kernel.arithmetic, "flop": 2, "integer_operations": 0}
-    more_memory: Any = {**memory, "step": 32, "bytes_loaded": 32, "bytes_stored": 32}
+    memory: Any = replace(a.kernel.memory, step=8, bytes_loaded=8, bytes_stored=8, unsized_accesses=0)
+    arithmetic: Any = replace(a.kernel.arithmetic, flop=2, integer_operations=0)
+    more_memory: Any = replace(memory, step=32, bytes_loaded=32, bytes_stored=32)
     a = make_entry(cycles=4.0, memory=memory, arithmetic=arithmetic)
-    b = make_entry(cycles=8.0, texts=("nop",), memory=more_memory, arithmetic={**arithmetic, "flop": 8})
+    b = make_entry(cycles=8.0, texts=("nop",), memory=more_memory, arithmetic=replace(arithmetic, flop=8))
     found, turned = became(a, b), became(b, a)
-    each = elements["per_iteration"]
-    assert (found["basis"], found["work"], found["outcome"]) == ("element", 4.0, "faster")
-    assert (found["cycles_a"], found["cycles_b"]) == (4.0 / each, 2.0 / each)
-    assert (turned["cycles_a"], turned["cycles_b"], turned["work"]) == (2.0 / each, 4.0 / each, 0.25)
+    each = elements.per_iteration
+    assert (found.basis, found.work, found.outcome) == ("element", 4.0, "faster")
+    assert (found.cycles_a, found.cycles_b) == (4.0 / each, 2.0 / each)
+    assert (turned.cycles_a, turned.cycles_b, turned.work) == (2.0 / each, 4.0 / each, 0.25)
     for other in (
-        make_entry(cycles=8.0, texts=("nop",), memory={**memory, "step": 32}, arithmetic=arithmetic),  # another layout
+        make_entry(
+            cycles=8.0, texts=("nop",), memory=replace(memory, step=32), arithmetic=arithmetic
+        ),  # another layout
         make_entry(cycles=8.0, texts=("nop",), memory=more_memory, arithmetic=arithmetic),  # another type
-        make_entry(cycles=8.0, texts=("nop",), memory=memory, arithmetic={**arithmetic, "flop": 8}),  # computes more
+        make_entry(cycles=8.0, texts=("nop",), memory=memory, arithmetic=replace(arithmetic, flop=8)),  # computes more
     ):
-        assert became(a, other)["work"] == 1.0
+        assert became(a, other).work == 1.0
 
 
 def test_equal_code_needs_no_elements() -> None:
     found = became(make_entry(elements=None), make_entry(elements=None))
-    assert (found["basis"], found["outcome"]) == ("iteration", "same")
+    assert (found.basis, found.outcome) == ("iteration", "same")
 
 
 def test_what_is_not_counted() -> None:
@@ -187,20 +189,20 @@ def test_what_is_not_counted() -> None:
     a = make_entry(cycles=4.0)
     less = make_entry(cycles=3.0, texts=("vfoo",), at_least=True, unknown_instructions=unknown)
     more = make_entry(cycles=6.0, texts=("vfoo", "nop"), at_least=True, unknown_instructions=unknown)
-    assert became(a, less)["outcome"] == "unknown"
+    assert became(a, less).outcome == "unknown"
     found = became(a, more)
-    assert found["outcome"] == "slower"
+    assert found.outcome == "slower"
     assert ("unknown-instructions", None) in of(found)
-    assert became(less, more)["outcome"] == "slower"
+    assert became(less, more).outcome == "slower"
 
 
 def test_a_call_that_came() -> None:
     call = "contains a call to exp; what it costs is not counted"
     a, b = make_entry(cycles=9.0), make_entry(cycles=4.0, texts=("call exp",), notes=[call], at_least=True)
     found = became(a, b)
-    assert found["outcome"] == "unknown"
+    assert found.outcome == "unknown"
     assert "contains a call to exp" in texts(found)
-    assert "not counting the functions that are called; what is not counted differs" in found["text"]
+    assert "not counting the functions that are called; what is not counted differs" in found.text
 
 
 def test_a_loop_in_two() -> None:
@@ -211,19 +213,19 @@ def test_a_loop_in_two() -> None:
         make_entry("f/loop2", cycles=6.0, elements=2.0, texts=("nop", "nop")),
     )
     found = became(a, b, (), [part])
-    assert (found["cycles_a"], found["cycles_b"], found["outcome"]) == (4.0, 6.0, "slower")
-    assert found["causes"][0]["text"] == "1 loop → 2 loops: +3 cycles for the others"
+    assert (found.cycles_a, found.cycles_b, found.outcome) == (4.0, 6.0, "slower")
+    assert found.causes[0].text == "1 loop → 2 loops: +3 cycles for the others"
     assert adds_up(found)
     unknown = make_entry("f/loop2", elements=None, texts=("nop", "nop"))
-    assert became(a, b, (), [unknown])["outcome"] == "unknown"
+    assert became(a, b, (), [unknown]).outcome == "unknown"
 
 
 def test_another_core() -> None:
     text = loop(SUM, line=3)
     found = became(entry_of(text, mcpu="skylake"), entry_of(text, mcpu="znver4"))
-    whole = found["cycles_b"] - found["cycles_a"]
+    whole = found.cycles_b - found.cycles_a
     assert of(found) == [("core", pytest.approx(whole))]
-    assert "skylake → znver4" in found["text"]
+    assert "skylake → znver4" in found.text
     other = became(entry_of(text, mcpu="skylake"), entry_of(loop(SUM * 2, line=3), mcpu="znver4"))
     assert of(other)[0] == ("core", None)
     assert all(cycles is None for _, cycles in of(other))
@@ -232,26 +234,26 @@ def test_another_core() -> None:
 def test_another_model_of_the_same_core() -> None:
     kernel = make_kernel(cycles=5.0)
     old = make_entry(cycles=4.0)
-    model = {**old.unit.model, "version": "2"}
+    model = replace(old.unit.model, version="2")
     new = in_memory(make_report(make_unit([kernel], model=model)), "b").entries[0]
     found = became(old, new)
-    assert found["outcome"] == "slower"
+    assert found.outcome == "slower"
     assert texts(found) == ["another model of skylake-avx512: version 1 → 2: +1 cycle"]
     same = in_memory(make_report(make_unit([make_kernel(cycles=4.0)], model=model)), "b").entries[0]
-    assert (became(old, same)["outcome"], became(old, same)["causes"]) == ("same", [])
+    assert (became(old, same).outcome, became(old, same).causes) == ("same", [])
     other = in_memory(
-        make_report(make_unit([make_kernel(cycles=4.0)], model={**model, "name": "znver4"})), "b"
+        make_report(make_unit([make_kernel(cycles=4.0)], model=replace(model, name="znver4"))), "b"
     ).entries[0]
-    assert became(old, other)["text"] == "4 → 4 cycles an element: another core, as fast"
+    assert became(old, other).text == "4 → 4 cycles an element: another core, as fast"
 
 
 def test_no_cycles_at_all() -> None:
     nothing = {"loop_carried": 0.0, "port": 0.0, "front_end": 0.0, "retire": 0.0}
     a, b = make_entry(cycles=0.0, bounds=nothing, texts=()), make_entry(cycles=4.0)
-    assert became(a, b)["ratio"] is None
-    assert became(a, b)["outcome"] == "slower"
+    assert became(a, b).ratio is None
+    assert became(a, b).outcome == "slower"
     other = make_entry(cycles=0.0, bounds=nothing, texts=("nop",))
-    assert became(a, other)["outcome"] == "equal"
+    assert became(a, other).outcome == "equal"
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------
@@ -291,21 +293,21 @@ def test_reloads_in_the_chain(count: int) -> None:
     a, b = entry_of(loop(SUM, line=3)), entry_of(loop(through + SUM, line=3))
     found = became(a, b)
     reloads = f"+{count} {'reload' if count == 1 else 'reloads'} on the LCD"
-    (cause,) = [cause for cause in found["causes"] if cause["kind"] == "chain-memory"]
-    assert cause["text"].startswith(reloads)
-    assert cause["cycles"] == pytest.approx(b.kernel.bounds["loop_carried"]["cycles"] - 4.0)
-    assert cause["b"] == [2 * n + 1 for n in range(count)]
+    (cause,) = [cause for cause in found.causes if cause.kind == "chain-memory"]
+    assert cause.text.startswith(reloads)
+    assert cause.cycles == pytest.approx(b.kernel.bounds.loop_carried.cycles - 4.0)
+    assert cause.b == [2 * n + 1 for n in range(count)]
     assert adds_up(found)
-    assert f"{count} {'reload' if count == 1 else 'reloads'} fewer on the LCD" in change(b, a, MATCH).causes[0]["text"]
+    assert f"{count} {'reload' if count == 1 else 'reloads'} fewer on the LCD" in change(b, a, MATCH).causes[0].text
 
 
 @given(st.integers(1, 6))
 @examples(20)
 def test_more_operations_in_the_chain(count: int) -> None:
     found = loops(SUM, "\tvmulsd %xmm1, %xmm0, %xmm0\n" * count + SUM)
-    (cause,) = [cause for cause in found["causes"] if cause["cycles"] is not None]
+    (cause,) = [cause for cause in found.causes if cause.cycles is not None]
     words = "floating-point multiplication" + "s" * (count > 1)
-    assert (cause["kind"], cause["text"]) == ("chain", f"+{count} {words} on the LCD: +{4 * count} cycles")
+    assert (cause.kind, cause.text) == ("chain", f"+{count} {words} on the LCD: +{4 * count} cycles")
 
 
 def test_a_slower_operation_in_the_chain() -> None:
@@ -320,7 +322,7 @@ def test_a_slower_operation_in_the_chain() -> None:
 def test_the_same_work_in_several_chains() -> None:
     other = "".join(f"\tvaddsd {8 * n}(%rdi,%rax,8), %xmm{n}, %xmm{n}\n" for n in range(4))
     found = loops(SUM, other + "\taddq $4, %rax\n\tcmpq %rdx, %rax\n")
-    assert (found["basis"], found["work"], found["cycles_a"], found["cycles_b"]) == ("element", 4.0, 4.0, 1.0)
+    assert (found.basis, found.work, found.cycles_a, found.cycles_b) == ("element", 4.0, 4.0, 1.0)
     assert texts(found)[0] == "more chains side by side: 0.75 floating-point additions fewer on the LCD: -3 cycles"
 
 
@@ -333,22 +335,22 @@ def test_more_work_for_one_port(count: int) -> None:
     """Shuffles have one port on this core: what is above what limited the loop without them is theirs."""
     shuffles = "".join(f"\tvpermilpd $1, %xmm{4 + n}, %xmm{4 + n}\n" for n in range(count))
     found = loops(STREAM, shuffles + STREAM)
-    whole = found["cycles_b"] - found["cycles_a"]
-    ports = [cause for cause in found["causes"] if cause["kind"] == "ports" and "shuffle" in cause["text"]]
+    whole = found.cycles_b - found.cycles_a
+    ports = [cause for cause in found.causes if cause.kind == "ports" and "shuffle" in cause.text]
     assert adds_up(found)
     if count > 3:  # else the front end limits it as well
-        assert ports[0]["text"].startswith(f"+{count} shuffles on port 5")
-        assert ports[0]["cycles"] == pytest.approx(whole, rel=0.1)
-        assert ports[0]["b"] == list(range(count))
+        assert ports[0].text.startswith(f"+{count} shuffles on port 5")
+        assert ports[0].cycles == pytest.approx(whole, rel=0.1)
+        assert ports[0].b == list(range(count))
 
 
 @given(st.integers(4, 16))
 @examples(20)
 def test_more_to_issue(count: int) -> None:
     found = loops(STREAM, "\tnop\n" * count + STREAM)
-    front = [cause for cause in found["causes"] if cause["kind"] == "front-end"]
-    assert front[0]["text"].startswith(f"+{count} no-operations to issue")
-    assert front[0]["cycles"] == pytest.approx(count / 4, abs=0.3)
+    front = [cause for cause in found.causes if cause.kind == "front-end"]
+    assert front[0].text.startswith(f"+{count} no-operations to issue")
+    assert front[0].cycles == pytest.approx(count / 4, abs=0.3)
     assert adds_up(found)
 
 
@@ -357,10 +359,10 @@ def test_spills_beside_the_chain() -> None:
     spills = "".join(f"\tmovq %r{8 + n}, {64 + 8 * n}(%rsp)\n" for n in range(6))
     found = loops(STREAM, spills + STREAM)
     assert of(found)[0][0] == "spills"
-    assert found["causes"][0]["text"].startswith("+6 spills on port 4: +")
+    assert found.causes[0].text.startswith("+6 spills on port 4: +")
     assert adds_up(found)
     hidden = loops(SUM, "\tvmovsd %xmm5, 8(%rsp)\n\tvmovsd 16(%rsp), %xmm7\n" + SUM)
-    assert hidden["outcome"] == "equal"
+    assert hidden.outcome == "equal"
     assert texts(hidden) == ["+1 spill", "+1 reload"]
 
 
@@ -369,12 +371,12 @@ def test_what_computes_with_a_reload_is_no_reload_where_it_computes() -> None:
     folded = "".join(f"\tvaddsd {64 + 8 * n}(%rsp), %xmm1, %xmm{2 + n}\n" for n in range(8))
     folded += "".join(f"\tvaddsd %xmm1, %xmm{10 + n}, %xmm{10 + n}\n" for n in range(4))
     found = loops(COUNT, folded + COUNT)
-    assert found["causes"][0]["text"].startswith("+12 floating-point additions on ports 0 and 1: +")
-    assert not any("reload" in cause["text"] and cause["cycles"] for cause in found["causes"])
+    assert found.causes[0].text.startswith("+12 floating-point additions on ports 0 and 1: +")
+    assert not any("reload" in cause.text and cause.cycles for cause in found.causes)
     assert adds_up(found)
     # All of their slots are the divisions', but one for each of those that load beside it.
     found = loops(COUNT, "\tidivl 8(%rsp)\n" + COUNT)
-    assert all(abs(cause["cycles"] or 0.0) <= 0.5 for cause in found["causes"] if "reload" in cause["text"])
+    assert all(abs(cause.cycles or 0.0) <= 0.5 for cause in found.causes if "reload" in cause.text)
     # The address and the data of one spill are two µops.
     spills = "".join(f"\tmovq %r{8 + n}, {64 + 8 * n}(%rsp)\n" for n in range(6))
     for found in (loops(STREAM, spills + STREAM), loops(COUNT, spills + COUNT)):
@@ -397,9 +399,9 @@ def test_changes_in_sentences_are_those_of_the_table() -> None:
     from incc.report.wording import relative
 
     found = became(make_entry(cycles=1.0), make_entry(cycles=9.09, texts=("vdivsd %xmm0, %xmm1, %xmm1",)))
-    assert "(×9.09)" in found["text"]
+    assert "(×9.09)" in found.text
     found = became(make_entry(cycles=6.306), make_entry(cycles=6.4, texts=("vdivsd %xmm0, %xmm1, %xmm1",)))
-    assert "(+1.5 %)" in found["text"]
+    assert "(+1.5 %)" in found.text
     assert (relative(1e300), relative(1e-300), relative(2.0), relative(0.5)) == ("×1e+300", "÷1e+300", "×2.00", "÷2.00")
 
 
@@ -417,16 +419,16 @@ def test_a_report_that_contradicts_itself_is_no_accident() -> None:
         force_setattr(chain, "instructions", [10**6])
         for step in chain.steps:
             force_setattr(step, "to", 10**6)
-    assert became(a, b)["outcome"] == "slower"
+    assert became(a, b).outcome == "slower"
 
 
 def test_the_divider() -> None:
     divide = STREAM.replace("vaddsd", "vdivsd")
     found = loops(STREAM, divide)
     assert of(found)[0][0] == "divider"
-    assert found["causes"][0]["text"].startswith("+1 division on the divider of port 0")
+    assert found.causes[0].text.startswith("+1 division on the divider of port 0")
     wide = loops(divide.replace("sd", "pd"), divide)
-    assert wide["basis"] == "element"
+    assert wide.basis == "element"
 
 
 PACKED = (
@@ -437,30 +439,30 @@ PACKED = (
 
 def test_vectors() -> None:
     found = loops(STREAM, PACKED)
-    assert found["causes"][0]["kind"] == "vectorised"
-    assert found["causes"][0]["text"].startswith("256-bit vectors instead of scalar code: -")
+    assert found.causes[0].kind == "vectorised"
+    assert found.causes[0].text.startswith("256-bit vectors instead of scalar code: -")
     assert adds_up(found)
-    assert loops(PACKED, STREAM)["causes"][0]["text"].startswith("scalar code instead of 256-bit vectors: +")
+    assert loops(PACKED, STREAM).causes[0].text.startswith("scalar code instead of 256-bit vectors: +")
 
 
 def test_wider_vectors() -> None:
     wide = PACKED.replace("ymm", "zmm").replace("$4", "$8")
     found = loops(PACKED, wide)
-    assert found["causes"][0]["kind"] == "vector-width"
-    assert found["causes"][0]["text"].startswith("512-bit vectors instead of 256-bit vectors: -")
+    assert found.causes[0].kind == "vector-width"
+    assert found.causes[0].text.startswith("512-bit vectors instead of 256-bit vectors: -")
     assert adds_up(found)
 
 
 def test_vectors_that_explain_nothing() -> None:
     """A sum in order takes as long with vectors: they are mentioned, without cycles."""
     found = loops(SUM, SUM)
-    assert found["causes"] == []
+    assert found.causes == []
     added = "\tvaddsd %xmm1, %xmm0, %xmm0\n\tvunpckhpd %xmm1, %xmm1, %xmm2\n\tvaddsd %xmm2, %xmm0, %xmm0\n"
     packed = (
         f"\tvmovupd (%rdi,%rax,8), %xmm1\n\tvaddpd %xmm1, %xmm5, %xmm1\n{added}\taddq $2, %rax\n\tcmpq %rdx, %rax\n"
     )
     found = loops(SUM, packed + COUNT.removeprefix("\tincq %rax\n"))
-    assert found["outcome"] == "equal"
+    assert found.outcome == "equal"
     assert ("vectorised", None) in of(found)
 
 
@@ -469,14 +471,14 @@ def test_unrolled() -> None:
     body = STREAM.removesuffix(COUNT)
     twice = body + body.replace("(%rdi", "8(%rdi").replace("(%rsi", "8(%rsi")
     found = loops(STREAM, twice + "\taddq $2, %rax\n\tcmpq %rdx, %rax\n")
-    assert found["outcome"] == "faster"
+    assert found.outcome == "faster"
     assert any(kind == "unrolled" for kind, _ in of(found))
     assert adds_up(found)
 
 
 def test_a_branch_inside() -> None:
     found = loops(STREAM, "\ttestq %rbx, %rbx\n\tje .L9\n" + STREAM)
-    assert any(cause["kind"] == "branches" and "+1 branch inside" in cause["text"] for cause in found["causes"])
+    assert any(cause.kind == "branches" and "+1 branch inside" in cause.text for cause in found.causes)
 
 
 INSTRUCTIONS = st.sampled_from(
@@ -501,14 +503,14 @@ BODIES = st.lists(INSTRUCTIONS, min_size=1, max_size=10).map(lambda body: "".joi
 @examples(60)
 def test_causes_add_up(a: str, b: str) -> None:
     found = loops(a, b)
-    if found["outcome"] in ("faster", "slower"):
+    if found.outcome in ("faster", "slower"):
         assert adds_up(found)
-        for cause in found["causes"]:
-            assert cause["cycles"] is None or abs(cause["cycles"]) > 0
+        for cause in found.causes:
+            assert cause.cycles is None or abs(cause.cycles) > 0
     n = [a.count("\n") + 1, b.count("\n") + 1]
-    for cause in found["causes"]:
-        assert all(i < n[0] for i in cause["a"])
-        assert all(i < n[1] for i in cause["b"])
+    for cause in found.causes:
+        assert all(i < n[0] for i in cause.a)
+        assert all(i < n[1] for i in cause.b)
 
 
 @given(st.sampled_from([0.25, 1.0, 3.0]), st.integers(2, 8))
@@ -516,4 +518,4 @@ def test_causes_add_up(a: str, b: str) -> None:
 def test_as_much_more_work_in_as_much_more_time_is_no_change(elements: float, times: int) -> None:
     a = make_entry(cycles=4.0, elements=elements)
     found = became(a, make_entry(cycles=4.0 * times, elements=elements * times, texts=("nop",)))
-    assert (found["outcome"], found["basis"], found["work"]) == ("equal", "element", pytest.approx(times))
+    assert (found.outcome, found.basis, found.work) == ("equal", "element", pytest.approx(times))

@@ -21,9 +21,10 @@ from made_comparisons import (
     side,
     with_assembly,
 )
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 import browser
+from incc.comparison import types as c
 from incc.comparison.build import Wanted, compare
 from incc.views.comparison.page import FEW, MOST, render
 
@@ -105,20 +106,13 @@ def test_without_assembly_there_are_figures() -> None:
 
 def test_offenders_are_marked_and_listed() -> None:
     made: Any = ordinary()
-    force_setattr(
-        made,
-        "gate",
-        {
-            "condition": "cycles > +5% ",
-            "offenders": [{"row": 0, "side": 1, "text": "forces: cycles 2 → 5.4"}],
-        },
-    )
+    force_setattr(made, "gate", c.Gate("cycles > +5% ", [c.Offender(row=0, side=1, text="forces: cycles 2 → 5.4")]))
     page = render(made)
     assert "1 kernel for which cycles &gt; +5%" in page
     assert '<a href="#p1/B">[1]</a> forces: cycles 2 → 5.4' in page
     assert [n for n, found in enumerate(rows_of(page)) if "✗ fails" in found] == [0]
     assert data(page)[0]["fails"] == ["forces: cycles 2 → 5.4"]
-    made["gate"]["offenders"] = []
+    made.gate.offenders.clear()
     page = render(made)
     assert "No kernel for which cycles &gt; +5%." in page
     assert "✗ fails</td>" not in page
@@ -156,14 +150,13 @@ def test_the_heat_map_has_cycles_shades_and_sums() -> None:
 def test_variants_that_differ_in_several_ways_are_grouped() -> None:
     made = matrix(["a", "b", "c", "d"])
     for n, one in enumerate(made.sides):
-        force_setattr(
-            one, "variant", {"compiler": ("gcc", "clang")[n // 2], "flags": [("-O2", "-O3")[n % 2]], "mcpu": ""}
-        )
+        variant = c.Variant(compiler=("gcc", "clang")[n // 2], flags=[("-O2", "-O3")[n % 2]], mcpu="")
+        force_setattr(one, "variant", variant)
     page = render(made)
     spans = re.findall(r'<th scope="colgroup" colspan="(\d)" class="group">([^<]*)</th>', page)
     assert spans == [("2", "gcc"), ("2", "clang"), ("1", "-O2"), ("1", "-O3"), ("1", "-O2"), ("1", "-O3")]
     for one in made.sides:
-        one["variant"]["flags"] = []
+        one.variant.flags.clear()
     assert 'class="group"' not in render(made)  # the labels say it
 
 
@@ -180,7 +173,7 @@ def test_names_cannot_break_out_of_the_page() -> None:
     b = member(bad, 2, {"cycles": 9.0}, instructions=[instruction(0, bad)], resources=[])
     rows = [row([a, b], [None, change(1.0, 2.0, text=bad, causes=[cause(bad, 1.0)])]), row([a, None], [None, None])]
     made = comparison([side(bad, input=bad, notes=[bad]), side("new", problem=bad)], rows, where=bad, notes=[bad])
-    force_setattr(made, "gate", {"condition": bad, "offenders": [{"row": 0, "side": 1, "text": bad}]})
+    force_setattr(made, "gate", c.Gate(bad, [c.Offender(row=0, side=1, text=bad)]))
     page = render(made)
     assert "<script>alert" not in page
     assert "<img" not in page
@@ -217,7 +210,7 @@ def test_python_writes_the_same_page() -> None:
     loop = b".L1:\n\tvaddsd (%rax), %xmm0, %xmm0\n\taddq $8, %rax\n\tcmpq %rax, %rdx\n\tjne .L1\n"
     reports = [incc.analyze(text, mcpu="skylake", name="a.s") for text in (loop, loop.replace(b"vadd", b"vmul"))]
     found = incc.compare(*reports, assembly=True)
-    assert found.html() == render(found.to_dict())
+    assert found.html() == render(found._found)
     assert "assembly" in data(found.html())[0]["members"][0]
 
 
@@ -286,7 +279,8 @@ def test_by_keyboard_to_a_pair_and_back(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_a_cause_marks_its_instructions_on_both_sides(tmp_path: Path) -> None:
     made: Any = with_assembly()
-    made["rows"][0]["changes"][1]["causes"][0].update(a=[1], b=[1, 2])
+    causes = made.rows[0].changes[1].causes
+    causes[0] = replace(causes[0], a=[1], b=[1, 2])
     found = ask(render(made), tmp_path, """
       const about = side => [...document.querySelectorAll(`table.beside td.code.about.${side}`)]
         .map(cell => cell.textContent);
@@ -356,7 +350,7 @@ def test_the_heat_map_leads_from_cells_to_pairs(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_of_a_kernel_that_is_alone_there_is_its_own_code(tmp_path: Path) -> None:
     made: Any = with_assembly()
-    made["rows"].append(row([None, made["rows"][0]["members"][1]], [None, None]))
+    made.rows.append(row([None, made.rows[0].members[1]], [None, None]))
     found = ask(render(made), tmp_path, """
       return [$("#verdict").textContent, document.querySelectorAll("table.beside tbody tr").length,
         $("#causes").hidden,
@@ -373,9 +367,10 @@ def test_no_fault_that_axe_knows(which: str, tmp_path: Path) -> None:
         which
     ]()
     if which == "two":
-        made["rows"].insert(0, with_assembly().rows[0])
-        made["rows"][0]["changes"][1]["causes"][0].update(b=[1])
-        made["gate"] = {"condition": "cycles > +5%", "offenders": [{"row": 0, "side": 1, "text": "triad: slower"}]}
+        made.rows.insert(0, with_assembly().rows[0])
+        causes = made.rows[0].changes[1].causes
+        causes[0] = replace(causes[0], b=[1])
+        made = replace(made, gate=c.Gate("cycles > +5%", [c.Offender(row=0, side=1, text="triad: slower")]))
     page = render(made)
     before = 'const button = $("#causes .cause"); if (button) button.click();'
     for at in ("", "#p1"):

@@ -7,14 +7,13 @@ same for other sources.
 
 from __future__ import annotations
 
-import copy
 import itertools
 import re
 import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
@@ -22,7 +21,8 @@ from msgspec.structs import replace
 
 import incc
 from incc.comparison.match import Match, match
-from incc.comparison.side import Entry, in_memory
+from incc.comparison.side import Entry, entries_of, in_memory
+from incc.report import types as t
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -92,13 +92,13 @@ def build(compiler: str, level: str, version: str, suffix: str = ".c", labels: b
         report = incc.analyze(
             text.encode(), mcpu="skylake-avx512", timeline=0, what_ifs=False, simulate=False, name="pairs.s"
         )
-    entries = in_memory(report.to_dict(), "").entries
+    entries = in_memory(msgspec.convert(report.to_dict(), t.Report), "").entries
     line_names = tags(version, suffix)
     names = []
     for entry in entries:
         place = entry.kernel.source
-        main = entry.kernel.role["name"] == "main"
-        names.append(line_names[place["line"]] if place and main and place["file"].endswith(f"pairs{suffix}") else "")
+        main = entry.kernel.role.name == "main"
+        names.append(line_names[place.line] if place and main and place.file.endswith(f"pairs{suffix}") else "")
     return Build(f"{compiler} {level}{' other labels' if labels else ''}", tuple(entries), tuple(names))
 
 
@@ -106,10 +106,17 @@ def without_lines(build_: Build) -> Build:
     """The same as compiled without debug information."""
     found = []
     for entry in build_.entries:
-        kernel: Any = copy.copy(entry.kernel)
-        kernel.update(source=None, near=None, inlined=[], inlined_into=[], source_function=kernel["function"])
-        instructions: Any = [{**i, "source": None} for i in entry.instructions()]
-        found.append(Entry(entry.unit, kernel, lambda i=instructions: i))  # type: ignore[misc]
+        name = entry.kernel.function
+        kernel = replace(
+            entry.kernel,
+            source=None,
+            near=None,
+            inlined=[],
+            inlined_into=[],
+            source_function=name,
+            instructions=[replace(i, source=None) for i in entry.instructions()],
+        )
+        found += entries_of(replace(entry.unit, kernels=[kernel]))
     return replace(build_, label=f"{build_.label} without lines", entries=tuple(found))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from incc.comparison.types import Variant
 from incc.driver.sides.read import Reading
 from incc.driver.sides.variants import run_variants, variants
 from incc.report.documents import InputError
@@ -106,17 +107,17 @@ def test_sides_say_how_they_came_about(folder: pathlib.Path) -> None:
     ]
     assert [side.info.models[0].name for side in sides] == ["skylake", "znver4"] * 2
     assert [side.info.variant for side in sides] == [
-        {"compiler": "", "flags": ["-O1"], "mcpu": ""},
-        {"compiler": "", "flags": ["-O1"], "mcpu": "znver4"},
-        {"compiler": "", "flags": ["-O3"], "mcpu": ""},
-        {"compiler": "", "flags": ["-O3"], "mcpu": "znver4"},
+        Variant(compiler="", flags=["-O1"], mcpu=""),
+        Variant(compiler="", flags=["-O1"], mcpu="znver4"),
+        Variant(compiler="", flags=["-O3"], mcpu=""),
+        Variant(compiler="", flags=["-O3"], mcpu="znver4"),
     ]
-    assert sides[2].info["input"] == "gcc -march=skylake scale.c -O3"
+    assert sides[2].info.input == "gcc -march=skylake scale.c -O3"
     unit = sides[2].entries[0].unit
-    assert unit["source"] == "scale.c"
-    assert unit["command"] == ["gcc", "-march=skylake", "scale.c", "-O3"]
-    assert sides[0].entries[0].kernel["arithmetic"]["vector_bits"] == 0
-    assert sides[2].entries[0].kernel["arithmetic"]["vector_bits"] >= 128
+    assert unit.source == "scale.c"
+    assert unit.command == ["gcc", "-march=skylake", "scale.c", "-O3"]
+    assert sides[0].entries[0].kernel.arithmetic.vector_bits == 0
+    assert sides[2].entries[0].kernel.arithmetic.vector_bits >= 128
     assert sides[2].entries[0].instructions()
 
 

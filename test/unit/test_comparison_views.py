@@ -8,6 +8,7 @@ import re
 from typing import Any
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +25,7 @@ from made_comparisons import (
     side,
     with_assembly,
 )
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 from incc.comparison import types as c
 from incc.report.source.places import Choice
@@ -45,15 +46,7 @@ NAMES = st.text(
 
 
 def gated(found: c.Comparison, *offenders: tuple[int, int, str]) -> c.Comparison:
-    force_setattr(
-        found,
-        "gate",
-        {
-            "condition": "cycles > +5%",
-            "offenders": [{"row": row, "side": side, "text": text} for row, side, text in offenders],
-        },
-    )
-    return found
+    return replace(found, gate=c.Gate("cycles > +5%", [c.Offender(*each) for each in offenders]))
 
 
 def lines_of(found: c.Comparison, width: int = 100, show: Show = Show()) -> list[str]:  # noqa: B008
@@ -580,7 +573,7 @@ def test_annotations_without_a_condition_are_warnings_for_what_is_slower() -> No
 def test_json_is_the_comparison_with_a_line_for_each_row() -> None:
     for found in (with_assembly(), ordinary(), comparison([side("a"), side("b")], [])):
         shown = render_json(found)
-        assert json.loads(shown) == found
+        assert json.loads(shown) == msgspec.to_builtins(found)
         assert [
             json.loads(line.rstrip(",")) for line in shown.splitlines() if line.startswith('    {"name": ')
-        ] == found.rows
+        ] == msgspec.to_builtins(found.rows)

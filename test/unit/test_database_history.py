@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -20,9 +21,12 @@ from incc.history.export import ROW_NAMES
 from incc.history.history import Choice, best, choice, history
 from incc.history.reports import packed
 from incc.history.store import open_database, open_reading
+from incc.history.types import History
+from incc.report import types as t
 from incc.views import database as views
 from incc.views.layout import Layout
 from report_fixtures import make_report, sum_parts, triad_parts
+from struct_fixtures import filled, json_text
 
 BASE: Any = make_report(triad_parts(), sum_parts())
 HASHES = {"old code": "a" * 16, "new code": "b" * 16}
@@ -32,25 +36,24 @@ def kernel(name: str, cycles: float = 4.0, elements: float | None = 1.0, code: s
     """A kernel that is known by this name."""
     made = copy.deepcopy(BASE.units[0].kernels[0])
     function = name.partition("/")[0]
-    each = elements and {**_ELEMENTS, "per_iteration": elements, "cycles": cycles / elements}
-    made |= {"kernel_id": name, "function": function, "function_name": function, "cycles": cycles, "elements": each}
-    made |= {"content_hash": HASHES.get(code, code), "source": {"file": "a.c", "line": 1}}
-    made["overview"] = {**made["overview"], "function": function}
-    made["role"] = {"name": "main", "of": "", "instead": False, "basis": "inferred", "text": ""}
-    return made | more
-
-
-_ELEMENTS = {"basis": "inferred", "why": "", "text": ""}
+    each = elements and filled(
+        t.Elements, {"basis": "inferred", "per_iteration": elements, "cycles": cycles / elements}
+    )
+    made = replace(made, kernel_id=name, function=function, function_name=function, cycles=cycles, elements=each)
+    made = replace(made, content_hash=HASHES.get(code, code), source=t.Location("a.c", 1))
+    made.overview = replace(made.overview, function=function)
+    made.role = t.Role(name="main", of="", instead=False, basis="inferred", text="")
+    return replace(made, **more)
 
 
 def add(path: Path, commit: str, *kernels: Any, flags: str = "-O2", compiler: str = "gcc", **unit: Any) -> None:
     report = copy.deepcopy(BASE)
     command = [compiler, *flags.split(), "-c", "a.c"]
-    report["units"][0] |= {"source": "a.c", "compiler": compiler, "compiler_version": "12.2.0 (x)", "command": command}
-    report["units"][0] |= {"kernels": list(kernels), **unit}
+    made = replace(report.units[0], source="a.c", compiler=compiler, compiler_version="12.2.0 (x)", command=command)
+    report.units[0] = replace(made, **{"kernels": list(kernels), **unit})
     with open_database(str(path), create=True) as database:
         adder = database.adder(commit, None, "")
-        for one in packed(report, "here"):
+        for one in packed(report):
             adder.add(one, "")
         adder.finish()
 
@@ -61,7 +64,7 @@ def log(path: Path, name: str, **more: Any) -> list[Any]:
 
 
 def points(series: Any, *fields: str) -> list[tuple[Any, ...]]:
-    return [tuple(point[field] for field in ("commit", *fields)) for point in series["points"]]
+    return [tuple(getattr(point, field) for field in ("commit", *fields)) for point in series.points]
 
 
 @pytest.fixture
@@ -82,14 +85,12 @@ def test_what_is_asked_for() -> None:
 
 
 def test_names_are_matched(path: Path) -> None:
-    other = kernel("g/loop1") | {"function_name": "ns::g(int*) [clone]"}
-    rest = kernel(
-        "f/loop2", role={"name": "remainder", "of": "f/loop1", "instead": False, "basis": "inferred", "text": ""}
-    )
+    other = kernel("g/loop1", function_name="ns::g(int*) [clone]")
+    rest = kernel("f/loop2", role=t.Role(name="remainder", of="f/loop1", instead=False, basis="inferred", text=""))
     add(path, "c", kernel("f/loop1"), rest, other)
 
     def found(name: str, **more: Any) -> list[str]:
-        return [series["kernel_id"] for series in log(path, name, **more)]
+        return [series.kernel_id for series in log(path, name, **more)]
 
     assert found("f") == found("f/loop1") == found("f:1") == ["f/loop1"]
     assert found("f/loop2") == ["f/loop2"]
@@ -108,7 +109,7 @@ def test_changes_from_commit_to_commit(path: Path) -> None:
     add(path, "c1", kernel("f/loop1", 4))
     add(path, "c2", kernel("f/loop1", 4))
     add(path, "c3", kernel("f/loop1", 10, 2, "new code"))
-    add(path, "c4", kernel("f/loop1", 10, 2, "new code"), model={**BASE["units"][0]["model"], "version": "9"})
+    add(path, "c4", kernel("f/loop1", 10, 2, "new code"), model=replace(BASE.units[0].model, version="9"))
     (series,) = log(path, "f")
     assert points(series, "basis", "change", "code", "model_changed", "renamed") == [
         ("c1", "", None, "", False, False),
@@ -121,7 +122,7 @@ def test_changes_from_commit_to_commit(path: Path) -> None:
 def test_iterations_are_compared_only_where_they_do_the_same(path: Path) -> None:
     """Unrolled twice as far, of no known number of elements."""
     unrolled = kernel("f/loop1", 6, None, "new code")
-    unrolled["arithmetic"] = {**unrolled["arithmetic"], "flop": 2 * unrolled["arithmetic"]["flop"]}
+    unrolled.arithmetic = replace(unrolled.arithmetic, flop=2 * unrolled.arithmetic.flop)
     add(path, "c1", kernel("f/loop1", 4, None))
     add(path, "c2", kernel("f/loop1", 5, None, "other code"))
     add(path, "c3", unrolled)
@@ -133,7 +134,7 @@ def test_iterations_are_compared_only_where_they_do_the_same(path: Path) -> None
         ("c3", "", None),
         ("c4", "iteration", -0.5),
     ]
-    assert "?" in "\n".join(views.history({"kernel": "f", "commits": 4, "series": [series]}, Layout(0, False)))
+    assert "?" in "\n".join(views.history(History(kernel="f", commits=4, series=[series]), Layout(0, False)))
 
 
 @pytest.mark.parametrize("asked", ["old", "new"])
@@ -161,8 +162,7 @@ def test_a_function_that_is_renamed_and_changed_is_followed_as_comparisons_do(
     path: Path, asked: str, between: bool
 ) -> None:
     """`between`: a commit that has not built the source says nothing about it."""
-    name = {"function": "other", "function_name": "other", "kernel_id": "other/loop1", "content_hash": "c" * 16}
-    other = {**OTHER, **name}
+    other = replace(OTHER, function="other", function_name="other", kernel_id="other/loop1", content_hash="c" * 16)
     add(path, "c1", kernel("old/loop1", 4), other)
     if between:
         add(path, "c2", kernel("else/loop1", 4, code="else"), source="b.c")
@@ -177,9 +177,9 @@ def test_a_function_that_is_renamed_and_changed_is_followed_as_comparisons_do(
 
 
 def test_what_is_gone_is_not_what_is_unlike_it(path: Path) -> None:
-    unlike = {**OTHER, "function": "new", "function_name": "new", "kernel_id": "new/loop1", "content_hash": "c" * 16}
+    unlike = replace(OTHER, function="new", function_name="new", kernel_id="new/loop1", content_hash="c" * 16)
     add(path, "c1", kernel("old/loop1", 4))
-    add(path, "c2", unlike | {"source": {"file": "a.c", "line": 900}})
+    add(path, "c2", replace(unlike, source=t.Location("a.c", 900)))
     (series,) = log(path, "old")
     assert points(series) == [("c1",)]
 
@@ -228,7 +228,7 @@ def test_a_build_that_takes_anothers_place_goes_on_with_its_series(path: Path) -
     add(path, "c3", kernel("f/loop1", 4))
     (series,) = log(path, "f")
     assert points(series, "build_changed") == [("c1", False), ("c2", True), ("c3", True)]
-    text = "\n".join(views.history({"kernel": "f", "commits": 3, "series": [series]}, Layout(0, False)))
+    text = "\n".join(views.history(History(kernel="f", commits=3, series=[series]), Layout(0, False)))
     assert "with -O3" in text
 
 
@@ -236,17 +236,17 @@ def test_a_build_that_takes_anothers_place_goes_on_with_its_series(path: Path) -
 
 
 def test_the_best_build(path: Path) -> None:
-    add(path, "c1", kernel("f/loop1", 8, 8, source={"file": "a.c", "line": 9}), flags="-O3")
-    add(path, "c2", kernel("f/loop1", 8, 8, source={"file": "a.c", "line": 4}), flags="-O3")
-    add(path, "c2", kernel("f/loop1", 3, 1), kernel("f/loop2", 5, 1, source={"file": "a.c", "line": 2}))
+    add(path, "c1", kernel("f/loop1", 8, 8, source=t.Location("a.c", 9)), flags="-O3")
+    add(path, "c2", kernel("f/loop1", 8, 8, source=t.Location("a.c", 4)), flags="-O3")
+    add(path, "c2", kernel("f/loop1", 3, 1), kernel("f/loop2", 5, 1, source=t.Location("a.c", 2)))
     add(path, "c2", kernel("f/loop1", 2, None), compiler="clang")
     with open_reading(str(path)) as database:
         found = best(database, "f", choice("f"))
     assert found.without_elements == 1
-    assert [(k["function"], k["number"]) for k in found.kernels] == [("f", 1), ("f", 2)]
-    first = found.kernels[0]["builds"]
+    assert [(k.function, k.number) for k in found.kernels] == [("f", 1), ("f", 2)]
+    first = found.kernels[0].builds
     # Of equally fast ones the newest.
-    assert [(b["cycles_per_element"], b["commit"], b["build"]["command"][1]) for b in first] == [
+    assert [(b.cycles_per_element, b.commit, b.build.command[1]) for b in first] == [
         (1, "c2", "-O3"),
         (3, "c2", "-O2"),
     ]
@@ -272,7 +272,7 @@ def test_unchanged_commits_are_counted(path: Path) -> None:
     for n in range(9):
         add(path, f"c{n}", kernel("f/loop1", 4 if n < 6 else 5, code="old code" if n < 6 else "new code"))
     (series,) = log(path, "f")
-    lines = list(views.history({"kernel": "f", "commits": 9, "series": [series]}, Layout(80, False)))
+    lines = list(views.history(History(kernel="f", commits=9, series=[series]), Layout(80, False)))
     assert lines[1] == "▁▁▁▁▁▁███  4.00 to 5.00 cycles an element, 9 commits"
     assert [line.split()[0] for line in lines[3:]] == ["c0", "(5", "c6", "(1", "c8"]
     assert "+25\xa0%" in lines[5]
@@ -282,7 +282,7 @@ def test_unchanged_commits_are_counted(path: Path) -> None:
 def test_hostile_names_stay_in_their_cell(path: Path, width: int) -> None:
     add(path, "c1", kernel("f\n\x1b[2J\u202e/loop1"), source="s\r\x1b]0;x\x07.c")
     (series,) = log(path, "*")
-    lines = list(views.history({"kernel": "*", "commits": 1, "series": [series]}, Layout(width, True)))
+    lines = list(views.history(History(kernel="*", commits=1, series=[series]), Layout(width, True)))
     with open_reading(str(path)) as database:
         lines += views.best(best(database, "", Choice()), Layout(width, True))
     for line in lines:
@@ -313,14 +313,14 @@ def test_json_for_programs(path: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_export_csv(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    add(path, "c1", kernel("f/loop1") | {"name": 'a "b",\nc'}, kernel("g/loop1", 9, None))
+    add(path, "c1", replace(kernel("f/loop1"), name='a "b",\nc'), kernel("g/loop1", 9, None))
     out = tmp_path / "out.csv"
     assert run("export", "csv", f"--db={path}", "-o", str(out)) == 0
     found = list(csv.DictReader(out.open(newline="")))
     assert list(found[0]) == list(ROW_NAMES)
     assert [(r["name"], r["commit"], r["cycles"], r["elements"], r["is_loop"]) for r in found] == [
         ('a "b",\nc', "c1", "4.0", "1.0", "true"),
-        (BASE["units"][0]["kernels"][0]["name"], "c1", "9.0", "", "true"),
+        (BASE.units[0].kernels[0].name, "c1", "9.0", "", "true"),
     ]
     assert json.loads(found[0]["command"]) == ["gcc", "-O2", "-c", "a.c"]
     assert run("export", "csv", f"--db={path}", "--where", "cycles > 5 and commit == 'c1'") == 0
@@ -413,7 +413,7 @@ def test_commits_are_what_git_calls_so(
     git(work, "commit", "-q", "-m", "one")
     head = git(work, "rev-parse", "HEAD")
     report = tmp_path / "report.json"
-    report.write_text(json.dumps(BASE))
+    report.write_text(json_text(BASE))
     monkeypatch.chdir(work)
     assert run("add", str(report)) == 0
     git(work, "tag", "v1")
@@ -436,8 +436,8 @@ def test_broken_reports_do_not_keep_others_out(tmp_path: Path, capsys: pytest.Ca
     path = tmp_path / "a.db"
     folder = tmp_path / "reports"
     (folder / "sub").mkdir(parents=True)
-    whole = json.dumps(BASE)
-    wrong = copy.deepcopy(BASE)
+    whole = json_text(BASE)
+    wrong = msgspec.to_builtins(BASE)
     del wrong["units"][0]["kernels"][0]["cycles"]
     files = {
         "cut": whole[:-50],
@@ -446,10 +446,10 @@ def test_broken_reports_do_not_keep_others_out(tmp_path: Path, capsys: pytest.Ca
         "other": '{"schema_version": "1.0", "rows": []}',
         "newer": whole.replace('"schema_version": "1.', '"schema_version": "2.', 1),
         "part": json.dumps(wrong),
-        "deep": "[" * 100_000,
+        "deep": '{"units": [{"future": ' + "[" * 100_000,
         "number": whole.replace('"cycles": 4', '"cycles": NaN'),
         "scan": '{"input": "", "line": 0, "cpus": {}}',
-        "text": json.dumps({**BASE, "units": ["x"]}),
+        "text": json.dumps({**msgspec.to_builtins(BASE), "units": ["x"]}),
         "lines": f"{whole}\n{whole[:40]}\n",
         "sub/good": whole,
     }
@@ -459,8 +459,8 @@ def test_broken_reports_do_not_keep_others_out(tmp_path: Path, capsys: pytest.Ca
     found = capsys.readouterr()
     said = {line.split(": ")[1].removeprefix(f"{folder}/").removesuffix(":1"): line for line in found.err.splitlines()}
     assert set(said) == {*(f"{n}.json" for n in files if n not in ("lines", "sub/good")), "lines.json:2"}
-    assert "'cycles' is missing" in said["part.json"]
-    assert "no report of incc" in said["other.json"]
+    assert "missing required field cycles" in said["part.json"]
+    assert "not an incc report" in said["other.json"]
     assert "report schema '2.0' is not supported" in said["newer.json"]
     assert "nested too deep" in said["deep.json"]
     assert "1 unit with" in found.out
@@ -469,7 +469,7 @@ def test_broken_reports_do_not_keep_others_out(tmp_path: Path, capsys: pytest.Ca
 @pytest.mark.parametrize("cut", [0, 1, 2])
 def test_lines_behind_a_broken_one_are_added(tmp_path: Path, capsys: pytest.CaptureFixture[str], cut: int) -> None:
     """A build that was killed, or a full disk, leaves half a line."""
-    lines = [json.dumps(BASE) for _ in range(3)]
+    lines = [json_text(BASE) for _ in range(3)]
     for number in range(3):
         lines[number] = lines[number].replace('"source": "', f'"source": "{number}', 1)
     lines[cut] = lines[cut][:500]
@@ -486,12 +486,12 @@ def test_reports_behind_each_other_are_added_however_they_are_laid_out(
     """As comparisons read them; the same report again, laid out otherwise, is the same."""
     other = copy.deepcopy(BASE)
     other.units[0].source = "other.c"
-    laid_out = "".join(json.dumps(report, indent=1) + "\n" for report in (BASE, other))
+    laid_out = "".join(json_text(report, indent=1) + "\n" for report in (BASE, other))
     (tmp_path / "a.json").write_text(laid_out)
     assert run("add", f"--db={tmp_path / 'a.db'}", "--commit=c", str(tmp_path / "a.json")) == 0
     assert "2 units with" in capsys.readouterr().out
     for options in ({"ensure_ascii": False}, {"separators": (",", ":")}, {"indent": 7}):
-        (tmp_path / "b.json").write_text(json.dumps(BASE, **options))
+        (tmp_path / "b.json").write_text(json_text(BASE, **options))
         assert run("add", f"--db={tmp_path / 'a.db'}", "--commit=c", str(tmp_path / "b.json")) == 0
         assert "0 units with 0 kernels added; 1 unit already present" in capsys.readouterr().out
 

@@ -10,6 +10,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -27,13 +28,15 @@ from incc.driver.deliver import (
 )
 from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
+from incc.report import types as t
 from incc.support import files
 from incc.support.files import write_file
+from struct_fixtures import filled
 
 LOOP = "f:\n.L1:\n\tmulsd %xmm1, %xmm0\n\tdecq %rcx\n\tjne .L1\n\tret\n"
 
 
-def report(*options: str, text: str = LOOP, **unit: Any) -> dict[str, Any]:
+def report(*options: str, text: str = LOOP, **unit: Any) -> t.Report:
     given = Given(MCA)
     for option in ("-mcpu=skylake", "-auto", *options):
         name, equals, value = option.partition("=")
@@ -42,11 +45,11 @@ def report(*options: str, text: str = LOOP, **unit: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def plain() -> dict[str, Any]:
+def plain() -> t.Report:
     return report()
 
 
-def test_to_a_stream(plain: dict[str, Any], capfd: pytest.CaptureFixture[str]) -> None:
+def test_to_a_stream(plain: t.Report, capfd: pytest.CaptureFixture[str]) -> None:
     stream = io.StringIO()
     assert deliver(plain, Request(views=("summary",)), stream) == Undelivered((), ())
     assert "Iterations:        100" in stream.getvalue()
@@ -57,7 +60,7 @@ def test_to_a_stream(plain: dict[str, Any], capfd: pytest.CaptureFixture[str]) -
     assert capfd.readouterr().out == "before\n" + stream.getvalue()
 
 
-def test_closed_streams(plain: dict[str, Any]) -> None:
+def test_closed_streams(plain: t.Report) -> None:
     undelivered = deliver(plain, Request(), None)
     assert (undelivered.failures, undelivered.empty) == (("the report could not be written: Bad file descriptor",), ())
     # A reader that has seen enough is no failure.
@@ -67,19 +70,19 @@ def test_closed_streams(plain: dict[str, Any]) -> None:
         assert deliver(plain, Request(), file) == Undelivered((), ())
 
 
-def test_to_a_file(plain: dict[str, Any], tmp_path: Path) -> None:
+def test_to_a_file(plain: t.Report, tmp_path: Path) -> None:
     path = tmp_path / "report"
     path.write_text("something that was there before\n" * 1000)
     assert deliver(plain, Request(format="json", output=str(path)), None) == Undelivered((), ())
-    assert json.loads(path.read_text()) == json.loads(json.dumps(plain))
+    assert json.loads(path.read_text()) == msgspec.to_builtins(plain)
     assert len(path.read_text().splitlines()) > 1
     for _ in range(2):
         deliver(plain, Request(format="json", output=str(path) + "l", append=True), None)
     lines = Path(f"{path}l").read_text().splitlines()
-    assert [json.loads(line) for line in lines] == [json.loads(json.dumps(plain))] * 2
+    assert [json.loads(line) for line in lines] == [msgspec.to_builtins(plain)] * 2
 
 
-def test_to_a_folder(plain: dict[str, Any], tmp_path: Path) -> None:
+def test_to_a_folder(plain: t.Report, tmp_path: Path) -> None:
     request = Request(format="text", output=str(tmp_path), files={"graph": str(tmp_path), "cfg": str(tmp_path)})
     deliver(plain, request, None)
     deliver(plain, request, None)
@@ -90,9 +93,9 @@ def test_to_a_folder(plain: dict[str, Any], tmp_path: Path) -> None:
 
 
 def test_names_in_a_folder() -> None:
-    def unit(*command: str, source: str = "a/x.c", file: str = "x.s", folder: str = "", output: str = "") -> Any:
+    def unit(*command: str, source: str = "a/x.c", file: str = "x.s", folder: str = "", output: str = "") -> t.Report:
         of = {"source": source, "assembly_file": file, "command": list(command), "folder": folder, "output": output}
-        return {"units": [of]}
+        return filled(t.Report, {"units": [of]})
 
     name = file_name(unit("gcc", "-O2"), "txt")
     assert name == file_name(unit("gcc", "-O2"), "txt")
@@ -107,7 +110,7 @@ def test_names_in_a_folder() -> None:
     assert file_name(unit(source="", file="a/x.s"), "txt") != file_name(unit(source="", file="b/x.s"), "txt")
 
 
-def test_what_cannot_be_written_keeps_nothing_else_from_it(plain: dict[str, Any], tmp_path: Path) -> None:
+def test_what_cannot_be_written_keeps_nothing_else_from_it(plain: t.Report, tmp_path: Path) -> None:
     missing, good = tmp_path / "no" / "where", tmp_path / "cfg.dot"
     stream = io.StringIO()
     files = {"graph": str(missing), "cfg": str(good), "html": str(tmp_path / "page.html")}
@@ -218,7 +221,8 @@ def test_lines_of_sources_are_read_where_they_can_be(tmp_path: Path, monkeypatch
     os.mkfifo("pipe.c")
     names = {"a.c": [2, 3, 99, 0], "gone.c": [1], "pipe.c": [1], "n\0l.c": [1], ".": [1]}
     instructions = [{"source": {"file": name, "line": line}} for name, lines in names.items() for line in lines]
-    found = source_lines({"units": [{"kernels": [{"instructions": [*instructions, {"source": None}]}]}]})
+    kernel = {"instructions": [*instructions, {"source": None}]}
+    found = source_lines(filled(t.Report, {"units": [{"kernels": [kernel]}]}))
     assert found == {"a.c": {2: "two \ufffd\x0c", 3: "three"}}
 
 

@@ -13,11 +13,13 @@ import sys
 from typing import Any
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 from made_comparisons import matrix, ordinary, side, with_assembly
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 from incc.comparison import build
+from incc.comparison import types as c
 from incc.comparison.side import Side
 from incc.driver.commands import diff
 from incc.driver.sides import read
@@ -64,15 +66,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
 
 
 def fails(comparison: Any, *offenders: tuple[int, int, str]) -> Any:
-    force_setattr(
-        comparison,
-        "gate",
-        {
-            "condition": "cycles > +5%",
-            "offenders": [{"row": row, "side": side, "text": text} for row, side, text in offenders],
-        },
-    )
-    return comparison
+    return replace(comparison, gate=c.Gate("cycles > +5%", [c.Offender(*each) for each in offenders]))
 
 
 # --- what is read and wanted ------------------------------------------------------------------------------------------
@@ -235,7 +229,7 @@ def test_files(calls: Calls, tmp_path: pathlib.Path, capfd: pytest.CaptureFixtur
 def test_json(calls: Calls, capfd: pytest.CaptureFixture[str]) -> None:
     calls.result = with_assembly()
     assert diff.main(["a.json", "b.json", "--format=json", "--side-by-side"]) == 0
-    assert json.loads(capfd.readouterr().out) == calls.result
+    assert json.loads(capfd.readouterr().out) == msgspec.to_builtins(calls.result)
 
 
 def test_side_by_side(calls: Calls, capfd: pytest.CaptureFixture[str]) -> None:
@@ -316,10 +310,10 @@ def test_status_of_what_could_not_be_compiled(calls: Calls, capfd: pytest.Captur
     assert diff.main(["a.json", "b.json", "c.json"]) == 0
     assert capfd.readouterr().err == "incc-diff: c: c: error: no such flag\n"
     # What is not there has not passed.
-    fails(calls.result)
+    calls.result = fails(calls.result)
     assert diff.main(["a.json", "b.json", "c.json", "--fail-if=cycles > +5%"]) == 2
     calls.result = ordinary()
-    calls.result["sides"][1]["problem"] = "error"
+    force_setattr(calls.result.sides[1], "problem", "error")
     assert diff.main(["a.json", "b.json"]) == 2
 
 
@@ -330,6 +324,7 @@ import sys
 sys.path[:0] = {path!r}
 from incc.driver.commands import diff
 from incc.comparison import build
+from incc.comparison import types as c
 from incc.driver.sides import read
 from incc.comparison.side import Side
 from made_comparisons import ordinary, side

@@ -13,12 +13,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.driver.builds.jobs import JobError, compiler_version, read_job, remove_job, run_job
 from incc.driver.builds.workers import Pending, Pool, Queue, run_pending
+from incc.report import types as t
 from incc.report.folder import manifest
 from incc.report.folder.cache import UnitCache
 from incc.report.folder.outcome import put_cached
@@ -122,7 +124,7 @@ def test_a_job_becomes_a_report(tmp_path: Path, reports: Path) -> None:
     assert kernel["what_ifs"]
     assert kernel["timeline"] is None or not kernel["timeline"]["rows"]
     listed = manifest.read(str(reports))
-    assert listed == {name: manifest.entry_of(name, unit, "ab" * 16, KEY)}
+    assert listed == {name: manifest.entry_of(name, msgspec.convert(unit, t.Unit), "ab" * 16, KEY)}
     # And the next time it is there already.
     found = UnitCache(f"{reports}.cache").find(KEY)
     assert found is not None

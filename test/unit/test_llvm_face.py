@@ -50,9 +50,9 @@ def test_what_is_printed_by_default(run: Run) -> None:
     assert (status, said) == (0, "")
     target = {"triple": "x86_64-pc-linux-gnu", "march": "x86_64", "cpu": "skylake"}
     assert views == Views(**target, headings=(Heading(),))
-    (kernel,) = report["units"][0]["kernels"]
-    assert kernel["cold"]["iterations"] == kernel["summary"]["iterations"] == 100
-    assert [i["line"] for i in kernel["instructions"]] == [1]
+    (kernel,) = report.units[0].kernels
+    assert kernel.cold.iterations == kernel.summary.iterations == 100
+    assert [i.line for i in kernel.instructions] == [1]
 
 
 SHOWN = {
@@ -110,7 +110,7 @@ def test_what_options_say(run: Run) -> None:
     assert views.parameters == (("-dispatch", 3), ("-lqueue", 7), ("-noalias", False))
     assert (views.timeline_cycles, views.timeline_iterations) == (0, 5)
     assert (views.encoding, views.json, views.triple) == (True, True, "x86_64-apple-macos")
-    assert report["units"][0]["kernels"][0]["cold"]["iterations"] == 5
+    assert report.units[0].kernels[0].cold.iterations == 5
 
 
 def test_instruction_tables(run: Run) -> None:
@@ -182,7 +182,7 @@ def test_headings(run: Run) -> None:
     )
     _, report, views, _ = run(text)
     assert views.headings == (Heading(0, ""), Heading(1, "b"), Heading(2, "c"))
-    lines = [[i["line"] for i in kernel["instructions"]] for kernel in report["units"][0]["kernels"]]
+    lines = [[i.line for i in kernel.instructions] for kernel in report.units[0].kernels]
     assert lines == [[5], [8, 10], [10]]
 
 
@@ -207,7 +207,7 @@ def test_what_cannot_be_read_is_skipped(run: Run) -> None:
     text = f"{ADD}frob # LLVM-MCA-BEGIN x\n{ADD}"
     status, report, views, said = run(text, "-skip-unsupported-instructions=parse-failure")
     assert (status, views.headings) == (0, (Heading(0, "x"),))
-    assert [i["line"] for i in report["units"][0]["kernels"][0]["instructions"]] == [3]
+    assert [i.line for i in report.units[0].kernels[0].instructions] == [3]
     assert said.count("f.s:2:1: error: ") == 1
     assert run("frob\n", "-skip-unsupported-instructions=any")[3].endswith("error: no instructions to analyse\n")
 
@@ -231,23 +231,23 @@ def test_instructions_without_figures(run: Run) -> None:
         "f.s:6: error: skylake has no figures for 'ud0l %eax, %ebx'; to skip such instructions, add "
         "-skip-unsupported-instructions=lack-sched\n"
     )
-    assert (status, len(report["units"][0]["kernels"]), len(views.headings)) == (1, 1, 2)
+    assert (status, len(report.units[0].kernels), len(views.headings)) == (1, 1, 2)
     assert run(text, "-json")[:3] == (1, None, None)
     status, report, views, said = run(text, "-skip-unsupported-instructions=lack-sched")
     assert said == "f.s:6: warning: 'ud0l %eax, %ebx' is skipped: skylake has no figures for it\n"
-    assert (status, [len(kernel["instructions"]) for kernel in report["units"][0]["kernels"]]) == (0, [1, 1])
+    assert (status, [len(kernel.instructions) for kernel in report.units[0].kernels]) == (0, [1, 1])
 
 
 def test_syntax(run: Run) -> None:
     text = "add eax, ebx\n"
     _, report, _, said = run(text, "-x86-asm-syntax=intel")
-    assert (said, report["units"][0]["kernels"][0]["instructions"][0]["line"]) == ("", 1)
+    assert (said, report.units[0].kernels[0].instructions[0].line) == ("", 1)
     assert run(f".intel_syntax noprefix\n{text}")[0] == 0
 
 
 def test_several_cores(run: Run) -> None:
     _, report, views, _ = run(ADD, "-mcpu=skylake,znver4", cpu=False)
-    assert [unit["model"]["name"] for unit in report["units"]] == ["skylake", "znver4"]
+    assert [unit.model.name for unit in report.units] == ["skylake", "znver4"]
     assert views.cpu == "skylake,znver4"
     assert len(views.headings) == 2
 
@@ -348,4 +348,4 @@ def test_mistakes_without_compat(
 
 def test_only_the_statement_at_fault_is_skipped(run: Run) -> None:
     report = run(f"{ADD}x: bad; {ADD}", "-skip-unsupported-instructions=any")[1]
-    assert [i["line"] for i in report["units"][0]["kernels"][0]["instructions"]] == [1, 2]
+    assert [i.line for i in report.units[0].kernels[0].instructions] == [1, 2]

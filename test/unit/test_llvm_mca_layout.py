@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import Any, cast
+from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from llvm_mca_output import parse_json, parse_text
-from llvm_mca_reports import STALLS, STATISTICS, Report, as_report
-from msgspec.structs import replace
+from llvm_mca_reports import STALLS, STATISTICS, as_report
+from msgspec.structs import force_setattr, replace
 
 from incc.report import types as t
 from incc.views import llvm_mca
@@ -19,6 +20,7 @@ from incc.views.llvm_mca.columns import width
 from incc.views.llvm_mca.json import document as document_of
 from incc.views.llvm_mca.requested import Heading, Views
 from properties import examples
+from struct_fixtures import filled
 
 NOTHING = Views(summary=False, info=False, pressure=False)
 
@@ -47,11 +49,11 @@ def event(iteration: int, index: int, *cycles: int) -> dict[str, int]:
     return {"iteration": iteration, "instruction": index, **dict(zip(stages, cycles, strict=True))}
 
 
-def step(instruction: int, iteration: int, kind: str = "", via: str = "", **others: int) -> dict[str, Any]:
-    return {"instruction": instruction, "iteration_offset": iteration, "kind": kind, "via": via, **others}
+def step(instruction: int, iteration: int, kind: str = "", via: str = "") -> dict[str, Any]:
+    return {"instruction": instruction, "iteration_offset": iteration, "kind": kind, "via": via}
 
 
-def made() -> Report:
+def made() -> t.Report:
     """A kernel of four instructions, one of them done by the renamer and one that the model lacks."""
     kernel = {
         "instructions": [
@@ -159,7 +161,7 @@ def made() -> Report:
                 "by_resource": [{"resource": 1, "cycles": 15}, {"resource": 3, "cycles": 2}],
                 "sequence": [
                     step(1, 0),
-                    step(2, 0, "resource", "3", probability=75),
+                    step(2, 0, "resource", "3"),
                     step(2, 0, "register", ""),
                     step(3, 0, "register", "rax"),
                     step(0, 1, "memory"),
@@ -168,11 +170,23 @@ def made() -> Report:
         },
     }
     unit = {"kernels": [kernel], "model": {"name": "skylake"}}
-    return {"schema_version": "0", "units": [unit]}
+    return filled(t.Report, {"schema_version": "0", "units": [unit]})
 
 
-def rendered(report: Report, options: Views) -> str:
-    return llvm_mca.render(cast(t.Report, report), options)
+def cold_of(report: t.Report) -> t.Cold:
+    """The run of its first kernel."""
+    cold = report.units[0].kernels[0].cold
+    assert cold is not None
+    return cold
+
+
+def set_sequence(report: t.Report, *sequence: dict[str, Any]) -> None:
+    """Give the report another critical sequence."""
+    force_setattr(cold_of(report).pressure, "sequence", [filled(t.SequenceStep, each) for each in sequence])
+
+
+def rendered(report: t.Report, options: Views) -> str:
+    return llvm_mca.render(report, options)
 
 
 def shown(**views: Any) -> str:
@@ -199,7 +213,7 @@ Block RThroughput: 3.3
 
 def test_headings() -> None:
     report = made()
-    report["units"][0]["kernels"] *= 3
+    report.units[0].kernels *= 3
     headings = (Heading(), Heading(0, ""), Heading(1, "a \033[31mname - of any kind"))
     text = rendered(report, Views(info=False, pressure=False, headings=headings))
     whole = shown(summary=True)
@@ -208,8 +222,8 @@ def test_headings() -> None:
 
 def test_a_region_without_instructions_has_no_heading() -> None:
     report = made()
-    kernel = report["units"][0]["kernels"][0]
-    report["units"][0]["kernels"] = [{**kernel, "instructions": []}, kernel]
+    kernel = report.units[0].kernels[0]
+    report.units[0].kernels = [replace(kernel, instructions=[]), kernel]
     text = rendered(report, replace(NOTHING, summary=True, headings=(Heading(-1), Heading(0, "one"))))
     assert text.startswith("\n[0] Code Region - one\n\nIterations:        2\n")
     document = json.loads(rendered(report, Views(json=True, headings=(Heading(-1), Heading(0, "one")))))
@@ -337,8 +351,8 @@ A_scheduler_of_a_long_name 0 0         5
 
 def test_unused_schedulers() -> None:
     report = made()
-    for scheduler in report["units"][0]["kernels"][0]["cold"]["schedulers"]:
-        scheduler["most"] = 0
+    for scheduler in cold_of(report).schedulers:
+        force_setattr(scheduler, "most", 0)
     text = rendered(report, replace(NOTHING, scheduler_stats=True))
     assert text.endswith("\n\nScheduler's queue usage:\nNo scheduler resources used.\n")
 
@@ -419,8 +433,8 @@ Resource pressure by instruction:
 def test_pressure_on_llvms_resources() -> None:
     """Neighbours of one name are the instances of one resource."""
     report = made()
-    report["units"][0]["kernels"][0]["llvm_resources"] = [
-        {"name": name, "cycles": cycles, "instructions": [cycles, 0.0, 0.0, 0.0]}
+    report.units[0].kernels[0].llvm_resources = [
+        filled(t.LlvmResource, {"name": name, "cycles": cycles, "instructions": [cycles, 0.0, 0.0, 0.0]})
         for name, cycles in (("AGLU", 1.0), ("AGLU", 0.5), ("Div", 0.0), ("Load", 0.0), ("Load", 2.0), ("Load", 3.0))
     ]
     text = rendered(report, replace(NOTHING, pressure=True))
@@ -501,8 +515,8 @@ def test_timeline_that_is_cut(cycles: int, rows: int, header: str) -> None:
 def test_timeline_without_what_is_beyond(kept: int) -> None:
     """Where the report has nothing of the instructions that are cut, there are all columns."""
     report = made()
-    cold = report["units"][0]["kernels"][0]["cold"]
-    cold["events"] = cold["events"][:kept]
+    cold = cold_of(report)
+    force_setattr(cold, "events", cold.events[:kept])
     text = rendered(report, replace(NOTHING, timeline=True, timeline_cycles=20))
     header = "\n\nTimeline view:\n                    0123456789\nIndex     0123456789          \n"
     rows = text.partition("\n\n\nAverage")[0].removeprefix(header).split("\n")
@@ -514,10 +528,10 @@ def test_timeline_without_what_is_beyond(kept: int) -> None:
 
 def test_waits_of_one_instruction_have_no_total() -> None:
     report = made()
-    kernel = report["units"][0]["kernels"][0]
-    kernel["instructions"] = kernel["instructions"][:1]
-    kernel["cold"]["waits"] = kernel["cold"]["waits"][:1]
-    kernel["cold"]["events"] = [event(0, 0, 0, 0, 1, 12, 13), event(1, 0, 0, 0, 2, 13, 14)]
+    kernel, cold = report.units[0].kernels[0], cold_of(report)
+    kernel.instructions = kernel.instructions[:1]
+    events = [event(0, 0, 0, 0, 1, 12, 13), event(1, 0, 0, 0, 2, 13, 14)]
+    kernel.cold = replace(cold, waits=cold.waits[:1], events=[filled(t.ColdEvent, each) for each in events])
     text = rendered(report, replace(NOTHING, timeline=True))
     assert text.endswith("[3]\n0.     2     1.0    1.0    0.0       vfmadd231pd\t(%rdi), %ymm1, %ymm0\n")
 
@@ -543,7 +557,7 @@ Critical sequence based on the simulation:
               Instruction                                 Dependency Information
         0.    vfmadd231pd\t(%rdi), %ymm1, %ymm0
  +----< 1.    xorl\t%eax, %eax
- +----> 2.    movabsq\t$1311768467463790320, %rax        ## RESOURCE interference:  TP_mfence [ probability: 75% ]
+ +----> 2.    movabsq\t$1311768467463790320, %rax        ## RESOURCE interference:  TP_mfence [ probability: 100% ]
  +----> 3.    unheard\t%rax                              ## REGISTER dependency:  %rax
  |
  |    < loop carried >\x20
@@ -555,10 +569,7 @@ Critical sequence based on the simulation:
 
 def test_sequence_from_the_iteration_before() -> None:
     report = made()
-    report["units"][0]["kernels"][0]["cold"]["pressure"]["sequence"] = [
-        step(3, 0),
-        step(1, 1, "register", "flags SPAZO"),
-    ]
+    set_sequence(report, step(3, 0), step(1, 1, "register", "flags SPAZO"))
     text = rendered(report, replace(NOTHING, bottleneck_analysis=True))
     assert (
         text.partition("Information\n")[2]
@@ -578,7 +589,7 @@ def test_sequence_from_the_iteration_before() -> None:
 def arrows(*steps: dict[str, Any]) -> list[str]:
     """The left side of the critical sequence."""
     report = made()
-    report["units"][0]["kernels"][0]["cold"]["pressure"]["sequence"] = [*steps]
+    set_sequence(report, *steps)
     text = rendered(report, replace(NOTHING, bottleneck_analysis=True))
     return [line[:14].rstrip() for line in text.partition("Information\n")[2].splitlines()]
 
@@ -638,24 +649,24 @@ def test_sequence_of_one_instruction() -> None:
 @pytest.mark.parametrize("why", ["no pressure", "never held up"])
 def test_no_bottleneck(why: str) -> None:
     report = made()
-    cold = report["units"][0]["kernels"][0]["cold"]
+    cold = cold_of(report)
     if why == "no pressure":
-        cold["pressure"]["increase"] = 0
+        force_setattr(cold.pressure, "increase", 0)
     else:
-        cold["stalls"] = {**dict.fromkeys(cold["stalls"], 0), "front_end": 12}
+        force_setattr(cold, "stalls", filled(t.Stalls, {"front_end": 12}))
     text = rendered(report, replace(NOTHING, bottleneck_analysis=True))
     assert text == "\n\nNo resource or data dependency bottlenecks discovered.\n"
 
 
 def test_bottlenecks_that_were_not_looked_for() -> None:
     report = made()
-    report["units"][0]["kernels"][0]["cold"]["pressure"] = None
+    force_setattr(cold_of(report), "pressure", None)
     assert rendered(report, replace(NOTHING, bottleneck_analysis=True)) == ""
 
 
 def test_no_sequence() -> None:
     report = made()
-    report["units"][0]["kernels"][0]["cold"]["pressure"]["sequence"] = []
+    set_sequence(report)
     text = rendered(report, replace(NOTHING, bottleneck_analysis=True))
     assert text.endswith("  - Memory Dependencies   [ 3.13% ]\n")
 
@@ -691,7 +702,7 @@ def test_instruction_tables() -> None:
 def test_without_a_simulation_there_are_bounds_alone() -> None:
     """No statistics are better than none of which it could be said that they are none."""
     report = made()
-    report["units"][0]["kernels"][0]["cold"] = None
+    report.units[0].kernels[0].cold = None
     text = rendered(report, STATISTICS)
     assert text == rendered(report, Views(encoding=True, barriers=True))
     assert text.startswith(
@@ -713,7 +724,7 @@ def test_json() -> None:
     assert text.startswith('{\n  "CodeRegions": [\n    {\n      "DispatchStatistics": {\n        "GROUP": 0,\n')
     assert '"ResourceUsage": 99.998999999999995\n' in text
     document = json.loads(text)
-    assert document.pop("Incc") == made()
+    assert document.pop("Incc") == msgspec.to_builtins(made())
     assert [*document] == ["CodeRegions", "SimulationParameters", "TargetInfo"]
     (region,) = document["CodeRegions"]
     assert document["SimulationParameters"] == {
@@ -770,10 +781,10 @@ def test_json_of_a_cut_timeline() -> None:
 def test_several_cores() -> None:
     """Text goes on with the next one; a JSON document is about one core, so there is a list of them."""
     report = made()
-    other = copy.deepcopy(report["units"][0])
-    other["model"]["name"] = "znver4"
-    other["kernels"][0]["dispatch_width"] = 6
-    report["units"].append(other)
+    other = copy.deepcopy(report.units[0])
+    other.model = replace(other.model, name="znver4")
+    other.kernels[0].dispatch_width = 6
+    report.units.append(other)
     headings = (Heading(0, "here"), Heading(0, "there"))
     text = rendered(report, replace(NOTHING, summary=True, headings=headings, cpu="skylake,znver4"))
     assert text.count("[0] Code Region - ") == 2
@@ -782,8 +793,8 @@ def test_several_cores() -> None:
     documents = json.loads(rendered(report, Views(json=True, headings=headings, cpu="skylake,znver4")))
     assert [document["TargetInfo"]["CPUName"] for document in documents] == ["skylake", "znver4"]
     assert [document["CodeRegions"][0]["Name"] for document in documents] == ["here", "there"]
-    assert documents == document_of(cast(t.Report, report), Views(headings=headings))
-    assert [document["Incc"]["units"] for document in documents] == [[unit] for unit in report["units"]]
+    assert documents == document_of(report, Views(headings=headings))
+    assert [document["Incc"]["units"] for document in documents] == [[msgspec.to_builtins(u)] for u in report.units]
 
 
 WHOLE = rendered(made(), STATISTICS)
@@ -838,46 +849,53 @@ TEXTS = st.from_regex(r"[a-z]{2,12}(\t\t?[$%(a-z0-9,)]+( [a-z]+)?)?", fullmatch=
 
 
 @st.composite
-def reports(draw: st.DrawFn) -> Report:
+def reports(draw: st.DrawFn) -> t.Report:
     """The report above with other instructions, and numbers of any size."""
     report = made()
-    (kernel,) = report["units"][0]["kernels"]
-    cold = kernel["cold"]
-    count = len(kernel["instructions"])
+    (kernel,) = report.units[0].kernels
+    cold = cold_of(report)
+    count = len(kernel.instructions)
     names = draw(st.lists(NAMES, min_size=1, max_size=14))
-    kernel["llvm_resources"] = [
+    units = [
         {"name": name, "resource": n, "cycles": draw(CYCLES), "instructions": [draw(CYCLES) for _ in range(count)]}
         for n, name in enumerate(names)
     ]
-    kernel["resources"] = [{"name": f"r{n}", "title": name} for n, name in enumerate(names)]
+    kernel.llvm_resources = [filled(t.LlvmResource, each) for each in units]
+    kernel.resources = [filled(t.Resource, {"name": f"r{n}", "title": name}) for n, name in enumerate(names)]
     resource = st.integers(0, len(names) - 1)
-    pressure = cold["pressure"]
-    pressure["by_resource"] = [{"resource": n, "cycles": draw(COUNTS)} for n in draw(st.sets(resource))]
-    pressure["sequence"] = [
-        step(n, m, "resource" if m else "", f"r{draw(resource)}", probability=draw(st.integers(0, 100)))
-        for m, n in enumerate(draw(st.lists(st.integers(0, count - 1), max_size=9)))
+    by_resource = [t.ResourcePressure(resource=n, cycles=draw(COUNTS)) for n in draw(st.sets(resource))]
+    force_setattr(cold.pressure, "by_resource", by_resource)
+    instructions = draw(st.lists(st.integers(0, count - 1), max_size=9))
+    set_sequence(
+        report, *[step(n, m, "resource" if m else "", f"r{draw(resource)}") for m, n in enumerate(instructions)]
+    )
+    kernel.dispatch_width = draw(st.integers(1, 16))
+    kernel.summary = replace(kernel.summary, block_rthroughput=draw(CYCLES))
+    kernel.instructions = [
+        replace(
+            each,
+            text=draw(TEXTS),
+            issue_slots=draw(COUNTS),
+            latency=draw(COUNTS),
+            measured_rthroughput=draw(st.floats(0.01, 1e5)),
+            encoding=draw(st.binary(min_size=1, max_size=15)).hex(),
+        )
+        for each in kernel.instructions
     ]
-    kernel["dispatch_width"] = draw(st.integers(1, 16))
-    kernel["summary"]["block_rthroughput"] = draw(CYCLES)
-    for each in kernel["instructions"]:
-        each |= {"text": draw(TEXTS), "issue_slots": draw(COUNTS), "latency": draw(COUNTS)}
-        each |= {
-            "measured_rthroughput": draw(st.floats(0.01, 1e5)),
-            "encoding": draw(st.binary(min_size=1, max_size=15)).hex(),
-        }
-    cold |= {"cycles": draw(st.integers(40, 9999)), "uops": draw(COUNTS), "iterations": draw(st.integers(2, 10**4))}
-    cold["stalls"] = {cause: draw(COUNTS) for cause in cold["stalls"]}
+    histograms = {}
     for name in ("dispatched", "issued", "retired"):
         rows = draw(st.dictionaries(COUNTS, COUNTS, max_size=9))
-        cold[name] = [{"count": key, "cycles": value} for key, value in sorted(rows.items())]
-    cold["schedulers"] = [
-        {"name": draw(NAMES), "entries": draw(st.integers(1, 999)), "average": draw(CYCLES), "most": draw(COUNTS)}
+        histograms[name] = [t.CyclesOf(count=key, cycles=value) for key, value in sorted(rows.items())]
+    schedulers = [
+        t.Scheduler(name=draw(NAMES), entries=draw(st.integers(1, 999)), average=draw(CYCLES), most=draw(COUNTS))
         for _ in range(draw(st.integers(0, 4)))
     ]
-    for wait in (*cold["waits"], cold["waits_total"]):
-        wait |= {"executions": draw(COUNTS), "queue": draw(CYCLES), "ready": draw(CYCLES), "writeback": draw(CYCLES)}
+    *waits, total = [
+        t.ColdWait(executions=draw(COUNTS), queue=draw(CYCLES), ready=draw(CYCLES), writeback=draw(CYCLES))
+        for _ in range(count + 1)
+    ]
     cycles = dispatched = retired = 0
-    cold["events"] = []
+    events = []
     for n in range(2 * count):
         dispatched += draw(st.integers(0, 3))
         issued = dispatched + draw(st.integers(1, 40))
@@ -886,29 +904,41 @@ def reports(draw: st.DrawFn) -> Report:
             issued = executed = dispatched
         retired = max(retired, executed + 1) + draw(st.integers(0, 9))
         cycles = max(cycles, retired)
-        cold["events"].append(event(*divmod(n, count), dispatched, dispatched, issued, executed, retired))
+        events.append(event(*divmod(n, count), dispatched, dispatched, issued, executed, retired))
+    kernel.cold = replace(
+        cold,
+        cycles=draw(st.integers(40, 9999)),
+        uops=draw(COUNTS),
+        iterations=draw(st.integers(2, 10**4)),
+        stalls=filled(t.Stalls, {cause: draw(COUNTS) for cause in STALLS.values()}),
+        schedulers=schedulers,
+        waits=waits,
+        waits_total=total,
+        events=[filled(t.ColdEvent, each) for each in events],
+        **histograms,
+    )
     return report
 
 
 @given(reports(), st.integers(0, 500))
 @examples(30)
-def test_what_is_read_says_what_was_printed(report: Report, limit: int) -> None:
+def test_what_is_read_says_what_was_printed(report: t.Report, limit: int) -> None:
     """A reader finds every number of any size, and a report made of them prints the same."""
     options = replace(STATISTICS, timeline_iterations=2, timeline_cycles=limit)
     text = rendered(report, options)
     found = parse_text(text)
     again = as_report(found)
-    again["units"][0]["kernels"][0]["size"] = report["units"][0]["kernels"][0]["size"]
+    again.units[0].kernels[0].size = report.units[0].kernels[0].size
     assert rendered(again, options) == text
-    (kernel,) = report["units"][0]["kernels"]
+    (kernel,), cold = report.units[0].kernels, cold_of(report)
     (region,) = found
     assert [(row["uops"], row["latency"]) for row in region["info"]] == [
-        (each["issue_slots"], each["latency"]) for each in kernel["instructions"]
+        (each.issue_slots, each.latency) for each in kernel.instructions
     ]
-    assert [row["encoding"] for row in region["info"]] == [each["encoding"] for each in kernel["instructions"]]
-    assert region["texts"] == [each["text"] for each in kernel["instructions"]]
-    assert list(region["stalls"].values()) == [kernel["cold"]["stalls"][cause] for cause in (*STALLS.values(),)]
+    assert [row["encoding"] for row in region["info"]] == [each.encoding for each in kernel.instructions]
+    assert region["texts"] == [each.text for each in kernel.instructions]
+    assert list(region["stalls"].values()) == [getattr(cold.stalls, cause) for cause in (*STALLS.values(),)]
     for name in ("dispatched", "issued", "retired"):
-        assert region[name] == [(each["count"], each["cycles"]) for each in kernel["cold"][name]]
-    shown = [each for each in kernel["cold"]["events"] if not limit or each["retired"] < limit]
-    assert [row["retired"] for row in region["timeline"]] == [each["retired"] for each in shown]
+        assert region[name] == [(each.count, each.cycles) for each in getattr(cold, name)]
+    shown = [each for each in cold.events if not limit or each.retired < limit]
+    assert [row["retired"] for row in region["timeline"]] == [each.retired for each in shown]

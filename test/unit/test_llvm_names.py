@@ -130,37 +130,37 @@ f:
 def test_pressure_by_llvms_units(name: str) -> None:
     """Each port's cycles are under its name, and none of them twice; dividers take what is theirs."""
     kernel = reported(CODE, name)
-    rows = kernel["llvm_resources"]
+    rows = kernel.llvm_resources
     names = loading.load(name).llvm
     assert names is not None
-    assert [(row["number"], row["name"]) for row in rows] == [(u.number, u.name) for u in names.units]
+    assert [(row.number, row.name) for row in rows] == [(u.number, u.name) for u in names.units]
     for row in rows:
-        assert row["cycles"] == pytest.approx(sum(row["instructions"]), abs=1e-5)
-        assert len(row["instructions"]) == 7
-    for index, resource in enumerate(kernel["resources"]):
-        plain = [r for r, u in zip(rows, names.units, strict=True) if r["resource"] == index and not u.forms]
+        assert row.cycles == pytest.approx(sum(row.instructions), abs=1e-5)
+        assert len(row.instructions) == 7
+    for index, resource in enumerate(kernel.resources):
+        plain = [r for r, u in zip(rows, names.units, strict=True) if r.resource == index and not u.forms]
         if plain:
-            assert sum(r["cycles"] for r in plain) == pytest.approx(resource["load"], abs=1e-4)
+            assert sum(r.cycles for r in plain) == pytest.approx(resource.load, abs=1e-4)
 
 
 def test_a_port_of_llvms_may_be_several_of_ours() -> None:
     kernel = reported(CODE, "bonnell")
     names = loading.load("bonnell").llvm
     assert names is not None
-    loads = {resource["title"]: resource["load"] for resource in kernel["resources"]}
-    for row, unit in zip(kernel["llvm_resources"], names.units, strict=True):
-        assert row["cycles"] == pytest.approx(sum(loads[of] for of in unit.of.split(",")), abs=1e-4)
-        assert row["cycles"] > 0
+    loads = {resource.title: resource.load for resource in kernel.resources}
+    for row, unit in zip(kernel.llvm_resources, names.units, strict=True):
+        assert row.cycles == pytest.approx(sum(loads[of] for of in unit.of.split(",")), abs=1e-4)
+        assert row.cycles > 0
 
 
 def test_dividers_are_told_apart() -> None:
-    rows = {row["name"]: row["instructions"] for row in reported(CODE, "skylake")["llvm_resources"]}
+    rows = {row.name: row.instructions for row in reported(CODE, "skylake").llvm_resources}
     assert [bool(c) for c in rows["SKLFPDivider"]] == [True] + 6 * [False]
     assert [bool(c) for c in rows["SKLDivider"]] == [False, True] + 5 * [False]
 
 
 def test_cores_without_names_have_none_in_the_report() -> None:
-    assert reported(CODE, "gracemont")["llvm_resources"] is None
+    assert reported(CODE, "gracemont").llvm_resources is None
 
 
 TABLE = {"cpu": "x", "units": [{"name": "A", "of": "0"}, {"name": "A", "of": "1"}, {"name": "B"}]}

@@ -307,8 +307,8 @@ def test_reports_have_it() -> None:
         report = analyze_units(
             [Unit(assembly=text, assembly_file="k.s")], Settings(mcpu="skylake", what_ifs=False, **settings)
         )  # type: ignore[arg-type]
-        (kernel,) = report.units[0]["kernels"]
-        return [(i["text"], i["encoding"]) for i in kernel["instructions"]]
+        (kernel,) = report.units[0].kernels
+        return [(i.text, i.encoding) for i in kernel.instructions]
 
     assert asked() == [
         ("vmovupd (%rsi,%rax,8), %ymm1", "c5fd100cc6"),

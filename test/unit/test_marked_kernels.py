@@ -13,7 +13,9 @@ from incc.driver.pipeline import Settings, analyze_units
 from incc.frontends.gcc_wrapper.compile import compile_units
 from incc.frontends.marks import Expected, Mark
 from incc.frontends.unit import Unit
+from incc.report import types as t
 from incc.views.exchange import diagnostics
+from struct_fixtures import filled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,7 +82,7 @@ def test_only_what_is_marked(tmp_path: Path, compiler: str) -> None:
     )
     (ignoring,) = units(tmp_path, compiler, {}, "k.c", marks="ignore")
     assert functions(ignoring) == {"scale", "dot"}
-    assert ignoring["marks"] == []
+    assert ignoring.marks == []
 
 
 @pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")
@@ -145,9 +147,7 @@ def test_what_is_not_there(tmp_path: Path) -> None:
     source = "int x;\n// incc: analyze\nint f(int a) {\n  return a + 1;\n}\n// incc: analyse\n"
     (unit,) = units(tmp_path, "gcc", {"k.c": source}, "k.c", marks="only")
     assert unit.kernels == []
-    assert diagnostics.warnings(
-        {"schema_version": "1.0", "tool": {"name": "", "version": ""}, "units": [unit]}, {}
-    ) == (
+    assert diagnostics.warnings(filled(t.Report, {"units": [unit]}), {}) == (
         "k.c:3:1: warning: nothing to analyse here: there is no loop, or none that is left after optimisation, or its "
         "function is not compiled [-Wincc]\n"
         "k.c:6:10: warning: incc: takes analyze, not 'analyse' [-Wincc]\n"
@@ -234,7 +234,7 @@ def test_what_is_said(condition: str, text: str) -> None:
 def test_conditions_that_are_none(condition: str, column: int, text: str) -> None:
     unit = of_mark(condition, "cycles < 9")
     (problem,) = unit.mark_problems
-    assert problem.source == {"file": "x.c", "line": 2}
-    assert problem["column"] == column
-    assert problem["text"].startswith(text)
-    assert [e["holds"] for e in unit["marks"][0]["expectations"]] == [True]
+    assert problem.source == t.Location(file="x.c", line=2)
+    assert problem.column == column
+    assert problem.text.startswith(text)
+    assert [e.holds for e in unit.marks[0].expectations] == [True]

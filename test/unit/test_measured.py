@@ -11,8 +11,10 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import jsonschema
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -24,6 +26,7 @@ from incc.frontends.x86.kernels import decode_bytes
 from incc.measuring import harness, kernels
 from incc.measuring.harness import Failure, Loop, Measurement, Unavailable
 from incc.measuring.kernels import Prepared, lacking, measure_kernels, prepare
+from incc.report import types as t
 from incc.views.html import render as page
 from incc.views.schemas import schema
 
@@ -101,12 +104,12 @@ def standin(monkeypatch: pytest.MonkeyPatch, *found: Measurement | Failure | Exc
     return made
 
 
-def report(text: str, **more: object) -> dict[str, object]:
-    made = analyze_units([Unit(assembly=text, assembly_file="a.s")], Settings(measure=True, **more))  # type: ignore[arg-type]
-    jsonschema.Draft202012Validator(schema("report/report")).validate(made)
-    (kernel,) = made.units[0]["kernels"]
-    assert kernel["measured"] is not None
-    return dict(kernel["measured"])
+def report(text: str, **more: Any) -> t.Measured:
+    made = analyze_units([Unit(assembly=text, assembly_file="a.s")], Settings(measure=True, **more))
+    jsonschema.Draft202012Validator(schema("report/report")).validate(msgspec.to_builtins(made))
+    (kernel,) = made.units[0].kernels
+    assert kernel.measured is not None
+    return kernel.measured
 
 
 # --- kernels ----------------------------------------------------------------------------------------------------------
@@ -115,14 +118,14 @@ def report(text: str, **more: object) -> dict[str, object]:
 def test_what_is_added_is_taken_off(monkeypatch: pytest.MonkeyPatch) -> None:
     used = standin(monkeypatch, took(5.5), took(6.0))
     found = report(NEEDED)
-    assert (found["cycles"], found["exit"]) == (5.0, "added")
-    assert found["spread"] == pytest.approx(0.01 * 5**0.5, abs=1e-6)
+    assert (found.cycles, found.exit) == (5.0, "added")
+    assert found.spread == pytest.approx(0.01 * 5**0.5, abs=1e-6)
     assert len(used.loops) == 2
 
 
 def test_nothing_becomes_faster_by_what_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
     standin(monkeypatch, took(5.5), took(5.2))
-    assert report(NEEDED)["cycles"] == 5.5
+    assert report(NEEDED).cycles == 5.5
 
 
 def test_code_that_is_no_loop_is_the_difference_of_two_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +187,7 @@ def test_code_of_another_instruction_set(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_the_report_of_what_is_as_predicted(monkeypatch: pytest.MonkeyPatch) -> None:
     standin(monkeypatch, took(4.001))
     found = report(SUM)
-    assert found == {
+    assert msgspec.to_builtins(found) == {
         "cycles": 4.001,
         "spread": 0.01,
         "way": "clock",
@@ -202,60 +205,60 @@ def test_the_report_of_what_is_as_predicted(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_difference_is_explained_from_ten_percent_on(monkeypatch: pytest.MonkeyPatch) -> None:
     standin(monkeypatch, took(4.3))
-    assert report(SUM)["explanations"] == []
+    assert report(SUM).explanations == []
     standin(monkeypatch, took(5.0))
     found = report(SUM)
-    assert found["explanations"] == []
-    assert str(found["text"]).endswith("the prediction is 20 % less; nothing explains it")
+    assert found.explanations == []
+    assert found.text.endswith("the prediction is 20 % less; nothing explains it")
     standin(monkeypatch, took(3.0))
-    (why,) = report(SUM)["explanations"]  # type: ignore[misc]
+    (why,) = report(SUM).explanations
     assert why.startswith("figures of the model are too high for this core: ")
     assert why.endswith("faster than its bound by a loop-carried chain")
     standin(monkeypatch, took(6.0, 1.0))
-    (why,) = report(SUM)["explanations"]  # type: ignore[misc]
+    (why,) = report(SUM).explanations
     assert why.startswith("the measurement is not sure: samples differ by 1 cycle ")
     # Samples that differ by far less than that are no reason.
     standin(monkeypatch, took(16.0, 1.0))
-    assert report(SUM)["explanations"] == []
+    assert report(SUM).explanations == []
 
 
 def test_what_does_not_repeat_is_no_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     standin(monkeypatch, took(0.0, 400.0))
     found = report(SUM)
-    assert (found["cycles"], found["failure"]) == (None, "unsteady")
-    assert "its times do not repeat" in str(found["text"])
+    assert (found.cycles, found.failure) == (None, "unsteady")
+    assert "its times do not repeat" in found.text
     standin(monkeypatch, took(4.0, 3.9))
-    assert report(SUM)["failure"] == ""
+    assert report(SUM).failure == ""
 
 
 def test_code_across_a_boundary_explains_what_takes_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     across = ".p2align 6\nf:\n.skip 56, 0x90" + SUM.partition("f:")[2]
     standin(monkeypatch, took(5.0))
-    (why,) = report(across)["explanations"]  # type: ignore[misc]
+    (why,) = report(across).explanations
     assert why == "its place costs: the code lies across one more boundary of 64 bytes than it needs to"
     standin(monkeypatch, took(3.0))
-    assert not any("boundary" in str(each) for each in report(across)["explanations"])  # type: ignore[attr-defined]
+    assert not any("boundary" in each for each in report(across).explanations)
 
 
 def test_another_core_explains_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     standin(monkeypatch, took(5.0))
     found = report(SUM, mcpu="haswell")
-    assert (found["core"], found["same_core"]) == ("skylake-avx512", False)
-    assert found["explanations"][0] == "skylake-avx512 differs from Intel Haswell, whose model is used"  # type: ignore[index]
+    assert (found.core, found.same_core) == ("skylake-avx512", False)
+    assert found.explanations[0] == "skylake-avx512 differs from Intel Haswell, whose model is used"
     # The nearest model is another core's too.
     monkeypatch.setattr("incc.models.loading.host_cpu", lambda: ("diamondrapids", ""))
     found = report(SUM)
-    assert (found["core"], found["same_core"]) == ("diamondrapids", False)
+    assert (found.core, found.same_core) == ("diamondrapids", False)
 
 
 def test_a_range_explains_what_is_within_it(monkeypatch: pytest.MonkeyPatch) -> None:
     text = SUM.replace("vaddsd\t(%rdi), %xmm0, %xmm0", "movzbl (%rdi), %eax\nincl (%rdx,%rax,4)").replace("$8", "$1")
     standin(monkeypatch, took(5.0))
     found = report(text)
-    assert any(str(why).startswith("data or places decide (aliasing): ") for why in found["explanations"])  # type: ignore[attr-defined]
-    assert any("come to few places" in str(why) for why in found["explanations"])  # type: ignore[attr-defined]
+    assert any(why.startswith("data or places decide (aliasing): ") for why in found.explanations)
+    assert any("come to few places" in why for why in found.explanations)
     standin(monkeypatch, took(50.0))
-    assert not any("aliasing" in str(why) for why in report(text)["explanations"])  # type: ignore[attr-defined]
+    assert not any("aliasing" in why for why in report(text).explanations)
 
 
 def test_arrays_that_begin_best_do_not_explain_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -278,8 +281,8 @@ def test_arrays_that_begin_best_do_not_explain_a_difference(monkeypatch: pytest.
 def test_what_cannot_run_says_why(monkeypatch: pytest.MonkeyPatch, text: str, kind: str) -> None:
     used = standin(monkeypatch, took(1.0))
     found = report(text)
-    assert (found["cycles"], found["failure"]) == (None, kind)
-    assert str(found["text"]).startswith("not measured on skylake-avx512: ")
+    assert (found.cycles, found.failure) == (None, kind)
+    assert found.text.startswith("not measured on skylake-avx512: ")
     assert used.loops == []
 
 

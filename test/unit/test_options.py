@@ -130,7 +130,7 @@ def test_the_table_is_consistent() -> None:
     assert {option.field for option in OPTIONS if option.field} == set(Settings.__struct_fields__) - {
         "what_ifs",
         "steady",
-        "wanted",
+        "for_report",
         "lacking",
     }
     assert set(READERS) <= set(Settings.__struct_fields__)

@@ -204,7 +204,7 @@ def test_a_list(tmp_path: Path) -> None:
         (b"adcg*21B\0", "gcov --json-format"),
         (b"\0\1\2", "binary"),
         (b"{}", "JSON, but neither of gcov nor of llvm-cov"),
-        (b'{"gcc_version": "12", "files": [', "cut off"),
+        (b'{"gcc_version": "12", "files": [', "truncated"),
         (b'{"gcc_version": "12", "files": []}', "current_working_directory"),
         (b'{"type": "llvm.coverage.json.export", "data": [{"files": []}]}', "no counts in it"),
         (b'{"type": "llvm.coverage.json.export", "data": 3}', "not what llvm-cov export writes"),

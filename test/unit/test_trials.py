@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from incc.driver.pipeline import Settings, analyze_units
 from incc.frontends.unit import Unit
+from incc.report import types as t
 from incc.report.hints.trials import flag_sets, trial
+from struct_fixtures import filled
 
 SCALAR = "\tvaddsd (%rdi,%rax,8), %xmm0, %xmm0\n\tincq %rax\n\tcmpq %rdx, %rax\n"
 PACKED = "\tvaddpd (%rdi,%rax,8), %ymm0, %ymm0\n\taddq $4, %rax\n\tcmpq %rdx, %rax\n"
 
 
-def unit(*loops: tuple[str, int, str], arguments: tuple[str, ...] = ("-O3",)) -> Any:
+def unit(*loops: tuple[str, int, str], arguments: tuple[str, ...] = ("-O3",)) -> t.Unit:
     """A unit with loops: (function, line, body)."""
     text = '\t.file 1 "x.c"\n'
     for number, (function, line, body) in enumerate(loops):
@@ -32,8 +36,8 @@ def unit(*loops: tuple[str, int, str], arguments: tuple[str, ...] = ("-O3",)) ->
     return analyze_units([made], settings).units[0]
 
 
-def loops_of(before: Any, after: Any) -> list[dict[str, Any]]:
-    return [dict(loop) for loop in trial(["-fassociative-math"], before, after).loops]
+def loops_of(before: t.Unit, after: t.Unit) -> list[Any]:
+    return [*trial(["-fassociative-math"], before, after).loops]
 
 
 def test_sets_of_flags() -> None:
@@ -48,34 +52,34 @@ def test_sets_of_flags() -> None:
 
 def test_four_times_the_work_in_the_same_time() -> None:
     (loop,) = loops_of(unit(("f", 3, SCALAR)), unit(("f", 3, PACKED), ("f", 3, SCALAR)))
-    assert (loop["before"], loop["after"], loop["work"], loop["gain"]) == (4.0, 4.0, 4.0, 3.0)
-    assert loop["text"] == "4 → 4 cycles an iteration, which does 4 times as much; 4 → 1 an element: 4 times as fast"
+    assert (loop.before, loop.after, loop.work, loop.gain) == (4.0, 4.0, 4.0, 3.0)
+    assert loop.text == "4 → 4 cycles an iteration, which does 4 times as much; 4 → 1 an element: 4 times as fast"
 
 
 def test_loops_are_matched_by_function_and_line() -> None:
     before = unit(("f", 3, SCALAR), ("f", 30, SCALAR), ("g", 50, SCALAR))
     after = unit(("f", 3, SCALAR), ("f", 29, PACKED), ("f", 30, SCALAR), ("g", 50, SCALAR))
-    assert [loop["gain"] for loop in loops_of(before, after)] == [0.0, 3.0, 0.0]
-    assert [loop["text"].endswith("nothing gained") for loop in loops_of(before, after)] == [True, False, True]
+    assert [loop.gain for loop in loops_of(before, after)] == [0.0, 3.0, 0.0]
+    assert [loop.text.endswith("nothing gained") for loop in loops_of(before, after)] == [True, False, True]
 
 
 def test_a_loop_that_is_gone() -> None:
     first, second = loops_of(unit(("f", 3, SCALAR), ("f", 30, SCALAR)), unit(("f", 3, SCALAR)))
-    assert first["gain"] == 0.0
-    assert (second["after"], second["gain"]) == (None, None)
-    assert "no such loop" in second["text"]
+    assert first.gain == 0.0
+    assert (second.after, second.gain) == (None, None)
+    assert "no such loop" in second.text
 
 
 def test_the_only_loop_of_a_function_may_move_anywhere() -> None:
     (loop,) = loops_of(unit(("f", 3, SCALAR)), unit(("f", 300, PACKED)))
-    assert loop["gain"] == 3.0
+    assert loop.gain == 3.0
 
 
 def test_what_is_called_is_not_compared() -> None:
     called = f"\tcall exp\n{SCALAR}"
     (loop,) = loops_of(unit(("f", 3, called)), unit(("f", 3, PACKED)))
-    assert loop["gain"] is None
-    assert "not counting the functions that are called" in loop["text"]
+    assert loop.gain is None
+    assert "not counting the functions that are called" in loop.text
 
 
 def test_a_unit_that_could_not_be_compiled() -> None:
@@ -86,17 +90,18 @@ def test_a_unit_that_could_not_be_compiled() -> None:
 def test_another_place_of_the_same_code_is_no_gain() -> None:
     before, after = unit(("f", 3, SCALAR)), unit(("f", 3, SCALAR))
     places = {"rule": "code-placement", "text": "", "evidence": {"cycles_at": {"0": 3.0, "16": 5.0}}, "flags": []}
-    before.kernels[0].hints = [{**places, "source_change": ""}]
-    after.kernels[0].update(cycles=4.5, hints=[])
+    before.kernels[0].hints = [filled(t.Hint, places)]
+    after.kernels[0].cycles = 4.5
+    after.kernels[0].hints = []
     (loop,) = loops_of(before, after)
-    assert (loop["before"], loop["after"], loop["gain"]) == (4.0, 4.5, 0.0)
-    assert loop["element_after"] == 4.5
-    assert loop["text"].endswith("4 → 4.5 an element: nothing gained")
+    assert (loop.before, loop.after, loop.gain) == (4.0, 4.5, 0.0)
+    assert loop.element_after == 4.5
+    assert loop.text.endswith("4 → 4.5 an element: nothing gained")
     # Below all of them it is a gain, above them a loss; and a flag that aligns the loop is there to choose a place.
-    after["kernels"][0]["cycles"] = 2.0
-    assert loops_of(before, after)[0]["gain"] == 1.0
-    after["kernels"][0]["cycles"] = 8.0
-    assert loops_of(before, after)[0]["gain"] == -0.5
-    after["kernels"][0]["cycles"] = 3.0
-    before["kernels"][0]["hints"][0]["flags"] = ["-fassociative-math"]
-    assert loops_of(before, after)[0]["gain"] > 0.3
+    after.kernels[0].cycles = 2.0
+    assert loops_of(before, after)[0].gain == 1.0
+    after.kernels[0].cycles = 8.0
+    assert loops_of(before, after)[0].gain == -0.5
+    after.kernels[0].cycles = 3.0
+    before.kernels[0].hints = [replace(before.kernels[0].hints[0], flags=["-fassociative-math"])]
+    assert loops_of(before, after)[0].gain > 0.3

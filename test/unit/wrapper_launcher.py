@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 import incc
+from struct_fixtures import filled
 
 # What the program takes for Python, since it is beside it: `python3 -I -c PROGRAM PLACE ARGUMENTS…`.
 LAUNCHER = f"""
@@ -31,6 +32,9 @@ exec(program)
 
 REPORT = "the report\n"
 
+# What a report has of a unit as it is.
+SAME = ("source", "assembly_file", "compiler", "compiler_version", "command", "folder", "output", "way")
+
 
 def install() -> None:
     """Put the noting analysis in the place of the real one."""
@@ -39,8 +43,9 @@ def install() -> None:
     from incc.driver import deliver, pipeline
     from incc.driver.pipeline import AnalysisError, Settings
     from incc.frontends.unit import Unit
+    from incc.report import types as t
 
-    def analyze_for_cores(asked: list[tuple[Unit, list[Settings]]]) -> dict[str, Any]:
+    def analyze_for_cores(asked: list[tuple[Unit, list[Settings]]]) -> t.Report:
         if os.environ.get("FAIL_ANALYSIS"):
             raise AnalysisError("no model for\nthis")
         if os.environ.get("CRASH_ANALYSIS"):
@@ -48,7 +53,7 @@ def install() -> None:
         noted = msgspec.to_builtins({"units": [u for u, _ in asked], "settings": asked[0][1][0]})
         if path := os.environ.get("NOTED_UNITS"):
             Path(path).write_text(json.dumps(noted))
-        return noted
+        return filled(t.Report, {"units": [{name: getattr(u, name) for name in SAME} for u, _ in asked]})
 
     def write_marked(unit: Unit, settings: Settings, path: str, dialect: str) -> None:
         Path(path).write_text(f"{dialect} {unit.source}\n")
