@@ -185,7 +185,7 @@ def bound_module(entries: list[Entry]) -> str:
     lines += [*_names("PIPELINE_LISTS", [e for e in pipeline if "Any" in e.arguments]), "", ""]
     lines += [
         "class Pipeline:",
-        '    """What the simulator needs beyond a kernel\'s µops and dependencies."""',
+        '    """The simulator\'s input beyond a kernel\'s µops and dependencies."""',
         "",
         *_fields(pipeline),
         "",

@@ -189,7 +189,7 @@ class MachineModel:
         return [] if packed is None else marshal.loads(packed)
 
     def forms(self) -> Iterable[str]:
-        """The names of all forms (`ADD_RM64_R64/m`), without conditions."""
+        """Return the names of all forms (`ADD_RM64_R64/m`), without conditions."""
         return self._forms.keys()
 
     @property
@@ -232,7 +232,7 @@ class MachineModel:
         return MachineModel(self.header(), {**self._forms, **packed}, self.files, f"{self.version}+{mark:08x}")
 
     def header(self) -> dict[str, Any]:
-        """What the model is but for its forms, as compiled tables have it."""
+        """Return everything of the model except its forms, as compiled tables store it."""
         header = {
             name: getattr(self, name) for name in ("name", "aliases", "title", "isa", "ports", "resources", "sources")
         }

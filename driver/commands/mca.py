@@ -42,7 +42,7 @@ class Options:
             check_targets(targets, [self.file] if self.file not in ("", "-") else [])
 
     def request(self) -> Request:
-        """How the report is to be delivered."""
+        """Return the request for the report's delivery."""
         output = self.given["o"]
         return self.given.request("json" if self.given["json"] else "text", output if output != "-" else "")
 
@@ -104,20 +104,22 @@ def _target(options: Options) -> int:
 
 
 def _with_changes(arguments: list[str]) -> list[str]:
-    """The arguments with a change of the core (`-what-if 'rob = 512'`) put to its option: that may also stand without
-    one, and then what follows is an argument of its own."""
-    found: list[str] = []
+    """Return the arguments with a change of the core (`-what-if 'rob = 512'`) joined to its option.
+
+    The option may also be without a value; a file's name may follow then.
+    """
+    joined: list[str] = []
     for argument in arguments:
-        # No file's name: a change has a sign in it, and begins with a name.
-        if found and found[-1] in ("-what-if", "--what-if") and "=" in argument and argument[:1].isalpha():
-            found[-1] += f"={argument}"
+        # A change begins with a name and contains a sign, unlike a file's name.
+        if joined and joined[-1] in ("-what-if", "--what-if") and "=" in argument and argument[:1].isalpha():
+            joined[-1] += f"={argument}"
         else:
-            found.append(argument)
-    return found
+            joined.append(argument)
+    return joined
 
 
 def _nothing_at_all(text: str, name: str, report: t.Report, settings: Settings) -> list[str]:
-    """A file without an instruction is no input, while one without a loop has none to report on."""
+    """Return warnings for assembly without any instruction; assembly without a loop needs none."""
     from incc.driver.pipeline import find_regions, read_assembly
     from incc.frontends.unit import Unit
 
@@ -130,7 +132,7 @@ def _nothing_at_all(text: str, name: str, report: t.Report, settings: Settings) 
 
 
 def _written_out(text: str, name: str, options: Options) -> str:
-    """The text with what is repeated in it, where that can be had. Raises DecodeError."""
+    """Return the text with macros and repetitions written out, if LLVM can do it. Raises DecodeError."""
     from incc.driver.llvm_mca.target import written_out
 
     found = written_out(text, options.narrow, options.given["x86-asm-syntax"] == "intel")
@@ -251,24 +253,24 @@ def _finish(report: t.Report, source: _Source, settings: Settings, request: Requ
 
 
 def _llvm_views(given: Given) -> Views | None:
-    """The views that are llvm-mca's alone, if any is asked for."""
-    asked = llvm_views(given)
-    if not asked:
+    """Return the requested views that only llvm-mca has, None without any."""
+    requested = llvm_views(given)
+    if not requested:
         return None
     from incc.views.llvm_mca.requested import Views
 
     return Views(
         summary=False,
-        info=not asked.isdisjoint(("show-encoding", "show-barriers")),
-        encoding="show-encoding" in asked,
-        barriers="show-barriers" in asked,
-        pressure="instruction-tables" in asked,
-        dispatch_stats="dispatch-stats" in asked,
-        scheduler_stats="scheduler-stats" in asked,
-        retire_stats="retire-stats" in asked,
-        register_file_stats="register-file-stats" in asked,
-        bottleneck_analysis="bottleneck-analysis" in asked,
-        instruction_tables="instruction-tables" in asked,
+        info=not requested.isdisjoint(("show-encoding", "show-barriers")),
+        encoding="show-encoding" in requested,
+        barriers="show-barriers" in requested,
+        pressure="instruction-tables" in requested,
+        dispatch_stats="dispatch-stats" in requested,
+        scheduler_stats="scheduler-stats" in requested,
+        retire_stats="retire-stats" in requested,
+        register_file_stats="register-file-stats" in requested,
+        bottleneck_analysis="bottleneck-analysis" in requested,
+        instruction_tables="instruction-tables" in requested,
     )
 
 

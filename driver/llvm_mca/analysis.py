@@ -30,7 +30,7 @@ class StopError(Exception):
 
 
 class Input(msgspec.Struct, frozen=True, kw_only=True):
-    """What is analysed, and how llvm-mca's options have it read."""
+    """The input of an analysis, and the reading that llvm-mca's options request."""
 
     name: str
     settings: Settings

@@ -71,7 +71,7 @@ def form_key(mnemonic: str, operands: Sequence[str]) -> str:
 
 
 def form_of(text: str) -> tuple[str, frozenset[str]]:
-    """The form's key and the traits of an instruction as assembly text. Raises ValueError for text that is none.
+    """Return the form's key and the traits of an instruction in assembly. Raises ValueError for other text.
 
     Traits: "imm0" (an immediate outside of addresses is zero), "shift1-4" (a register operand is shifted left by 1 to
     4).
@@ -121,7 +121,7 @@ def _canonical(mnemonic: str, shapes: list[str]) -> tuple[str, list[str]]:
 
 
 def split_operands(text: str) -> list[str]:
-    """The operands of an instruction, commas within brackets and braces left alone."""
+    """Return the operands of an instruction; commas within brackets and braces do not separate them."""
     operands, depth, start = [], 0, 0
     for at, c in enumerate(text):
         depth += (c in "[{") - (c in "]}")
@@ -133,7 +133,7 @@ def split_operands(text: str) -> list[str]:
 
 
 def _merged(operands: list[str]) -> list[str]:
-    """A post-index amount belongs to the address before it."""
+    """Return the operands with a post-index amount joined to the address before it."""
     for n in range(len(operands) - 1):
         if operands[n].startswith("[") and operands[n].endswith("]"):
             return [*operands[:n], f"{operands[n]}, {operands[n + 1]}", *operands[n + 2 :]]
@@ -141,7 +141,7 @@ def _merged(operands: list[str]) -> list[str]:
 
 
 def operand_shape(text: str, mnemonic: str = "") -> str:
-    """The shape of one operand; what a bare name means depends on the mnemonic. Raises ValueError for none."""
+    """Return the shape of an operand; the meaning of a bare name depends on the mnemonic. Raises ValueError."""
     if not text:
         raise ValueError("an operand is missing")
     if text.startswith("["):

@@ -15,13 +15,13 @@ _CLANG = r"(?:(?:Debian|Ubuntu|Fedora|openSUSE|Alpine|Gentoo|Homebrew) )?clang v
 
 
 def clang_major(line: str) -> int:
-    """The major version of the LLVM that a clang with this line of version has, 0 for what is not known to be one."""
-    found = re.match(_CLANG, line)
-    return int(found[1]) if found else 0
+    """Return the major version of LLVM from a clang's line of version, 0 for other compilers."""
+    match = re.match(_CLANG, line)
+    return int(match[1]) if match else 0
 
 
 def plugin_for(major: int, environment: Mapping[str, str]) -> str:
-    """The path of the pass plugin for a clang of a major version, "" for none.
+    """Return the path of the pass plugin for a clang of a major version, "" if there is none.
 
     INCC_PLUGIN names another one, or (`0`) none. Plugins are beside this file.
     """
@@ -29,7 +29,7 @@ def plugin_for(major: int, environment: Mapping[str, str]) -> str:
 
 
 def source_plugin_for(major: int, environment: Mapping[str, str]) -> str:
-    """The path of the plugin that reads marks in sources, "" for none.
+    """Return the path of the plugin that reads marks in sources, "" if there is none.
 
     INCC_SOURCE_PLUGIN names another one, or (`0`) none; with INCC_PLUGIN=0 there is none either.
     """

@@ -12,7 +12,7 @@ VERSION = 1
 
 
 def read_mark_table(text: str) -> tuple[tuple[Mark, ...], tuple[MarkError, ...]]:
-    """The marks of a table, and what is wrong with others. Raises TableError."""
+    """Return the marks of a table, and the errors of others. Raises TableError."""
     import json
 
     try:

@@ -22,7 +22,7 @@ class TableError(ValueError):
 
 
 def read_table(text: str) -> tuple[CompiledLoop, ...]:
-    """The loops of a table. Raises TableError."""
+    """Return the loops of a table. Raises TableError."""
     import json
 
     try:

@@ -246,7 +246,7 @@ PIPELINE_LISTS = (
 
 
 class Pipeline:
-    """What the simulator needs beyond a kernel's µops and dependencies."""
+    """The simulator's input beyond a kernel's µops and dependencies."""
 
     __slots__ = (
         "address_to_execute",

@@ -94,7 +94,7 @@ def copied(pipeline: b.Pipeline) -> b.Pipeline:
 
 
 class _Core(msgspec.Struct, frozen=True):
-    """What all kernels on a core have in common. It is kept with the model, which does not change."""
+    """The part that all kernels on a core share. It is kept with the model, which does not change."""
 
     attributes: tuple[tuple[str, Any], ...]
     """Attributes of pipelines by name."""

@@ -1,4 +1,4 @@
-"""What models must know of the forms of each instruction set, behind one protocol.
+"""The rules for forms that models need from each instruction set, behind one protocol.
 
 The modules `x86` and `aarch64` of this package implement it; nothing else in models/ depends on the instruction set.
 """

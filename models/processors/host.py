@@ -18,7 +18,7 @@ INTEL, AMD = "GenuineIntel", "AuthenticAMD"
 
 
 class Host(msgspec.Struct, frozen=True, kw_only=True):
-    """What a processor reports about itself."""
+    """A processor's report about itself."""
 
     vendor: str
     """The vendor string of CPUID, "" if unknown."""

@@ -1,1 +1,1 @@
-"""What is printed of a comparison; each file reads a comparison (`comparison/types.py`) and nothing else."""
+"""The output for a comparison; each file reads a comparison (`comparison/types.py`) and nothing else."""

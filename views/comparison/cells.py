@@ -1,4 +1,4 @@
-"""What the views of a comparison share: the rows to show, and how sides, places and figures are written."""
+"""The shared parts of the views of a comparison: the rows to show, and how sides, places and figures are written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the views of a ranking share: tables of rows and groups, and the sentences around them."""
+"""The shared parts of the views of a ranking: tables of rows and groups, and the sentences around them."""
 
 from __future__ import annotations
 

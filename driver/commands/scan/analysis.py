@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Scan(Struct, frozen=True, kw_only=True):
-    """What the command line asks for."""
+    """The parsed command line."""
 
     cores: list[Settings]
     """The settings for each core. A project without named cores has one, for the core of each command."""
