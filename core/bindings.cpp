@@ -337,11 +337,11 @@ py::object toStatistics(const Statistics &S, bool Pressure, const SimulationClas
   py::object Why = py::none();
   if (Pressure)
     Why = Record(Classes.Pressure)(
-        S.Pressure.Increase, S.Pressure.Resources, S.Pressure.Registers, S.Pressure.Memory, S.Pressure.Data,
-        py::object(toTuple(S.Pressure.ByResource, ToInt)),
+        S.Pressure.Increase, S.Pressure.Resources, S.Pressure.Registers, S.Pressure.Memory,
+        S.Pressure.Data, py::object(toTuple(S.Pressure.ByResource, ToInt)),
         py::object(toTuple(S.Sequence, [&](const SequenceStep &Step) {
-          return MakeStep(Step.Instruction, Step.IterationOffset,
-                          static_cast<int32_t>(Step.Cause), Step.Via, Step.Cycles);
+          return MakeStep(Step.Instruction, Step.IterationOffset, static_cast<int32_t>(Step.Cause),
+                          Step.Via, Step.Cycles);
         })));
   return Record(Classes.Statistics)(
       S.Cycles, S.Uops, toCounters(S.Stalls, Classes.LostSlots), py::object(toHistogram(S.Issued)),

@@ -51,9 +51,9 @@ struct Component {
   }
 };
 
-/// Finds the strongly connected components by Tarjan's algorithm, without recursion, since chains can
-/// be as long as the kernel. Next(node, I) returns the I-th successor of a node, or -1 after the last.
-/// Components of one node are left out unless the node has an edge to itself.
+/// Finds the strongly connected components by Tarjan's algorithm, without recursion, since chains
+/// can be as long as the kernel. Next(node, I) returns the I-th successor of a node, or -1 after
+/// the last. Components of one node are left out unless the node has an edge to itself.
 template <typename NextFn>
 std::vector<std::vector<int32_t>> stronglyConnected(const std::vector<int32_t> &Nodes,
                                                     int32_t NumNodes, NextFn Next) {
@@ -175,7 +175,8 @@ public:
     Length[Node] = 0;
   }
 
-  /// Extends the paths by every arc once, in topological order. Returns false if none became longer.
+  /// Extends the paths by every arc once, in topological order. Returns false if none became
+  /// longer.
   bool sweep() {
     bool Changed = false;
     for (int32_t Node = 0; Node < C.size(); ++Node) {
@@ -324,9 +325,9 @@ private:
   std::map<std::vector<int32_t>, size_t> ByKey;
 };
 
-/// Johnson's enumeration of elementary cycles (SIAM J. Comput. 4, 1975): all cycles through one node,
-/// then those of the components that remain without that node. Parallel edges of different distances
-/// make different cycles.
+/// Johnson's enumeration of elementary cycles (SIAM J. Comput. 4, 1975): all cycles through one
+/// node, then those of the components that remain without that node. Parallel edges of different
+/// distances make different cycles.
 class CycleEnumeration {
 public:
   CycleEnumeration(const Component &C, int64_t &StepsLeft, int64_t &CyclesLeft, ChainSet &Chains)
@@ -374,7 +375,8 @@ private:
     bool Closed; ///< A cycle goes through the path up to here.
   };
 
-  /// Adds the cycles through the first of some nodes. Returns false if the budget was used up before.
+  /// Adds the cycles through the first of some nodes. Returns false if the budget was used up
+  /// before.
   bool cyclesThrough(const std::vector<int32_t> &Nodes) {
     int32_t Start = Nodes[0];
     for (int32_t Node : Nodes) {

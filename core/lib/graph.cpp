@@ -36,8 +36,8 @@ std::vector<Source> findSources(const Kernel &K) {
   return Sources;
 }
 
-/// Returns the computed register value that an input gets, -1 for none. An eliminated move passes on
-/// the value that it moves.
+/// Returns the computed register value that an input gets, -1 for none. An eliminated move passes
+/// on the value that it moves.
 int32_t originOf(const Kernel &K, const Dataflow &Flow, int32_t In) {
   if (K.InputKinds[In] != InputKind::Location)
     return -1;
@@ -50,8 +50,8 @@ int32_t originOf(const Kernel &K, const Dataflow &Flow, int32_t In) {
   return From >= 0 && K.valueKind(From) == ValueKind::Register ? From : -1;
 }
 
-/// Calls F(input, producing instruction, consuming instruction) for every input that reads a computed
-/// register value.
+/// Calls F(input, producing instruction, consuming instruction) for every input that reads a
+/// computed register value.
 template <typename Fn> void forEachResult(const Kernel &K, const Dataflow &Flow, Fn F) {
   for (int32_t V = 0; V < K.numValues(); ++V) {
     int32_t To = Flow.InstructionOf[static_cast<size_t>(V)];
@@ -63,9 +63,9 @@ template <typename Fn> void forEachResult(const Kernel &K, const Dataflow &Flow,
   }
 }
 
-/// Returns the delays between groups of instructions, by input. The network that forwards results is
-/// faster within some groups of units than between them: an addition behind an addition starts earlier
-/// than any other instruction behind it.
+/// Returns the delays between groups of instructions, by input. The network that forwards results
+/// is faster within some groups of units than between them: an addition behind an addition starts
+/// earlier than any other instruction behind it.
 std::vector<int32_t> findDelays(const Kernel &K, const Dataflow &Flow) {
   if (std::ranges::all_of(K.ForwardDelay, [](int32_t Delay) { return Delay == 0; }))
     return {};
@@ -110,8 +110,8 @@ int32_t leastPortDelay(const Kernel &K, int32_t Producer, int32_t Consumer) {
   return Least == INT32_MAX ? 0 : Least;
 }
 
-/// Returns the delays between ports, by input. The ports that the µops get are not known here, so the
-/// best pair of ports counts.
+/// Returns the delays between ports, by input. The ports that the µops get are not known here, so
+/// the best pair of ports counts.
 std::vector<int32_t> findLeastPortDelays(const Kernel &K, const Dataflow &Flow) {
   auto IsEmpty = [](int32_t Set) { return Set == 0; };
   if (std::ranges::all_of(K.DelaysFrom, IsEmpty) || std::ranges::all_of(K.DelaysTo, IsEmpty))

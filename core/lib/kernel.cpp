@@ -17,14 +17,16 @@ void checkPorts(const Kernel &K, const Checks &Check) {
       Check.failAt("uop_ports", static_cast<int64_t>(U),
                    Mask == 0 ? "names no port" : "names a port that does not exist");
     if (K.isResource(static_cast<int32_t>(U)) && (Mask & (Mask - 1)) != 0)
-      Check.failAt("uop_ports", static_cast<int64_t>(U), "names a resource together with something else");
+      Check.failAt("uop_ports", static_cast<int64_t>(U),
+                   "names a resource together with something else");
   }
 }
 
 void checkPortDelays(const Kernel &K, const Checks &Check) {
   if (K.PortDelayCycles.size() > MaxPortDelays)
-    Check.fail("port_delay_cycles",
-               std::to_string(K.PortDelayCycles.size()) + " entries; there may be at most " + std::to_string(MaxPortDelays));
+    Check.fail("port_delay_cycles", std::to_string(K.PortDelayCycles.size()) +
+                                        " entries; there may be at most " +
+                                        std::to_string(MaxPortDelays));
   auto CheckDelays = [&](const char *Array, const std::vector<int32_t> &Sets) {
     for (size_t I = 0; I < Sets.size(); ++I)
       if (Sets[I] >> K.PortDelayCycles.size() != 0)
@@ -42,7 +44,8 @@ void checkAssumed(const Kernel &K, const Checks &Check) {
     if (K.valueKind(Store) != ValueKind::Store)
       Check.failAt("assumed_store", static_cast<int64_t>(N), "names no stored value");
     if (K.AssumedDistance[N] == 0 && Store > Load)
-      Check.failAt("assumed_distance", static_cast<int64_t>(N), "makes a load read what is stored later");
+      Check.failAt("assumed_distance", static_cast<int64_t>(N),
+                   "makes a load read what is stored later");
   }
 }
 

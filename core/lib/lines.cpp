@@ -23,8 +23,8 @@ using namespace incc;
 
 namespace {
 
-/// The largest element whose alignment is assumed. The elements of vectors are not known, and larger
-/// ones are rare.
+/// The largest element whose alignment is assumed. The elements of vectors are not known, and
+/// larger ones are rare.
 constexpr int64_t LargestElement = 8;
 
 /// Values of Kernel::LinePlaces.
@@ -46,8 +46,8 @@ struct Group {
       F(Residue, Element);
   }
 
-  /// Returns true if all accesses are as wide as a line. They cross lines at every place but one, so
-  /// a program that uses them does not leave their place to chance.
+  /// Returns true if all accesses are as wide as a line. They cross lines at every place but one,
+  /// so a program that uses them does not leave their place to chance.
   bool isOfWholeLines(int64_t LineBytes) const {
     return std::ranges::all_of(Loads, [&](const AccessAddress &L) { return L.Bytes >= LineBytes; });
   }
@@ -80,7 +80,7 @@ private:
   /// By value: the expected crossings if pointers lie anywhere, in units of 1 / (Iterations *
   /// LineBytes) of an iteration.
   std::vector<int64_t> Average;
-  bool Shifted;         ///< The kernel works on shifted views of its arrays.
+  bool Shifted;        ///< The kernel works on shifted views of its arrays.
   int64_t AllBest = 0; ///< The sum of all counts in Best.
 };
 

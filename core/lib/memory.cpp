@@ -61,8 +61,8 @@ class LinearParts {
 public:
   Linear freshSymbol() { return {++LastSymbol, 0}; }
 
-  /// Returns Value + Coefficient * Addend, or a fresh symbol if a factor or the constant does not fit
-  /// into 64 bits with sign. Modulo 2^64 they would be right, but an index that doubles in each
+  /// Returns Value + Coefficient * Addend, or a fresh symbol if a factor or the constant does not
+  /// fit into 64 bits with sign. Modulo 2^64 they would be right, but an index that doubles in each
   /// iteration would come to 2^64 = 0 times its first value and stay there.
   Linear add(Linear Value, Linear Addend, uint64_t Coefficient) {
     if (!addProduct(Value.Constant, Coefficient, Addend.Constant))
@@ -87,7 +87,8 @@ public:
   }
 
   /// Returns true if two parts differ by an offset only. An address contains one pointer, so the
-  /// difference of addresses in different objects has a symbol with factor 1 and one with factor -1.
+  /// difference of addresses in different objects has a symbol with factor 1 and one with factor
+  /// -1.
   bool differByOffset(uint32_t A, uint32_t B) {
     Terms Difference = termsOf(add({A, 0}, {B, 0}, ~uint64_t(0)).Part);
     auto Has = [&](uint64_t Factor) {
@@ -231,7 +232,7 @@ struct Step {
   struct Load {
     int32_t Value, Operand, Bytes;
     std::vector<int32_t> Targets; ///< Locations that get the loaded bits unchanged.
-    bool IsUpdated = false; ///< The instruction stores the value again after adding to it.
+    bool IsUpdated = false;       ///< The instruction stores the value again after adding to it.
   };
   struct Store {
     int32_t Value, Operand, Bytes;
@@ -274,7 +275,7 @@ int32_t movedLoad(const Kernel &K, int32_t Value) {
     return Value;
   int32_t In = K.InputStart[Value];
   bool IsMoved = K.valueKind(Value) == ValueKind::Register && K.InputStart[Value + 1] == In + 1 &&
-               K.InputKinds[In] == InputKind::Value && K.InputLatency[In] == 0;
+                 K.InputKinds[In] == InputKind::Value && K.InputLatency[In] == 0;
   return IsMoved ? K.InputId[In] : -1;
 }
 
@@ -342,8 +343,8 @@ private:
       return mix(mix(Key.Address.Part, Key.Address.Constant), static_cast<uint64_t>(Key.Bytes));
     }
   };
-  /// The value of bytes that were loaded but not stored, valid while the latest store to any of them
-  /// stays the same.
+  /// The value of bytes that were loaded but not stored, valid while the latest store to any of
+  /// them stays the same.
   struct LoadedData {
     int32_t LatestStore;
     Linear Data;
@@ -427,8 +428,8 @@ private:
     return S;
   }
 
-  /// Returns true if an operand can hold an address. Loaded bytes and words are merged or truncated,
-  /// and wider operands do not fit into a register.
+  /// Returns true if an operand can hold an address. Loaded bytes and words are merged or
+  /// truncated, and wider operands do not fit into a register.
   bool isAddressSize(int32_t Operand) const {
     return K.MemorySize[Operand] == 4 || K.MemorySize[Operand] == 8;
   }
@@ -467,7 +468,7 @@ private:
       Writes.emplace_back(K.AffineTarget[A], evaluate(A, Linear()));
     for (const Step::Store &St : S.Stores) {
       Linear Address = addressOf(St.Operand);
-      Linear Data = St.Update >= 0                     ? evaluate(St.Update, Loaded)
+      Linear Data = St.Update >= 0                      ? evaluate(St.Update, Loaded)
                     : St.Data >= 0 && Followed[St.Data] ? State[St.Data]
                                                         : Parts.freshSymbol();
       if (StoreTrace && K.MemorySize[St.Operand] > 0)
@@ -499,8 +500,8 @@ private:
     if (Last && Latest >= 0) {
       const StoreInstance &St = Stores[Latest];
       bool IsWhole = St.Address.Part == Address.Part && St.Address.Constant <= Address.Constant &&
-                   Address.Constant + static_cast<uint64_t>(L.Bytes) <=
-                       St.Address.Constant + static_cast<uint64_t>(St.Bytes);
+                     Address.Constant + static_cast<uint64_t>(L.Bytes) <=
+                         St.Address.Constant + static_cast<uint64_t>(St.Bytes);
       addDependency(St.Value, L.Value, Iteration - St.Iteration, IsWhole,
                     !IsWhole && isMerged(Address, L, St, Iteration));
     }
@@ -520,8 +521,8 @@ private:
     return Data;
   }
 
-  /// Adds the dependency of a load on a store. `IsWhole`: the store wrote all bytes that are loaded.
-  /// `IsMerged`: the core merges the other bytes.
+  /// Adds the dependency of a load on a store. `IsWhole`: the store wrote all bytes that are
+  /// loaded. `IsMerged`: the core merges the other bytes.
   void addDependency(int32_t Store, int32_t Load, int32_t Distance, bool IsWhole, bool IsMerged) {
     int32_t Class = classOf(Store, Load);
     if (IsWhole || !isInFlight(Store, Load, Distance)) {
@@ -534,8 +535,8 @@ private:
       Blocked.push_back(Dependent.back());
   }
 
-  /// Returns true if the core merges a narrow store into a load (Kernel::MergesNarrowStore): the load
-  /// begins where the store does, and no other store in flight wrote to its bytes.
+  /// Returns true if the core merges a narrow store into a load (Kernel::MergesNarrowStore): the
+  /// load begins where the store does, and no other store in flight wrote to its bytes.
   bool isMerged(Linear Address, const Step::Load &L, const StoreInstance &St, int32_t Iteration) {
     if (K.MergesNarrowStore == 0 || St.Address != Address)
       return false;
@@ -594,8 +595,8 @@ private:
     }
   }
 
-  /// Returns the class of a value that passes from a store to a load. The renamer hands it on if both
-  /// allow that.
+  /// Returns the class of a value that passes from a store to a load. The renamer hands it on if
+  /// both allow that.
   int32_t classOf(int32_t Store, int32_t Load) const {
     int32_t Class = K.MemoryClass[K.MemoryOfValue[Load]];
     return K.MemoryClass[K.MemoryOfValue[Store]] < 0 ? Class : std::max(Class, 0);
@@ -615,14 +616,14 @@ private:
   std::vector<bool> Followed; ///< By location: it matters for addresses.
   std::vector<Step> Steps;    ///< By instruction.
   LinearParts Parts;
-  std::vector<Linear> State; ///< By location.
+  std::vector<Linear> State;                           ///< By location.
   std::unordered_map<int32_t, Linear> SymbolAddresses; ///< By number of the symbol.
   WrittenBytes Written;
   std::vector<StoreInstance> Stores; ///< All simulated stores, in order.
   std::unordered_map<LoadKey, LoadedData, LoadKeyHash> LoadedBefore;
   std::vector<std::pair<int32_t, Linear>> Writes; ///< Of the current instruction, by location.
-  std::vector<MemoryDependency> Dependent; ///< The dependencies,
-  std::vector<MemoryDependency> Blocked;   ///< and those of loads that wait for the cache.
+  std::vector<MemoryDependency> Dependent;        ///< The dependencies,
+  std::vector<MemoryDependency> Blocked;          ///< and those of loads that wait for the cache.
   std::vector<AccessAddress> *LoadTrace = nullptr, *StoreTrace = nullptr; ///< Where to record.
 };
 

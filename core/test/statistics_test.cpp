@@ -100,11 +100,9 @@ void incc::test::testStatistics() {
     Options.RecordEvents = true;
     Simulation Recorded = simulate(*K, plain(*K), Options);
     auto ToTuple = [](const SequenceStep &Step) {
-      return std::tuple(Step.Instruction, Step.IterationOffset, Step.Cause, Step.Via,
-                        Step.Cycles);
+      return std::tuple(Step.Instruction, Step.IterationOffset, Step.Cause, Step.Via, Step.Cycles);
     };
-    CHECK(std::ranges::equal(Short.Stats.Sequence, Recorded.Stats.Sequence, {}, ToTuple,
-                             ToTuple));
+    CHECK(std::ranges::equal(Short.Stats.Sequence, Recorded.Stats.Sequence, {}, ToTuple, ToTuple));
     CHECK(Short.Started.empty() && !Recorded.Started.empty());
     CHECK(Short.Stats.Buffers[2].Most <= 3);
   }

@@ -45,8 +45,8 @@ struct Dataflow {
   /// By input: cycles beyond its latency because its producer is in another group of instructions
   /// (Kernel::ForwardGroup). Empty if there are none.
   std::vector<int32_t> DelayOf;
-  /// By input: the delay between ports (Kernel::PortDelayCycles) at the best pair of ports. Empty if
-  /// there are none.
+  /// By input: the delay between ports (Kernel::PortDelayCycles) at the best pair of ports. Empty
+  /// if there are none.
   std::vector<int32_t> LeastPortDelayOf;
   std::vector<MemoryDependency> Memory;
 
@@ -66,8 +66,8 @@ struct Graph {
   int32_t NumValues = 0;
   Dataflow Flow;
 
-  /// Sorted by producer, consumer and distance. Of several edges between the same values at the same
-  /// distance, only the one with the longest latency is kept.
+  /// Sorted by producer, consumer and distance. Of several edges between the same values at the
+  /// same distance, only the one with the longest latency is kept.
   std::vector<Edge> Edges;
   std::vector<int32_t> EdgeStart; ///< By producing value, with one more entry at the end.
 
@@ -84,8 +84,8 @@ Graph buildGraph(const Kernel &K, Dataflow Flow);
 /// find.
 Graph buildGraph(const Kernel &K);
 
-/// Builds a graph that suffices for bounds: with parallel edges, sorted by producer only, and without
-/// Graph::Flow.
+/// Builds a graph that suffices for bounds: with parallel edges, sorted by producer only, and
+/// without Graph::Flow.
 Graph buildUnsortedGraph(const Kernel &K, const Dataflow &Flow);
 
 } // namespace incc

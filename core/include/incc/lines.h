@@ -11,19 +11,20 @@
 
 namespace incc {
 
-/// How often each load of a kernel reaches over the end of a cache line, which costs a second access.
+/// How often each load of a kernel reaches over the end of a cache line, which costs a second
+/// access.
 ///
-/// Accesses whose addresses differ by a known number of bytes form a group. The place of the group's
-/// pointer modulo the line is unknown. `Best` and `Worst` are the counts at the places with the
-/// fewest and the most crossings, for each group on its own. `Best` is unavoidable: of two streams of
-/// vectors that are half a vector apart, one always crosses lines.
+/// Accesses whose addresses differ by a known number of bytes form a group. The place of the
+/// group's pointer modulo the line is unknown. `Best` and `Worst` are the counts at the places with
+/// the fewest and the most crossings, for each group on its own. `Best` is unavoidable: of two
+/// streams of vectors that are half a vector apart, one always crosses lines.
 ///
 /// `Expected` is what is simulated. Allocators and compilers align what can be aligned, so it is
-/// `Best` as long as no access of the kernel has to cross a line. If one has to, the kernel works on
-/// shifted views of its arrays, as stencils do. Its pointers are then as likely at one place as at
-/// another, and `Expected` is the average over all places, except for groups of accesses as wide as a
-/// line. Such accesses cross lines at every place but one, and programs that use them align their
-/// rows.
+/// `Best` as long as no access of the kernel has to cross a line. If one has to, the kernel works
+/// on shifted views of its arrays, as stencils do. Its pointers are then as likely at one place as
+/// at another, and `Expected` is the average over all places, except for groups of accesses as wide
+/// as a line. Such accesses cross lines at every place but one, and programs that use them align
+/// their rows.
 struct LineCrossings {
   int64_t Iterations = 1;           ///< The iterations that `Best` and `Worst` are counted in.
   std::vector<int64_t> Best, Worst; ///< By value; 0 for values that are not loaded.
@@ -31,12 +32,13 @@ struct LineCrossings {
   std::vector<int64_t> Expected;
 };
 
-/// Returns true if any load may cross a line. Without vectors none does, since elements are aligned.
+/// Returns true if any load may cross a line. Without vectors none does, since elements are
+/// aligned.
 bool mayCrossLines(const Kernel &K);
 
-/// Counts the crossings from the addresses of the loads, which are ignored if none may cross a line.
-/// `Worst` and `Expected` leave out accesses with a symbol's address, since compilers align their
-/// constants and objects.
+/// Counts the crossings from the addresses of the loads, which are ignored if none may cross a
+/// line. `Worst` and `Expected` leave out accesses with a symbol's address, since compilers align
+/// their constants and objects.
 LineCrossings lineCrossings(const Kernel &K, const AccessAddresses &Loads);
 
 } // namespace incc

@@ -23,11 +23,11 @@ struct MemoryDependency {
 
 /// Finds for each load the latest store to any of the bytes that it reads.
 ///
-/// Addresses are compared symbolically, over simulated iterations. Accesses whose addresses differ by
-/// an unknown number of bytes are taken not to overlap, as OSACA and llvm-mca -noalias do; so are
-/// gathers and scatters, whose addresses are in vector registers. An access of unknown size counts as
-/// one byte. Stores of more than 64 iterations before are not found, nor those of fewer iterations in
-/// kernels of thousands of instructions (see simulatedIterations()).
+/// Addresses are compared symbolically, over simulated iterations. Accesses whose addresses differ
+/// by an unknown number of bytes are taken not to overlap, as OSACA and llvm-mca -noalias do; so
+/// are gathers and scatters, whose addresses are in vector registers. An access of unknown size
+/// counts as one byte. Stores of more than 64 iterations before are not found, nor those of fewer
+/// iterations in kernels of thousands of instructions (see simulatedIterations()).
 ///
 /// Where the latest store wrote only some of the bytes, x86 cores do not forward (Intel's
 /// optimization manual, "Store Forwarding Restriction on Size and Alignment"): the load is blocked
@@ -48,8 +48,8 @@ struct AccessAddress {
   uint64_t lastByte() const { return Constant + static_cast<uint64_t>(std::max(Bytes, 1)) - 1; }
 };
 
-/// The addresses of all loads, or all stores, in the steady state. Gathers, scatters and accesses of
-/// unknown size are left out.
+/// The addresses of all loads, or all stores, in the steady state. Gathers, scatters and accesses
+/// of unknown size are left out.
 struct AccessAddresses {
   int64_t Iterations = 1;              ///< The iterations that were followed, a power of two.
   std::vector<AccessAddress> Accesses; ///< In program order.
@@ -74,8 +74,8 @@ struct Stream {
   int32_t Bytes;
   int32_t Part;   ///< As AccessAddress::Part, numbered from 0 in program order.
   int64_t Offset; ///< As AccessAddress::Constant, in one iteration.
-  bool Steady;    ///< The address changes by the same number of bytes from each iteration to the next:
-  int64_t Step;   ///< by so many.
+  bool Steady; ///< The address changes by the same number of bytes from each iteration to the next:
+  int64_t Step; ///< by so many.
 };
 
 /// Returns the streams of all accesses that AccessAddresses has, in program order.

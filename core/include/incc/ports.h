@@ -37,10 +37,10 @@ struct PortPressure {
   uint64_t Busiest = 0;
 };
 
-/// Finds the balanced assignment: the load of the busiest port is as small as possible, then that of
-/// the second busiest, and so on (the lexicographically least loads, which are unique). Of all
-/// assignments with these loads it is the most even one, that of greatest entropy. µops with the same
-/// set of ports get the same shares.
+/// Finds the balanced assignment: the load of the busiest port is as small as possible, then that
+/// of the second busiest, and so on (the lexicographically least loads, which are unique). Of all
+/// assignments with these loads it is the most even one, that of greatest entropy. µops with the
+/// same set of ports get the same shares.
 PortPressure balancedPressure(const Kernel &K, const PortWork &Work);
 
 /// Computes the bound of the balanced assignment alone.
@@ -56,8 +56,8 @@ Rational resourceBound(const Kernel &K);
 /// model do not count.
 Rational frontEndBound(const Kernel &K);
 
-/// Computes the retire slots of an iteration over the retire width. Instructions that are not in the
-/// model do not count.
+/// Computes the retire slots of an iteration over the retire width. Instructions that are not in
+/// the model do not count.
 Rational retireBound(const Kernel &K);
 
 } // namespace incc

@@ -121,7 +121,7 @@ struct Assumptions {
 
 /// How a kernel is simulated and what is recorded.
 struct SimulationOptions {
-  bool Loop = true;       ///< The kernel ends in a jump to its start; else copies follow each other.
+  bool Loop = true; ///< The kernel ends in a jump to its start; else copies follow each other.
   int32_t Alignment = -1; ///< Place of the first byte modulo 64; -1: the pipeline's.
   int64_t Iterations = 0; ///< Iterations to run; 0: run until the throughput is steady.
   int64_t MaxCycles = 0;  ///< Cycles after which to give up; 0: a limit that grows with the kernel.
@@ -162,11 +162,11 @@ struct StartedUop {
   };
   /// What another µop made for this one.
   struct Input {
-    int32_t Producer; ///< Its index in Simulation::Started. It may start later than this µop, if the
-                      ///< input is needed late.
+    int32_t Producer; ///< Its index in Simulation::Started. It may start later than this µop, if
+                      ///< the input is needed late.
     int32_t Location; ///< The location that carries the input, or one of the above.
-    int64_t Arrived;  ///< When this µop could start as far as the input goes; ThroughMemory: when the
-                      ///< loaded value arrived.
+    int64_t Arrived;  ///< When this µop could start as far as the input goes; ThroughMemory: when
+                     ///< the loaded value arrived.
   };
 
   int64_t Iteration;
@@ -270,9 +270,10 @@ struct Statistics {
 struct Simulation {
   Rational CyclesPerIteration; ///< In the steady state, or of all iterations if these were given.
   int32_t Period = 0; ///< Iterations after which retirement repeats exactly; 0: no period was seen.
-  int64_t Cycles = 0, Iterations = 0; ///< Simulated.
+  int64_t Cycles = 0, Iterations = 0;                                             ///< Simulated.
   std::array<int64_t, static_cast<size_t>(UopSource::NumSources)> UopsBySource{}; ///< Fused.
-  std::array<int64_t, static_cast<size_t>(Stall::NumStalls)> LostSlots{}; ///< Issue slots, by cause.
+  std::array<int64_t, static_cast<size_t>(Stall::NumStalls)>
+      LostSlots{};               ///< Issue slots, by cause.
   std::vector<int64_t> PortUops; ///< µops started, by port and resource.
   int64_t MovesEliminated = 0, MovesExecuted = 0;
   Timeline Trace;
@@ -283,8 +284,8 @@ struct Simulation {
 /// Runs a kernel through the pipeline.
 ///
 /// Without a number of iterations, the run takes at least 500 cycles and 10 iterations, and the
-/// throughput is that of the second half of the iterations (Abel and Reineke, ICS 2022). It is exact
-/// if the machine returned to a state that it was in before, or if retirement repeats itself;
+/// throughput is that of the second half of the iterations (Abel and Reineke, ICS 2022). It is
+/// exact if the machine returned to a state that it was in before, or if retirement repeats itself;
 /// otherwise it is off by what a cycle or two are of so many iterations. A run that comes out below
 /// a bound goes on, up to three times as long.
 ///

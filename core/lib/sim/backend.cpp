@@ -35,9 +35,9 @@ void Backend::issue(int32_t U, int64_t Iteration, int64_t Cycle, int32_t Slot, i
   if (Static.DelaysTo != 0)
     Dyn.Delays = P.delaysTo(Static, Dyn.Port);
   for (int32_t X = Static.Inputs.Begin; X < Static.Inputs.End; ++X)
-    Dyn.MissingInputs += Values.connect(
-        N, Iteration, P.Inputs[static_cast<size_t>(X)],
-        [&](size_t Number, int64_t Time) { noteArrival(Dyn, N, Number, Time); });
+    Dyn.MissingInputs +=
+        Values.connect(N, Iteration, P.Inputs[static_cast<size_t>(X)],
+                       [&](size_t Number, int64_t Time) { noteArrival(Dyn, N, Number, Time); });
   if (InOrder)
     InProgramOrder.enter(N);
   else if (Dyn.MissingInputs == 0)
@@ -73,8 +73,8 @@ int64_t Backend::portDelay(const DynUop &Dyn, size_t Number) const {
   uint32_t Rules = Dyn.Delays & Values.delaysOf(Number);
   int64_t Longest = Rules == 0 ? 0 : INT64_MIN;
   for (; Rules != 0; Rules &= Rules - 1)
-    Longest = std::max<int64_t>(
-        Longest, P.K.PortDelayCycles[static_cast<size_t>(std::countr_zero(Rules))]);
+    Longest = std::max<int64_t>(Longest,
+                                P.K.PortDelayCycles[static_cast<size_t>(std::countr_zero(Rules))]);
   return Longest;
 }
 
@@ -196,8 +196,8 @@ void Backend::observeWaiting(int64_t Cycle) {
         Observed->lacksInput(In.Value);
         LacksInput = true;
       }
-    // A µop whose inputs have arrived but which is not ready lacks nothing: a delay between ports or
-    // the penalty for inputs that arrive just in time holds it up.
+    // A µop whose inputs have arrived but which is not ready lacks nothing: a delay between ports
+    // or the penalty for inputs that arrive just in time holds it up.
     bool IsReady = Dyn.MissingInputs == 0 && Dyn.Ready <= Cycle + Static.Stage;
     if (!LacksInput && IsReady)
       Observed->lacksUnit(Units.isResourceFree(Static, Cycle) ? Dyn.Port : Static.Resource);

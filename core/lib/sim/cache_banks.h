@@ -52,7 +52,9 @@ public:
   BankPlan(const Kernel &K, const Pipeline &P, const AccessAddresses &Loads);
 
   /// Returns the row of a loaded value in the plan, -1 if it needs no bank.
-  int32_t rowOf(int32_t Value) const { return RowOf.empty() ? -1 : RowOf[static_cast<size_t>(Value)]; }
+  int32_t rowOf(int32_t Value) const {
+    return RowOf.empty() ? -1 : RowOf[static_cast<size_t>(Value)];
+  }
   LoadBanks banks(int32_t Row, int64_t Iteration) const {
     const std::vector<LoadBanks> &ByIteration = Rows[static_cast<size_t>(Row)];
     return ByIteration[static_cast<size_t>(Iteration) & (ByIteration.size() - 1)];

@@ -64,8 +64,7 @@ private:
       const StartedUop &Previous = Uops[static_cast<size_t>(*--Place)];
       int64_t Until =
           Previous.Started + (Unit == U.Port ? Previous.PortCycles : Previous.UnitCycles);
-      if (Previous.Started < U.Started && Until > U.Ready &&
-          (Holder.Uop < 0 || Until >= U.Started))
+      if (Previous.Started < U.Started && Until > U.Ready && (Holder.Uop < 0 || Until >= U.Started))
         Holder = {*Place, SequenceStep::Resource, Unit};
     }
     return Holder;
@@ -104,7 +103,8 @@ std::vector<SequenceStep> incc::sim::findSequence(const std::vector<StartedUop> 
       break;
     Current = Because.Uop;
     // If the chain repeats itself, only one period is kept: what came after it led there.
-    auto Again = std::ranges::find_if(Chain, [&](const Link &L) { return IsSameUop(L.Uop, Current); });
+    auto Again =
+        std::ranges::find_if(Chain, [&](const Link &L) { return IsSameUop(L.Uop, Current); });
     if (Again != Chain.end()) {
       Chain.erase(Chain.begin(), Again);
       Chain.push_back({Current, {}});

@@ -20,8 +20,8 @@
 
 namespace incc::sim {
 
-/// Returns the critical sequence in the order of starts. If it repeats itself, its ends are the same
-/// µop in different iterations.
+/// Returns the critical sequence in the order of starts. If it repeats itself, its ends are the
+/// same µop in different iterations.
 ///
 /// \param LinkInputs is called with each µop whose inputs are needed, and completes them as
 ///        Recorder::link does. Results must have their times before.

@@ -160,8 +160,8 @@ void FrontEnd::decode(int64_t Cycle) {
     const InstructionPlan &I = P.Instructions[static_cast<size_t>(N)];
     if (!canDecode(Used, Cycle) || !Queue.hasRoom(I.NonMicrocode))
       return;
-    DecodersLeft = Used == 0 ? std::min(P.P.NumDecoders - 1, P.P.SimpleDecoders[N])
-                             : DecodersLeft - 1;
+    DecodersLeft =
+        Used == 0 ? std::min(P.P.NumDecoders - 1, P.P.SimpleDecoders[N]) : DecodersLeft - 1;
     ++Used;
     Position Behind = Code.next(Next);
     bool IsPair = Behind.Instruction > N && P.K.hasFlag(Behind.Instruction, FusedIntoPrevious);

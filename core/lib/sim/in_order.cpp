@@ -18,9 +18,8 @@ int32_t naturalStage(const Program &P, const Uop &U) {
   int32_t Latency = 0;
   for (int32_t N = U.Feeds.Begin; N < U.Feeds.End; ++N)
     Latency = std::max(Latency, P.Feeds[N].Latency);
-  bool IsAddress =
-      U.Kind == UopKind::Load || U.Kind == UopKind::StoreAddress ||
-      (P.P.AddressUnit[U.Instruction] && Latency > P.P.AddressToExecute);
+  bool IsAddress = U.Kind == UopKind::Load || U.Kind == UopKind::StoreAddress ||
+                   (P.P.AddressUnit[U.Instruction] && Latency > P.P.AddressToExecute);
   return IsAddress ? 0 : P.P.AddressToExecute;
 }
 
@@ -49,8 +48,7 @@ void incc::sim::assignStages(Program &P) {
   };
   auto RaiseByInputs = [&](int32_t &Time, Range Inputs, int32_t Instruction) {
     for (int32_t N = Inputs.Begin; N < Inputs.End; ++N)
-      if (const Input &In = P.Inputs[N];
-          In.Distance == 0 && InstructionOf[In.Value] == Instruction)
+      if (const Input &In = P.Inputs[N]; In.Distance == 0 && InstructionOf[In.Value] == Instruction)
         Raise(Time, ReadyAt[In.Value] + In.Latency);
   };
   while (std::exchange(Changed, false)) {

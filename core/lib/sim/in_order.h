@@ -48,8 +48,8 @@ public:
 
 private:
   /// Removes the µop that starts next from the queue and returns it; -1 if none does. `LastSlot` is
-  /// the issue slot of the µop that started before it in this cycle, `SlotsLeft` the number of slots
-  /// that may still begin in the cycle.
+  /// the issue slot of the µop that started before it in this cycle, `SlotsLeft` the number of
+  /// slots that may still begin in the cycle.
   int32_t select(int64_t Cycle, int64_t &LastSlot, int32_t &SlotsLeft);
   bool tryToBind(DynUop &Dyn, int64_t Cycle) const;
   const Uop &staticOf(int32_t N) const { return P.Uops[static_cast<size_t>(Pool[N].Static)]; }

@@ -10,8 +10,8 @@ using namespace incc::sim;
 
 namespace {
 
-/// The bytes of code that `dsb_lines` lines of the µop cache may hold. A block of 32 bytes has up to
-/// three lines (Intel's optimization manual), one of 64 bytes up to six (Abel and Reineke).
+/// The bytes of code that `dsb_lines` lines of the µop cache may hold. A block of 32 bytes has up
+/// to three lines (Intel's optimization manual), one of 64 bytes up to six (Abel and Reineke).
 constexpr int32_t BytesOfLines = 32;
 constexpr int64_t CacheLineBytes = 64;
 /// Jumps that cross or end at a multiple of so many bytes have the JCC erratum.
@@ -101,8 +101,8 @@ bool CodeLayout::cacheBlock(int32_t Begin, int32_t End, int32_t &Line) {
   return IsAllowed && LinesUsed <= int64_t(P.P.DsbLines) * P.P.DsbBlock / BytesOfLines;
 }
 
-/// Returns true if a jump, or the pair that it is fused into, crosses a boundary of 32 bytes or ends
-/// at one. With the microcode update for the jump conditional code erratum, Skylake and its
+/// Returns true if a jump, or the pair that it is fused into, crosses a boundary of 32 bytes or
+/// ends at one. With the microcode update for the jump conditional code erratum, Skylake and its
 /// relatives do not hold such jumps in the µop cache (Intel, "Mitigations for Jump Conditional Code
 /// Erratum", 2019).
 bool CodeLayout::hasJccErratum(int32_t I) const {
@@ -126,11 +126,11 @@ void CodeLayout::excludeWholeBlocks(std::vector<bool> &IsCached, int64_t BlockBy
 
 // --- op caches of which only the width is known -------------------------------------------------
 
-/// Zen 3: divides the loop's entries into lines of as many µops as are read in a cycle (`dsb_width`),
-/// and returns the number of lines. A line also holds constants of its instructions:
+/// Zen 3: divides the loop's entries into lines of as many µops as are read in a cycle
+/// (`dsb_width`), and returns the number of lines. A line also holds constants of its instructions:
 /// `constants_beside` of them in a line full of µops, `constants_each` more for every µop less, and
-/// `constants_most` at most. (AMD's optimization guides have the limit of 8; how many constants take
-/// the place of a µop is measured.)
+/// `constants_most` at most. (AMD's optimization guides have the limit of 8; how many constants
+/// take the place of a µop is measured.)
 ///
 /// Jumps are looked for in one block of code in a cycle, so a loop takes as many cycles as it has
 /// blocks (measured, too). With `EndInBlocks`, what is delivered in a cycle also ends with a block.
@@ -148,8 +148,8 @@ int32_t CodeLayout::fillLinesWithConstants(bool EndInBlocks) {
     int32_t Room =
         std::min(P.P.ConstantsMost,
                  P.P.ConstantsBeside + P.P.ConstantsEach * (P.P.DsbWidth - Used - Entries.size()));
-    if (Used > 0 && ((EndInBlocks && Block != LastBlock) ||
-                     Used + Entries.size() > P.P.DsbWidth || Constants + NewConstants > Room)) {
+    if (Used > 0 && ((EndInBlocks && Block != LastBlock) || Used + Entries.size() > P.P.DsbWidth ||
+                     Constants + NewConstants > Room)) {
       std::fill(LineEnds.begin() + LineBegin, LineEnds.begin() + Entries.Begin, Entries.Begin);
       LineBegin = Entries.Begin;
       Used = Constants = 0;

@@ -63,8 +63,8 @@ private:
 /// Zen 3: a block of stores that changes only some bytes of a word reaches the cache
 /// `store_word_cycles` later if that word was written in the last `store_word_window` cycles.
 ///
-/// This was measured on Zen 3. A likely cause is that the cache keeps check bits for whole words, so
-/// that the rest of the word has to be read before a part of it can be written.
+/// This was measured on Zen 3. A likely cause is that the cache keeps check bits for whole words,
+/// so that the rest of the word has to be read before a part of it can be written.
 class PartialWordRule {
 public:
   PartialWordRule(int32_t Window, int32_t Delay) : Window(Window), Delay(Delay) {

@@ -95,8 +95,7 @@ void MoveElimination::addTo(Fingerprint &F) const {
     }
   }
   for (int32_t Group : GroupOf)
-    F.add(Group < 0 ? -1
-                    : int64_t(Group) << 32 | Groups[Group].Members << 1 | Groups[Group].Kind);
+    F.add(Group < 0 ? -1 : int64_t(Group) << 32 | Groups[Group].Members << 1 | Groups[Group].Kind);
   // The order matters, since the next group takes the number that was freed last.
   for (int32_t Group : FreeGroups)
     F.add(Group);

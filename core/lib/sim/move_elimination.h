@@ -47,8 +47,8 @@ public:
   void addTo(Fingerprint &F) const;
 
 private:
-  /// The slots of one kind of register. The histories are rings, by cycle; they are one entry longer
-  /// than the pipeline, so that the oldest entry is that many cycles ago.
+  /// The slots of one kind of register. The histories are rings, by cycle; they are one entry
+  /// longer than the pipeline, so that the oldest entry is that many cycles ago.
   struct Slots {
     int32_t Count = 0;
     int32_t Taken = 0;

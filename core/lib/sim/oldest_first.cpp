@@ -22,8 +22,7 @@ OldestFirst::OldestFirst(const Program &P, UopPool &Pool, const ExecutionUnits &
 void OldestFirst::schedule(int32_t N) {
   DynUop &Dyn = Pool[N];
   bool IsJustReady = Dyn.Ready == Dyn.Earliest || Dyn.Ready == Dyn.Earliest + 1;
-  int64_t Time =
-      IsJustReady ? Dyn.Ready + P.P.JustReadyPenalty : std::max(Dyn.Ready, Dyn.Earliest);
+  int64_t Time = IsJustReady ? Dyn.Ready + P.P.JustReadyPenalty : std::max(Dyn.Ready, Dyn.Earliest);
   Time = std::max(Time, Now + 1);
   Dyn.InputsArrived = std::max(Dyn.Ready, Dyn.Earliest - P.P.IssueToDispatch);
   Dyn.Ready = Time;

@@ -121,8 +121,7 @@ void PortBinder::newCycle() {
 }
 
 int32_t PortBinder::bind(uint64_t Allowed, int32_t Slot) {
-  int32_t Port =
-      std::has_single_bit(Allowed) ? std::countr_zero(Allowed) : choose(Allowed, Slot);
+  int32_t Port = std::has_single_bit(Allowed) ? std::countr_zero(Allowed) : choose(Allowed, Slot);
   ++Ports.Bound[Port];
   return Port;
 }

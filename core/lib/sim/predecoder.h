@@ -60,11 +60,11 @@ private:
   Position Next;             ///< The next instruction to hand on.
   int64_t Block = 0;         ///< The number of the current block, or of the next one.
   bool IsActive = false, InBlock = false, IsRestarted = false;
-  int32_t Left = 0;            ///< Instructions of the block that are not handed on yet,
-  int32_t CyclesLeft = 0;      ///< and the cycles that it takes for them.
-  int32_t Stalled = 0;         ///< Cycles for length-changing prefixes.
-  int32_t ExtraCycles = 0;     ///< Cycles beyond the first that the last block took.
-  bool EndsWithLoop = false;   ///< The block's last instruction is the loop's.
+  int32_t Left = 0;          ///< Instructions of the block that are not handed on yet,
+  int32_t CyclesLeft = 0;    ///< and the cycles that it takes for them.
+  int32_t Stalled = 0;       ///< Cycles for length-changing prefixes.
+  int32_t ExtraCycles = 0;   ///< Cycles beyond the first that the last block took.
+  bool EndsWithLoop = false; ///< The block's last instruction is the loop's.
 };
 
 } // namespace incc::sim

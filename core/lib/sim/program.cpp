@@ -19,8 +19,7 @@ using namespace incc::sim;
 
 ProgramBuilder::ProgramBuilder(Program &To, const LineCrossings &Lines)
     : To(To), K(To.K), P(To.P), Lines(Lines), IsAddress(findAddressInputs(K)),
-      MovesStack(
-          std::ranges::any_of(P.StackChange, [](int32_t Change) { return Change != 0; })) {
+      MovesStack(std::ranges::any_of(P.StackChange, [](int32_t Change) { return Change != 0; })) {
   To.Values.resize(static_cast<size_t>(K.numValues()));
   Followed.resize(To.Values.size());
   Renamed.assign(To.Values.size(), false);

@@ -59,7 +59,7 @@ struct Uop {
   int32_t WideShares = 0;     ///< The shares of a cycle that it takes (WideVectorRule).
   uint32_t DelaysFrom = 0;    ///< Delays between ports for its results, as bits.
   uint32_t DelaysTo = 0;      ///< Delays between ports for its inputs, as bits.
-  int64_t Crossings = 0; ///< How often a load crosses a line in Program::CrossingIterations.
+  int64_t Crossings = 0;      ///< How often a load crosses a line in Program::CrossingIterations.
 };
 
 /// A static value.
@@ -72,10 +72,10 @@ struct Value {
 /// An entry of the µop queue. It fills one issue slot, or several if it is un-laminated.
 struct Entry {
   int32_t Instruction = 0;
-  Range Slots;         ///< In Program::Slots.
-  bool First = false;  ///< The first entry of its instruction.
-  Range Instructions;  ///< The first entry's: the instructions that are issued with it, its own and
-                       ///< those without an entry around it.
+  Range Slots;        ///< In Program::Slots.
+  bool First = false; ///< The first entry of its instruction.
+  Range Instructions; ///< The first entry's: the instructions that are issued with it, its own and
+                      ///< those without an entry around it.
 };
 
 /// A µop that is issued or not, depending on the renamer's state, and its result. If the µop is not
@@ -86,10 +86,10 @@ struct OptionalUop {
 
 /// What the machine needs to know about an instruction.
 struct InstructionPlan {
-  Range Entries; ///< In Program::Entries.
-  int32_t NonMicrocode = 0; ///< Entries from decoders or µop cache; the others are microcode.
+  Range Entries;                 ///< In Program::Entries.
+  int32_t NonMicrocode = 0;      ///< Entries from decoders or µop cache; the others are microcode.
   int32_t Loads = 0, Stores = 0; ///< The entries of load and store buffer that it needs.
-  OptionalUop Move;  ///< The µop of a move that is not eliminated.
+  OptionalUop Move;              ///< The µop of a move that is not eliminated.
   OptionalUop Sync;  ///< Adds the stack engine's offset before the stack pointer is used.
   OptionalUop Merge; ///< Merges bits 8-15, renamed apart, into their register.
 };

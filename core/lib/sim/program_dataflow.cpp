@@ -253,14 +253,12 @@ void ProgramBuilder::connectStoredData(const std::vector<int32_t> &Stored) {
   // Where no µop takes the data to the store buffer, they go there by themselves.
   if (StoreData.empty())
     for (int32_t V : Stored)
-      ForEachSource(V, [&](Source From, int32_t Latency) {
-        follow(V, From, Latency + P.StoreDataToLoad);
-      });
+      ForEachSource(
+          V, [&](Source From, int32_t Latency) { follow(V, From, Latency + P.StoreDataToLoad); });
   for (size_t N = 0; N < StoreData.size(); ++N)
     if (int32_t V = valueOfUop(Stored, N); V >= 0) {
-      ForEachSource(V, [&](Source From, int32_t Latency) {
-        readInput(StoreData[N], From, Latency);
-      });
+      ForEachSource(V,
+                    [&](Source From, int32_t Latency) { readInput(StoreData[N], From, Latency); });
       feed(StoreData[N], V, P.StoreDataToLoad);
     }
 }

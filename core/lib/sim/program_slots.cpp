@@ -87,7 +87,6 @@ void ProgramBuilder::buildEntries() {
     To.Entries.push_back(E);
   }
   Plan.Entries.End = To.numEntries();
-  Plan.NonMicrocode = P.UopsMs[Current] > 0
-                          ? std::min(P.UopsMite[Current], Plan.Entries.size())
-                          : Plan.Entries.size();
+  Plan.NonMicrocode = P.UopsMs[Current] > 0 ? std::min(P.UopsMite[Current], Plan.Entries.size())
+                                            : Plan.Entries.size();
 }

@@ -138,8 +138,8 @@ private:
       }
     To.push_back(New);
   }
-  /// Adds the makers of the values that a value follows. The maker of what was stored does not count
-  /// as the maker of what is loaded: the load is, but it delivers the value later then.
+  /// Adds the makers of the values that a value follows. The maker of what was stored does not
+  /// count as the maker of what is loaded: the load is, but it delivers the value later then.
   void addFollowed(std::vector<Maker> &Makers, int64_t Iteration, const Value &V) {
     for (int32_t N = V.Inputs.Begin; N < V.Inputs.End; ++N) {
       const Input &In = P.Inputs[static_cast<size_t>(N)];

@@ -73,8 +73,8 @@ std::optional<Stall> Renamer::beginInstruction(int64_t Cycle) {
   if (std::optional<Stall> Obstacle = findObstacle())
     return Obstacle;
   const InstructionPlan &Plan = plan();
-  WaitsForSync = !Stack.isZero() &&
-                 (Plan.Sync.Uop >= 0 || (Stack.isBeyondLimit() && P.SyncUop >= 0));
+  WaitsForSync =
+      !Stack.isZero() && (Plan.Sync.Uop >= 0 || (Stack.isBeyondLimit() && P.SyncUop >= 0));
   enterInstructions(Cycle, /*IssuesSync=*/WaitsForSync && Plan.Sync.Uop >= 0);
   Back.Loads.enter(Plan.Loads);
   Back.Stores.enter(Plan.Stores);

@@ -89,12 +89,12 @@ private:
   StackEngine Stack;
 
   int64_t Iteration = 0;
-  int32_t CurrentEntry = 0;   ///< The entry at the head of the queue,
-  int32_t SlotsIssued = 0;    ///< and the number of its slots that have been issued.
-  bool HasEntered = false;    ///< Its instruction has entered the backend (step 1),
-  bool WaitsForSync = false;  ///< and waits for the µop that adds the stack engine's offset.
-  bool MoveExecuted = false;  ///< The instruction is a move that was not eliminated.
-  Registers Allocated;        ///< What the instruction holds, where registers are counted.
+  int32_t CurrentEntry = 0;     ///< The entry at the head of the queue,
+  int32_t SlotsIssued = 0;      ///< and the number of its slots that have been issued.
+  bool HasEntered = false;      ///< Its instruction has entered the backend (step 1),
+  bool WaitsForSync = false;    ///< and waits for the µop that adds the stack engine's offset.
+  bool MoveExecuted = false;    ///< The instruction is a move that was not eliminated.
+  Registers Allocated;          ///< What the instruction holds, where registers are counted.
   bool IssuedMicrocode = false; ///< The last cycle ended with an instruction that is issued alone.
 
   // Of the current cycle:

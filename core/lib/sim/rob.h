@@ -54,8 +54,8 @@ public:
   }
   /// Retires, in order, the slots whose last result was there by the end of the cycle before the
   /// last. Calls for each of them SlotRetired(number, cycle from which its last result was there),
-  /// for an instruction's last slot Released(what the instruction held) if it held anything, and for
-  /// an iteration's last slot IterationRetired(place of the slot among those of the cycle).
+  /// for an instruction's last slot Released(what the instruction held) if it held anything, and
+  /// for an iteration's last slot IterationRetired(place of the slot among those of the cycle).
   template <typename OnIteration, typename OnSlot, typename OnRelease>
   void retire(int64_t Cycle, OnIteration IterationRetired, OnSlot SlotRetired, OnRelease Released) {
     for (int32_t N = 0; N < RetireWidth && Head < Tail; ++N) {

@@ -31,8 +31,8 @@ namespace {
 
 /// How long a kernel runs at least before its throughput is read (Abel and Reineke, ICS 2022).
 constexpr int64_t MinCycles = 500, MinIterations = 10;
-/// How many more iterations may run in search of one that retires in the same slot as the one in the
-/// middle.
+/// How many more iterations may run in search of one that retires in the same slot as the one in
+/// the middle.
 constexpr int64_t MostFurtherIterations = 50;
 /// How many times as long a run may become whose throughput cannot be the steady one.
 constexpr int64_t MostTimesLonger = 3;
@@ -91,7 +91,7 @@ private:
   int64_t Cycle = 0;
   std::vector<Retirement> Retired; ///< By iteration.
   int64_t EnoughAt = 0;            ///< The iterations with which the run was long enough.
-  int64_t CheckedAt = 0; ///< The iterations with which the throughput was looked at last.
+  int64_t CheckedAt = 0;           ///< The iterations with which the throughput was looked at last.
 
   bool Watches; ///< The run has not been seen to repeat itself yet, and it matters.
   RepetitionDetector Repetitions;
@@ -109,8 +109,8 @@ Run::Run(const Program &P, const SimulationOptions &Options, Simulation &Result)
                     ? Options.MaxCycles
                     : 1'000'000 + 100'000 * static_cast<int64_t>(P.K.numInstructions())),
       // The first half of the iterations must have filled the reorder buffer and emptied it again.
-      NeededIterations(std::max<int64_t>(
-          MinIterations, 4 * int64_t(P.K.Rob) / static_cast<int64_t>(P.Slots.size()))),
+      NeededIterations(std::max<int64_t>(MinIterations, 4 * int64_t(P.K.Rob) /
+                                                            static_cast<int64_t>(P.Slots.size()))),
       Shortens(!Options.RecordEvents && !Options.EveryCycle),
       Watches(Options.Iterations == 0 || Shortens) {
   if (isCounted())
@@ -205,7 +205,8 @@ bool Run::isRepetition() {
   return true;
 }
 
-/// Writes on the retirement of iterations until the run is done. The machine stands still meanwhile.
+/// Writes on the retirement of iterations until the run is done. The machine stands still
+/// meanwhile.
 void Run::writeOnPeriods() {
   int64_t Now = Cycle, Span = Now - Repetitions.remembered().Cycle;
   auto Period = static_cast<size_t>(Repeated.Period);

@@ -66,8 +66,8 @@ Observer::Observer(const Program &P, const SimulationOptions &Options)
   }
 }
 
-/// Marks the values that are loaded from where they were stored, and those that no µop makes and that
-/// follow one of these.
+/// Marks the values that are loaded from where they were stored, and those that no µop makes and
+/// that follow one of these.
 void Observer::findMemoryValues() {
   ThroughMemory.resize(P.Values.size());
   for (bool Changed = true; std::exchange(Changed, false);)
@@ -106,8 +106,8 @@ void Observer::move(bool IsVector, bool IsEliminated) {
   To.Most = std::max<int64_t>(To.Most, MovesEliminated[IsVector] += IsEliminated);
 }
 
-void Observer::started(const Uop &Static, int64_t Iteration, int64_t Earliest, int64_t InputsArrived,
-                       int64_t Executes) {
+void Observer::started(const Uop &Static, int64_t Iteration, int64_t Earliest,
+                       int64_t InputsArrived, int64_t Executes) {
   ++Started;
   if (P.isInserted(static_cast<int32_t>(&Static - P.Uops.data())))
     return;

@@ -9,8 +9,8 @@ using namespace incc::sim;
 
 namespace {
 
-/// Returns the number of iterations after which retirement repeats itself throughout the second half
-/// of a run, at least three times; 0 if it does not.
+/// Returns the number of iterations after which retirement repeats itself throughout the second
+/// half of a run, at least three times; 0 if it does not.
 int32_t findPeriod(const std::vector<Retirement> &Retired) {
   size_t N = Retired.size(), Half = N / 2;
   for (size_t Period = 1; Period <= Half / 3; ++Period) {

@@ -28,10 +28,10 @@
 
 namespace incc::sim {
 
-/// Zen 4: µops for a set of pipes wait at more ports than there are pipes (`queued_at`), and as many
-/// start in a cycle as there are pipes. Measured there: vector loads wait at any of three address
-/// generators and two start in a cycle; the data of vector stores wait at either of two pipes and
-/// one starts.
+/// Zen 4: µops for a set of pipes wait at more ports than there are pipes (`queued_at`), and as
+/// many start in a cycle as there are pipes. Measured there: vector loads wait at any of three
+/// address generators and two start in a cycle; the data of vector stores wait at either of two
+/// pipes and one starts.
 class SharedPipes {
 public:
   explicit SharedPipes(const Pipeline &P) {
