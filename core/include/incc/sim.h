@@ -166,7 +166,7 @@ struct StartedUop {
                       ///< the input is needed late.
     int32_t Location; ///< The location that carries the input, or one of the above.
     int64_t Arrived;  ///< When this µop could start as far as the input goes; ThroughMemory: when
-                     ///< the loaded value arrived.
+                      ///< the loaded value arrived.
   };
 
   int64_t Iteration;
