@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from incc.history.schema import COLUMNS, text, values
 from incc.report import types as t
 from incc.report.documents import InputError, decoded, read_report, texts
+from incc.report.folder.manifest import OWN
 from incc.support.files import read_all
 
 if TYPE_CHECKING:
@@ -164,12 +165,11 @@ def files_of(names: Iterable[str]) -> list[str]:
         if not os.path.isdir(name):
             paths.append(name)
             continue
-        below = [
-            os.path.join(folder, file)
-            for folder, _, files in os.walk(name, onerror=_unreadable)
-            for file in files
-            if file.endswith((".json", ".jsonl"))
-        ]
+        below = []
+        for folder, folders, files in os.walk(name, onerror=_unreadable):
+            # A build's list of its reports is not a report.
+            folders[:] = [other for other in folders if other != OWN]
+            below += [os.path.join(folder, file) for file in files if file.endswith((".json", ".jsonl"))]
         if not below:
             raise InputError(f"{name}: no reports (*.json) in this folder")
         paths += sorted(below)

@@ -27,7 +27,7 @@ from incc.driver.commands.db import main
 from incc.driver.sides.read import Reading, read_sides
 from incc.history import schema
 from incc.history.export import ROW_NAMES, reports, rows
-from incc.history.reports import packed, packed_text
+from incc.history.reports import files_of, packed, packed_text
 from incc.history.store import Added, Database, open_database, open_reading
 from incc.report import types as t
 from incc.report.documents import InputError
@@ -572,3 +572,10 @@ def test_an_empty_database(tmp_path: Path) -> None:
         pass
     with pytest.raises(InputError, match="there are no reports in it"):
         side_of(path)
+
+
+def test_the_list_of_a_builds_reports_is_not_a_report(tmp_path: Path) -> None:
+    (tmp_path / ".incc").mkdir()
+    for name in (".incc/manifest.jsonl", "a.json", "b.jsonl"):
+        (tmp_path / name).write_text("{}")
+    assert files_of([str(tmp_path)]) == [str(tmp_path / "a.json"), str(tmp_path / "b.jsonl")]
