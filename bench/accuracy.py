@@ -32,6 +32,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from incc import core
 from incc.core import prediction
 from incc.driver.pipeline import AnalysisError, Settings, analyze_units, choose_model, host_of
@@ -53,14 +55,15 @@ def bounds(file: pathlib.Path, cpu: str) -> tuple[dict[str, float], float]:
         [Unit(assembly=file.read_text(encoding="utf-8", errors="surrogateescape"), assembly_file=str(file))],
         Settings(mcpu=cpu, regions="marked", timeline_iterations=0),
     )
-    kernels = [k for unit in report.units for k in unit["kernels"]]
+    kernels = [kernel for unit in report.units for kernel in unit.kernels]
     if len(kernels) != 1:
         raise AnalysisError(f"{file}: {len(kernels)} regions instead of one")
     kernel = kernels[0]
-    if kernel["unknown_instructions"]:
-        print(f"{file.name}: {len(kernel['unknown_instructions'])} instructions are not in the model", file=sys.stderr)
-    found = {name: bound["cycles"] for name, bound in kernel["bounds"].items()}
-    return found, found.pop("prediction")
+    if kernel.unknown_instructions:
+        print(f"{file.name}: {len(kernel.unknown_instructions)} instructions are not in the model", file=sys.stderr)
+    bounds = msgspec.to_builtins(kernel.bounds)
+    cycles = {name: bound["cycles"] for name, bound in bounds.items()}
+    return cycles, cycles.pop("prediction")
 
 
 def llvm_mca(file: pathlib.Path, cpu: str, program: str) -> float | None:

@@ -136,7 +136,7 @@ class Bench:
         self.builds.setdefault((example.name, command[0]), read_build(unit))
         settings = Settings(mcpu=example.mcpu or self.mcpu, timeline_iterations=0)
         (report,) = build_report([unit_report(analyze_unit(unit, settings))]).units
-        spent = self._predicted(example, command[0], unit.assembly, report["kernels"], settings)
+        spent = self._predicted(example, command[0], unit.assembly, report.kernels, settings)
         predicted = sum(spent) / example.n if spent else None
         measured = None
         if self.measure and not example.mcpu:
@@ -145,10 +145,10 @@ class Bench:
         # Loops that hardly run, such as what is left over or what runs where arrays overlap, are not asked.
         whole = sum(spent)
         hints = [
-            dict(hint)
-            for number, kernel in enumerate(report["kernels"])
+            msgspec.to_builtins(hint)
+            for number, kernel in enumerate(report.kernels)
             if not spent or spent[number] >= RUNS * whole
-            for hint in kernel["hints"]
+            for hint in kernel.hints
         ]
         return Outcome(predicted=predicted, measured=measured, hints=hints, text="")
 

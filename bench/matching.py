@@ -15,18 +15,19 @@ none, though the other side has an unmatched one.
 from __future__ import annotations
 
 import argparse
-import copy
 import itertools
 import re
 import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 import incc
 from incc.comparison.match import Matching, match
-from incc.comparison.side import Entry, in_memory
+from incc.comparison.side import Entry, entries_of, in_memory
+from incc.report import types as t
 
 HERE = Path(__file__).parent
 FILES = [str(HERE / "elements_kernels.c")]
@@ -55,7 +56,7 @@ def build(compiler: str, level: str, file: str) -> list[Entry]:
             return []
     command = [compiler, *level.split(), "-g1", "-c", file, "-o", "/dev/null"]
     report = incc.compile(command, timeline=0, what_ifs=False, simulate=False)
-    return list(in_memory(report.to_dict(), f"{compiler} {level}").entries)
+    return list(in_memory(msgspec.convert(report.to_dict(), t.Report), f"{compiler} {level}").entries)
 
 
 def truth(entries: list[Entry], tagged: bool) -> list[str]:
@@ -64,14 +65,14 @@ def truth(entries: list[Entry], tagged: bool) -> list[str]:
     found = []
     for entry in entries:
         place = entry.kernel.source
-        if place is None or entry.kernel.role["name"] not in ("main", ""):
+        if place is None or entry.kernel.role.name not in ("main", ""):
             found.append("")
         elif not tagged:
-            found.append(f"{Path(place['file']).name} {entry.kernel.source_function}:{place['line']}")
+            found.append(f"{Path(place.file).name} {entry.kernel.source_function}:{place.line}")
         else:
-            if place["file"] not in names:
-                names[place["file"]] = tags(Path(place["file"]).read_text())
-            found.append(names[place["file"]].get(place["line"], ""))
+            if place.file not in names:
+                names[place.file] = tags(Path(place.file).read_text())
+            found.append(names[place.file].get(place.line, ""))
     return found
 
 
@@ -79,9 +80,8 @@ def hidden(entries: list[Entry], what: set[str], side: int) -> list[Entry]:
     """The same kernels, without what gives away which is which."""
     found = []
     for number, entry in enumerate(entries):
-        kernel: Any = copy.copy(entry.kernel)
-        unit: Any = dict(entry.unit)
-        instructions = [dict(i) for i in entry.instructions()]
+        kernel, unit = msgspec.to_builtins(entry.kernel), msgspec.to_builtins(entry.unit)
+        instructions = msgspec.to_builtins(entry.instructions())
         if "lines" in what:
             kernel.update(source=None, near=None)
             for name in ("inlined", "inlined_into"):
@@ -102,7 +102,8 @@ def hidden(entries: list[Entry], what: set[str], side: int) -> list[Entry]:
         if "link" in what:
             unit.update(source="", assembly_file=f"lib{side}.so")
             kernel["first_line"] = number
-        found.append(Entry(unit, kernel, lambda i=instructions: i))  # type: ignore[misc]
+        unit["kernels"] = [{**kernel, "instructions": instructions}]
+        found += entries_of(msgspec.convert(unit, t.Unit))
     return found
 
 

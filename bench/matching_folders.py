@@ -28,11 +28,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 from matching import CXX, Score, hidden, print_confidence
 
 import incc
 from incc.comparison.match import match
 from incc.comparison.side import Entry, in_memory
+from incc.report import types as t
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,7 +111,7 @@ def build(folder: str, file: str, compiler: str, options: str, cache: str) -> li
         if cache:
             kept.parent.mkdir(parents=True, exist_ok=True)
             kept.write_text(json.dumps(report))
-    return list(in_memory(report, options).entries)
+    return list(in_memory(msgspec.convert(report, t.Report), options).entries)
 
 
 class Lines:
@@ -165,7 +167,7 @@ def judge(a: list[Entry], b: list[Entry], found: Matching, moved: Lines) -> tupl
     """The score of a matching, and what is wrong in it."""
 
     def is_main(entry: Entry) -> bool:
-        return entry.kernel.role["name"] in ("main", "")
+        return entry.kernel.role.name in ("main", "")
 
     def function(entry: Entry) -> str:
         return entry.kernel.function.partition(".")[0]
@@ -173,26 +175,26 @@ def judge(a: list[Entry], b: list[Entry], found: Matching, moved: Lines) -> tupl
     places: list[tuple[str, int] | None] = []
     for entry in a:
         source = entry.kernel.source
-        places.append(moved.after(source["file"], source["line"]) if source and is_main(entry) else None)
+        places.append(moved.after(source.file, source.line) if source and is_main(entry) else None)
     at_b: dict[tuple[str, int], list[int]] = {}
     over_b: dict[tuple[str, int], list[int]] = {}
     for number, entry in enumerate(b):
         source = entry.kernel.source
         if source and is_main(entry):
-            for line in range(source["line"] - NEAR, source["line"] + NEAR + 1):
-                at_b.setdefault((_real(source["file"]), line), []).append(number)
+            for line in range(source.line - NEAR, source.line + NEAR + 1):
+                at_b.setdefault((_real(source.file), line), []).append(number)
             for line in _lines(entry):
-                over_b.setdefault((_real(source["file"]), line), []).append(number)
+                over_b.setdefault((_real(source.file), line), []).append(number)
 
     def right_ones(number: int) -> list[int]:
         place = places[number]
         numbers = at_b.get((_real(place[0]), place[1]), []) if place else []
         if place:
-            exact = [n for n in numbers if b[n].kernel.source["line"] == place[1]]  # type: ignore[index]
+            exact = [n for n in numbers if b[n].kernel.source.line == place[1]]  # type: ignore[union-attr]
             # Else the loops with this line in them, or those whose line is in this one.
             numbers = exact or numbers or over_b.get((_real(place[0]), place[1]), [])
             for line in _lines(a[number]) if not numbers else ():
-                there = moved.after(a[number].kernel.source["file"], line)  # type: ignore[index]
+                there = moved.after(a[number].kernel.source.file, line)  # type: ignore[union-attr]
                 numbers = numbers + at_b.get((_real(there[0]), there[1]), []) if there else numbers
         same = [n for n in numbers if function(b[n]) == function(a[number])]
         return same or numbers
@@ -201,7 +203,7 @@ def judge(a: list[Entry], b: list[Entry], found: Matching, moved: Lines) -> tupl
 
     def may_be_new(number: int, other: int) -> bool:
         source = b[other].kernel.source
-        old = not source or (_real(source["file"]), source["line"]) in lines
+        old = not source or (_real(source.file), source.line) in lines
         return (
             not old
             and function(a[number]) == function(b[other])
@@ -232,7 +234,7 @@ def judge(a: list[Entry], b: list[Entry], found: Matching, moved: Lines) -> tupl
         if m.b not in could:
             source = b[m.b].kernel.source
             wrong.append(
-                f"wrong {where} with {source and source['line']} {b[m.b].kernel.kernel_id}, by {m.by},"
+                f"wrong {where} with {source and source.line} {b[m.b].kernel.kernel_id}, by {m.by},"
                 f" {m.confidence:.2f}, could be {[b[n].kernel.kernel_id for n in could]}"
             )
     return score, wrong
@@ -240,9 +242,9 @@ def judge(a: list[Entry], b: list[Entry], found: Matching, moved: Lines) -> tupl
 
 def _lines(entry: Entry) -> set[int]:
     """Lines of the loop's file that its instructions come from."""
-    file = entry.kernel.source["file"]  # type: ignore[index]
+    file = entry.kernel.source.file  # type: ignore[union-attr]
     found = [i.source for i in entry.instructions()]
-    return {source["line"] for source in found if source and source["file"] == file}
+    return {source.line for source in found if source and source.file == file}
 
 
 def _real(file: str) -> str:

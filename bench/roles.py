@@ -52,6 +52,7 @@ from pathlib import Path
 from typing import Any
 
 import elements
+import msgspec
 
 from incc.driver.pipeline import Settings, analyze_unit
 from incc.frontends.clang_plugin.table import read_table
@@ -406,7 +407,7 @@ def compare(compiler: str, options: str, source: Path, arguments: argparse.Names
         settings = Settings(mcpu=cpu, what_ifs=False, timeline_iterations=0, simulate=False)
         unit = analyze_unit(Unit(assembly=assembly, assembly_file="in.s", loops=loops), settings)
         kernels = [result.kernel for result in unit.results]
-        report: list[Any] = list(unit_report(unit).kernels)
+        report: list[Any] = msgspec.to_builtins(unit_report(unit).kernels)
         runs = run_all(compiler, folder, assembly, kernels, text, wanted)
     counted: Counter[str] = Counter()
     for case in wanted:
