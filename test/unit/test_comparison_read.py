@@ -352,6 +352,7 @@ def read_or_refused(text: bytes) -> Sequence[Entry]:
 
 @given(st.integers(0, len(TEXT) - 1), st.binary(min_size=1, max_size=3))
 @examples(200)
+@example(at=5, damage=b"\x80")  # in the name of a field
 def test_damaged_bytes_are_read_or_refused(at: int, damage: bytes) -> None:
     for entry in read_or_refused(TEXT[:at] + damage + TEXT[at + len(damage) :]):
         entry.instructions()
