@@ -374,8 +374,8 @@ class FormDataflow(msgspec.Struct, frozen=True, kw_only=True):
 # Segment registers are hardly ever written; the decoder leaves them out.
 _SEGMENTS = frozenset(["SEG", "ES", "CS", "SS", "DS", "FS", "GS"])
 _UNTRACKED = frozenset(["rip", "es", "cs", "ss", "ds", "fs", "gs"])
-_READS = {OpAccess.READ, OpAccess.COND_READ, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE}
-_WRITES = {OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE}
+READS = {OpAccess.READ, OpAccess.COND_READ, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE}
+WRITES = {OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE}
 _FLAGS = {
     "C": RflagsBits.CF,
     "SPAZO": RflagsBits.SF | RflagsBits.PF | RflagsBits.AF | RflagsBits.ZF | RflagsBits.OF,
@@ -406,8 +406,8 @@ def dataflow(shape: Shape, mask: bool = False) -> FormDataflow | None:
             if shape.operands[n] in _SEGMENTS:
                 continue
             access = info.op_access(n)
-            sources += [str(n)] * (access in _READS)
-            targets += [str(n)] * (access in _WRITES)
+            sources += [str(n)] * (access in READS)
+            targets += [str(n)] * (access in WRITES)
     if instruction.op_mask != Register.NONE:
         explicit.add(root_name(instruction.op_mask))
         sources.append("k")
@@ -416,10 +416,10 @@ def dataflow(shape: Shape, mask: bool = False) -> FormDataflow | None:
         root = root_name(used.register)
         if root in explicit or root in address or (root == "rsp" and stack) or root in _UNTRACKED:
             continue
-        sources += [root] * (used.access in _READS and root not in sources)
-        targets += [root] * (used.access in _WRITES and root not in targets)
-    loads = any(m.access in _READS for m in info.used_memory())
-    stores = any(m.access in _WRITES for m in info.used_memory())
+        sources += [root] * (used.access in READS and root not in sources)
+        targets += [root] * (used.access in WRITES and root not in targets)
+    loads = any(m.access in READS for m in info.used_memory())
+    stores = any(m.access in WRITES for m in info.used_memory())
     sources += ["m"] * loads
     for group, bits in _FLAGS.items():
         sources += [group] * bool(instruction.rflags_read & bits)
