@@ -115,11 +115,8 @@ def _layout(entry: Entry) -> tuple[str, str]:
 
 
 def _fields(entries: list[Entry]) -> list[str]:
-    """Return the slots and annotations of a class."""
-    lines = ["    __slots__ = ("]
-    lines += [f'        "{name}",' for name in sorted(_field(e)[0] for e in entries)]
-    lines += ["    )", ""]
-    heading = ""
+    """Return the annotations of a class."""
+    lines, heading = [], ""
     for entry in entries:
         if entry.heading != heading:
             heading = entry.heading
@@ -142,8 +139,9 @@ def _default(entry: Entry, numbers: dict[str, int]) -> str | None:
 
 
 def _names(name: str, entries: list[Entry]) -> list[str]:
-    """Return the definition of a tuple of fields' names."""
-    return [f"{name} = (", *[f'    "{_field(e)[0]}",' for e in entries], ")"]
+    """Return the definition of a tuple of fields' names, several on a line."""
+    rows = [row.removesuffix(",") for row in textwrap.wrap(", ".join(f'"{_field(e)[0]}"' for e in entries), 112)]
+    return [f"{name} = (", *[f"    *({row})," if "," in row else f"    {row}," for row in rows], ")"]
 
 
 def bound_module(entries: list[Entry]) -> str:
@@ -179,19 +177,29 @@ def bound_module(entries: list[Entry]) -> str:
         lines += [f"{prefix}_DEFAULTS = {{", *[f'    "{_field(e)[0]}": {value},' for e, value in defaults]]
         lines += ["    **PIPELINE_PARAMETERS,"] if prefix == "PIPELINE" else []
         lines += ["}", '"""The defaults of all numbers, which are those of the core."""', ""]
-    lines += _names("KERNEL_ARRAYS", [e for e in kernel if _field(e)[1] == "list[int]" and e.kind != "KERNEL_START"])
-    lines += [*_names("KERNEL_STARTS", [e for e in kernel if e.kind == "KERNEL_START"]), ""]
-    lines += _names("PIPELINE_BY_INSTRUCTION", [e for e in pipeline if "Instructions" in e.arguments])
-    lines += [*_names("PIPELINE_LISTS", [e for e in pipeline if "Any" in e.arguments]), "", ""]
+    starts = [e for e in kernel if e.kind == "KERNEL_START"]
+    arrays = [e for e in kernel if _field(e)[1] == "list[int]" and e not in starts]
+    others = [e for e in kernel if e not in starts + arrays and _default(e, bindings) is None]
+    lines += [*_names("KERNEL_ARRAYS", arrays), *_names("KERNEL_STARTS", starts)]
+    lines += _names("PIPELINE_ARRAYS", [e for e in pipeline if _field(e)[1] == "list[int]"])
     lines += [
+        "",
+        "",
         "class Pipeline:",
         '    """The simulator\'s input beyond a kernel\'s µops and dependencies."""',
+        "",
+        "    __slots__ = (*PIPELINE_DEFAULTS, *PIPELINE_ARRAYS)",
         "",
         *_fields(pipeline),
         "",
         "",
         "class BoundKernel:",
         '    """A kernel bound to a machine model."""',
+        "",
+        "    __slots__ = (",
+        *[f"        *{names}," for names in ("KERNEL_DEFAULTS", "KERNEL_ARRAYS", "KERNEL_STARTS")],
+        *[f'        "{_field(e)[0]}",' for e in others],
+        "    )",
         "",
         *_fields(kernel),
         "",
@@ -226,7 +234,7 @@ def _tidy(lines: list[str]) -> str:
     """Return the text as the formatter leaves it: at most two empty lines, and none after an opening class."""
     text = "\n".join(lines) + "\n"
     text = re.sub(r"\n{4,}", "\n\n\n", text)
-    return re.sub(r"(\n    \)\n)\n{2,}(?=    )", r"\1\n", text)
+    return re.sub(r"(\n    (?:\)|__slots__ = .*\))\n)\n{2,}(?=    )", r"\1\n", text)
 
 
 def outputs() -> dict[Path, str]:
