@@ -282,7 +282,8 @@ def _slots(shape: Shape, data: Record) -> int:
         # Beside an instruction that waits for it; both results are a macro-op each (uops.info, Zen 3).
         return 3 if shape.has_memory else 2
     # A nop travels with the instruction before it.
-    return max(0 if shape.mnemonic == "NOP" else 1, min(round(data["slots"]), _most(data, 6)))
+    slots = min(round(float(data["slots"])), _most(data, 6))
+    return max(0 if shape.mnemonic == "NOP" else 1, slots)
 
 
 def _usage(
