@@ -144,11 +144,24 @@ def _names(name: str, entries: list[Entry]) -> list[str]:
     return [f"{name} = (", *[f"    *({row})," if "," in row else f"    {row}," for row in rows], ")"]
 
 
+def _defaults(kernel: list[Entry], pipeline: list[Entry], bindings: dict[str, int]) -> list[str]:
+    """Return the definitions of the tables of defaults; `bindings` are the numbers of PORT_BINDING."""
+    parameters = [e for e in pipeline if e.kind == "PIPELINE_PARAMETER"]
+    lines = ["PIPELINE_PARAMETERS = {"]
+    lines += [f'    "{_field(e)[0]}": {_default(e, bindings)},' for e in parameters]
+    lines += ["}", '"""The model\'s parameters that are attributes of Pipeline, with their defaults."""', ""]
+    for prefix, chosen in (("KERNEL", kernel), ("PIPELINE", [e for e in pipeline if e not in parameters])):
+        defaults = [(e, value) for e in chosen if (value := _default(e, bindings)) is not None]
+        lines += [f"{prefix}_DEFAULTS = {{", *[f'    "{_field(e)[0]}": {value},' for e, value in defaults]]
+        lines += ["    **PIPELINE_PARAMETERS,"] if prefix == "PIPELINE" else []
+        lines += ["}", '"""The defaults of all numbers, which are those of the core."""', ""]
+    return lines
+
+
 def bound_module(entries: list[Entry]) -> str:
     """Return the text of models/binding/bound.py."""
     kernel = [e for e in entries if e.kind.startswith("KERNEL_")]
     pipeline = [e for e in entries if e.kind.startswith("PIPELINE_")]
-    parameters = [e for e in pipeline if e.kind == "PIPELINE_PARAMETER"]
     bindings = {e.arguments[0]: number for number, e in enumerate(e for e in entries if e.kind == "PORT_BINDING")}
     lines = [
         '"""Kernels bound to a machine model as flat arrays, the input of the native core.',
@@ -168,15 +181,8 @@ def bound_module(entries: list[Entry]) -> str:
         f"UNLIMITED = 1 << {UNLIMITED.bit_length() - 1}",
         '"""The value of a parameter without a limit."""',
         "",
+        *_defaults(kernel, pipeline, bindings),
     ]
-    lines += ["PIPELINE_PARAMETERS = {"]
-    lines += [f'    "{_field(e)[0]}": {_default(e, bindings)},' for e in parameters]
-    lines += ["}", '"""The model\'s parameters that are attributes of Pipeline, with their defaults."""', ""]
-    for prefix, chosen in (("KERNEL", kernel), ("PIPELINE", [e for e in pipeline if e not in parameters])):
-        defaults = [(e, value) for e in chosen if (value := _default(e, bindings)) is not None]
-        lines += [f"{prefix}_DEFAULTS = {{", *[f'    "{_field(e)[0]}": {value},' for e, value in defaults]]
-        lines += ["    **PIPELINE_PARAMETERS,"] if prefix == "PIPELINE" else []
-        lines += ["}", '"""The defaults of all numbers, which are those of the core."""', ""]
     starts = [e for e in kernel if e.kind == "KERNEL_START"]
     arrays = [e for e in kernel if _field(e)[1] == "list[int]" and e not in starts]
     others = [e for e in kernel if e not in starts + arrays and _default(e, bindings) is None]
