@@ -599,7 +599,7 @@ def _implausible(record: Record, figures: dict[str, Any], whole_uops: bool) -> s
 
 
 class _Core(msgspec.Struct, frozen=True, kw_only=True):
-    """What the conversion of a record depends on beside the record."""
+    """The facts about a core that the conversion of each record depends on."""
 
     plain: Plain
     has_lsd: bool
