@@ -96,8 +96,8 @@ class Layout:
             return text
         return text[: max(room - 1, 0)] + "…"
 
-    def wrap(self, text: str, first: str = "", indent: str = "") -> Iterator[str]:
-        """Yield the text in lines, broken at blanks but not at no-break spaces.
+    def wrap(self, text: str, first: str = "", indent: str = "", style: str = "") -> Iterator[str]:
+        """Yield the text in lines of a style, broken at blanks but not at no-break spaces.
 
         `first` leads the first line, `indent` the others.
         """
@@ -105,11 +105,11 @@ class Layout:
         empty = True
         for word in text.split(" "):
             if not empty and self.width and len(line) + 1 + len(word) > self.width:
-                yield line.replace("\xa0", " ")
+                yield self.paint(line.replace("\xa0", " "), style)
                 line, empty = indent, True
             line = f"{line}{'' if empty else ' '}{word}"
             empty = False
-        yield line.replace("\xa0", " ")
+        yield self.paint(line.replace("\xa0", " "), style)
 
 
 def short_files(paths: Iterable[str]) -> dict[str, str]:

@@ -58,7 +58,7 @@ def lines(units: Sequence[t.Unit], layout: Layout) -> Iterator[str]:
         subject = next(kernel for kernel in kernels if kernel is not None)
         where = f", {first.assembly_file}:{subject.first_line}-{subject.last_line}"
         title = header.title(subject, layout) + (where if subject.first_line else "")
-        yield from (layout.paint(line, BOLD) for line in layout.wrap(title))
+        yield from layout.wrap(title, style=BOLD)
         yield head
         yield from of_kernel
     yield ""

@@ -56,8 +56,7 @@ def _bounds(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         bound = bounds.of(name)
         row = f"  {title:<13} {cycles(bound.cycles):>8}  "
         limits = name in prediction.limited_by
-        lines = list(layout.wrap(bound.by, row, " " * len(row)))
-        yield from (layout.paint(line, BOLD if limits else "") for line in lines)
+        yield from layout.wrap(bound.by, row, " " * len(row), BOLD if limits else "")
     by = "simulated" if prediction.by == "simulation" else "the largest of these"
     if kernel.at_least:
         by += "; at least"
