@@ -105,12 +105,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
         text = self.more if cycles is None else f"{self.more}: {cycles_text(cycles)}"
         evidence = {"a": dict(self.of_fast), "b": dict(self.of_slow)} if self.of_fast or self.of_slow else {}
         return c.Cause(
-            kind=self.kind,
-            text=text,
-            cycles=cycles,
-            a=list(self.fast),
-            b=list(self.slow),
-            evidence=evidence,
+            kind=self.kind, text=text, cycles=cycles, a=list(self.fast), b=list(self.slow), evidence=evidence
         )
 
 

@@ -289,11 +289,7 @@ class _Matcher:
         self._parts_of(self.b, self.a, self.back, self.parts_a)
 
     def _parts_of(
-        self,
-        whole: Sequence[Features],
-        split: Sequence[Features],
-        partner: dict[int, int],
-        parts: dict[int, list[int]],
+        self, whole: Sequence[Features], split: Sequence[Features], partner: dict[int, int], parts: dict[int, list[int]]
     ) -> None:
         from incc.comparison.match_features import mix_likeness, together
 
@@ -422,10 +418,7 @@ class _Matcher:
         self._take(weights, least=LIKELY if sparse else least)
 
     def _take(
-        self,
-        weights: dict[tuple[int, int], int],
-        sure: Callable[[int], float] = lambda _: 1.0,
-        least: float = 0.0,
+        self, weights: dict[tuple[int, int], int], sure: Callable[[int], float] = lambda _: 1.0, least: float = 0.0
     ) -> None:
         from incc.comparison.match_assign import assign
         from incc.comparison.match_score import Weights, probability

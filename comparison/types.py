@@ -11,17 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from incc.report.types import (
-    Amount,
-    BoundName,
-    Count,
-    Index,
-    Instruction,
-    Location,
-    Resource,
-    Share,
-    Tool,
-)
+from incc.report.types import Amount, BoundName, Count, Index, Instruction, Location, Resource, Share, Tool
 
 Number = Annotated[float, Meta(description="May be below 0.")]
 
@@ -264,8 +254,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     only_a: Annotated[Count, Meta(description="Kernels of the first side without a counterpart here.")]
     only_b: Annotated[Count, Meta(description="Kernels of this side that no earlier one has.")]
     speedup: Annotated[
-        Amount | None,
-        Meta(description="Geometric mean of the known ratios; below 1 is faster; null for none."),
+        Amount | None, Meta(description="Geometric mean of the known ratios; below 1 is faster; null for none.")
     ]
 
 

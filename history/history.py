@@ -399,13 +399,7 @@ class _Builds:
 def _series(lane: Sequence[_Row], commits: dict[int, Commit]) -> d.Series:
     last = lane[-1]
     points = [_point(row, commits[row.commit], before) for row, before in zip(lane, [None, *lane[:-1]], strict=True)]
-    return d.Series(
-        function=last.called,
-        kernel_id=last.kernel_id,
-        source=last.source,
-        model=last.model,
-        points=points,
-    )
+    return d.Series(function=last.called, kernel_id=last.kernel_id, source=last.source, model=last.model, points=points)
 
 
 def _point(row: _Row, commit: Commit, before: _Row | None) -> d.Point:

@@ -512,11 +512,7 @@ def _merge_kernels(ours: sqlite3.Connection, theirs: sqlite3.Connection, path: s
 
 
 def _merge_units(
-    ours: sqlite3.Connection,
-    theirs: sqlite3.Connection,
-    path: str,
-    commits: dict[int, int],
-    bodies: dict[int, int],
+    ours: sqlite3.Connection, theirs: sqlite3.Connection, path: str, commits: dict[int, int], bodies: dict[int, int]
 ) -> Added:
     units: dict[int, int] = {}
     already = 0

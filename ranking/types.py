@@ -177,8 +177,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     replaced: Annotated[Count, Meta(description="Reports that a later one of the same file replaces.")]
     pending: Annotated[Count, Meta(description="Compilations that still wait for their analysis.")]
     without_lines: Annotated[
-        Count,
-        Meta(description="Kernels without a source line, which compiling with -g1 would have provided."),
+        Count, Meta(description="Kernels without a source line, which compiling with -g1 would have provided.")
     ]
     models: Annotated[list[str], Meta(description="The cores, most kernels first.")]
 

@@ -35,14 +35,7 @@ def commits(commit_list: Sequence[d.Commit], layout: Layout) -> Iterator[str]:
         Column(title="Kernels", right=True),
     ]
     rows = [
-        row(
-            short(c.commit),
-            c.date[:10],
-            ", ".join(c.branches),
-            ", ".join(c.baselines),
-            str(c.units),
-            str(c.kernels),
-        )
+        row(short(c.commit), c.date[:10], ", ".join(c.branches), ", ".join(c.baselines), str(c.units), str(c.kernels))
         for c in commit_list
     ]
     yield from _table(columns, rows, layout)

@@ -99,8 +99,7 @@ def select(table: Table, without: Iterable[str] = (), draw: bool = False) -> Tab
         and (n == 0 or any(row.cells[n].text or (column.draw and row.cells[n].key) for row in rows))
     ]
     return Table(
-        [table.columns[n] for n in used],
-        [Row([row.cells[n] for n in used], row.search, row.kinds) for row in rows],
+        [table.columns[n] for n in used], [Row([row.cells[n] for n in used], row.search, row.kinds) for row in rows]
     )
 
 

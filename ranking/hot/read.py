@@ -72,11 +72,7 @@ def read_hot(path: str, kind: str = "") -> Told:
     else:
         from incc.ranking.hot import perf
 
-        readers = {
-            "perf-script": perf.script,
-            "perf-report": perf.report,
-            "perf-annotate": perf.annotate,
-        }
+        readers = {"perf-script": perf.script, "perf-report": perf.report, "perf-annotate": perf.annotate}
     return readers[kind](path, text)
 
 
