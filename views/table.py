@@ -5,7 +5,7 @@ Pages print the same tables with html/macros.html.j2.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -47,6 +47,16 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     """Narrow screens go without the column."""
     draw: str = ""
     """Name of the macro that draws the cells' keys on pages; text and Markdown go without such a column."""
+
+
+def number_column(title: str, meaning: str = "", **settings: Any) -> Column:
+    """Return a column of numbers, which end at its right edge; `settings` are further fields of Column."""
+    return Column(title=title, meaning=meaning, right=True, **settings)
+
+
+def text_column(title: str, meaning: str, comfortable: int, least: int, **settings: Any) -> Column:
+    """Return a column of texts that may shrink to two widths; `settings` are further fields of Column."""
+    return Column(title=title, meaning=meaning, comfortable=comfortable, least=least, **settings)
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incc.views.layout import BOLD, count, cycles, each
-from incc.views.table import Cell, Column, Row, Table, row, text_lines
+from incc.views.table import Cell, Column, Row, Table, number_column, row, text_lines
 from incc.views.text import header
 from incc.views.text.overview import cycles_of, measured
 
@@ -89,12 +89,7 @@ def _table(
         Column(title=""),
         Column(title="Core"),
         *(
-            Column(
-                title=title,
-                right=True,
-                optional=title in optional,
-                priority=optional.index(title) if title in optional else 0,
-            )
+            number_column(title, optional=title in optional, priority=optional.index(title) if title in optional else 0)
             for title in numbers
         ),
         Column(title="Bound by", comfortable=28, least=LIMIT),
