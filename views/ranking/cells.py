@@ -72,12 +72,8 @@ def rows_table(ranking: r.Ranking, layout: Layout, top: int = 0, fails: Mapping[
                     Cell(text=place(row, layout)),
                     Cell(text="" if row.role == "main" else row.role),
                     Cell(text=row.model if cores else ""),
-                    Cell(
-                        text=share(weight.share if weight else 0.0) if hot else "", key=weight.share if weight else None
-                    ),
-                    Cell(
-                        text=share(weight.saved if weight else 0.0) if hot else "", key=weight.saved if weight else None
-                    ),
+                    _part_cell(weight.share if weight else None, hot),
+                    _part_cell(weight.saved if weight else None, hot),
                     Cell(text=cycles(row), key=row.cycles),
                     Cell(text="" if per_element is None else each(per_element), key=per_element),
                     Cell(text=headroom(row.headroom.share), key=row.headroom.share),
@@ -92,6 +88,11 @@ def rows_table(ranking: r.Ranking, layout: Layout, top: int = 0, fails: Mapping[
             )
         )
     return Table(COLUMNS, table_rows)
+
+
+def _part_cell(part: float | None, hot: bool) -> Cell:
+    """Return the cell of a part of the time, empty without profiles."""
+    return Cell(text=share(part or 0.0) if hot else "", key=part)
 
 
 GROUPED = {"file": "File", "function": "Function", "bottleneck": "Bound by", "hint": "Hint"}
