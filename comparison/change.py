@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from incc.comparison import types as c
 from incc.comparison.causes import Found, Sight, alignment, amount_text, cycles_text, explain, other_core, vector_bits
 from incc.report.hints.work import NOTHING, calls, elements_of, expected_cycles, work_ratio
+from incc.report.where import NAMES
 from incc.report.wording import relative
 
 if TYPE_CHECKING:
@@ -22,38 +23,13 @@ if TYPE_CHECKING:
     Outcome = Literal["same", "moved", "equal", "faster", "slower", "unknown"]
 
 
-def figures(entry: Entry) -> c.Figures:
-    """Return the figures of a kernel."""
-    kernel = entry.kernel
-    bounds, size, arithmetic, memory = kernel.bounds, kernel.size, kernel.arithmetic, kernel.memory
-    elements, ends = kernel.elements, kernel.range
-    return c.KernelFigures(
-        cycles=kernel.cycles,
-        cycles_least=ends.least if ends else kernel.cycles,
-        cycles_most=ends.most if ends else kernel.cycles,
-        at_least=kernel.at_least,
-        elements=elements.per_iteration if elements else None,
-        cycles_per_element=elements.cycles if elements else None,
-        port=bounds.port.cycles,
-        divider=bounds.divider.cycles,
-        front_end=bounds.front_end.cycles,
-        retire=bounds.retire.cycles,
-        loop_carried=bounds.loop_carried.cycles,
-        critical_path=kernel.critical_path.cycles,
-        instructions=size.instructions,
-        uops=size.issue_slots,
-        port_uops=size.uops,
-        bytes=size.bytes,
-        vector_bits=vector_bits(kernel),
-        packed_share=arithmetic.packed_share,
-        loads=memory.loads,
-        stores=memory.stores,
-        spills=memory.spills,
-        reloads=memory.reloads,
-        bytes_loaded=memory.bytes_loaded,
-        bytes_stored=memory.bytes_stored,
-        flop=arithmetic.flop,
-    )
+def figures(entry: Entry) -> c.KernelFigures:
+    """Return the figures of a kernel, which conditions know by the same names."""
+    unit, kernel = entry.unit, entry.kernel
+    values: dict[str, Any] = {name: NAMES[name].of(unit, kernel) for name in c.KernelFigures.__struct_fields__}
+    ends = kernel.range
+    values |= {"cycles_most": ends.most if ends else kernel.cycles, "vector_bits": vector_bits(kernel)}
+    return c.KernelFigures(**values)
 
 
 class _Basis(msgspec.Struct, frozen=True, kw_only=True):

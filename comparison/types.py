@@ -94,9 +94,6 @@ class KernelFigures(msgspec.Struct, frozen=True, kw_only=True):
     flop: Count
 
 
-Figures = KernelFigures  # a report has a type of that name already, and the schema knows types by their names
-
-
 class Member(msgspec.Struct, frozen=True, kw_only=True):
     """A kernel of one side."""
 

@@ -293,7 +293,7 @@ def uop_rows(assembly: str, cpu: str, width: int = 80, iterations: int = 3) -> l
 
     settings = Settings(mcpu=cpu, regions="loops", timeline_iterations=iterations)
     report = analyze_units([Unit(assembly=f"f:\n.L1:\n{assembly}\n\tjne .L1\n\tret\n", assembly_file="a.s")], settings)
-    lines = render(report, width, show=Show(["timeline"])).splitlines()
+    lines = render(report, width, show=Show(views=["timeline"])).splitlines()
     start = next(n for n, line in enumerate(lines) if line.startswith("[0,0]"))
     return lines[start : lines.index("", start)]
 
