@@ -8,7 +8,7 @@ import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -548,55 +548,46 @@ def open_database(path: str, create: bool = False) -> Database:
     """Open a database to write to; with `create`, make it if it does not exist. Raises InputError."""
     _check_file(path, create)
     note = ""
-    with problems(path):
-        connection = _connect(path, "rwc" if create else "rw")
-        try:
-            _check_kind(connection, path)
-            if _version(connection) == 0:
-                # The journal mode is stored in the file permanently.
-                _patiently(connection, f"PRAGMA journal_mode = {'DELETE' if _on_network(path) else 'WAL'}")
-                if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-                    note = (
-                        f"{path}: this file system, as one of a network, allows no write-ahead log: programs that read "
-                        "and write it wait for each other, as reliably as it locks files"
-                    )
-            connection.execute("PRAGMA synchronous = NORMAL")
-            if _version(connection) == 0:
-                _create_tables(connection, path)
-        except BaseException:
-            connection.close()
-            raise
+    with problems(path), ExitStack() as on_error:
+        connection = on_error.enter_context(closing(_connect(path, "rwc" if create else "rw")))
+        _check_kind(connection, path)
+        if _version(connection) == 0:
+            # The journal mode is stored in the file permanently.
+            _patiently(connection, f"PRAGMA journal_mode = {'DELETE' if _on_network(path) else 'WAL'}")
+            if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                note = (
+                    f"{path}: this file system, as one of a network, allows no write-ahead log: programs that read "
+                    "and write it wait for each other, as reliably as it locks files"
+                )
+        connection.execute("PRAGMA synchronous = NORMAL")
+        if _version(connection) == 0:
+            _create_tables(connection, path)
+        on_error.pop_all()
     return Database(connection, path, note)
 
 
 def open_reading(path: str) -> Database:
     """Open a database to read only. Raises InputError."""
     _check_file(path, False)
-    with problems(path):
+    with problems(path), ExitStack() as on_error:
         try:
-            connection = _connect(path, "ro")
+            connection = on_error.enter_context(closing(_connect(path, "ro")))
             _check_kind(connection, path)
         except sqlite3.OperationalError:
             # Even a reader shares memory with others, through a file next to the database. If that file cannot be
             # created, there are no writers either.
-            connection = _connect(path, "ro&immutable=1")
+            connection = on_error.enter_context(closing(_connect(path, "ro&immutable=1")))
             _check_kind(connection, path)
-        try:
-            if _version(connection) == 0:
-                raise InputError(f"{path}: the database has no reports")
-        except BaseException:
-            connection.close()
-            raise
+        if _version(connection) == 0:
+            raise InputError(f"{path}: the database has no reports")
+        on_error.pop_all()
     return Database(connection, path)
 
 
 def _connect(path: str, mode: str) -> sqlite3.Connection:
     # A URI can express names with arbitrary bytes.
     name = f"file:{quote(os.path.abspath(os.fsencode(path)))}?mode={mode}"
-    return _prepared(sqlite3.connect(name, uri=True, timeout=TIMEOUT, isolation_level=None))
-
-
-def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
+    connection = sqlite3.connect(name, uri=True, timeout=TIMEOUT, isolation_level=None)
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cache_size = -32000")
