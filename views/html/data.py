@@ -70,13 +70,7 @@ def kernel_data(
         #  [resource, cycles, …], source or -1]
         "instructions": [
             [
-                line,
-                i.text,
-                i.ports,
-                i.remarks,
-                i.latency,
-                i.critical_path_cycles,
-                i.chain_cycles,
+                *instruction_row(line, i),
                 [part for n, cycles in enumerate(i.pressure) if cycles for part in (n, cycles)],
                 of_instruction[i.index],
             ]
@@ -94,6 +88,11 @@ def kernel_data(
         "path": [path.cycles, path.instructions],
         "timeline": _timeline(kernel.timeline) if kernel.timeline else None,
     }
+
+
+def instruction_row(line: int, i: t.Instruction) -> list[Any]:
+    """Return the first columns of an instruction on pages: up to its cycles on the longest chain."""
+    return [line, i.text, i.ports, i.remarks, i.latency, i.critical_path_cycles, i.chain_cycles]
 
 
 def _figures(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[list[str]]:

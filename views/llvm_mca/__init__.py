@@ -31,7 +31,7 @@ _ORDER = (
     ("statistics.registers", "register_file_stats"),
     ("pressure", "pressure"),
     ("timeline", "timeline"),
-    ("waits", "timeline"),
+    ("timeline.waits", "timeline"),
 )
 """The views in llvm-mca's order: the names of their modules, of their functions unless these are called `lines`, and
 the fields of `Views` that request them."""
