@@ -5,7 +5,7 @@ Rows are lists, and texts that come often are numbers, which makes pages small.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from incc.views.text import dependencies, header
 from incc.views.text.overview import row_of
@@ -138,14 +138,7 @@ def _sources(
     return lines_of, of_instruction
 
 
-_TIMES: tuple[Literal["dispatched", "earliest", "ready", "started", "executed", "retired"], ...] = (
-    "dispatched",
-    "earliest",
-    "ready",
-    "started",
-    "executed",
-    "retired",
-)
+_TIMES = ("dispatched", "earliest", "ready", "started", "executed", "retired")
 
 
 def _timeline(timeline: t.Timeline) -> dict[str, Any]:
