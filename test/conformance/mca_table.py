@@ -31,8 +31,8 @@ class Exception_(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     aspect: str
     reason: str
-    cases: list[str] = ["*"]
-    cpus: list[str] = []
+    cases: tuple[str, ...] = ("*",)
+    cpus: tuple[str, ...] = ()
     """The cores that cases are for, if the exception holds for some cores only."""
     where: str = "*"
 
