@@ -12,8 +12,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from incc.views.llvm_mca import info, pressure, statistics, summary, timeline
+from incc.views.llvm_mca.info import document as info_document
+from incc.views.llvm_mca.pressure import document as pressure_document
 from incc.views.llvm_mca.resources import resources
+from incc.views.llvm_mca.statistics import stalls
+from incc.views.llvm_mca.summary import document as summary_document
+from incc.views.llvm_mca.timeline import document as timeline_document
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,11 +60,11 @@ def _region(kernel: t.Kernel, heading: Heading | None, views: Views) -> dict[str
     simulated = not views.instruction_tables
     run = simulated and kernel.cold is not None
     documents = {
-        "DispatchStatistics": statistics.stalls(kernel) if run and views.dispatch_stats else None,
-        "InstructionInfoView": info.document(kernel) if views.info else None,
-        "ResourcePressureView": pressure.document(kernel) if views.pressure else None,
-        "SummaryView": summary.document(kernel) if simulated and views.summary else None,
-        "TimelineView": timeline.document(kernel, views) if run and views.timeline else None,
+        "DispatchStatistics": stalls(kernel) if run and views.dispatch_stats else None,
+        "InstructionInfoView": info_document(kernel) if views.info else None,
+        "ResourcePressureView": pressure_document(kernel) if views.pressure else None,
+        "SummaryView": summary_document(kernel) if simulated and views.summary else None,
+        "TimelineView": timeline_document(kernel, views) if run and views.timeline else None,
     }
     return {
         "Instructions": [instruction.text for instruction in kernel.instructions],
