@@ -20,7 +20,8 @@ from incc.frontends.asm.regions import (
     without_byte_markers,
 )
 from incc.frontends.unit import Unit
-from incc.models.loading import find_cpu, host_cpu, host_cpu_name, load
+from incc.models import loading
+from incc.models.loading import find_cpu, host_cpu_name, load
 from incc.models.model import ModelError
 from incc.report.build import build_report, unit_report
 from incc.report.identity import kernel_ids
@@ -282,7 +283,7 @@ def _choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str]) -> Cho
         why = f" ({cpu.why})" if cpu.why else ""
         instead = f"; {command_cpu}, the command's target, has no model{why}"
         note = f"no model for the command's target, {command_cpu}{why}: analysed for the host, "
-    host, recognised = host_cpu()
+    host, recognised = loading.host_cpu()
     cpu = find_cpu(host, model_path)
     if not cpu.model:
         core = (
