@@ -10,7 +10,7 @@ explains them, it is taken first. docs/ports.md has the method and its limits.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from math import ceil, floor
 from typing import TYPE_CHECKING, Literal
@@ -58,7 +58,7 @@ class FormPorts(msgspec.Struct, frozen=True, kw_only=True):
     """Issue slots; None where they could not be measured."""
     throughput: float | None
     """Cycles alone."""
-    unit: str
+    unit: str = ""
     """The unit beside the ports that the form keeps for `throughput` cycles, named by the first form that keeps it.
 
     "" without any.
@@ -70,9 +70,9 @@ class FormPorts(msgspec.Struct, frozen=True, kw_only=True):
     do `others`; "smallest": nothing of the relative's does, and `others` are as small; "contradiction": nothing does
     (see `notes`); "unmeasured".
     """
-    others: tuple[Uops, ...]
+    others: tuple[Uops, ...] = ()
     """Other µops that explain the figures as well."""
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
     """Remarks, as sentences."""
 
 
@@ -190,25 +190,31 @@ _LONGEST = 40.0
 """Cycles beyond which the slots that a form leaves free cannot be told from noise."""
 
 
-class _Class:
-    """A set of ports that forms with one µop share: `forms`, the blocker first; its size; its bits."""
+class _Class(msgspec.Struct):
+    """A set of ports that forms with one µop share."""
 
-    __slots__ = ("forms", "mask", "size")
-
-    def __init__(self, form: str, size: int) -> None:
-        self.forms = [form]
-        self.size = size
-        self.mask = 0
+    forms: list[str]
+    """The forms, the blocker first."""
+    size: int
+    """The number of ports."""
+    mask: int = 0
+    """The ports as bits, once the system of sets is known."""
 
     @property
     def blocker(self) -> str:
         return self.forms[0]
 
 
+_Copies = tuple[tuple[int, int], ...]
+"""Copies of blockers: (index of the class, how many)."""
+_Shared = Mapping[tuple[int, int], tuple[int, int]]
+"""The fewest and the most ports that two classes have in common, by their indices."""
+
+
 class _Test(msgspec.Struct, frozen=True):
     """A measurement of a form: the blockers beside so many copies of it, and the cycles."""
 
-    blockers: tuple[tuple[int, int], ...]  # class, copies
+    blockers: _Copies
     copies: int
     cycles: float
 
@@ -417,7 +423,7 @@ class _Study:
         if alike:
             self.classes[alike[0]].forms.append(form)
         elif len(self.classes) < _MOST_SETS:
-            self.classes.append(_Class(form, size))
+            self.classes.append(_Class([form], size))
 
     def _settle(self) -> None:
         """Find the system of sets, and name its ports."""
@@ -450,20 +456,20 @@ class _Study:
         self.other_systems = named[1:]
         moved: dict[int, Counter[int]] = {}
         for c in self.classes:
-            for form in c.forms:
-                usage = self.relative.usages.get(form, ())
-                if total(usage) == 1 or self._stands_in(usage):
-                    there = min((mask for mask, _ in usage), key=lambda m: (m.bit_count(), m))
-                    moved.setdefault(there, Counter())[c.mask] += 1
+            for there in self._sets_there(c):
+                moved.setdefault(there, Counter())[c.mask] += 1
         self.moved = {there: max(here, key=lambda m: (here[m], m == there, -m)) for there, here in moved.items()}
 
-    def _relatives(self, c: _Class) -> int | None:
-        """Return the set that most forms of a class have in the relative."""
-        seen: Counter[int] = Counter()
+    def _sets_there(self, c: _Class) -> Iterator[int]:
+        """Yield the relative's set of each form of a class that is one µop there, or limited by one set."""
         for form in c.forms:
             usage = self.relative.usages.get(form, ())
             if total(usage) == 1 or self._stands_in(usage):
-                seen[min((mask for mask, _ in usage), key=lambda m: (m.bit_count(), m))] += 1
+                yield min((mask for mask, _ in usage), key=lambda m: (m.bit_count(), m))
+
+    def _relatives(self, c: _Class) -> int | None:
+        """Return the set that most forms of a class have in the relative."""
+        seen = Counter(self._sets_there(c))
         return max(seen, key=lambda m: (seen[m], -m)) if seen else None
 
     def _drop_one(self, complete: bool) -> None:
@@ -488,48 +494,18 @@ class _Study:
 
         While several do, the mixture of two or three blockers is measured that tells most of them apart.
         """
-        sizes = [c.size for c in classes]
-        shared = {}
-        for i, j in combinations(range(len(classes)), 2):
-            union = self._union(classes[i].blocker, classes[j].blocker)
-            if union is None:
-                return [], True
-            shared[i, j] = (max(0, sizes[i] + sizes[j] - union[1]), sizes[i] + sizes[j] - union[0])
+        shared = self._shared(classes)
+        if shared is None:
+            return [], True
         at = {c.blocker: n for n, c in enumerate(classes)}
         while True:
-            mixed = [
-                (tuple((at[f], n) for f, n in copies), measured)
+            mixed: dict[_Copies, float] = {
+                tuple((at[f], n) for f, n in copies): measured
                 for copies, measured in self.mixed
                 if all(f in at for f, _ in copies)
-            ]
-
-            def agrees(masks: Sequence[int], settled: frozenset[int], mixed: Sequence[_Mixed] = mixed) -> bool:
-                return all(
-                    self._near(self._mixture(masks, copies), measured)
-                    for copies, measured in mixed
-                    if all(n in settled for n, _ in copies)
-                )
-
-            systems_by_kind: dict[tuple[int, ...], tuple[int, ...]] = {}
-            complete = True
-            first = [self._relatives(c) for c in classes]
-            if self._possible(first, sizes, shared) and agrees([m or 0 for m in first], frozenset(range(len(first)))):
-                used = sorted({p for m in first if m for p in range(self.bits) if m >> p & 1})
-                if len(used) <= self.ports:
-                    narrow = tuple(sum(1 << used.index(p) for p in used if (m or 0) >> p & 1) for m in first)
-                    systems_by_kind[kind(narrow, self.ports)] = narrow
-            try:
-                for masks in systems(sizes, shared, self.ports, agrees, _STEPS):
-                    systems_by_kind.setdefault(kind(masks, self.ports), masks)
-                    if len(systems_by_kind) > _SYSTEMS:
-                        complete = False
-                        break
-            except TooMany:
-                complete = False
-            several = list(systems_by_kind.values())
-            if len(several) < 2 or not ask:
-                return several, complete
-            copies = self._telling(several, sizes, {c for c, _ in mixed})
+            }
+            several, complete = self._systems(classes, shared, mixed)
+            copies = self._telling(several, classes, mixed) if ask and len(several) > 1 else None
             if copies is None:
                 return several, complete
             mixture = tuple((classes[n].blocker, k) for n, k in copies)
@@ -538,34 +514,67 @@ class _Study:
             if measured is None:
                 return several, False
 
-    def _possible(
-        self,
-        masks: Sequence[int | None],
-        sizes: Sequence[int],
-        shared: Mapping[tuple[int, int], tuple[int, int]],
-    ) -> bool:
-        if any(m is None or m.bit_count() != size for m, size in zip(masks, sizes, strict=True)):
-            return False
-        return all(
-            least <= ((masks[i] or 0) & (masks[j] or 0)).bit_count() <= most for (i, j), (least, most) in shared.items()
-        )
+    def _shared(self, classes: Sequence[_Class]) -> _Shared | None:
+        """Return how many ports each two classes share; None if two cannot both be single sets."""
+        shared = {}
+        for (i, a), (j, b) in combinations(enumerate(classes), 2):
+            union = self._union(a.blocker, b.blocker)
+            if union is None:
+                return None
+            shared[i, j] = (max(0, a.size + b.size - union[1]), a.size + b.size - union[0])
+        return shared
+
+    def _systems(
+        self, classes: Sequence[_Class], shared: _Shared, mixed: Mapping[_Copies, float]
+    ) -> tuple[list[tuple[int, ...]], bool]:
+        """Return the systems that explain pairs and mixtures, the relative's first, and True if they are all."""
+
+        def agrees(masks: Sequence[int], settled: frozenset[int]) -> bool:
+            return all(
+                self._near(self._mixture(masks, copies), measured)
+                for copies, measured in mixed.items()
+                if all(n in settled for n, _ in copies)
+            )
+
+        by_kind: dict[tuple[int, ...], tuple[int, ...]] = {}
+        relatives = self._relatives_system(classes, shared)
+        if relatives is not None and agrees(relatives, frozenset(range(len(classes)))):
+            by_kind[kind(relatives, self.ports)] = relatives
+        try:
+            for masks in systems([c.size for c in classes], shared, self.ports, agrees, _STEPS):
+                by_kind.setdefault(kind(masks, self.ports), masks)
+                if len(by_kind) > _SYSTEMS:
+                    return list(by_kind.values()), False
+        except TooMany:
+            return list(by_kind.values()), False
+        return list(by_kind.values()), True
+
+    def _relatives_system(self, classes: Sequence[_Class], shared: _Shared) -> tuple[int, ...] | None:
+        """Return the relative's sets of the classes, with ports numbered without gaps, if they fit sizes and pairs."""
+        masks = [mask for c in classes if (mask := self._relatives(c)) and mask.bit_count() == c.size]
+        if len(masks) < len(classes):
+            return None
+        if not all(least <= (masks[i] & masks[j]).bit_count() <= most for (i, j), (least, most) in shared.items()):
+            return None
+        used = [p for p in range(self.bits) if any(mask >> p & 1 for mask in masks)]
+        if len(used) > self.ports:
+            return None
+        return tuple(sum((mask >> p & 1) << n for n, p in enumerate(used)) for mask in masks)
 
     def _near(self, expected: float, measured: float) -> bool:
         margin = 1.5 * self.noise.of(expected)
         return -margin <= measured - expected <= margin + self.noise.above * expected
 
-    def _mixture(self, masks: Sequence[int], copies: Iterable[tuple[int, int]]) -> float:
-        copies = tuple(copies)
+    def _mixture(self, masks: Sequence[int], copies: _Copies) -> float:
         return max(cycles([(masks[n], k) for n, k in copies], self.bits), sum(k for _, k in copies) / self.width)
 
     def _telling(
-        self, several: Sequence[Sequence[int]], sizes: Sequence[int], measured: set[tuple[tuple[int, int], ...]]
-    ) -> tuple[tuple[int, int], ...] | None:
+        self, several: Sequence[Sequence[int]], classes: Sequence[_Class], measured: Container[_Copies]
+    ) -> _Copies | None:
         """Return the mixture of three blockers that tells most of some systems apart, None if none does."""
         best: tuple[int, int] = (1, 0)
         chosen = None
-        for three in combinations(range(len(sizes)), 3):
-            copies = tuple((n, sizes[n]) for n in three)
+        for copies in combinations([(n, c.size) for n, c in enumerate(classes)], 3):
             if copies in measured:
                 continue
             levels = self._levels(self._mixture(masks, copies) for masks in several)
@@ -587,9 +596,7 @@ class _Study:
 
     def _form(self, form: str) -> FormPorts:
         if form not in self.alone:
-            return FormPorts(
-                form=form, uops=(), slots=None, throughput=None, unit="", how="unmeasured", others=(), notes=()
-            )
+            return FormPorts(form=form, uops=(), slots=None, throughput=None, how="unmeasured")
         alone = self.alone[form]
         for n, c in enumerate(self.classes):
             if c.blocker == form and not self._stands_in(self.relative.usages.get(form, ())):
@@ -611,7 +618,6 @@ class _Study:
             uops=self._uops(usage),
             slots=least if least == most else None,
             throughput=self.alone[form],
-            unit="",
             how=how,
             others=tuple(self._uops(u) for u in others),
             notes=tuple(notes),
@@ -631,14 +637,13 @@ class _Study:
         masks = {c.mask for c in self.classes}
         first_forms: dict[object, str] = {}
         for form, m in mappings.items():
-            if form in tried or not self._size(form) or self._slots(form)[0] != 1:
-                continue
-            if m.how == "contradiction":
+            size = self._size(form)
+            if form in tried or not size or self._slots(form)[0] != 1 or m.how == "contradiction":
                 continue
             if sum(n for _, n in m.uops) == 1 and self._mask(m.uops[0][0]) not in masks:
                 first_forms.setdefault(m.uops, form)
-            elif not m.uops and self._size(form):
-                first_forms.setdefault(("", self._size(form)), form)
+            elif not m.uops:
+                first_forms.setdefault(("", size), form)
         return list(first_forms.values())[:6]
 
     def _units(self, mappings: Mapping[str, FormPorts]) -> dict[str, str]:
@@ -666,7 +671,21 @@ class _Study:
         return units
 
 
-_Mixed = tuple[tuple[tuple[int, int], ...], float]
+_Source = Literal["relative", "seen", "other forms", "any"]
+"""The µops among which an explanation is looked for; see `_Beside._candidates`."""
+_ATTEMPTS: tuple[tuple[_Source, bool], ...] = (
+    ("relative", False),
+    ("seen", False),
+    ("relative", True),
+    ("other forms", False),
+    ("seen", True),
+    ("any", False),
+    ("any", True),
+)
+"""The order in which explanations are looked for.
+
+With True, something beside the ports may make the form slow alone.
+"""
 
 
 class _Beside:
@@ -684,6 +703,7 @@ class _Beside:
         # Each of the relative's sets becomes the set that its forms of one µop have here.
         self.expected = self.there and usage_of((study.moved.get(mask, mask), n) for mask, n in self.there)
         self.masks = [c.mask for c in study.classes]
+        self.largest_first = sorted(range(len(self.masks)), key=lambda n: -self.masks[n].bit_count())
         slack = study.noise.of(self.alone)
         self.least = [0] * len(self.masks)
         uops = study.fused * self.slots[1]
@@ -696,11 +716,11 @@ class _Beside:
         study = self.study
         self._imply()
         if self.expected is not None:
-            for n in sorted(range(len(self.masks)), key=lambda n: (self.masks[n].bit_count(), n)):
+            for n in sorted(self.largest_first, key=lambda n: self.masks[n].bit_count()):
                 if confined(self.expected, self.masks[n]):
                     self._count(n)
             self._screen()
-        for n in sorted(range(len(self.masks)), key=lambda n: (-self.masks[n].bit_count(), n)):
+        for n in self.largest_first:
             self._count(n)
         if any(least > most for least, most in zip(self.least, self.most, strict=True)):
             self.notes.append("counts of its µops on sets of ports contradict each other")
@@ -812,7 +832,7 @@ class _Beside:
         assert self.expected is not None
         rest = [
             n
-            for n in sorted(range(len(self.masks)), key=lambda n: (-self.masks[n].bit_count(), n))
+            for n in self.largest_first
             if self.least[n] < self.most[n] and not confined(self.expected, self.masks[n]) and not self.settled[n]
         ]
         while rest:
@@ -876,42 +896,50 @@ class _Beside:
     def _fit(self) -> tuple[Usage | None, How, list[Usage]]:
         """Return the µops that explain the figures, how sure that is, and alternatives with as few µops.
 
-        In this order: the relative's µops; the smallest that blockers' sets explain; the relative's with something
-        beside the ports that makes the form slow alone; usages of other forms of the relative; the smallest of
-        blockers' sets with something beside the ports; at last any sets.
+        These are of the first of `_ATTEMPTS` that has any. The relative's µops with something beside the ports come
+        first for a form that keeps a unit there.
         """
-        relatives = [u for u in (self.expected, self.there) if u is not None]
-        ways: list[tuple[bool, bool, bool | None]] = [
-            (False, True, False),
-            (False, False, True),
-            (True, True, False),
-            (False, False, None),
-        ]
-        ways += [(True, False, True), (False, False, False), (True, False, False)]
+        attempts = list(_ATTEMPTS)
         if self.form in self.study.relative.slow:
-            ways.insert(0, ways.pop(2))
-        for slower, theirs, strict in ways:
-            own = [u for u in relatives if theirs and self._agrees(u, slower)]
-            if theirs and not own:
+            attempts.insert(0, attempts.pop(2))
+        for source, slower in attempts:
+            relatives = self._relatives(slower) if source == "relative" else []
+            if source == "relative" and not relatives:
                 continue
-            smallest = self._search(total(own[0]) if own else self._most_uops(), slower)
-            candidates = own[:1] or list(smallest)
-            if not theirs and all(self._splits(u) or self._unseen(u) for u in smallest):
-                other_forms = [u for u in self.study.relative.vocabulary if self._agrees(u, slower)]
-                candidates = [*([] if strict is None else candidates), *other_forms]
-            if strict is None:
-                candidates = [u for u in candidates if not self._splits(u) and self._unseen(u) < len(u)]
-            if strict:
-                candidates = [u for u in candidates if not self._splits(u) and not self._unseen(u)]
+            smallest = self._search(total(relatives[0]) if relatives else self._most_uops(), slower)
+            candidates = relatives or self._candidates(source, smallest, slower)
             if not candidates:
                 continue
             chosen = min(candidates, key=lambda u: (self._splits(u), total(u), self._strange(u), self._distance(u), u))
             others = sorted((u for u in smallest if u != chosen), key=lambda u: (self._strange(u), u))
-            is_measured = not self._splits(chosen) and not self._unseen(chosen) and not slower
-            if is_measured and all(total(u) == total(chosen) and self._strange(u) > 0 for u in others):
+            alone = all(total(u) == total(chosen) and self._strange(u) > 0 for u in others)
+            if alone and self._is_seen(chosen) and not slower:
                 return chosen, "measured", others
-            return chosen, "relative" if own else "smallest", others
+            return chosen, "relative" if relatives else "smallest", others
         return None, "contradiction", []
+
+    def _relatives(self, slower: bool) -> list[Usage]:
+        """Return the relative's µops, on the ports that correspond or else as they are, if they explain the figures."""
+        usages_there = [u for u in (self.expected, self.there) if u is not None]
+        return [u for u in usages_there if self._agrees(u, slower)][:1]
+
+    def _candidates(self, source: _Source, smallest: Sequence[Usage], slower: bool) -> list[Usage]:
+        """Return usages that explain the figures: the smallest, and those that other forms of the relative have.
+
+        "seen" are only those of which blockers measured all sets, and the relative's only where there are no others;
+        "other forms" the relative's of which blockers measured some set; "any" all.
+        """
+        if source == "seen" and (seen := [u for u in smallest if self._is_seen(u)]):
+            return seen
+        other_forms = [u for u in self.study.relative.vocabulary if self._agrees(u, slower)]
+        if source == "seen":
+            return [u for u in other_forms if self._is_seen(u)]
+        if source == "other forms":
+            return [u for u in other_forms if not self._splits(u) and self._unseen(u) < len(u)]
+        return [*smallest, *other_forms]
+
+    def _is_seen(self, usage: Usage) -> bool:
+        return not self._splits(usage) and not self._unseen(usage)
 
     def _unseen(self, usage: Usage) -> int:
         """Count the sets that share no port with a blocker."""
