@@ -12,7 +12,7 @@ from typing import Any, Protocol, cast
 
 import iced_x86 as iced
 import msgspec
-from iced_x86 import Code, FlowControl, MemoryOperand, OpKind, Register
+from iced_x86 import Code, FlowControl, MemoryOperand, Mnemonic, OpKind, Register
 from msgspec.structs import replace
 
 from incc.measuring.forms.target import MEMORY, ONE, ZERO, Blocker, Target, blocking, full_register
@@ -116,32 +116,33 @@ class Variant(msgspec.Struct, frozen=True):
         shape = self.shape
         i = example(shape, "mask" in self.conditions, "zeroing" in self.conditions, "bcast" in self.conditions)
         assert i is not None
-        count = 0
-        for n, operand in enumerate(shape.operands):
-            if operand in _OPERAND_REGISTERS:
-                register: int = _OPERAND_REGISTERS[operand][count]
-                count += 1
-                if registers and n in registers:
-                    register = registers[n]
-                i.set_op_register(n, cast("iced.Register_", register))
-        if agen := next((c for c in self.conditions if c.startswith("agen:")), ""):
-            parts = agen.removeprefix("agen:").split("_")
-            i.memory_base = Register.RIP if "R" in parts else MEMORY if "B" in parts else Register.NONE
-            i.memory_index = ZERO if {"I", "IS"} & set(parts) else Register.NONE
-            i.memory_index_scale = 4 if "IS" in parts else 1
-            i.memory_displ_size = (
-                1 if "D8" in parts else 8 if "D32" in parts and parts != ["D32"] else 4 if "D32" in parts else 0
-            )
-            i.memory_displacement = (
-                0x10000000 if parts == ["D32"] else 64 if "D8" in parts else 4096 if "D32" in parts else 0
-            )
+        chosen = [n for n, operand in enumerate(shape.operands) if operand in _OPERAND_REGISTERS]
+        for count, n in enumerate(chosen):
+            register = (registers or {}).get(n, _OPERAND_REGISTERS[shape.operands[n]][count])
+            i.set_op_register(n, cast("iced.Register_", register))
+        for condition in self.conditions:
+            if condition.startswith("agen:"):
+                _set_address(i, condition.removeprefix("agen:").split("_"))
         if "same_reg" in self.conditions:
-            first = None
-            for n, operand in enumerate(shape.operands):
-                if operand in _OPERAND_REGISTERS and (n or str(n) in self.flow.sources):
-                    first = i.op_register(n) if first is None else first
-                    i.set_op_register(n, first)
+            alike = [n for n in chosen if n or "0" in self.flow.sources]
+            for n in alike[1:]:
+                i.set_op_register(n, i.op_register(alike[0]))
         return i
+
+
+def _set_address(i: iced.Instruction, parts: Sequence[str]) -> None:
+    """Give an instruction an address of the parts that one of _ADDRESSES names."""
+    i.memory_base = Register.RIP if "R" in parts else MEMORY if "B" in parts else Register.NONE
+    i.memory_index = ZERO if {"I", "IS"} & set(parts) else Register.NONE
+    i.memory_index_scale = 4 if "IS" in parts else 1
+    if parts == ["D32"]:
+        i.memory_displ_size, i.memory_displacement = 4, 0x10000000
+    elif "D32" in parts:
+        i.memory_displ_size, i.memory_displacement = 8, 4096
+    elif "D8" in parts:
+        i.memory_displ_size, i.memory_displacement = 1, 64
+    else:
+        i.memory_displ_size, i.memory_displacement = 0, 0
 
 
 def variants(shape: Shape) -> Iterator[Variant]:
@@ -369,10 +370,7 @@ class Bench:
 
     def cycles(self, code: bytes) -> Figure:
         """Measure a loop of machine code. Raises NotMeasured."""
-        samples: list[Measurement] = []
-        for _ in range(self.repeat):
-            samples.append(self._steady(loop_of(code)))
-        samples.sort(key=lambda m: m.cycles)
+        samples = sorted((self._steady(loop_of(code)) for _ in range(self.repeat)), key=lambda m: m.cycles)
         middle = samples[len(samples) // 2]
         self.way = middle.way
         return Figure(middle.cycles, max(middle.spread, samples[-1].cycles - samples[0].cycles), middle.events)
@@ -699,48 +697,51 @@ class Bench:
         From "m" it is from the address register to the result; the load is in it.
         """
         instruction = v.build()
-        if source in ("m", "a"):
-            if v.shape.mnemonic != "LEA":
-                instruction.memory_index = Register.R12
-                instruction.memory_index_scale = 1
-            elif instruction.memory_base == MEMORY:
-                instruction.memory_base = Register.R12
-            elif instruction.memory_index != Register.NONE:
-                instruction.memory_index = Register.R12
-            else:
-                return None
-        others = [n for n in range(instruction.op_count) if instruction.op_kind(n) == OpKind.REGISTER]
+        if source in ("m", "a") and not _address_through_r12(instruction):
+            return None
         start = self._register(instruction, source)
         end = self._register(instruction, target)
+        if start is None and end is None and source != target:
+            return None
         both = [s for s in v.flow.sources if s in v.flow.targets and s != source]
-        if source in ("m", "a"):
-            both = [s for s in v.flow.sources if s in v.flow.targets]
-        before = self._constants(
-            v, [s for s in both if not s.isdigit()], [int(s) for s in both if s.isdigit() and int(s) in others]
-        )
-        links: list[tuple[iced.Instruction, int]] = []
-        if end is None:
-            # From a flag: a conditional move into the register that starts the next link, or a sum.
-            if start is None:
-                if source != target:
-                    return None
-            else:
-                through = start if _kind(start) == "gpr" and source not in ("m", "a") else Register.R12
-                name = "CMOVB_R64_RM64" if target == "C" else "CMOVE_R64_RM64"
-                links.append((_code("MOV_R64_RM64", full_register(through), ONE), 0))
-                links.append((_code(name, full_register(through), ONE), 1))
-                if source in ("m", "a"):
-                    links.append((_code("AND_R64_RM64", Register.R12, ZERO), 1))
-                links += self._move(start, through)
-        elif start is None:
-            through = end if _kind(end) == "gpr" else Register.R12
-            links += self._move(through, end)
-            links.append((_code("CMP_R64_RM64", full_register(through), ONE), 1))
-        elif source in ("m", "a"):
-            links += self._move(Register.R12, end)
-            links.append((_code("AND_R64_RM64", Register.R12, ZERO), 1))
-        else:
-            links += self._move(start, end)
+        operands = [int(s) for s in both if s.isdigit() and instruction.op_kind(int(s)) == OpKind.REGISTER]
+        before = self._constants(v, [s for s in both if not s.isdigit()], operands)
+        links = self._links(start, end, target, source in ("m", "a"))
         # Its bytes are position-independent, so they are encoded once and repeated.
         code = encode([*before, instruction, *(i for i, _ in links)]) * self.unroll
         return Step(to=target, source=source, code=code, copies=self.unroll, added=tuple(c for _, c in links))
+
+    def _links(
+        self, start: int | None, end: int | None, target: str, is_address: bool
+    ) -> list[tuple[iced.Instruction, int]]:
+        """Return instructions that bring a result back to the source, each with its cycles or its way.
+
+        `start` and `end` are registers, None for flags; with `is_address` the source is R12, which has to be zero.
+        """
+        clear = [(_code("AND_R64_RM64", Register.R12, ZERO), 1)] if is_address else []
+        if end is None and start is None:
+            return []
+        if end is None:
+            # From a flag: a conditional move into the register that starts the next link.
+            assert start is not None
+            through = start if _kind(start) == "gpr" else Register.R12
+            chosen = "CMOVB_R64_RM64" if target == "C" else "CMOVE_R64_RM64"
+            set_one = (_code("MOV_R64_RM64", full_register(through), ONE), 0)
+            return [set_one, (_code(chosen, full_register(through), ONE), 1), *clear, *self._move(start, through)]
+        if start is None:
+            through = end if _kind(end) == "gpr" else Register.R12
+            return [*self._move(through, end), (_code("CMP_R64_RM64", full_register(through), ONE), 1)]
+        return [*self._move(start, end), *clear]
+
+
+def _address_through_r12(instruction: iced.Instruction) -> bool:
+    """Make the address of an instruction depend on R12, which holds zero; False for one without registers."""
+    if instruction.mnemonic != Mnemonic.LEA:
+        instruction.memory_index, instruction.memory_index_scale = Register.R12, 1
+    elif instruction.memory_base == MEMORY:
+        instruction.memory_base = Register.R12
+    elif instruction.memory_index != Register.NONE:
+        instruction.memory_index = Register.R12
+    else:
+        return False
+    return True

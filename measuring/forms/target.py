@@ -6,7 +6,7 @@ the model and from the processor's CPUID, and are tried before use.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
 
 import iced_x86 as iced
@@ -35,18 +35,6 @@ class Blocker(msgspec.Struct, frozen=True):
     ports: int
     """The number of its µops per cycle."""
     shape: Shape
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """The sources, as `Dataflow.sources`."""
-        flow = dataflow(self.shape)
-        return () if flow is None else flow.sources
-
-    @property
-    def writes(self) -> tuple[str, ...]:
-        """The targets, as `Dataflow.targets`."""
-        flow = dataflow(self.shape)
-        return () if flow is None else flow.targets
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,6 +123,8 @@ _READ = {
     "ZMM": Register.ZMM12,
     "K": Register.K7,
 }
+_NOT_ALIKE = ("BSF", "BSR", "LSL", "LAR", "RDPID", "SMSW", "SLDT", "STR")
+"""Bit scans, which keep their destination if no bit is set, and instructions that do more than they seem to."""
 _CANDIDATES = 6
 """Blockers of a set to be tried: their behaviour beside others is not in the model."""
 
@@ -145,7 +135,7 @@ def _blockers(model: MachineModel, there: frozenset[str]) -> Iterator[tuple[Bloc
     for key in model.forms():
         shape = by_key().get(key)
         form = model.lookup(key, frozenset())
-        if shape is None or form is None or not _keeps_busy(shape, form, there):
+        if shape is None or form is None or not features(shape) <= there or not _keeps_busy(shape, form):
             continue
         alone = len(form.uops) == 1
         ports = min(form.uops, key=lambda u: u[0].count(","))[0]
@@ -163,33 +153,42 @@ def _blockers(model: MachineModel, there: frozenset[str]) -> Iterator[tuple[Bloc
         yield tuple([b for _, b in ordered if others[b.shape.mnemonic] == b][:_CANDIDATES])
 
 
-def _keeps_busy(shape: Shape, form: Form, there: frozenset[str]) -> bool:
+def _keeps_busy(shape: Shape, form: Form) -> bool:
     """Return True if copies of the form with other results depend on nothing, and on nothing but ports."""
-    if not features(shape) <= there or (shape.encoding == "EVEX" and "ZMM" not in shape.operands):
+    if shape.has_memory and (shape.mnemonic != "MOV" or len(form.uops) > 1):
         return False
+    return (
+        _needs_only_ports(form)
+        and _has_free_registers(shape)
+        and not _may_be_renamed(shape)
+        and _is_independent(shape, form)
+        and example(shape) is not None
+    )
+
+
+def _needs_only_ports(form: Form) -> bool:
     if not form.uops or any(n != 1 for _, n in form.uops) or form.divider or form.throughput:
         return False
-    if form.retire_slots > len(form.uops) or form.attributes.get("complex_decoder") or form.attributes.get("uops_ms"):
-        return False
+    slow_to_decode = form.attributes.get("complex_decoder") or form.attributes.get("uops_ms")
+    return form.retire_slots <= len(form.uops) and not slow_to_decode
+
+
+def _has_free_registers(shape: Shape) -> bool:
+    """Return True if the form runs anywhere, with registers that can be chosen: another to write for each copy."""
     info = shape.info
     if info.must_be_cpl0 or info.is_privileged or info.is_stack_instruction or info.is_non_temporal:
         return False
+    if shape.mnemonic in _NOT_ALIKE or (shape.encoding == "EVEX" and "ZMM" not in shape.operands):
+        return False
     if not shape.operands or shape.operands[0] not in _WRITTEN:
         return False
-    # Bit scans keep their destination if no bit is set; the others are more than they seem.
-    if shape.mnemonic in ("BSF", "BSR", "LSL", "LAR", "RDPID", "SMSW", "SLDT", "STR"):
-        return False
-    if shape.has_memory and (shape.mnemonic != "MOV" or len(form.uops) > 1):
-        return False
-    # The renamer may do moves within a class alone.
+    return all(o in _READ or o[0] == "I" or o in ("M", "1") for o in shape.operands[1:])
+
+
+def _may_be_renamed(shape: Shape) -> bool:
+    """Return True for moves within a class of registers, which the renamer may do alone."""
     moves = "MOV" in shape.mnemonic and not any(m in shape.mnemonic for m in ("CMOV", "MOVSX"))
-    if moves and not shape.has_memory and shape.operands[1][0] == shape.operands[0][0]:
-        return False
-    if any(o not in _READ and o[0] != "I" and o not in ("M", "1") for o in shape.operands[1:]):
-        return False
-    return (
-        _is_independent(shape, form) and example(shape) is not None and blocking(Blocker("", 1, shape), 0) is not None
-    )
+    return moves and not shape.has_memory and shape.operands[1][0] == shape.operands[0][0]
 
 
 def _is_independent(shape: Shape, form: Form) -> bool:
@@ -233,15 +232,16 @@ def _plainness(shape: Shape) -> tuple[object, ...]:
 def blocking(blocker: Blocker, number: int, taken: frozenset[str] = frozenset()) -> iced.Instruction:
     """Return the number-th copy of a blocker. `taken` has root names of registers that it must not write."""
     shape = blocker.shape
-    i = example(shape)
+    i, flow = example(shape), dataflow(shape)
     assert i is not None
+    assert flow is not None
     for n, operand in enumerate(shape.operands):
         if i.op_kind(n) != OpKind.REGISTER:
             continue
-        if n == 0 and "0" in blocker.writes:
-            pool = _READ_AND_WRITTEN if "0" in blocker.reads else _WRITTEN[operand]
-            pool = tuple(r for r in pool if root_name(r) not in taken) if taken else pool
-            register = pool[number % len(pool)]
+        if n == 0 and "0" in flow.targets:
+            pool = _READ_AND_WRITTEN if "0" in flow.sources else _WRITTEN[operand]
+            free = [r for r in pool if root_name(r) not in taken]
+            register = free[number % len(free)]
         else:
             register = _READ[operand]
         i.set_op_register(n, cast("iced.Register_", register))
@@ -255,8 +255,3 @@ def blocking(blocker: Blocker, number: int, taken: frozenset[str] = frozenset())
 def full_register(register: int) -> int:
     """Return the widest register that this one is a part of."""
     return RegisterExt.full_register(cast("iced.Register_", register))
-
-
-def sets(blockers: Iterable[Iterable[Blocker]]) -> list[str]:
-    """Return the names of the sets that there may be blockers for."""
-    return [next(iter(b)).name for b in blockers]
