@@ -498,30 +498,22 @@ class _Session:
         from incc.core.analysis import KernelSettings, analyze_kernel
         from incc.measuring.forms.bench import NotMeasured
         from incc.measuring.harness import Failure
-        from incc.measuring.kernels import prepare, together, unsteady
+        from incc.measuring.kernels import prepare, timed
 
         prepared = prepare(kernel)
-        if isinstance(prepared, Failure):
-            raise NotMeasured(prepared)
-        times = []
-        for loop in prepared.loops:
-            time = self.machine.measure(loop)
-            if isinstance(time, Failure):
-                raise NotMeasured(time)
-            times.append(time)
-        cycles, spread = together(prepared, times)
-        if failure := unsteady(cycles, spread):
-            raise NotMeasured(failure)
+        measured = prepared if isinstance(prepared, Failure) else timed(prepared, self.machine.measure)
+        if isinstance(measured, Failure):
+            raise NotMeasured(measured)
         try:
             model = float(analyze_kernel(kernel, self.model, KernelSettings()).cycles)
         except ValueError:
             model = None
         return {
-            "cycles": round(cycles, 3),
-            "spread": round(spread, 3),
+            "cycles": round(measured.cycles, 3),
+            "spread": round(measured.spread, 3),
             "model": model,
-            "exit": prepared.exit,
-            "notes": list(prepared.notes),
+            "exit": measured.exit,
+            "notes": list(measured.notes),
         }
 
     def close(self) -> None:
