@@ -61,6 +61,11 @@ class Failure(msgspec.Struct, frozen=True):
     text: str
     """The reason in words."""
 
+    @property
+    def is_transient(self) -> bool:
+        """True if the machine may be the cause, not the loop, which then may succeed the next time."""
+        return self.kind in ("timeout", "harness", "killed", "unsteady")
+
 
 class Unavailable(Exception):
     """Nothing can be measured here: another system or processor, or llvmlite is missing."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import iced_x86 as iced
 import msgspec
@@ -16,7 +16,7 @@ from iced_x86 import Code, FlowControl, MemoryOperand, Mnemonic, OpKind, Registe
 from msgspec.structs import replace
 
 from incc.measuring.forms.target import MEMORY, ONE, ZERO, Blocker, Target, blocking, full_register
-from incc.measuring.harness import Failure, Loop, Measurement
+from incc.measuring.harness import Failure, Loop, Machine, Measurement
 from incc.models.forms.shapes import FormDataflow, Shape, dataflow, example, features, root_name, shapes
 
 # --- which forms, and with what registers ----------------------------------------------------------------------------
@@ -111,6 +111,15 @@ class Variant(msgspec.Struct, frozen=True):
     conditions: tuple[str, ...]
     flow: FormDataflow
 
+    @property
+    def key(self) -> tuple[str, tuple[str, ...]]:
+        """The form's name and its conditions."""
+        return self.shape.key, self.conditions
+
+    @property
+    def has_memory(self) -> bool:
+        return self.shape.has_memory
+
     def build(self, registers: dict[int, int] | None = None) -> iced.Instruction:
         """Return an instruction of the form; `registers` gives other registers by operand."""
         shape = self.shape
@@ -184,7 +193,6 @@ def _code(name: str, *operands: Any) -> iced.Instruction:
     i = iced.Instruction
     create: dict[str, Any] = {
         "": i.create,
-        "r": i.create_reg,
         "rr": i.create_reg_reg,
         "rrr": i.create_reg_reg_reg,
         "rm": i.create_reg_mem,
@@ -255,17 +263,6 @@ def _read(v: Variant) -> Iterator[str]:
     for n in range(instruction.op_count):
         if instruction.op_kind(n) == OpKind.REGISTER and str(n) not in v.flow.targets:
             yield root_name(instruction.op_register(n))
-
-
-class Machine(Protocol):
-    """A machine that runs loops: `harness.Harness`, or a simulation.
-
-    `measure_all` takes less time and is less exact.
-    """
-
-    def measure(self, loop: Loop) -> Measurement | Failure: ...
-
-    def measure_all(self, loops: Sequence[Loop]) -> list[Measurement | Failure]: ...
 
 
 class NotMeasured(Exception):
@@ -458,8 +455,7 @@ class Bench:
 
         Raises NotMeasured if it has no encoding.
         """
-        key = v.shape.key, tuple(v.conditions)
-        if key not in self._plans:
+        if v.key not in self._plans:
             failed: dict[str, str] = {}
             copies = 3 * self.unroll
             try:
@@ -469,8 +465,8 @@ class Bench:
             steps = (Step(to="", source="", code=code, copies=copies), *self._chains(v, failed))
             if len(self._plans) >= _PLANS:
                 del self._plans[next(iter(self._plans))]
-            self._plans[key] = Plan(steps, failed)
-        return self._plans[key]
+            self._plans[v.key] = Plan(steps, failed)
+        return self._plans[v.key]
 
     def with_plans_of(self, other: Bench) -> Bench:
         """Return this bench with another's loops where it has them: both are of one core, and unroll as often."""

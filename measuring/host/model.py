@@ -235,7 +235,7 @@ def _findings(compared: Sequence[Compared], strange: Sequence[str]) -> list[str]
     pairs = [c for c in compared if c.verdict == "agrees" and c.finding.name.startswith("macro_fusion.")]
     if agree or pairs:
         lines.append("# As in the model that it inherits from, within what was measured:")
-        lines += [_comment(f"{c.finding.name} = {_shown(c.known)} (seen {_shown(c.finding.value)})") for c in agree]
+        lines += [_comment(f"{c.finding.name} = {shown(c.known)} (seen {shown(c.finding.value)})") for c in agree]
         if pairs:
             lines.append(_comment(f"macro-fusion: {len(pairs)} pairs of instruction and jump"))
         lines.append("")
@@ -325,7 +325,7 @@ def _why(compared: Sequence[Compared], parameter: str) -> list[str]:
             key = each_compared.finding.name[len(parameter) + 1 :]
             lines.append(
                 _comment(
-                    f"{key + ': ' if key else ''}inherited {_shown(each_compared.known)}; {each_compared.finding.text}"
+                    f"{key + ': ' if key else ''}inherited {shown(each_compared.known)}; {each_compared.finding.text}"
                 )
             )
     return lines
@@ -342,9 +342,10 @@ def _note(value: Any) -> str:
     return "" if value is None else f"{value}: " if isinstance(value, str) else f"{value} "
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """Return a parameter's value in words."""
     if hasattr(value, "items"):
-        return ", ".join(f"{k} {_shown(v)}" for k, v in value.items()) or "none"
+        return ", ".join(f"{k} {shown(v)}" for k, v in value.items()) or "none"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 

@@ -7,10 +7,8 @@ parameters the probes must find again.
 
 from __future__ import annotations
 
-import json
-import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,12 +16,13 @@ from msgspec.structs import asdict, astuple, replace
 
 from incc.measuring.assemble import loop
 from incc.measuring.harness import Failure, Loop, Measurement
+from incc.measuring.records import Log, whole_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Machine = Callable[[Iterable[Loop]], Iterator[Measurement | Failure]]
-"""Cycles of loops, in their order (`harness.measure`)."""
+Measure = Callable[[Loop], Measurement | Failure]
+"""A function that runs a loop (`harness.Machine.measure`)."""
 
 Value = int | float | bool | str
 
@@ -96,8 +95,8 @@ class Bench:
     issue slots as other instructions do) and `seen` (figures by name).
     """
 
-    def __init__(self, machine: Machine, keep: str = "", quick: bool = False) -> None:
-        self.machine = machine
+    def __init__(self, run: Measure, keep: str = "", quick: bool = False) -> None:
+        self._run = run
         self.keep = keep
         self.quick = quick
         self.known: dict[str, Measurement | Failure] = {}
@@ -107,26 +106,16 @@ class Bench:
         self.worst = 0.0
         self.plain_nops = True
         self.seen: dict[str, float] = {}
-        if keep and os.path.exists(keep):
-            with open(keep, encoding="utf-8") as f:
-                for line in f:
-                    self._read(line)
+        for line in whole_lines(keep):
+            self._read(line)
 
-    def _read(self, line: str) -> None:
-        """Read a line of figures; a half-written line is ignored, and that loop is measured again."""
+    def _read(self, line: bytes) -> None:
+        """Read a line of figures; a line of something else is ignored, and that loop is measured again."""
         try:
-            data = json.loads(line)
-            if "kind" in data:
-                self.known[data["loop"]] = Failure(str(data["kind"]), str(data["text"]))
-            else:
-                self.known[data["loop"]] = Measurement(
-                    cycles=float(data["cycles"]),
-                    spread=float(data["spread"]),
-                    way=data["way"],
-                    events=dict(data["events"]),
-                )
-                self.tried[data["loop"]] = int(data.get("tried", 0))
-        except (ValueError, KeyError, TypeError):
+            data = msgspec.json.decode(line)
+            self.known[data["loop"]] = msgspec.convert(data, Failure if "kind" in data else Measurement)
+            self.tried[data["loop"]] = data.get("tried", 0)
+        except (msgspec.MsgspecError, ValueError, KeyError, TypeError):
             return
 
     def measure(self, loops: Sequence[Loop]) -> list[Measurement | Failure]:
@@ -139,7 +128,7 @@ class Bench:
                     self.known[name] = result
                     self.measured += 1
                     # A loop that failed on a busy machine may succeed the next time.
-                    if not (isinstance(result, Failure) and result.kind in ("timeout", "harness", "killed")):
+                    if not (isinstance(result, Failure) and result.is_transient):
                         log.add({"loop": name, **asdict(result)})
         for name in names:
             result = self.known[name]
@@ -164,7 +153,7 @@ class Bench:
                 for turn in range(first, (1 + pauses) * self.tries):
                     if turn and turn % self.tries == 0:
                         time.sleep(_PAUSE)
-                    result = next(iter(self.machine([one])))
+                    result = self._run(one)
                     self.measured += 1
                     if isinstance(result, Failure):
                         raise NotMeasured(f"{result.kind}: {result.text}")
@@ -188,12 +177,10 @@ class Bench:
         seen: dict[str, list[Measurement]] = {name: [] for name in loops}
         tries = self.tries
         for turn in range(3 * tries):
-            open_ones = {name: loops[name] for name, f in seen.items() if not _settled(f, tries)}
-            if not open_ones:
-                break
-            for name, result in zip(open_ones, self.machine(open_ones.values()), strict=True):
+            for name in [name for name, figures in seen.items() if not _settled(figures, tries)]:
+                result = self._run(loops[name])
                 if isinstance(result, Failure):
-                    if turn == 0 or result.kind not in ("timeout", "harness", "killed"):
+                    if turn == 0 or not result.is_transient:
                         del seen[name]
                         yield name, result
                     continue
@@ -254,30 +241,6 @@ def _lowest(figures: Sequence[Measurement]) -> Measurement:
         return steady[0]
     low, next_one = sorted(steady, key=lambda m: m.cycles)[:2]
     return replace(low, spread=next_one.cycles - low.cycles)
-
-
-class Log:
-    """A file to which lines are added; without a name it does nothing."""
-
-    def __init__(self, path: str) -> None:
-        self.file = open(path, "a", encoding="utf-8") if path else None  # noqa: SIM115 -- closed by __exit__
-
-    def __enter__(self) -> Log:
-        if self.file is not None and self.file.tell():
-            with open(self.file.name, "rb") as written:
-                written.seek(-1, os.SEEK_END)
-                if written.read() != b"\n":
-                    self.file.write("\n")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.file is not None:
-            self.file.close()
-
-    def add(self, record: dict[str, Any]) -> None:
-        if self.file is not None:
-            self.file.write(json.dumps(record) + "\n")
-            self.file.flush()
 
 
 def _name(one: Loop) -> str:

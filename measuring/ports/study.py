@@ -150,7 +150,7 @@ def study(
     issue_width: int,
     fused: int = 2,
     noise: Noise = Noise(),  # noqa: B008 -- it cannot be changed
-    path: str | None = None,
+    path: str = "",
 ) -> Findings:
     """Infer the ports of a core's forms from throughputs.
 
