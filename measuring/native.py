@@ -62,7 +62,8 @@ class Architecture(msgspec.Struct, frozen=True, kw_only=True):
     """True if the code has been run on hardware."""
 
 
-_X86_GPR = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", *(f"r{n}" for n in range(8, 16)))
+X86_GPR = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", *(f"r{n}" for n in range(8, 16)))
+"""The general-purpose registers, in the order of their numbers."""
 
 
 def _x86_64(features: dict[str, bool]) -> Architecture:
@@ -86,7 +87,7 @@ def _x86_64(features: dict[str, bool]) -> Architecture:
         "incc_again:",
         f"movabs rax, {STATE}",
         *vectors,
-        *(f"mov {r}, [rax + {REGISTERS + 8 * n}]" for n, r in enumerate(_X86_GPR) if n),
+        *(f"mov {r}, [rax + {REGISTERS + 8 * n}]" for n, r in enumerate(X86_GPR) if n),
         f"mov rax, [rax + {REGISTERS}]",
         # Wait for unfinished work of the run before (stores, the end of a chain). Otherwise the two runs would
         # overlap, by more the better the branch predictor foresees the end.

@@ -6,6 +6,7 @@ import os
 import sys
 from contextlib import contextmanager
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import asdict
@@ -231,7 +232,6 @@ def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineMo
 
     relative = bench_ports.relative_of(options, model)
     if options.relative:
-        # The blocking instructions are the relative's; the features are those of this processor or the simulated model.
         from incc.measuring.forms.target import target
 
         # Blockers are the relative's; the features are the processor's, or those of the simulated model.
@@ -292,7 +292,7 @@ def _forms(options: argparse.Namespace, core: Target) -> list[Named]:
 def _key(form: Named) -> str:
     from incc.models.notation import form_key
 
-    return form_key(form.variant.shape.key, form.variant.conditions)
+    return form_key(*form.variant.key)
 
 
 def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str, Kernel]]:
@@ -327,13 +327,11 @@ def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str
 # --- measuring --------------------------------------------------------------------------------------------------------
 
 
-_TRANSIENT = ("timeout", "harness", "killed", "unsteady")
-"""Failures that the machine may cause, not the loop."""
-
-
 def _is_final(record: dict[str, Any]) -> bool:
     """Return True for the record of a failure that would repeat."""
-    return "failure" in record and record["failure"]["kind"] not in _TRANSIENT
+    from incc.measuring.harness import Failure
+
+    return "failure" in record and not Failure(**record["failure"]).is_transient
 
 
 def _is_done(record: dict[str, Any]) -> bool:
@@ -447,7 +445,7 @@ class _Session:
 
     def pairs(self, forms: Sequence[Named]) -> None:
         """Measure the forms alone and in pairs."""
-        from incc.measuring.forms.pairs import Pair, pairs, together
+        from incc.measuring.forms.pairs import record, together
 
         self.matrix_of = [form.title for form in forms]
         alone: dict[str, float] = {}
@@ -459,25 +457,18 @@ class _Session:
             for form in pair:
                 if form.title not in alone:
                     alone[form.title] = together(self.bench, [form]).cycles
-            first, second = pair
-            both = together(self.bench, [first, second])
-            each = (alone[first.title], alone[second.title])
-            record = Pair(
-                first=first.title, second=second.title, cycles=both.cycles, spread=both.spread, alone=each
-            ).record()
-            record["model"] = self._pair_model(pair)
-            return record
+            measured = record(pair, together(self.bench, pair), [alone[form.title] for form in pair])
+            return {**measured, "model": self._pair_model(pair)}
 
-        self._measure(list(pairs(forms)), identify, measure)
+        self._measure(list(combinations(forms, 2)), identify, measure)
 
     def _pair_model(self, forms: Sequence[Named]) -> float | None:
         from incc.measuring.forms.bench import loop_of
-        from incc.measuring.forms.pairs import code_of
+        from incc.measuring.forms.pairs import code_of, copies_of
         from incc.measuring.stand_in import simulated
 
-        copies = 3 * self.options.unroll // 2 * 2
         cycles = simulated(loop_of(code_of(self.bench, forms)).code, self.model)
-        return None if cycles is None else round(cycles / copies, 3)
+        return None if cycles is None else round(cycles / copies_of(self.bench), 3)
 
     def kernels(self, kernels: Sequence[tuple[str, Kernel]]) -> None:
         """Measure kernels, prepared as by --measure."""

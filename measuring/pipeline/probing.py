@@ -8,7 +8,7 @@ parameters the probes must find again.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -204,6 +204,18 @@ class Bench:
                 raise NotMeasured(f"a loop of {one.cycles:.2f} cycles a trip: the machine is too busy")
         return [one.cycles for one in results if isinstance(one, Measurement)]
 
+    def each(
+        self,
+        texts: Iterable[str],
+        times: int,
+        registers: Mapping[str, int] | None = None,
+        content: int | None = None,
+        start: str = "",
+    ) -> list[float]:
+        """Return the cycles of each text in a loop that repeats it, behind `start`. Raises NotMeasured."""
+        bodies = [start + repeated(text, times) for text in texts]
+        return [cycles / times for cycles in self.cycles(bodies, registers, content)]
+
     def one(self, body: str, registers: Mapping[str, int] | None = None, content: int | None = None) -> float:
         return self.cycles([body], registers, content)[0]
 
@@ -261,3 +273,7 @@ def repeated(text: str, times: int) -> str:
 
 def listed(cycles: Sequence[float]) -> str:
     return ", ".join(f"{c:.2f}" for c in cycles)
+
+
+def named(names: Iterable[object], cycles: Iterable[float], separator: str = " ") -> str:
+    return ", ".join(f"{name}{separator}{c:.2f}" for name, c in zip(names, cycles, strict=True))
