@@ -15,7 +15,16 @@ import msgspec
 from iced_x86 import Code, FlowControl, MemoryOperand, Mnemonic, OpKind, Register
 from msgspec.structs import replace
 
-from incc.measuring.forms.target import MEMORY, ONE, ZERO, Blocker, Target, blocking, full_register
+from incc.measuring.forms.target import (
+    MEMORY,
+    ONE,
+    ZERO,
+    Blocker,
+    Target,
+    blocking,
+    full_register,
+    registers_by_kind,
+)
 from incc.measuring.harness import Failure, Loop, Machine, Measurement
 from incc.models.forms.shapes import FormDataflow, Shape, dataflow, example, features, root_name, shapes
 
@@ -32,35 +41,9 @@ _SKIPPED = (
     " XBEGIN XEND XABORT XTEST UIRET TPAUSE UMWAIT UMONITOR ENQCMD ENQCMDS MOVDIR64B MOVDIRI RDFSBASE RDGSBASE"
     " WRFSBASE WRGSBASE INCSSPD INCSSPQ SETSSBSY ENDBR64 ENDBR32 XRESLDTRK XSUSLDTRK RDPKRU WRPKRU PTWRITE"
 )
-_OPERAND_REGISTERS = {
-    "R8": (Register.R8L, Register.R9L, Register.R10L, Register.R11L),
-    "R16": (Register.R8W, Register.R9W, Register.R10W, Register.R11W),
-    "R32": (Register.R8D, Register.R9D, Register.R10D, Register.R11D),
-    "R64": (Register.R8, Register.R9, Register.R10, Register.R11),
-    "XMM": (Register.XMM1, Register.XMM2, Register.XMM3, Register.XMM4),
-    "YMM": (Register.YMM1, Register.YMM2, Register.YMM3, Register.YMM4),
-    "ZMM": (Register.ZMM1, Register.ZMM2, Register.ZMM3, Register.ZMM4),
-    "K": (Register.K2, Register.K3, Register.K4, Register.K5),
-}
-
-
-def _named(names: str) -> tuple[int, ...]:
-    return tuple(getattr(Register, name) for name in names.split())
-
-
+_OPERAND_REGISTERS = registers_by_kind("R8 R9 R10 R11", range(1, 5), range(2, 6))
 # Independent copies write to these, but for those that a form has beside its explicit operands.
-_TARGETS = {
-    "R8": _named("SIL DIL BL R12L AL CL DL R11L R10L"),
-    "R16": _named("SI DI BX R12W AX CX DX R11W R10W"),
-    "R32": _named("ESI EDI EBX R12D EAX ECX EDX R11D R10D"),
-    "R64": _named("RSI RDI RBX R12 RAX RCX RDX R11 R10"),
-    "XMM": (Register.XMM0, *(Register.XMM5 + n for n in range(7))),
-    "YMM": (Register.YMM0, *(Register.YMM5 + n for n in range(7))),
-    "ZMM": (Register.ZMM0, *(Register.ZMM5 + n for n in range(7))),
-    "K": (Register.K6, Register.K7),
-}
-
-
+_TARGETS = registers_by_kind("RSI RDI RBX R12 RAX RCX RDX R11 R10", (0, *range(5, 12)), (6, 7))
 # The parts of an address of lea, as uops.info names them: base, index (with scale), displacement, rip.
 _ADDRESSES = "B B_D8 B_D32 B_I B_IS B_I_D8 B_I_D32 B_IS_D8 B_IS_D32 I_D32 IS_D32 R_D32 D32"
 

@@ -6,7 +6,7 @@ the model and from the processor's CPUID, and are tried before use.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, cast
 
 import iced_x86 as iced
@@ -100,29 +100,30 @@ def set_name(ports: str) -> str:
 
 ONE, ZERO, MEMORY = Register.R13, Register.R15, Register.R14
 """Registers that hold that value, and that nothing writes."""
-_WRITTEN = {
-    "R32": (Register.ESI, Register.EDI, Register.EBX),
-    "R64": (Register.RSI, Register.RDI, Register.RBX),
-    "XMM": tuple(Register.XMM5 + n for n in range(6)),
-    "YMM": tuple(Register.YMM5 + n for n in range(6)),
-    "ZMM": tuple(Register.ZMM5 + n for n in range(6)),
-    "K": (Register.K6,),
-}
+
+
+def registers_by_kind(roots: str, vectors: Iterable[int], masks: Iterable[int]) -> dict[str, tuple[int, ...]]:
+    """Return registers by the kind of an operand (`Shape.operands`), from roots ("RAX R8") and numbers of the others.
+
+    Masks and vectors have the same numbers in each kind.
+    """
+    names = {kind: [_part(root, kind) for root in roots.split()] for kind in ("R8", "R16", "R32", "R64")}
+    names |= {kind: [f"{kind}{n}" for n in vectors] for kind in ("XMM", "YMM", "ZMM")}
+    names["K"] = [f"K{n}" for n in masks]
+    return {kind: tuple(getattr(Register, name) for name in some) for kind, some in names.items()}
+
+
+def _part(root: str, kind: str) -> str:
+    """Return the name of a general-purpose register's part."""
+    if root[1:].isdigit():
+        return root + {"R64": "", "R32": "D", "R16": "W", "R8": "L"}[kind]
+    return {"R64": root, "R32": f"E{root[1:]}", "R16": root[1:], "R8": f"{root[1:].rstrip('X')}L"}[kind]
+
+
+_WRITTEN = registers_by_kind("RSI RDI RBX", range(5, 11), [6])
 # The number of independent copies of a form that reads its result.
-_READ_AND_WRITTEN = (
-    *(Register.RSI, Register.RDI, Register.RBX, Register.R12, Register.R11, Register.R10),
-    *(Register.RAX, Register.RCX, Register.RDX),
-)
-_READ = {
-    "R8": Register.R15L,
-    "R16": Register.R15W,
-    "R32": Register.R15D,
-    "R64": Register.R15,
-    "XMM": Register.XMM12,
-    "YMM": Register.YMM12,
-    "ZMM": Register.ZMM12,
-    "K": Register.K7,
-}
+_READ_AND_WRITTEN = registers_by_kind("RSI RDI RBX R12 R11 R10 RAX RCX RDX", [], [])["R64"]
+_READ = registers_by_kind("R15", [12], [7])
 _NOT_ALIKE = ("BSF", "BSR", "LSL", "LAR", "RDPID", "SMSW", "SLDT", "STR")
 """Bit scans, which keep their destination if no bit is set, and instructions that do more than they seem to."""
 _CANDIDATES = 6
@@ -180,7 +181,8 @@ def _has_free_registers(shape: Shape) -> bool:
         return False
     if shape.mnemonic in _NOT_ALIKE or (shape.encoding == "EVEX" and "ZMM" not in shape.operands):
         return False
-    if not shape.operands or shape.operands[0] not in _WRITTEN:
+    # Parts of 8 and 16 bits keep the rest of their register.
+    if not shape.operands or shape.operands[0] in ("R8", "R16") or shape.operands[0] not in _WRITTEN:
         return False
     return all(o in _READ or o[0] == "I" or o in ("M", "1") for o in shape.operands[1:])
 
@@ -243,7 +245,7 @@ def blocking(blocker: Blocker, number: int, taken: frozenset[str] = frozenset())
             free = [r for r in pool if root_name(r) not in taken]
             register = free[number % len(free)]
         else:
-            register = _READ[operand]
+            (register,) = _READ[operand]
         i.set_op_register(n, cast("iced.Register_", register))
     if shape.has_memory:
         i.memory_base = MEMORY
