@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
         return _failed(str(e), USAGE)
     if why := host.may_write(options.output):
         return _failed(f"{options.output}: {why}")
-    if why := missing() or host.why_not_here():
+    if why := missing():
         return _failed(why)
     folder = options.folder or f"{os.path.splitext(options.output)[0]}.measured"
     # A batch queue that ends the run interrupts it.
@@ -109,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
             if harness.counters_missing:
                 print(f"measuring by the clock: {harness.counters_missing}")
             with _own_folder(folder):
-                if host.has_forms_alone(relative):
+                if relative.isa == "aarch64":
                     from incc.measuring.host.aarch64 import Assembled
 
                     return make_aarch64(options, relative, Assembled(harness), folder)
