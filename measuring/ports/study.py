@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from functools import reduce
+from itertools import combinations, permutations
 from math import ceil, floor
+from operator import or_
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -572,16 +574,12 @@ class _Study:
         self, several: Sequence[Sequence[int]], classes: Sequence[_Class], measured: Container[_Copies]
     ) -> _Copies | None:
         """Return the mixture of three blockers that tells most of some systems apart, None if none does."""
-        best: tuple[int, int] = (1, 0)
-        chosen = None
-        for copies in combinations([(n, c.size) for n, c in enumerate(classes)], 3):
-            if copies in measured:
-                continue
-            levels = self._levels(self._mixture(masks, copies) for masks in several)
-            rank = (levels, -sum(k for _, k in copies))
-            if rank > best and levels > 1:
-                best, chosen = rank, copies
-        return chosen
+        levels = {
+            copies: self._levels(self._mixture(masks, copies) for masks in several)
+            for copies in combinations([(n, c.size) for n, c in enumerate(classes)], 3)
+            if copies not in measured
+        }
+        return _best(levels)
 
     def _levels(self, expected: Iterable[float]) -> int:
         """Return how many values can be told apart."""
@@ -669,6 +667,12 @@ class _Study:
                 first.append(form)
                 units[form] = form
         return units
+
+
+def _best(levels: Mapping[_Copies, int]) -> _Copies | None:
+    """Return the mixture that tells most apart, of several the shortest, None if none tells anything."""
+    chosen = max(levels, key=lambda blockers: (levels[blockers], -sum(copies for _, copies in blockers)), default=None)
+    return chosen if chosen is not None and levels[chosen] > 1 else None
 
 
 _Source = Literal["relative", "seen", "other forms", "any"]
@@ -1007,40 +1011,36 @@ class _Beside:
 
     def _tell(self, several: Sequence[Usage]) -> bool:
         """Measure beside the blockers that tell explanations apart; False if there are none."""
-        study = self.study
-        best: tuple[int, int] = (1, 0)
-        chosen: tuple[list[tuple[int, int]], int] | None = None
         measured = {test.blockers for test in self.tests}
         for count in (1, 2, 3):
-            for group in combinations(range(len(self.masks)), count):
-                union = 0
-                for n in group:
-                    union |= self.masks[n]
-                size = union.bit_count()
-                if size >= study.width or (
-                    count > 1 and any(not self.masks[n] & ~self.masks[k] for n in group for k in group if n != k)
-                ):
-                    continue
-                busy = self._scale(size, 2)
-                # With fewer copies where the form itself keeps ports busy, its other work shows.
-                plain = self._saturating(group, busy)
-                less = [(n, k - 2 * self.least[n]) for n, k in plain]
-                for blockers in (plain, less) if any(self.least[n] for n in group) else (plain,):
-                    if tuple(blockers) in measured or any(k < 1 for _, k in blockers):
-                        continue
-                    test = _Test(tuple(blockers), 2, 0.0)
-                    levels = study._levels(max(self._time(u, test), 2 * self.alone) for u in several)
-                    rank = (levels, -sum(n for _, n in blockers))
-                    if levels > 1 and rank > best:
-                        best, chosen = rank, (blockers, 2)
+            levels = {
+                blockers: self.study._levels(self._time_of_two(usage, blockers) for usage in several)
+                for blockers in self._mixtures(count)
+                if blockers not in measured and all(copies >= 1 for _, copies in blockers)
+            }
+            chosen = _best(levels)
             if chosen is not None:
-                break
-        if chosen is None:
-            return False
-        blockers, copies = chosen
-        return self._beside(tuple(blockers), copies) is not None
+                return self._beside(chosen, 2) is not None
+        return False
 
-    def _saturating(self, group: Sequence[int], busy: int) -> list[tuple[int, int]]:
+    def _time_of_two(self, usage: Usage, blockers: _Copies) -> float:
+        """Return the cycles of two copies beside blockers, not less than they take alone."""
+        return max(self._time(usage, _Test(blockers, 2, 0.0)), 2 * self.alone)
+
+    def _mixtures(self, count: int) -> Iterator[_Copies]:
+        """Yield copies of so many different blockers that keep all their ports busy beside two of the form."""
+        for group in combinations(range(len(self.masks)), count):
+            union = reduce(or_, (self.masks[n] for n in group))
+            contained = any(not self.masks[n] & ~self.masks[k] for n, k in permutations(group, 2))
+            if union.bit_count() >= self.study.width or contained:
+                continue
+            plain = self._saturating(group, self._scale(union.bit_count(), 2))
+            yield plain
+            # With fewer copies where the form itself keeps ports busy, its other work shows.
+            if any(self.least[n] for n in group):
+                yield tuple((n, copies - 2 * self.least[n]) for n, copies in plain)
+
+    def _saturating(self, group: Sequence[int], busy: int) -> _Copies:
         """Return copies of blockers that keep all ports of their union busy for some cycles.
 
         Each port's work is shared by the sets that it is in.
@@ -1055,7 +1055,7 @@ class _Beside:
             a, b = group
             shares[a] = self.masks[a].bit_count() * busy
             shares[b] = (self.masks[b] & ~self.masks[a]).bit_count() * busy
-        return [(n, max(1, round(k))) for n, k in shares.items()]
+        return tuple((n, max(1, round(k))) for n, k in shares.items())
 
     def _what_would_tell(self, several: Sequence[Usage]) -> str:
         """Name the set of which a blocker would tell explanations apart."""
