@@ -100,10 +100,7 @@ _SIGNALS = {
     signal.SIGSYS: ("SIGSYS", "it called the system"),
 }
 _ENDS = {
-    native.BAD_ADDRESS: (
-        "address",
-        "an address that no program has: below 64 KiB, or the system's",
-    ),
+    native.BAD_ADDRESS: ("address", "an address that no program has: below 64 KiB, or the system's"),
     native.PROTECTION: (
         "address",
         "an address that is not aligned as the instruction needs it, or not canonical, or an instruction that programs "
@@ -350,15 +347,12 @@ class Server:
         for one in results:
             # The longer it looks, the surer it is.
             self.alone = min(self.alone, one.pop("alone", self.alone))
-        if os.WIFSIGNALED(status):
-            number = os.WTERMSIG(status)
-            kind, text = _SIGNALS.get(signal.Signals(number), ("signal", f"signal {number}"))
+        end = os.waitstatus_to_exitcode(status)
+        if end < 0 or end in _ENDS:
+            kind, text = _ENDS.get(end) or _SIGNALS.get(signal.Signals(-end), ("signal", f"signal {-end}"))
             return results, {"kind": kind, "text": text}
-        if os.WEXITSTATUS(status) in _ENDS:
-            kind, text = _ENDS[os.WEXITSTATUS(status)]
-            return results, {"kind": kind, "text": text}
-        if os.WEXITSTATUS(status) or not results:
-            wrong = {"kind": "harness", "text": f"ended with status {os.WEXITSTATUS(status)}"}
+        if end or not results:
+            wrong = {"kind": "harness", "text": f"ended with status {end}"}
             return results[:-1], results[-1] if results and results[-1].get("kind") == "harness" else wrong
         return results, None
 
