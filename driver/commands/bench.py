@@ -351,8 +351,6 @@ class _Session:
         self.number = self.total = self.failed = 0
         self.measured: list[dict[str, Any]] = []
         """The records of this run, also those that an earlier run has measured."""
-        self.titles: dict[str, str] = {}
-        """The notation of forms, by their keys."""
         self.matrix_of: list[str] = []
         """The notation of the forms in pairs."""
         self._machine: Harness | Simulated | None = None
@@ -429,7 +427,6 @@ class _Session:
         """Measure forms."""
         from incc.measuring.forms.predicted import figures
 
-        self.titles = {_key(form): form.title for form in forms}
         requested = self._figures()
 
         def identify(form: Named) -> dict[str, Any]:
@@ -614,9 +611,9 @@ def _results(session: _Session, core: str, note: str) -> dict[str, Any]:
         elif "kernel" in record:
             kernels.append([record["kernel"], *_kernel_cells(record)])
         elif failure:
-            figures.append([_title(session, record), "not measured", "", "", "", failure["text"]])
+            figures.append([_title(record), "not measured", "", "", "", failure["text"]])
         else:
-            figures += _form_cells(_title(session, record), record)
+            figures += _form_cells(_title(record), record)
     return {
         "core": core,
         "way": session.way,
@@ -628,10 +625,11 @@ def _results(session: _Session, core: str, note: str) -> dict[str, Any]:
     }
 
 
-def _title(session: _Session, record: dict[str, Any]) -> str:
-    from incc.models.notation import form_key
+def _title(record: dict[str, Any]) -> str:
+    from incc.measuring.forms.operands import title
+    from incc.models.forms.shapes import by_key
 
-    return session.titles[form_key(record["form"], record["conditions"])]
+    return title(by_key()[record["form"]], record["conditions"])
 
 
 def _cycles(value: float | None, digits: int = 2) -> str:

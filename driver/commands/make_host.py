@@ -69,12 +69,10 @@ class _Run(msgspec.Struct, frozen=True, kw_only=True):
     relative: MachineModel
     folder: str
     """The folder for measurements."""
-    machine: Machine
-    loops: Sequence[host.Case]
-    """The loops on which predictions are compared."""
-    core: Target
     end: float
     """The time at which measuring forms ends."""
+    loops: Sequence[host.Case] = ()
+    """The loops on which predictions are compared."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -133,9 +131,9 @@ def run(args: argparse.Namespace) -> int:
         signal.signal(signal.SIGTERM, before)
 
 
-def _deadline(options: Options) -> float:
-    """Return the time at which measuring forms ends if it begins now."""
-    return time.monotonic() + 60 * options.minutes if options.minutes else float("inf")
+def _begin(options: Options, relative: MachineModel, folder: str, loops: Sequence[host.Case] = ()) -> _Run:
+    end = time.monotonic() + 60 * options.minutes if options.minutes else float("inf")
+    return _Run(options=options, relative=relative, folder=folder, end=end, loops=loops)
 
 
 def _continues(folder: str) -> str:
@@ -169,24 +167,17 @@ def make(
     bench = Bench(machine.measure, os.path.join(folder, "loops.jsonl"), options.quick)
     again = Bench(machine.measure, os.path.join(folder, "loops_again.jsonl"), options.quick)
     compared = _pipeline(bench, again, relative)
-    this = _Run(
-        options=options,
-        relative=relative,
-        folder=folder,
-        machine=machine,
-        loops=host.cases(),
-        core=target(relative, features_of_host(read().features) if there is None else there),
-        end=_deadline(options),
-    )
-    result, ports = _ports(this, _forms_of_x86(this))
-    written, findings = _write(options, relative, compared, result, ports)
+    this = _begin(options, relative, folder, host.cases())
+    core = target(relative, features_of_host(read().features) if there is None else there)
+    result, ports = _ports(this, core, machine, _forms_of_x86(this, core, machine))
+    written, findings = _write(this, compared, result, ports)
     if not any(f.level == "error" for f in findings):
         made = load(options.output, options.model_path)
         remaining = _without_contradicted(this, bench, made, written, compared, result)
         if remaining != (compared, result):
             compared, result = remaining
-            written, findings = _write(options, relative, compared, result, ports)
-    if _print_written(options, relative, written, findings):
+            written, findings = _write(this, compared, result, ports)
+    if _print_written(this, written, findings):
         return FAILED
     _accuracy(this, bench, load(options.output, options.model_path))
     print(f"use it as -mcpu={options.output if os.path.dirname(options.output) else f'./{options.output}'}")
@@ -194,14 +185,14 @@ def make(
 
 
 def _write(
-    options: Options,
-    relative: MachineModel,
+    this: _Run,
     compared: Sequence[Compared],
     result: host_forms.Result,
     ports: Sequence[FormPorts] = (),
     note: str = "",
 ) -> tuple[host.Written, list[ModelFinding]]:
     """Write the model file; return its contents, and what `incc-model check` finds in it."""
+    options, relative = this.options, this.relative
     name = host.name_of(options.output)
     forms = host_forms.entries(result.different, relative)
     written = host.model_text(name, relative, host.processor_name(), compared, forms, result, ports, note)
@@ -210,16 +201,15 @@ def _write(
     return written, check(os.path.abspath(options.output), search_places(options.model_path))
 
 
-def _print_written(
-    options: Options, relative: MachineModel, written: host.Written, findings: Sequence[ModelFinding]
-) -> int:
+def _print_written(this: _Run, written: host.Written, findings: Sequence[ModelFinding]) -> int:
     """Print findings and how much of the model is its own, and return the number of errors."""
     for finding in findings:
         print(finding)
     errors = sum(f.level == "error" for f in findings)
     print(
-        f"{options.output}: {len(written.parameters)} parameters, {len(written.fusion)} macro-fusion classes and\n"
-        f"  {len(written.forms)} forms differ from {relative.name}; {errors} errors, {len(findings) - errors} warnings"
+        f"{this.options.output}: {len(written.parameters)} parameters, {len(written.fusion)} macro-fusion classes and\n"
+        f"  {len(written.forms)} forms differ from {this.relative.name}; {errors} errors, "
+        f"{len(findings) - errors} warnings"
     )
     return errors
 
@@ -232,10 +222,10 @@ def make_aarch64(options: Options, relative: MachineModel, machine: host_aarch64
     print(NOT_TRIED)
     bench = host_aarch64.Bench(machine, relative)
     expected = host_aarch64.Bench(host_aarch64.Expected(relative), relative)
-    todo = host_aarch64.wanted(relative)
-    result = _forms(options, relative, folder, bench, expected, todo, _deadline(options))
-    written, findings = _write(options, relative, [], result, note=NOT_TRIED)
-    return FAILED if _print_written(options, relative, written, findings) else OK
+    this = _begin(options, relative, folder)
+    result = _forms(this, bench, expected, host_aarch64.wanted(relative))
+    written, findings = _write(this, [], result, note=NOT_TRIED)
+    return FAILED if _print_written(this, written, findings) else OK
 
 
 @contextlib.contextmanager
@@ -300,32 +290,30 @@ _VERDICTS = {
 }
 
 
-def _forms_of_x86(this: _Run) -> host_forms.Result:
+def _forms_of_x86(this: _Run, core: Target, machine: Machine) -> host_forms.Result:
     """Compare the forms of the loops, then, unless only these are wanted, all others."""
-    bench, simulated = host_forms.benches(this.core, this.machine, Simulated(this.relative))
-    todo = list(host_forms.wanted(this.core, host.forms_of(this.loops, this.relative), this.options.quick))
-    return _forms(this.options, this.relative, this.folder, bench, simulated, todo, this.end)
+    bench, simulated = host_forms.benches(core, machine, Simulated(this.relative))
+    todo = host_forms.wanted(core, host.forms_of(this.loops, this.relative), this.options.quick)
+    return _forms(this, bench, simulated, list(todo))
 
 
 def _forms(
-    options: Options,
-    relative: MachineModel,
-    folder: str,
+    this: _Run,
     bench: host_forms.FormBench,
     expected: host_forms.FormBench,
     todo: Sequence[host_forms.Measurable],
-    end: float,
 ) -> host_forms.Result:
     """Measure forms, and compare them with what the relative's bench has."""
-    path = os.path.join(folder, "forms.jsonl")
+    options, relative = this.options, this.relative
+    path = os.path.join(this.folder, "forms.jsonl")
     start = time.monotonic()
     kept = host_forms.read(path)
     before = len(kept.records) + len(kept.failed)
-    with _progress("forms", len(todo), end) as go_on:
+    with _progress("forms", len(todo), this.end) as go_on:
         measured = host_forms.measure(bench, todo, path, kept, go_on, expected)
         result = host_forms.compare(measured, bench, expected, relative, path)
     done = len(kept.records) + len(kept.failed)
-    if time.monotonic() >= end:
+    if time.monotonic() >= this.end:
         each = (time.monotonic() - start) / max(1, done - before)
         left = max(1, round(max(0, len(todo) - done) * each / 60))
         print(
@@ -344,7 +332,9 @@ _MOST_STUDIED = 60
 """Forms whose ports a run infers: eight throughputs each."""
 
 
-def _ports(this: _Run, result: host_forms.Result) -> tuple[host_forms.Result, list[FormPorts]]:
+def _ports(
+    this: _Run, core: Target, machine: Machine, result: host_forms.Result
+) -> tuple[host_forms.Result, list[FormPorts]]:
     """Return the result with other ports for forms that contradict the relative's, and the ports that were inferred.
 
     Forms of the loops may differ only beside other forms, so that they are studied, too, except with --quick. Ports
@@ -354,14 +344,14 @@ def _ports(this: _Run, result: host_forms.Result) -> tuple[host_forms.Result, li
     names = host_forms.contradicting(result)[:_MOST_STUDIED]
     if not this.options.quick:
         names += [form for form in host.forms_of(this.loops, relative) if form not in names]
-    names = [form for form in names if not host_ports.why_not(form, this.core.features, relative)]
+    names = [form for form in names if not host_ports.why_not(form, core.features, relative)]
     if not names or time.monotonic() >= this.end:
         return result, []
 
     def study(forms: Sequence[str], name: str) -> list[FormPorts]:
         with _progress("ports", None, this.end) as go_on:
-            ask = host_ports.oracle(this.machine, go_on)
-            return host_ports.find(forms, this.core, relative, ask, os.path.join(this.folder, name)).mappings
+            ask = host_ports.oracle(machine, go_on)
+            return host_ports.find(forms, core, relative, ask, os.path.join(this.folder, name)).mappings
 
     def differs(ports: FormPorts) -> bool:
         return host_ports.surely_different(ports, relative.lookup(ports.form, frozenset()), relative.ports)

@@ -175,9 +175,9 @@ def _elimination(bench: Bench, name: str, there: str, back: str, link: str, link
     text = f"{each:.2f} cycles a move of a chain ({listed([alone, chained])})"
     # With a few slots for eliminated moves, most of a chain's are eliminated, but not most of many in a row.
     if each < 0.03 and bench.seen.get("moves", 0.0) > 0.97:
-        return Finding(name=name, value="unlimited", least=0, most=0, text=text)
+        return flag(name, "unlimited", text)
     if each > 0.85:
-        return Finding(name=name, value=0, least=0, most=0, text=text)
+        return number(name, 0, text)
     return unknown(name, f"{text}: some are eliminated")
 
 

@@ -37,12 +37,12 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """
     value: Value | None
     """The measured value; None if it could not be measured, `text` then says why."""
-    least: float
-    """The least value that is possible, for numbers."""
-    most: float
-    """The largest value that is possible, for numbers."""
     text: str
     """The evidence, with the measured cycles."""
+    least: float = 0
+    """The least value that is possible, for numbers."""
+    most: float = 0
+    """The largest value that is possible, for numbers."""
     repeats: bool = True
     """True if repeated measurements of its figures agree."""
 
@@ -61,25 +61,24 @@ def number(name: str, value: float, text: str, least: float | None = None, most:
     return Finding(
         name=name,
         value=rounded,
+        text=text,
         least=rounded if least is None else least,
         most=rounded if most is None else most,
-        text=text,
-        repeats=abs(value) >= 0,
     )
 
 
-def flag(name: str, value: bool, text: str) -> Finding:
-    return Finding(name=name, value=value, least=0, most=0, text=text)
+def flag(name: str, value: bool | str, text: str) -> Finding:
+    return Finding(name=name, value=value, text=text)
 
 
 def note(name: str, value: Value, text: str) -> Finding:
     """Return a finding that no parameter describes."""
-    return Finding(name=f"note:{name}", value=value, least=0, most=0, text=text)
+    return Finding(name=f"note:{name}", value=value, text=text)
 
 
 def unknown(name: str, why: str) -> Finding:
     """Return a finding of a parameter that could not be measured."""
-    return Finding(name=name, value=None, least=0, most=0, text=why)
+    return Finding(name=name, value=None, text=why)
 
 
 class NotMeasured(Exception):

@@ -252,7 +252,6 @@ class _Study:
         self.mixed: list[tuple[tuple[tuple[str, int], ...], float]] = []
         self.other_systems: list[list[int]] = []
         self.systems_complete = True
-        self.contradictions: list[str] = []
 
     def run(self) -> Findings:
         for form in self.forms:
@@ -284,7 +283,7 @@ class _Study:
             ),
             systems=1 + len(self.other_systems),
             systems_complete=self.systems_complete,
-            contradictions=tuple(dict.fromkeys([*self.contradictions, *self.rejected.values()])),
+            contradictions=tuple(dict.fromkeys(self.rejected.values())),
             experiments=self.experiments.used,
         )
 
@@ -373,12 +372,10 @@ class _Study:
             expected = (a + b) / min(ports, self.width)
             fits.append((abs(measured - expected), ports, self.noise.of(expected)))
         close = [ports for distance, ports, margin in fits if distance <= margin]
-        if not close:
-            # Between two: ports are not always shared out as well as is possible.
-            distance, nearest, _ = min(fits)
-            expected = (a + b) / min(nearest, self.width)
-            if measured <= expected * (1 + 4 * self.noise.above):
-                close = [ports for d, ports, _ in fits if d <= distance + 1e-9]
+        distance, nearest, _ = min(fits)
+        # Or between two: ports are not always shared out as well as is possible.
+        if not close and measured <= (a + b) / min(nearest, self.width) * (1 + 4 * self.noise.above):
+            close = [ports for d, ports, _ in fits if d <= distance + 1e-9]
         return (min(close), max(close)) if close else None
 
     def _classify(self, form: str) -> None:
@@ -533,7 +530,7 @@ class _Study:
 
         def agrees(masks: Sequence[int], settled: frozenset[int]) -> bool:
             return all(
-                self._near(self._mixture(masks, copies), measured)
+                self.noise.allows(self._mixture(masks, copies), measured, 1.5)
                 for copies, measured in mixed.items()
                 if all(n in settled for n, _ in copies)
             )
@@ -563,10 +560,6 @@ class _Study:
             return None
         return tuple(sum((mask >> p & 1) << n for n, p in enumerate(used)) for mask in masks)
 
-    def _near(self, expected: float, measured: float) -> bool:
-        margin = 1.5 * self.noise.of(expected)
-        return -margin <= measured - expected <= margin + self.noise.above * expected
-
     def _mixture(self, masks: Sequence[int], copies: _Copies) -> float:
         return max(cycles([(masks[n], k) for n, k in copies], self.bits), sum(k for _, k in copies) / self.width)
 
@@ -595,21 +588,21 @@ class _Study:
     def _form(self, form: str) -> FormPorts:
         if form not in self.alone:
             return FormPorts(form=form, uops=(), slots=None, throughput=None, how="unmeasured")
-        alone = self.alone[form]
+        usage = self.relative.usages.get(form, ())
         for n, c in enumerate(self.classes):
-            if c.blocker == form and not self._stands_in(self.relative.usages.get(form, ())):
+            if c.blocker == form and not self._stands_in(usage):
                 others = {masks[n] for masks in self.other_systems} - {c.mask}
                 how: How = "measured"
                 if others or not self.systems_complete:
                     how = "relative" if self._relatives(c) == c.mask else "smallest"
-                chosen, rest = usage_of([(c.mask, 1)]), [usage_of([(m, 1)]) for m in sorted(others)]
-                return self._mapping(form, chosen, how, rest, ())
-        if alone > _LONGEST:
-            usage = self.relative.usages.get(form, ())
-            return self._mapping(form, usage, "relative", (), ("takes too long to tell its ports",))
+                return self._mapping(form, ((c.mask, 1),), how, [((m, 1),) for m in sorted(others)])
+        if self.alone[form] > _LONGEST:
+            return self._mapping(form, usage, "relative", notes=["takes too long to tell its ports"])
         return _Beside(self, form).mapping()
 
-    def _mapping(self, form: str, usage: Usage, how: How, others: Iterable[Usage], notes: Iterable[str]) -> FormPorts:
+    def _mapping(
+        self, form: str, usage: Usage, how: How, others: Iterable[Usage] = (), notes: Iterable[str] = ()
+    ) -> FormPorts:
         least, most = self._slots(form)
         return FormPorts(
             form=form,
@@ -876,14 +869,11 @@ class _Beside:
         return max(cycles(usage, self.study.bits), self.slots[0] / self.study.width)
 
     def _mixtures_agree(self, usage: Usage) -> bool:
-        noise = self.study.noise
-        for test in self.tests:
-            if len(test.blockers) > 1:
-                expected = max(self._time(usage, test), test.copies * self.alone)
-                margin = 2 * noise.of(expected)
-                if not -margin <= test.cycles - expected <= margin + noise.above * expected:
-                    return False
-        return True
+        mixtures = [test for test in self.tests if len(test.blockers) > 1]
+        return all(
+            self.study.noise.allows(max(self._time(usage, test), test.copies * self.alone), test.cycles, 2)
+            for test in mixtures
+        )
 
     def _agrees(self, usage: Usage, slower: bool) -> bool:
         """Return True if µops explain everything; with `slower` something beside the ports may limit the form alone."""

@@ -45,16 +45,8 @@ def found(
     return {c.finding.name: c for c in compare(findings, model)}
 
 
-def run_on(machine: Simulated, relative: MachineModel, folder: str, loops: Sequence[host.Case]) -> make_host._Run:
-    return make_host._Run(
-        options=make_host.Options(output=""),
-        relative=relative,
-        folder=folder,
-        machine=machine,
-        loops=loops,
-        core=target(relative, features_of(relative)),
-        end=float("inf"),
-    )
+def run_on(relative: MachineModel, folder: str, loops: Sequence[host.Case]) -> make_host._Run:
+    return make_host._begin(make_host.Options(output=""), relative, folder, loops)
 
 
 # --- the probes find the parameters of a simulated core ---------------------------------------------------------------
@@ -465,9 +457,9 @@ def test_ports_that_differ_are_written_and_those_in_doubt_are_not(tmp_path: Path
     assert set(host_forms.contradicting(result)) == {"POPCNT_R64_RM64/r", "VEX_VPERMD_YMM_YMM_YMMM256/r"}
     # That of `imul` is looked at since the loops have it.
     loops = [host.Case("multiply", loop("imulq %rbx, %rax"))]
-    this = run_on(machine, relative, str(tmp_path), loops)
+    this = run_on(relative, str(tmp_path), loops)
     for _ in range(2):  # the second time from the files alone
-        after, ports = make_host._ports(this, result)
+        after, ports = make_host._ports(this, core, machine, result)
         entries = host_forms.entries(after.different, relative)
         assert {form: fields[()].get("ports") for form, fields in entries.items()} == {
             "IMUL_R64_RM64/r": "1*p5",
@@ -488,15 +480,16 @@ def test_ports_that_differ_are_written_and_those_in_doubt_are_not(tmp_path: Path
         def measure(self, loop: Loop) -> Measurement | Failure:
             return Measurement(cycles=20 * state.random() + 1, spread=0.0, way="clock", events={})
 
-    after, _ = make_host._ports(replace(this, machine=Wild(relative)), result)
+    after, _ = make_host._ports(this, core, Wild(relative), result)
     assert after == result
 
 
 def test_ports_wait_for_the_next_run_if_there_is_no_time(tmp_path: Path, capsys: Any) -> None:
     relative = load("skylake")
+    core = target(relative, features_of(relative))
     result = host_forms.Result(same=0, different=[], unsteady=[], faster=["POPCNT_R64_RM64/r"], missing=[])
-    this = run_on(Simulated(relative), relative, str(tmp_path), [])
-    after, ports = make_host._ports(replace(this, end=time.monotonic() + 0.05), result)
+    this = run_on(relative, str(tmp_path), [])
+    after, ports = make_host._ports(replace(this, end=time.monotonic() + 0.05), core, Simulated(relative), result)
     assert (after, ports) == (result, [])
     assert "the time is over" in capsys.readouterr().out
 
@@ -545,7 +538,7 @@ def test_what_is_left_out_is_said(changed: MachineModel, tmp_path: Path, capsys:
     )
     entries = host_forms.entries(result.different, relative)
     written = host.model_text("mine", relative, "x", compared, entries, result)
-    this = run_on(machine, relative, str(tmp_path), loops)
+    this = run_on(relative, str(tmp_path), loops)
     after, kept = make_host._without_contradicted(
         this, bench, changed.with_parameters({"rob": 300}), written, compared, result
     )

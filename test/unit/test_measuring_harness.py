@@ -237,7 +237,6 @@ def test_aarch64_is_assembled(tmp_path: Path) -> None:
     arguments = ["--target=aarch64-linux-gnu", "-O2", "-w", "-c", str(source), "-o", str(target)]
     done = subprocess.run(["clang-19", *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert not native.ARCHITECTURES["aarch64"]({}).tried
 
 
 @pytest.mark.skipif(bool(harness.missing()), reason="no x86-64 Linux")
