@@ -22,8 +22,9 @@ from incc.models.notation import form_key, write_latency
 from incc.models.throughput import of_form
 
 if TYPE_CHECKING:
-    from incc.measuring.forms.bench import Machine, Variant
+    from incc.measuring.forms.bench import Variant
     from incc.measuring.forms.target import Target
+    from incc.measuring.harness import Machine
     from incc.measuring.ports.study import FormPorts
     from incc.models.forms.shapes import Shape
     from incc.models.model import Form, MachineModel

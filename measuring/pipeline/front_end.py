@@ -95,7 +95,7 @@ def _taken(operation: str, a: int, b: int, condition: str) -> bool:
 
 def _operands(operation: str, condition: str) -> tuple[int, int]:
     """Return operands with which the jump is not taken, if there are any."""
-    return min(product(_VALUES, repeat=2), key=lambda p: _taken(operation, *p, condition))
+    return min(product(_VALUES, _VALUES), key=lambda p: _taken(operation, p[0], p[1], condition))
 
 
 # Nops of 3 to 9 bytes, as the manuals of Intel and AMD recommend them.

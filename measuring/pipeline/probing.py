@@ -112,7 +112,8 @@ class Bench:
         """Read a line of figures; a line of something else is ignored, and that loop is measured again."""
         try:
             data = msgspec.json.decode(line)
-            self.known[data["loop"]] = msgspec.convert(data, Failure if "kind" in data else Measurement)
+            result = msgspec.convert(data, Failure) if "kind" in data else msgspec.convert(data, Measurement)
+            self.known[data["loop"]] = result
             self.tried[data["loop"]] = data.get("tried", 0)
         except (msgspec.MsgspecError, ValueError, KeyError, TypeError):
             return

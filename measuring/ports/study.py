@@ -567,7 +567,7 @@ class _Study:
         self, several: Sequence[Sequence[int]], classes: Sequence[_Class], measured: Container[_Copies]
     ) -> _Copies | None:
         """Return the mixture of three blockers that tells most of some systems apart, None if none does."""
-        levels = {
+        levels: dict[_Copies, int] = {
             copies: self._levels(self._mixture(masks, copies) for masks in several)
             for copies in combinations([(n, c.size) for n, c in enumerate(classes)], 3)
             if copies not in measured
