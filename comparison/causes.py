@@ -26,7 +26,7 @@ from msgspec.structs import asdict, replace
 
 from incc.comparison import types as c
 from incc.report.hints.work import calls, expected_cycles, places
-from incc.report.wording import HUGE
+from incc.report.wording import HUGE, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -253,8 +253,6 @@ def _lost_to(sight: Sight) -> str:
     """
     kernel = sight.kernel
     if not kernel.bounds.prediction.limited_by and kernel.overview.limit:
-        from incc.report.wording import listed
-
         limits = kernel.overview.limit.split("; ")
         return f" to {listed([_LIMITS.get(limit, limit) for limit in limits])}"
     shares: dict[str, Any] = asdict(kernel.simulated.lost_slots) if kernel.simulated else {}

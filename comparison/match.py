@@ -23,6 +23,19 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 from msgspec.structs import replace
 
+from incc.comparison.match_assign import assign
+from incc.comparison.match_features import features, likeness, mark_leftovers, mix_likeness, together
+from incc.comparison.match_score import (
+    Sides,
+    Weights,
+    attendant_score,
+    probability,
+    same_sources,
+    score,
+    shifts,
+    tail_of,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
 
@@ -114,8 +127,6 @@ def _of_cores(entries: Sequence[Entry]) -> dict[str, list[int]]:
 
 
 def _match(a: Sequence[Entry], b: Sequence[Entry]) -> Matching:
-    from incc.comparison.match_features import features
-
     features_a, features_b = features(a), features(b)
     swapped = [f.key for f in features_b] < [f.key for f in features_a]
     if swapped:
@@ -163,9 +174,6 @@ class _Matcher:
         self._known_likeness: dict[tuple[int, int], float] = {}
 
     def run(self) -> None:
-        from incc.comparison.match_features import mark_leftovers
-        from incc.comparison.match_score import Sides, same_sources
-
         self.sides = Sides(
             functions_a=frozenset(f.function for f in self.a),
             functions_b=frozenset(f.function for f in self.b),
@@ -242,8 +250,6 @@ class _Matcher:
         self._solve(sorted(pairs), sparse=True)
 
     def _attendants(self) -> None:
-        from incc.comparison.match_score import attendant_score
-
         of_a, of_b = _by_main(self.a), _by_main(self.b)
         mains = [(row, column) for row, column in self.partner.items() if self.a[row].main]
         weights: dict[tuple[int, int], int] = {}
@@ -295,7 +301,6 @@ class _Matcher:
         partner: dict[int, int],
         parts: dict[int, list[int]],
     ) -> None:
-        from incc.comparison.match_features import mix_likeness, together
 
         matched = set(partner.values()) | {part for members in parts.values() for part in members}
         loose: dict[tuple[str, str], list[int]] = {}
@@ -415,8 +420,6 @@ class _Matcher:
     # --- choosing ---
 
     def _solve(self, pairs: Iterable[tuple[int, int]], sparse: bool = False, least: float = 0.0) -> None:
-        from incc.comparison.match_score import score
-
         sides = self.sides
         weights = {(r, c): score(self.a[r], self.b[c], sides, sparse) for r, c in pairs}
         self._take(weights, least=LIKELY if sparse else least)
@@ -427,8 +430,6 @@ class _Matcher:
         sure: Callable[[int], float] = lambda _: 1.0,
         least: float = 0.0,
     ) -> None:
-        from incc.comparison.match_assign import assign
-        from incc.comparison.match_score import Weights, probability
 
         chosen = assign(weights)
         weighted = Weights(weights)
@@ -513,8 +514,6 @@ class _Matcher:
 
     def _measure_moves(self) -> None:
         """Measure by how many lines the text of functions moved, wherever it was inlined."""
-        from incc.comparison.match_features import likeness
-        from incc.comparison.match_score import shifts, tail_of
 
         def text(f: Features) -> tuple[str, str]:
             return tail_of(f), f.origin
@@ -549,9 +548,6 @@ class _Matcher:
         )
 
     def _measure_shifts(self, pairs: Iterable[tuple[int, int]]) -> None:
-        from incc.comparison.match_features import likeness
-        from incc.comparison.match_score import shifts
-
         there = [(self.a[r], self.b[c]) for r, c in self.partner.items() if self.a[r].main]
         open_ = [(self.a[r], self.b[c]) for r, c in pairs]
         moved = [(a, b) for a, b in (*there, *open_) if a.line and b.line]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import TYPE_CHECKING, TextIO
 
@@ -145,8 +146,6 @@ def write_stream(stream: TextIO | None, render: Render) -> None:
     from incc.views.text import terminal
 
     if stream is None:  # closed when we were started
-        import errno
-
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     text = render(*terminal(stream))
     try:

@@ -6,17 +6,17 @@ needed. Each loop runs in a forked child, which catches faults and has a limit o
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
+import platform
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 from msgspec.structs import asdict
-
-if TYPE_CHECKING:
-    import subprocess
 
 
 class Loop(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,8 +100,6 @@ class Harness:
         return sum(self._samples) / len(self._samples) if self._samples else 0.0
 
     def _start(self) -> subprocess.Popen[str]:
-        import subprocess
-
         if why := missing():
             raise Unavailable(why)
         # A session of its own, so that an interruption at the terminal first ends this process, which has the results.
@@ -184,9 +182,6 @@ _AT_ONCE = 64
 
 def missing() -> str:
     """Return why nothing can be measured here, or "" if it can."""
-    import importlib.util
-    import platform
-
     if not sys.platform.startswith("linux"):
         return f"measuring needs Linux, not {sys.platform}"
     if platform.machine() not in ("x86_64", "aarch64"):

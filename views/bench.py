@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from incc.views.layout import BOLD, GREEN, RED, YELLOW, Layout
@@ -64,8 +65,6 @@ def _table(columns: Sequence[Column], rows: Sequence[Sequence[str]], layout: Lay
             texts[-1] = texts[-1].partition(":")[0]
     yield from text_lines(Table(columns, [row(*texts) for texts in cells]), layout)
     if below:
-        import textwrap
-
         yield ""
         for text in dict.fromkeys(below):
             yield from textwrap.wrap(

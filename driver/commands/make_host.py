@@ -6,6 +6,7 @@ Measurements are kept in a folder of JSON lines, with which an interrupted run c
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import signal
 import sys
@@ -15,11 +16,14 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from incc.measuring.forms.aarch64 import NOT_TRIED
 from incc.measuring.forms.target import features_of_host, target
 from incc.measuring.harness import Harness, Unavailable, missing
+from incc.measuring.host import aarch64 as host_aarch64
 from incc.measuring.host import forms as host_forms
 from incc.measuring.host import model as host
 from incc.measuring.host import ports as host_ports
+from incc.measuring.host.choice import contradicted
 from incc.measuring.pipeline import comparison as pipeline
 from incc.measuring.pipeline.probing import Bench
 from incc.measuring.stand_in import Simulated
@@ -34,7 +38,6 @@ if TYPE_CHECKING:
 
     from incc.measuring.forms.target import Target
     from incc.measuring.harness import Machine
-    from incc.measuring.host import aarch64 as host_aarch64
     from incc.measuring.pipeline.comparison import Compared
     from incc.measuring.ports.study import FormPorts
     from incc.models.check import ModelFinding
@@ -108,9 +111,7 @@ def run(args: argparse.Namespace) -> int:
                 print(f"measuring by the clock: {harness.counters_missing}")
             with _own_folder(folder):
                 if relative.isa == "aarch64":
-                    from incc.measuring.host.aarch64 import Assembled
-
-                    return make_aarch64(options, relative, Assembled(harness), folder)
+                    return make_aarch64(options, relative, host_aarch64.Assembled(harness), folder)
                 status = make(options, relative, harness, folder)
             if harness.busy > _BUSY:
                 print(
@@ -216,9 +217,6 @@ def _print_written(this: _Run, written: host.Written, findings: Sequence[ModelFi
 
 def make_aarch64(options: Options, relative: MachineModel, machine: host_aarch64.Machine, folder: str) -> int:
     """Measure forms on AArch64, where there are no probes of the pipeline and no loops to compare on."""
-    from incc.measuring.forms.aarch64 import NOT_TRIED
-    from incc.measuring.host import aarch64 as host_aarch64
-
     print(NOT_TRIED)
     bench = host_aarch64.Bench(machine, relative)
     expected = host_aarch64.Bench(host_aarch64.Expected(relative), relative)
@@ -234,8 +232,6 @@ def _own_folder(folder: str) -> Iterator[str]:
 
     Raises Unavailable if another run has locked it, or if it contains measurements of another processor.
     """
-    import fcntl
-
     os.makedirs(folder, exist_ok=True)
     mine = f"{host.processor_name()}\n{read().family} {read().model} {read().stepping}\n"
     with open(os.path.join(folder, "processor"), "a+", encoding="utf-8", errors="replace") as file:
@@ -386,8 +382,6 @@ def _without_contradicted(
 
     The loops are measured here (`measuring/host/choice.py`).
     """
-    from incc.measuring.host.choice import contradicted
-
     bench.tries = min(bench.tries, 3)
     outcomes, _ = host.compare_loops(bench, this.loops, this.relative, made)
     cycles = {o.name: o.cycles for o in outcomes}

@@ -60,7 +60,7 @@ def pattern(operand: str) -> str:
         return ("I" if text.startswith("i") else "R") + m[1] + ("|1" if text == "i8" else "")
     if m := re.fullmatch(r"([xyz])(mm\d*)?", text):
         return m[1].upper() + "MM"
-    return next((expression for pattern, expression in _KINDS if pattern.fullmatch(text)), "")
+    return next((kinds for expression, kinds in _KINDS if expression.fullmatch(text)), "")
 
 
 def _bits(operand: str) -> int:

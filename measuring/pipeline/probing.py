@@ -7,6 +7,7 @@ parameters the probes must find again.
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -257,8 +258,6 @@ def _lowest(figures: Sequence[Measurement]) -> Measurement:
 
 def _name(one: Loop) -> str:
     """Return the key of a loop in the log."""
-    import hashlib
-
     return hashlib.sha256(repr(astuple(one)).encode()).hexdigest()[:24]
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
+from incc.views.json import render as own
 from incc.views.llvm_mca.dispatch import document as dispatch_document
 from incc.views.llvm_mca.info import document as info_document
 from incc.views.llvm_mca.pressure import document as pressure_document
@@ -103,7 +104,6 @@ def _text(value: Any, indent: str) -> str:
 def _member(key: str, value: Any, indent: str) -> str:
     if key != "Incc":
         return _text(value, indent)
-    from incc.views.json import render as own
 
     return own(value, compact=True).rstrip("\n")
 
