@@ -28,18 +28,10 @@ _REGISTERS = (*[1] * 31, _PLACE)
 """x0 to x30, and the stack pointer."""
 
 
-class Asked(msgspec.Struct, frozen=True):
-    """A loop of copies of a form: a chain through an operand, or, with 0, independent ones."""
-
-    form: str
-    operand: int
-    code: Code
-
-
 class Machine(Protocol):
     """A machine that runs loops given as text."""
 
-    def measure(self, request: Asked) -> Measurement | Failure: ...
+    def measure(self, code: Code) -> Measurement | Failure: ...
 
 
 class Assembled:
@@ -48,14 +40,13 @@ class Assembled:
     def __init__(self, harness: MachineOfLoops) -> None:
         self._harness = harness
 
-    def measure(self, request: Asked) -> Measurement | Failure:
+    def measure(self, code: Code) -> Measurement | Failure:
         try:
-            code = forms_aarch64.machine_code(request.code)
+            encoded = forms_aarch64.machine_code(code)
         except (NotMeasurable, RuntimeError) as e:
             return Failure("encoding", str(e))
-        return self._harness.measure(
-            Loop(code=code, counter=forms_aarch64.COUNTER, registers=_REGISTERS, content=_CONTENT)
-        )
+        loop = Loop(code=encoded, counter=forms_aarch64.COUNTER, registers=_REGISTERS, content=_CONTENT)
+        return self._harness.measure(loop)
 
 
 class Expected:
@@ -64,20 +55,20 @@ class Expected:
     def __init__(self, model: MachineModel) -> None:
         self.model = model
 
-    def measure(self, request: Asked) -> Measurement | Failure:
-        form = self.model.lookup(request.form, frozenset())
+    def measure(self, code: Code) -> Measurement | Failure:
+        form = self.model.lookup(code.form, frozenset())
         if form is None:
             return Failure("model", f"{self.model.name} lacks it")
         width = int(self.model.parameters["issue_width"])
         slots = max(1, form.retire_slots)
         each = max(float(of_form(form.uops)), form.throughput or 0, form.divider, slots / width)
         latency = {(to, source): cycles for to, source, cycles in form.latency}
-        if request.operand:
-            each = max(each, latency.get(("0", str(request.operand)), 0))
+        if code.operand:
+            each = max(each, latency.get(("0", str(code.operand)), 0))
         elif ("0", "0") in latency:
             # A form that reads its result waits for the last copy with the same register.
-            each = max(each, latency["0", "0"] / forms_aarch64.registers_written(request.form))
-        return Measurement(cycles=each * request.code.copies, spread=0.0, way="clock", events={})
+            each = max(each, latency["0", "0"] / forms_aarch64.registers_written(code.form))
+        return Measurement(cycles=each * code.copies, spread=0.0, way="clock", events={})
 
 
 class FormWithoutConditions(msgspec.Struct, frozen=True):
@@ -119,15 +110,15 @@ class Bench:
 
     def record(self, v: FormWithoutConditions, what: Collection[str]) -> dict[str, Any]:
         """Return a form's throughput and latencies, as records of measurements have them. Raises NotMeasured."""
-        code = forms_aarch64.throughput(v.name)
-        result = self._machine.measure(Asked(v.name, 0, code))
+        independent = forms_aarch64.throughput(v.name)
+        result = self._machine.measure(independent)
         if isinstance(result, Failure):
             raise NotMeasured(result)
-        latency, spread = [], {"tp": round(result.spread / code.copies, 3)}
-        for operand, chain in forms_aarch64.latencies(v.name):
-            linked = self._machine.measure(Asked(v.name, operand, chain))
+        latency, spread = [], {"tp": round(result.spread / independent.copies, 3)}
+        for chain in forms_aarch64.latencies(v.name):
+            linked = self._machine.measure(chain)
             if isinstance(linked, Measurement):
-                latency.append(["0", str(operand), round(linked.cycles / chain.copies, 2)])
-                spread[f"0<{operand}"] = round(linked.spread / chain.copies, 2)
-        tp = round(result.cycles / code.copies, 3)
+                latency.append(["0", str(chain.operand), round(linked.cycles / chain.copies, 2)])
+                spread[f"0<{chain.operand}"] = round(linked.spread / chain.copies, 2)
+        tp = round(result.cycles / independent.copies, 3)
         return {"form": v.name, "conditions": [], "tp": tp, "latency": latency, "spread": spread, "way": result.way}

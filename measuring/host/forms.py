@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
@@ -254,12 +255,10 @@ def compare(
     for v, record in measured:
         form = model.lookup(v.key[0], frozenset(v.key[1]))
         name = form_key(*v.key)
-        if form is None:
-            result.missing.append(name)
-            continue
-        try:
+        there = None
+        with suppress(NotMeasured, ValueError):
             there = simulated.record(v, WANTED)
-        except (NotMeasured, ValueError):
+        if form is None or there is None:
             result.missing.append(name)
             continue
         fields = fields_that_differ(record, there, form, v.has_memory)

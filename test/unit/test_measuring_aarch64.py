@@ -23,7 +23,7 @@ NAMED = ["add/x,x,x", "add/w,w,#", "madd/x,x,x,x", "fmul/d,d,d", "fmla/v.4s,v.4s
 
 
 def test_chains_go_through_one_operand() -> None:
-    found = {n: code.text.splitlines()[1] for n, code in forms.latencies("madd/x,x,x,x")}
+    found = {code.operand: code.text.splitlines()[1] for code in forms.latencies("madd/x,x,x,x")}
     assert found == {1: "madd x0, x0, x11, x12", 2: "madd x0, x10, x0, x12", 3: "madd x0, x10, x11, x0"}
 
 
@@ -51,7 +51,7 @@ def test_loops_are_assembled(tmp_path: Path) -> None:
     known = set(load("neoverse-v2").forms())
     assert {"add/w,w,#", "fmul/d,d,d"} <= known
     for number, form in enumerate(NAMED):
-        codes = [forms.throughput(form), *(code for _, code in forms.latencies(form))]
+        codes = [forms.throughput(form), *forms.latencies(form)]
         assert len(codes) > 1
         for code in codes:
             source = tmp_path / f"{number}.ll"
@@ -87,12 +87,12 @@ def test_a_made_core_becomes_a_model(tmp_path: Path, capsys: pytest.CaptureFixtu
     class Counting(host_aarch64.Expected):
         count = 0
 
-        def measure(self, asked: host_aarch64.Asked) -> Measurement | Failure:
+        def measure(self, code: forms.Code) -> Measurement | Failure:
             Counting.count += 1
-            if asked.form == "sub/x,x,x":
+            if code.form == "sub/x,x,x":
                 return Failure("SIGILL", "no such instruction")
-            found = super().measure(asked)
-            if asked.form == "eor/x,x,x" and isinstance(found, Measurement):
+            found = super().measure(code)
+            if code.form == "eor/x,x,x" and isinstance(found, Measurement):
                 return replace(found, cycles=(2 + Counting.count % 5) * found.cycles)
             return found
 
@@ -140,7 +140,7 @@ def test_the_harness_gets_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
             asked.append(loop)
             return Measurement(cycles=16.0, spread=0.0, way="clock", events={})
 
-    one = host_aarch64.Asked("add/x,x,x", 1, next(code for _, code in forms.latencies("add/x,x,x")))
+    one = next(forms.latencies("add/x,x,x"))
     if platform.machine() != "aarch64":
         found = host_aarch64.Assembled(Machine()).measure(one)
         assert isinstance(found, Failure)
