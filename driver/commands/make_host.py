@@ -54,7 +54,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
     output: str
     """The model file."""
-    folder: str = ""
+    resume: str = ""
     """The folder for measurements, "" for one beside the model file."""
     quick: bool = False
     """Measure only the pipeline and the forms of the loops."""
@@ -80,14 +80,7 @@ class _Run(msgspec.Struct, frozen=True, kw_only=True):
 
 def run(args: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    options = Options(
-        output=args.output,
-        folder=args.resume,
-        quick=args.quick,
-        minutes=args.minutes,
-        relative=args.relative,
-        model_path=tuple(args.model_path),
-    )
+    options = msgspec.convert(args, Options, from_attributes=True)
     try:
         name = host.name_of(options.output)
     except ValueError as e:
@@ -96,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
         return _failed(f"{options.output}: {why}")
     if why := missing():
         return _failed(why)
-    folder = options.folder or f"{os.path.splitext(options.output)[0]}.measured"
+    folder = options.resume or f"{os.path.splitext(options.output)[0]}.measured"
     # A batch queue that ends the run interrupts it.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

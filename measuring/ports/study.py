@@ -272,15 +272,11 @@ class _Study:
             if not candidates:
                 break
         units = self._units(mappings)
-        inferred = [replace(mappings[form], unit=units.get(form, "")) for form in self.forms]
+        indistinct = cells([c.mask for c in self.classes], self.bits)
         return Findings(
-            mappings=inferred,
+            mappings=[replace(mappings[form], unit=units.get(form, "")) for form in self.forms],
             sets=tuple(PortSet(self._names_of(c.mask), tuple(c.forms)) for c in self.classes),
-            alike=tuple(
-                self._names_of(cell)
-                for cell in cells([c.mask for c in self.classes], self.bits)
-                if cell.bit_count() > 1
-            ),
+            alike=tuple(self._names_of(cell) for cell in indistinct if cell.bit_count() > 1),
             systems=1 + len(self.other_systems),
             systems_complete=self.systems_complete,
             contradictions=tuple(dict.fromkeys(self.rejected.values())),
@@ -294,13 +290,13 @@ class _Study:
 
     def _choose_filler(self) -> str:
         """Choose a form of which as many run in a cycle as are issued, preferably one without ports."""
-        candidates = []
-        for form, alone in self.alone.items():
-            if self._same(alone, 1 / self.width):
-                usage = self.relative.usages.get(form)
-                rank = 0 if usage == () else 1 if usage is not None and total(usage) == 1 else 2
-                candidates.append((rank, -max((m.bit_count() for m, _ in usage or ()), default=0), form))
-        return min(candidates)[2] if candidates else ""
+
+        def rank(form: str) -> tuple[int, int, str]:
+            usage = self.relative.usages.get(form)
+            kind_of_form = 0 if usage == () else 1 if usage is not None and total(usage) == 1 else 2
+            return kind_of_form, -max((m.bit_count() for m, _ in usage or ()), default=0), form
+
+        return min((f for f, alone in self.alone.items() if self._same(alone, 1 / self.width)), key=rank, default="")
 
     def _slots(self, form: str) -> tuple[int, int]:
         """Return the fewest and the most issue slots of a form, from the slots that it leaves for the filler."""
@@ -364,19 +360,17 @@ class _Study:
         if f == g:
             return a, a
         measured = self.experiments.cycles({f: 2 * a, g: 2 * b})
+        least, most = max(a, b), min(a + b, self.ports)
         if measured is None:
-            return max(a, b), min(a + b, self.ports)
-        measured /= 2
-        fits = []
-        for ports in range(max(a, b), min(a + b, self.ports) + 1):
-            expected = (a + b) / min(ports, self.width)
-            fits.append((abs(measured - expected), ports, self.noise.of(expected)))
-        close = [ports for distance, ports, margin in fits if distance <= margin]
-        distance, nearest, _ = min(fits)
+            return least, most
+        expected = {ports: (a + b) / min(ports, self.width) for ports in range(least, most + 1)}
+        distance = {ports: abs(measured / 2 - cycles) for ports, cycles in expected.items()}
+        close = [ports for ports in expected if distance[ports] <= self.noise.of(expected[ports])]
+        nearest = min(distance, key=lambda ports: distance[ports])
         # Or between two: ports are not always shared out as well as is possible.
-        if not close and measured <= (a + b) / min(nearest, self.width) * (1 + 4 * self.noise.above):
-            close = [ports for d, ports, _ in fits if d <= distance + 1e-9]
-        return (min(close), max(close)) if close else None
+        if not close and measured / 2 <= expected[nearest] * (1 + 4 * self.noise.above):
+            close = [ports for ports in expected if distance[ports] <= distance[nearest] + 1e-9]
+        return (close[0], close[-1]) if close else None
 
     def _classify(self, form: str) -> None:
         """Put a form with others of its set, or into a class of its own."""
@@ -386,11 +380,7 @@ class _Study:
         if not size:
             return
         together = [self._union(form, c.blocker) for c in self.classes]
-        alike = [
-            n
-            for n, (c, u) in enumerate(zip(self.classes, together, strict=True))
-            if c.size == size and u == (size,) * 2
-        ]
+        alike = [n for n, c in enumerate(self.classes) if c.size == size and together[n] == (size, size)]
         if None in together:
             other = self.classes[together.index(None)].blocker
             if self._stands_in(self.relative.usages.get(other)):
@@ -649,10 +639,10 @@ class _Study:
             if m.throughput <= max(bound, front_end) + 2 * self.noise.of(m.throughput):
                 continue
             for other in first:
-                copies = {form: 1, other: max(1, round(m.throughput / self.alone[other]))}
-                beside = self.experiments.cycles(copies)
-                separate = max(m.throughput, copies[other] * self.alone[other])
-                together = m.throughput + copies[other] * self.alone[other]
+                copies = max(1, round(m.throughput / self.alone[other]))
+                beside = self.experiments.cycles({form: 1, other: copies})
+                others = copies * self.alone[other]
+                separate, together = max(m.throughput, others), m.throughput + others
                 if beside is not None and abs(beside - together) < abs(beside - separate):
                     units[form] = other
                     break
