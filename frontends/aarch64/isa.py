@@ -194,7 +194,6 @@ class _AArch64:
     def text_forms(
         self, text: str, statements: Sequence[tuple[int, str]], file_name: str
     ) -> Iterator[TextForm | Refused]:
-
         for line, statement in statements:
             try:
                 form, traits = form_of(statement)
