@@ -268,7 +268,7 @@ def _split(parts_a: int, parts_b: int, cycles: float) -> c.Cause:
     cycles = round(cycles, 6)
     return c.Cause(
         kind="work",
-        text=f"{text}: {cycles_text(cycles)} for the others",
+        text=f"{text}: {cycles_text(cycles)} in the other loops",
         cycles=cycles,
         a=[],
         b=[],
@@ -278,7 +278,7 @@ def _split(parts_a: int, parts_b: int, cycles: float) -> c.Cause:
 
 # --- in words ---------------------------------------------------------------------------------------------------------
 
-_OF = {"element": "an element", "work": "for as much work", "iteration": "an iteration", "": ""}
+_OF = {"element": "per element", "work": "for equal work", "iteration": "per iteration", "": ""}
 
 
 def _text(change: c.Change, basis: _Basis, a: Entry, b: Entry, same_core: bool) -> str:
@@ -296,11 +296,11 @@ def _text(change: c.Change, basis: _Basis, a: Entry, b: Entry, same_core: bool) 
     if change.ratio is not None:
         times = relative(change.ratio).replace("\xa0", " ")
         numbers += f" ({times})" if times[0] != "0" else ""
-    numbers += ", not counting the functions that are called" * bool(calls(a.kernel) or calls(b.kernel))
+    numbers += ", excluding called functions" * bool(calls(a.kernel) or calls(b.kernel))
     if outcome == "unknown":
-        return f"{numbers}; what is not counted differs, so that which is faster cannot be told"
+        return f"{numbers}; it is unknown which is faster, since the uncounted work differs"
     if outcome == "equal":
-        return f"{numbers}: {'other code' if same_core else 'another core'}, as fast"
+        return f"{numbers}: {'other code' if same_core else 'another core'}, equally fast"
     cause = next((cause.text for cause in change.causes if cause.cycles is not None), "")
     if not same_core:
         cause = change.causes[0].text
@@ -310,4 +310,4 @@ def _text(change: c.Change, basis: _Basis, a: Entry, b: Entry, same_core: bool) 
 def _moved(a: Entry, b: Entry) -> str:
     if a.kernel.function != b.kernel.function:
         return f"in another function ({a.kernel.overview.function} → {b.kernel.overview.function})"
-    return "at another place"
+    return "at another address"

@@ -413,7 +413,7 @@ def _by_count(own: Work, smallest: Work, around: Surroundings | None, others: It
         if counted is not own and (number.denominator > 1 or _work_ratio(own, counted) not in (None, times)):
             continue
         if counted is own:
-            return Elements(number, f"the code before it counts {number} for an iteration")
+            return Elements(number, f"the code before the loop counts {number} per iteration")
         return Elements(
             number, f"its steps are {times} times those of a loop for which the code before counts {counted.pace}"
         )
@@ -490,13 +490,13 @@ def _alone(own: Work, around: Surroundings | None) -> Elements | None:
         # Without a remainder, one vector per iteration may also hold the neighbours of one iteration.
         if own.steps[-1] <= own.vector_bytes and not (around and around.remains):
             return None
-        return Elements(Fraction(gcd(own.units, copies)), f"{steps} an iteration")
+        return Elements(Fraction(gcd(own.units, copies)), f"{steps} per iteration")
     if not copies:
         return None
     number = gcd(own.units, copies)
     if number == 1:
         return Elements(one, "what is done alike in it comes from different places in the source")
-    return Elements(Fraction(number), f"{steps} an iteration, in copies of the same source")
+    return Elements(Fraction(number), f"{steps} per iteration, in copies of the same source")
 
 
 # --- where instructions come from -------------------------------------------------------------------------------------

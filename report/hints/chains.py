@@ -46,22 +46,20 @@ def sum_chain(facts: KernelResult, build: Build) -> t.Hint | None:
         return None
     members = [i for chain in chains for i in chain_instructions(chain)]
     packed = all(arithmetic.packed for i in members if (arithmetic := facts.kernel.instructions[i].arithmetic))
-    result, operation, compute = ("product", "multiplication", "multiply") if product else ("sum", "addition", "sum")
-    what = f"the {result} is one chain in which each {operation} waits for the one before"
-    if len(chains) > 1:
-        what = f"the {result} is in {len(chains)} chains, and in each every {operation} waits for the one before"
+    operation, combine = ("multiplication", "multiply them") if product else ("addition", "add them up")
     advice = advise("accumulators", build)
     if not packed:
         advice = advise("vectorise" if build.reorders else "reassociate", build) or advice
-    change = f"{compute} into {_several(facts, len(chains))} variables by turns, and "
-    change += "multiply these after the loop" if product else "add these up after the loop"
+    change = f"use {_several(facts, len(chains))} independent accumulators and {combine} after the loop"
     evidence = {
         "instructions": members,
         "latency": facts.analysis.chains[0].latency,
         "chains": len(chains),
         "packed": packed,
     }
-    return hint("sum-chain", f"{what}: {either(change, advice)}.", evidence, advice, change)
+    number = "a reduction chain" if len(chains) == 1 else f"{len(chains)} reduction chains"
+    text = f"each {operation} waits for the previous one ({number}). {either(change, advice)}."
+    return hint("sum-chain", text, evidence, advice, change)
 
 
 def extremum_chain(facts: KernelResult, build: Build) -> t.Hint | None:
@@ -77,10 +75,10 @@ def extremum_chain(facts: KernelResult, build: Build) -> t.Hint | None:
         return None
     packed = all(arithmetic.packed for i in members if (arithmetic := facts.kernel.instructions[i].arithmetic))
     advice = None if packed else advise("extremum", build) or advise("vectorise", build)
-    change = f"keep {_several(facts, len(chains))} of them by turns, and compare these after the loop"
+    change = f"use {_several(facts, len(chains))} independent variables and compare them after the loop"
     return hint(
         "extremum-chain",
-        f"each maximum or minimum waits for the one before ({wording.places(facts.kernel, members)}): "
+        f"each maximum or minimum waits for the previous one ({wording.places(facts.kernel, members)}). "
         f"{either(change, advice)}.",
         {
             "instructions": members,
@@ -117,24 +115,23 @@ def memory_chain(facts: KernelResult, build: Build) -> t.Hint | None:
     store = wording.places(facts.kernel, [step.producer])
     load = wording.places(facts.kernel, [step.consumer])
     spent = sum(s.latency for s in through)
-    share = f"{wording.cycles(spent)} of store forwarding in {wording.cycles(chain.latency)}"
     others = f" (and {wording.counted(len(through) - 1, 'more such step')})" if len(through) > 1 else ""
-    return t.Hint(
-        rule="memory-chain",
-        text=f"the chain passes through memory: what {store} stores, {load} loads back {when}{others}; a value kept "
-        f"in a register would save up to {share}.",
-        evidence={
+    change = "keep the value in a local variable from one iteration to the next"
+    return hint(
+        "memory-chain",
+        f"{wording.cycles(spent)} of the chain's {chain.latency} are store forwarding: {store} stores a value that "
+        f"{load} loads {when}{others}. {either(change, None)}.",
+        {
             "stores": [s.producer for s in through],
             "loads": [s.consumer for s in through],
             "latency": spent,
             "chain_latency": chain.latency,
         },
-        flags=[],
-        source_change="keep the value in a local variable from one iteration to the next",
+        source_change=change,
     )
 
 
-# The last clang at hand that does not vectorise such a loop; 19 does, and asks before it whether the places overlap.
+# The last tested clang that does not vectorise such a loop. Version 19 does, with a run-time check for overlap.
 _WITHOUT_ALIAS_CHECKS = 14
 
 
@@ -161,35 +158,15 @@ def stored_accumulator(facts: KernelResult, build: Build) -> t.Hint | None:
     stored = {e.producer for e in facts.analysis.edges if e.consumer in places and e.distance == 0} | set(places)
     if not stored & carried or (_limiting_chain(facts) is not None and memory_chain(facts, build) is not None):
         return None
-    change = "add up in a local variable, and store it after the loop"
+    change = "add up in a local variable and store it after the loop"
     return hint(
         "stored-accumulator",
-        f"{wording.places(kernel, places)} stores the sum in each iteration, to a place that may be one of those that "
-        f"are read, which keeps it from being vectorised: {change}.",
+        f"{wording.places(kernel, places)} stores the sum in each iteration, perhaps to an element that the loop reads "
+        f"later, which prevents vectorisation. {either(change, None)}.",
         {"stores": places},
         None,
         change,
     )
-
-
-# By the kind of a recurrence: what it waits for, and what would fill the time.
-_RECURRENCES = {
-    "arithmetic": (
-        "each iteration computes with the result of the one before ({where}), which is no sum whose order could be "
-        "changed: no compiler flag helps",
-        "compute several independent results by turns (other polynomials, rows, or filters), or use another algorithm",
-    ),
-    "pointer": (
-        "each iteration loads the address that the next one needs ({where}), {latency} if it is in the L1 cache and "
-        "more if not: no compiler flag helps",
-        "follow several lists by turns, or keep the elements in an array",
-    ),
-    "integer": (
-        "each iteration computes with the result of the one before ({where}), in operations whose order matters: no "
-        "compiler flag helps",
-        "work on several independent streams by turns, or use another algorithm",
-    ),
-}
 
 
 def recurrence(facts: KernelResult, build: Build) -> t.Hint | None:
@@ -211,26 +188,26 @@ def recurrence(facts: KernelResult, build: Build) -> t.Hint | None:
     why, change = _RECURRENCES[kind]
     why = why.format(where=wording.places(facts.kernel, members), latency=wording.cycles(first.cycles_per_iteration))
     evidence = {"instructions": members, "kind": kind, "latency": first.latency}
-    return hint("recurrence", f"{why}: no compiler flag changes that; {change}.", evidence, None, change)
+    text = f"{why}, and no compiler flag changes that. {either(change, None)}."
+    return hint("recurrence", text, evidence, None, change)
 
 
 _RECURRENCES = {
     "arithmetic": (
-        "each iteration computes with the result of the one before ({where})",
-        "only independent work beside it (several polynomials, rows or filters by turns) or another algorithm fills "
-        "the time",
+        "each iteration needs the result of the previous one ({where})",
+        "interleave independent work (several polynomials, rows or filters) or use another algorithm",
     ),
     "pointer": (
-        "each iteration loads the address that the next one needs ({where}), which takes {latency} from the L1 cache "
-        "and longer from elsewhere",
-        "only several lists followed by turns, or elements in an array, would overlap",
+        "each iteration loads the address that the next one needs ({where}), {latency} from the L1 cache and more from "
+        "elsewhere",
+        "follow several lists at once or keep the elements in an array",
     ),
     "integer": (
-        "each iteration computes with the result of the one before ({where})",
-        "only independent work beside it (several streams by turns) or another algorithm fills the time",
+        "each iteration needs the result of the previous one ({where})",
+        "interleave independent work (several streams) or use another algorithm",
     ),
 }
-"""By the kind of a recurrence: what it waits for, and what to do."""
+"""The cause and the remedy of each kind of recurrence."""
 
 _FLOATING = frozenset(
     ("floating-point additions", "floating-point multiplications", "FMAs", "divisions", "square roots")

@@ -31,8 +31,9 @@ def hint(
 
 
 def either(source_change: str, advice: Advice | None) -> str:
-    """Return the remedy as the end of a sentence: a change to the source, or flags."""
-    return f"{source_change}, or {advice.text}" if advice else source_change
+    """Return the remedy as a sentence without a full stop: a change to the source, or flags."""
+    sentence = source_change[:1].upper() + source_change[1:]
+    return f"{sentence}, or compile with {advice.text}" if advice else sentence
 
 
 def operations(kernel: Kernel, *names: str) -> list[int]:

@@ -9,7 +9,7 @@ from incc.models.binding.bound import UOP_LOAD, UOP_STORE_ADDRESS
 from incc.models.throughput import port_bound
 from incc.report import types as t
 from incc.report import wording
-from incc.report.hints.common import WORTH, bound_without, hint, operations, step_of, steps
+from incc.report.hints.common import WORTH, bound_without, either, hint, operations, step_of, steps
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
@@ -52,23 +52,20 @@ def store_addresses(facts: KernelResult, build: Build) -> t.Hint | None:
     numerator, denominator = port_bound(uops, bound.n_ports)
     if not simple or numerator >= facts.analysis.port_bound * denominator:
         return None
-    allow = wording.value(numerator / denominator)
     take = "takes" if len(simple) == 1 else "take"
     subject = "the indexed store address" if len(stores) == 1 else f"the {len(stores)} indexed store addresses"
-    return t.Hint(
-        rule="indexed-store-address",
-        text=f"{subject} ({wording.places(facts.kernel, stores)}) and the loads compete for {wording.ports(busy)}, "
-        f"because {wording.ports(simple)} {take} only simple addresses (base and displacement); with these the ports "
-        f"would allow {allow}.",
-        evidence={
+    return hint(
+        "indexed-store-address",
+        f"{subject} ({wording.places(facts.kernel, stores)}) and the loads compete for {wording.ports(busy)}, because "
+        f"{wording.ports(simple)} {take} only simple addresses (base and displacement). Simple addresses lower the "
+        f"port bound to {wording.cycles(numerator / denominator)}.",
+        {
             "stores": stores,
             "loads": list(dict.fromkeys(loads)),
             "ports": busy,
             "simple_ports": simple,
             "port_bound": numerator / denominator,
         },
-        flags=[],
-        source_change="",
     )
 
 
@@ -110,17 +107,15 @@ def strided(facts: KernelResult, build: Build) -> t.Hint | None:
     several = {step // slowest for step in rates[False] if slowest and step % slowest == 0 and step > slowest}
     if not several and not 0 < 2 * used <= loaded:
         return None
-    change = "keep what is used together in arrays of its own (a structure of arrays)"
-    why = (
-        f"{max(several)} elements that are not used together lie side by side"
-        if several
-        else "more is loaded than used"
-    )
+    change = "keep values that are used together in arrays of their own (a structure of arrays)"
+    why = "the loop loads more elements than it uses"
+    if several:
+        why = f"{max(several)} neighbouring elements are not used together"
     return hint(
         "strided",
-        f"{wording.counted(len(shuffles), 'instruction')} ({wording.places(kernel, shuffles)}) only sort elements "
-        f"within vectors, since {why}: {change}; without them {wording.number(least)} of "
-        f"{wording.cycles(facts.cycles)} would do.",
+        f"{wording.counted(len(shuffles), 'instruction')} ({wording.places(kernel, shuffles)}) only rearrange elements "
+        f"within vectors, because {why}. {either(change, None)}: {wording.number(least)} instead of "
+        f"{wording.cycles(facts.cycles)}.",
         {"instructions": shuffles, "bound_without": float(least)},
         None,
         change,
@@ -137,11 +132,11 @@ def gather(facts: KernelResult, build: Build) -> t.Hint | None:
     if least > WORTH * facts.cycles:
         return None
     elements = sum(access.elements for i in gathers for access in kernel.instructions[i].memory)
-    change = "what is read by the same indices more than once is better copied into an array in their order, once"
+    change = "if the same indices are used repeatedly, copy the elements into an array in that order once"
     return hint(
         "gather",
-        f"{wording.places(kernel, gathers)} {'gathers' if len(gathers) == 1 else 'gather'} {elements} elements, each a "
-        f"load of its own: {change}.",
+        f"{wording.places(kernel, gathers)} {'gathers' if len(gathers) == 1 else 'gather'} {elements} elements with "
+        f"one load each. {either(change, None)}.",
         {"instructions": gathers, "elements": elements, "bound_without": float(least)},
         None,
         change,
@@ -165,10 +160,10 @@ def repeated_place(facts: KernelResult, spread: KernelRange | None) -> t.Hint | 
     ):
         return None
     verb = "waits" if len(counting) == 1 else "wait"
-    change = "count into several tables by turns, and add these up after the loop"
+    change = "count into several tables in turn and add them up after the loop"
     return hint(
         "repeated-place",
-        f"where a key is that of the count before, {wording.places(kernel, counting)} {verb} until that is stored: if "
+        f"{wording.places(kernel, counting)} {verb} for the previous count to be stored if its key is the same. If "
         f"keys often repeat (sorted data, few values), {change}.",
         {"instructions": counting, "most": float(cause.most)},
         None,

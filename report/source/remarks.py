@@ -28,33 +28,33 @@ if TYPE_CHECKING:
 _VECTOR_BITS = 128
 
 _REASONS = (
-    ("control flow in loop", "there is a way out of its middle, or a branch that cannot be taken away"),
-    ("could not determine number of loop iterations", "it cannot be told beforehand how often it runs"),
-    ("number of iterations cannot be computed", "it cannot be told beforehand how often it runs"),
-    ("cannot prove it is safe to reorder floating-point operations", "the sum's order would change"),
+    ("control flow in loop", "it has an early exit, or a branch that cannot be if-converted"),
+    ("could not determine number of loop iterations", "the trip count is not known in advance"),
+    ("number of iterations cannot be computed", "the trip count is not known in advance"),
+    ("cannot prove it is safe to reorder floating-point operations", "the order of the sum would change"),
     ("call instruction cannot be vectorized", "it calls a function"),
     (
         "function calls or data references that cannot be analyzed",
         "it calls a function, or accesses memory in a way that cannot be analysed",
     ),
-    ("cannot identify array bounds", "where its accesses overlap cannot be told, nor checked when it runs"),
+    ("cannot identify array bounds", "its accesses may overlap, and no run-time check is possible"),
     (
         "value that could not be identified as reduction is used outside the loop",
-        "an iteration needs a value of the one before, which is no sum or the like",
+        "an iteration needs a value of the previous one that is not a reduction",
     ),
-    ("the cost-model indicates that vectorization is not beneficial", "the compiler thinks that it would not pay"),
+    ("the cost-model indicates that vectorization is not beneficial", "the cost model expects no gain"),
     (
         "some scalar iterations would need to be peeled",
-        "iterations may be left over, which the cost model (that of -O2 is very-cheap) does not allow",
+        "it would need a remainder loop, which the cost model forbids (very-cheap at -O2)",
     ),
-    ("Loop costings not worthwhile", "the compiler thinks that it would not pay"),
-    ("vectorization not profitable", "the compiler thinks that it would not pay"),
-    ("vectorization and interleaving are explicitly disabled", "it was told not to"),
+    ("Loop costings not worthwhile", "the cost model expects no gain"),
+    ("vectorization not profitable", "the cost model expects no gain"),
+    ("vectorization and interleaving are explicitly disabled", "it is disabled explicitly"),
 )
-"""What compilers say, and what that means; the rest is repeated as it is said."""
+"""Phrases of compilers and their meaning; other messages are repeated unchanged."""
 
 _INTERNAL = re.compile(r":? *(?:(?:load|store|stmt|statement):? )?[^ ]*\b[a-z.]*_\d+\b.*$")
-"""A statement in the compiler's own representation, `_8 = *_7;`, which tells nobody anything."""
+"""A statement in the compiler's own representation, `_8 = *_7;`, which no user can read."""
 
 
 def set_remarks(
@@ -164,13 +164,13 @@ def sentence(remark: Remark) -> str:
             elif remark.lanes:
                 words.append(f"vectors of {remark.lanes} elements")
             if remark.interleaved > 1:
-                words.append(f"{remark.interleaved} of them at a time")
+                words.append(f"{remark.interleaved} of them interleaved")
             return ", ".join(words)
         case "unrolled":
             return f"unrolled {remark.copies} times" if remark.copies != 1 else "not unrolled"
         case "versioned":
             why = f" because of {remark.why}" if remark.why else ""
-            return f"versioned{why}: there is another loop for where this one cannot run"
+            return f"versioned{why}: another loop runs if the run-time checks fail"
         case _:
             return f"not vectorised: {_reason(remark)}" if remark.why else "not vectorised"
 

@@ -56,7 +56,7 @@ def _columns(a: str, b: str) -> tuple[Column, ...]:
             priority=6,
             keep_end=True,
             code=True,
-            meaning="Place of the loop, in the last build that knows it",
+            meaning="Place of the loop in the last build that has it",
         ),
         Column(
             title="Function",
@@ -78,7 +78,7 @@ def _columns(a: str, b: str) -> tuple[Column, ...]:
             priority=5,
             optional=True,
             spare=True,
-            meaning="Basis of the cycles: an element, as much work, an iteration",
+            meaning="Basis of the cycles: per element, for equal work or per iteration",
         ),
         Column(
             title="Bound by",
@@ -105,10 +105,10 @@ def _columns(a: str, b: str) -> tuple[Column, ...]:
             priority=2,
             optional=True,
             spare=True,
-            meaning="Confidence that both are the same loop, unless it is high",
+            meaning="Confidence that both are the same loop, unless high",
         ),
         Column(title="Fails", meaning="Rows for which the condition of --fail-if holds"),
-        Column(title="Why", comfortable=40, least=24, priority=5, meaning="Cause that accounts for most"),
+        Column(title="Why", comfortable=40, least=24, priority=5, meaning="Main cause of the change"),
     )
 
 
@@ -159,8 +159,8 @@ def basis(rows: Sequence[Numbered]) -> tuple[str, list[str]]:
     if not bases:
         return "", []
     if len(bases) == 1:
-        return f"Cycles of {cells.MEANINGS[bases[0]]}:", ["Of"]
-    return f"Cycles of {', or of '.join(f'{cells.MEANINGS[basis]} ({SHORT[basis]})' for basis in bases)}:", []
+        return f"Cycles {cells.MEANINGS[bases[0]]}:", ["Of"]
+    return f"Cycles {', or '.join(f'{cells.MEANINGS[basis]} ({SHORT[basis]})' for basis in bases)}:", []
 
 
 def outcome(change: c.Change) -> str:
@@ -193,7 +193,7 @@ def where(member: c.Member, row: c.Row, layout: Layout) -> str:
     if member.role not in ("", "main"):
         texts.append(member.role)
     if member.parts:
-        texts.append(f"and {wording.listed(member.parts)} for the rest of its work")
+        texts.append(f"and {wording.listed(member.parts)} for the rest of the work")
     return ", ".join(text for text in texts if text)
 
 

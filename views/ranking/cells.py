@@ -29,9 +29,9 @@ def _number(title: str, meaning: str, **settings: int | bool) -> Column:
     return Column(title=title, right=True, meaning=meaning, **settings)  # type: ignore[arg-type]
 
 
-_TIME = _number("Time", "Part of the time, by the given hotness")
-_SAVES = _number("Saves", "Part of the time that the headroom would save")
-_ROOM = _number("Room", "Part of the cycles that the best change to the core or the code takes away")
+_TIME = _number("Time", "Share of the time according to the profile")
+_SAVES = _number("Saves", "Share of the time that the headroom would save")
+_ROOM = _number("Room", "Share of the cycles that the best change to the core or the code saves")
 
 COLUMNS = (
     _number("#", "Number of the row, the same in all views"),
@@ -52,13 +52,13 @@ COLUMNS = (
         priority=6,
         optional=True,
         spare=True,
-        meaning="Part of the loop in its function; empty for the main loop",
+        meaning="Role of the loop in its function; empty for the main loop",
     ),
     Column(title="Core", comfortable=8, least=5, priority=11, spare=True, meaning="Machine model"),
     _TIME,
     _SAVES,
-    _number("Cycles", "Predicted cycles per iteration, or the two ends of their range"),
-    _number("/elem.", "Predicted cycles per element of the source's loop", spare=True, optional=True, priority=3),
+    _number("Cycles", "Predicted cycles per iteration, or their range"),
+    _number("/elem.", "Predicted cycles per element of the source loop", spare=True, optional=True, priority=3),
     _ROOM,
     Column(
         title="If",
@@ -67,7 +67,7 @@ COLUMNS = (
         priority=2,
         optional=True,
         spare=True,
-        meaning="Change that gives the room",
+        meaning="Change that gives the headroom",
     ),
     Column(
         title="Bound by", comfortable=11, least=10, priority=8, optional=True, meaning="Resource that limits the loop"
@@ -82,7 +82,7 @@ COLUMNS = (
         meaning="Width of the vectors, and the share of operations in them",
     ),
     _number("Copies", "Kernels of the build with this code", spare=True, optional=True, priority=4),
-    _number("Codes", "Different codes of the same loop of the source", spare=True, optional=True, priority=5),
+    _number("Codes", "Different codes of the same source loop", spare=True, optional=True, priority=5),
     Column(title="Fails", meaning="Rows for which a condition holds"),
     Column(
         title="Worth a look",

@@ -36,8 +36,8 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
 
 
 _REMARKS = {
-    "X": "not in the model, excluded from all totals",
-    "F": "macro-fused into the one before",
+    "X": "missing in the model, excluded from all totals",
+    "F": "macro-fused with the previous one",
     "E": "move eliminated",
     "Z": "zero idiom",
     "D": "figures derived from another form",

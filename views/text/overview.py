@@ -37,10 +37,10 @@ COLUMNS = (
         comfortable=9,
         least=5,
         priority=6,
-        meaning="Part of the loop in its function; empty for the main loop",
+        meaning="Role of the loop in its function; empty for the main loop",
     ),
-    Column(title="Cycles", right=True, meaning="Predicted cycles per iteration, or the two ends of their range"),
-    Column(title="Measured", right=True, meaning="Measured cycles per iteration, on the host of the analysis"),
+    Column(title="Cycles", right=True, meaning="Predicted cycles per iteration, or their range"),
+    Column(title="Measured", right=True, meaning="Measured cycles per iteration on the host"),
     Column(title="/elem.", right=True, meaning="Predicted cycles per element of the source's loop"),
     Column(
         title="Bound by", comfortable=11, least=6, priority=3, optional=True, meaning="Resource that limits the loop"
