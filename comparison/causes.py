@@ -811,9 +811,9 @@ def _facts(fast: Sight, slow: Sight, explained: set[Kind]) -> list[Found]:
         causes += _unrolled(fast, slow)
     causes += _differing(
         "calls",
-        [{note.partition(";")[0]: 1.0 for note in calls(sight.kernel)} for sight in (fast, slow)],
-        "{0}",
-        "no {0}",
+        [{_CALL.sub("", note): 1.0 for note in calls(sight.kernel)} for sight in (fast, slow)],
+        "with {0}",
+        "without {0}",
     )
     causes += _counts(
         "unknown-instructions",
@@ -837,6 +837,10 @@ def _facts(fast: Sight, slow: Sight, explained: set[Kind]) -> list[Found]:
             one, other = ({name: round(each, 6)} for each in done)
             causes.append(Found(kind="work", cycles=None, more=texts[0], fewer=texts[1], of_fast=one, of_slow=other))
     return causes
+
+
+_CALL = re.compile(r"^contains |[,:] .*$")
+"""The parts of a note on a call that do not describe the call."""
 
 
 def _unrolled(fast: Sight, slow: Sight) -> list[Found]:

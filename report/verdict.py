@@ -83,7 +83,8 @@ def sentence(result: KernelResult, bounds: t.Bounds) -> str:
         return above + _lost(result) + _evidence(limit, what_ifs)
     causes = [_limit(name, result, bounds) for name in limits]
     equally, each = (" equally", " each") if len(causes) > 1 else ("", "")
-    text = f"bound{equally} by {wording.listed(causes)}: {least}{wording.cycles(limit)}{each}"
+    by = wording.listed([f"by {cause}" for cause in causes])
+    text = f"bound{equally} {by}: {least}{wording.cycles(limit)}{each}"
     if "loop_carried" in limits and analysis.chains and analysis.chains[0].distance > 1:
         chain = analysis.chains[0]
         text += f" ({chain.latency} over {chain.distance} iterations)"
@@ -296,7 +297,7 @@ _SHORT = {
 def _short_with_cycles(name: BoundName, bounds: t.Bounds) -> str:
     """Return a bound in a few words with its cycles: the front end at 1.5 cycles."""
     bound = bounds.of(name)
-    return f"{_SHORT.get(name) or bound.by.partition(':')[0]} at {wording.cycles(bound.cycles)}"
+    return f"{_SHORT.get(name) or bound.by.partition(':')[0] or 'ports'} at {wording.cycles(bound.cycles)}"
 
 
 def _port_cause(kernel: Kernel, bound: BoundKernel, busiest: tuple[int, ...], fixed_ports: bool) -> str:

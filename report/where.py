@@ -7,6 +7,8 @@ and then it is evaluated for any number of kernels.
 from __future__ import annotations
 
 import math
+import operator
+from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +17,7 @@ import msgspec
 from incc.frontends.marks import parentheses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pyparsing as pp
 
@@ -443,19 +445,22 @@ class _Checker:
                 return self._name(node)
             case "sign":
                 operand = self._operand(parts[1], NUMBER, "a sign")
-                return NUMBER, _negated(operand) if parts[0] else operand
+                return NUMBER, _computed([operand], operator.neg) if parts[0] else operand
             case "+" | "*":
                 operands = [self._operand(part, NUMBER, f"{parts[1]}") for part in parts[::2]]
                 return NUMBER, _arithmetic(operands, parts[1::2])
             case "max" | "min":
-                return NUMBER, _extreme(operation, [self._operand(part, NUMBER, operation) for part in parts])
+                extreme = max if operation == "max" else min
+                operands = [self._operand(part, NUMBER, operation) for part in parts]
+                return NUMBER, _computed(operands, lambda *numbers: extreme(numbers))
             case "not":
                 operand = self._operand(parts[1], TRUTH, "not")
-                return TRUTH, _opposite(operand) if parts[0] else operand
+                return TRUTH, _computed([operand], operator.not_, unknown=True) if parts[0] else operand
             case "and" | "or":
                 return TRUTH, _joined(operation, [self._operand(part, TRUTH, operation) for part in parts])
             case "like":
-                return TRUTH, _like(self._operand(parts[0], TEXT, "like"), parts[1], parts[2].parts[0])
+                operand, negated, pattern = self._operand(parts[0], TEXT, "like"), parts[1], parts[2].parts[0]
+                return TRUTH, _computed([operand], lambda text: fnmatchcase(text, pattern) != negated, unknown=False)
             case "in":
                 return TRUTH, self._in(parts[0], parts[1], parts[2:])
             case _:
@@ -500,20 +505,22 @@ class _Checker:
         for literal in literals:
             if self.check(literal)[0] != kind:
                 raise _error(literal.at, f"{_described(kind)} cannot be equal to {_described(self.check(literal)[0])}")
-        return _among(evaluate, negated, frozenset(literal.parts[0] for literal in literals))
+        allowed = frozenset(literal.parts[0] for literal in literals)
+        return _computed([evaluate], lambda value: (value in allowed) != negated, unknown=False)
 
-    def _compared(self, left: _Node, operator: str, right: _Node) -> _Evaluate:
+    def _compared(self, left: _Node, comparison: str, right: _Node) -> _Evaluate:
         if right.operation == "change":
-            if operator not in _ORDERS:
+            if comparison not in _ORDERS:
                 raise _error(right.at, "a relative change can only be compared with <, <=, > or >=")
             self.needs_baseline = True
-            return _changed(self._operand(left, NUMBER, operator), operator, right.parts[0])
-        if operator in _ORDERS:
-            return _ordered(self._operand(left, NUMBER, operator), self._operand(right, NUMBER, operator), operator)
+            return _changed(self._operand(left, NUMBER, comparison), comparison, right.parts[0])
+        if comparison in _ORDERS:
+            operands = [self._operand(side, NUMBER, comparison) for side in (left, right)]
+            return _computed(operands, _ORDERS[comparison], unknown=False)
         (kind, first), (other, second) = self.check(left), self.check(right)
         if kind != other:
             raise _error(right.at, f"{_described(kind)} cannot be equal to {_described(other)}")
-        return _equal(first, second, operator == "==")
+        return _computed([first, second], operator.eq if comparison == "==" else operator.ne, unknown=False)
 
 
 def _described(kind: str) -> str:
@@ -535,28 +542,21 @@ def _value_of(name: str, kind: str) -> _Evaluate:
     return evaluate
 
 
-def _known(operands: Iterable[_Evaluate], values: _Values, baseline: _Values | None) -> list[Any] | None:
-    """Return the values of operands; None if one of them is unknown."""
-    results = [operand(values, baseline) for operand in operands]
-    return None if None in results else results
+def _computed(operands: Sequence[_Evaluate], compute: Callable[..., Value], unknown: Value = None) -> _Evaluate:
+    """Return a function that computes a value from the operands' values; `unknown` if one of these is unknown."""
 
-
-def _negated(operand: _Evaluate) -> _Evaluate:
     def evaluate(values: _Values, baseline: _Values | None) -> Value:
-        operands = _known([operand], values, baseline)
-        return -operands[0] if operands else None
+        results = [operand(values, baseline) for operand in operands]
+        return unknown if None in results else compute(*results)
 
     return evaluate
 
 
-def _arithmetic(operands: Sequence[_Evaluate], operators: Sequence[str]) -> _Evaluate:
-    def evaluate(values: _Values, baseline: _Values | None) -> Value:
-        numbers = _known(operands, values, baseline)
-        if not numbers:
-            return None
-        result = float(numbers[0])
-        for operator, value in zip(operators, numbers[1:], strict=True):
-            match operator:
+def _arithmetic(operands: Sequence[_Evaluate], signs: Sequence[str]) -> _Evaluate:
+    def compute(first: float, *others: float) -> Value:
+        result = float(first)
+        for sign, value in zip(signs, others, strict=True):
+            match sign:
                 case "+":
                     result += value
                 case "-":
@@ -569,81 +569,22 @@ def _arithmetic(operands: Sequence[_Evaluate], operators: Sequence[str]) -> _Eva
                     result /= value
         return None if result != result else result
 
-    return evaluate
+    return _computed(operands, compute)
 
 
-def _extreme(which: str, operands: Sequence[_Evaluate]) -> _Evaluate:
-    choose: Callable[[Iterable[Any]], Any] = max if which == "max" else min
-
-    def evaluate(values: _Values, baseline: _Values | None) -> Value:
-        arguments = _known(operands, values, baseline)
-        result: Value = choose(arguments) if arguments else None
-        return result
-
-    return evaluate
-
-
-def _opposite(operand: _Evaluate) -> _Evaluate:
-    return lambda values, baseline: operand(values, baseline) is not True
-
-
-def _joined(operator: str, operands: Sequence[_Evaluate]) -> _Evaluate:
-    every = operator == "and"
-
-    def evaluate(values: _Values, baseline: _Values | None) -> Value:
-        results = [operand(values, baseline) is True for operand in operands]
-        return all(results) if every else any(results)
-
-    return evaluate
-
-
-def _like(operand: _Evaluate, negated: bool, pattern: str) -> _Evaluate:
-    from fnmatch import fnmatchcase
-
-    def evaluate(values: _Values, baseline: _Values | None) -> Value:
-        text = operand(values, baseline)
-        return text is not None and fnmatchcase(str(text), pattern) != negated
-
-    return evaluate
-
-
-def _among(operand: _Evaluate, negated: bool, literals: frozenset[Value]) -> _Evaluate:
-    def evaluate(values: _Values, baseline: _Values | None) -> Value:
-        value = operand(values, baseline)
-        return value is not None and (value in literals) != negated
-
-    return evaluate
-
-
-def _equal(left: _Evaluate, right: _Evaluate, equal: bool) -> _Evaluate:
-    def evaluate(values: _Values, baseline: _Values | None) -> Value:
-        sides = _known([left, right], values, baseline)
-        return sides is not None and (sides[0] == sides[1]) == equal
-
-    return evaluate
+def _joined(word: str, operands: Sequence[_Evaluate]) -> _Evaluate:
+    join = all if word == "and" else any
+    return lambda values, baseline: join([operand(values, baseline) is True for operand in operands])
 
 
 _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
 
 
-def _ordered(left: _Evaluate, right: _Evaluate, operator: str) -> _Evaluate:
-    holds = _ORDERS[operator]
-
-    def evaluate(values: _Values, baseline: _Values | None) -> Value:
-        sides = _known([left, right], values, baseline)
-        return sides is not None and holds(*sides)
-
-    return evaluate
-
-
-def _changed(operand: _Evaluate, operator: str, change: float) -> _Evaluate:
+def _changed(operand: _Evaluate, order: str, change: float) -> _Evaluate:
     """Compare with the baseline's value plus a change."""
-    holds = _ORDERS[operator]
+    holds = _ORDERS[order]
 
     def evaluate(values: _Values, baseline: _Values | None) -> Value:
         now = operand(values, None)

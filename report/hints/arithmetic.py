@@ -11,7 +11,6 @@ from incc.report.hints.common import (
     bound_without,
     callee,
     calls,
-    either,
     hint,
     inner_branches,
     operations,
@@ -46,7 +45,7 @@ def invariant_divisor(facts: KernelResult, build: Build) -> t.Hint | None:
         change += " (may change rounding)"
     return hint(
         "invariant-divisor",
-        f"the divisor of {where} does not change in the loop. {either(change, advice)}.",
+        f"the divisor of {where} does not change in the loop",
         {"instructions": divisions},
         advice,
         change,
@@ -79,8 +78,7 @@ def integer_division(facts: KernelResult, build: Build) -> t.Hint | None:
     verb = "divides" if len(divisions) == 1 else "divide"
     return hint(
         "integer-division",
-        f"{wording.places(kernel, divisions)} {verb} {bits}-bit integers by a divisor that does not change in the "
-        f"loop. {either(change, None)}.",
+        f"{wording.places(kernel, divisions)} {verb} {bits}-bit integers by a divisor that does not change in the loop",
         {"instructions": divisions, "bits": bits},
         None,
         change,
@@ -108,13 +106,13 @@ def conversions(facts: KernelResult, build: Build) -> t.Hint | None:
     where = wording.places(kernel, converting)
     spent = f"takes {wording.number(facts.cycles - least)} of {wording.cycles(facts.cycles)}"
     if mixed or through_double:
-        change = "write constants with an f (0.5f) and call the float functions (fabsf)"
+        change = "if float is precise enough, write constants with an f (0.5f) and call the float functions (fabsf)"
         conversion = "float to double and back" if mixed else "integers to double and then to float"
-        text = f"{where} convert {conversion}, which {spent}. If float is precise enough, {change}."
+        text = f"{where} convert {conversion}, which {spent}"
     else:
         change = "keep the numbers in the type that the loop computes with"
         verb = "converts" if len(converting) == 1 else "convert"
-        text = f"{where} {verb} between integers and floating point, which {spent}. {either(change, None)}."
+        text = f"{where} {verb} between integers and floating point, which {spent}"
     return hint("conversions", text, {"instructions": converting, "bound_without": float(least)}, None, change)
 
 
@@ -152,7 +150,7 @@ def math_errno(facts: KernelResult, build: Build) -> t.Hint | None:
     return hint(
         "math-errno",
         f"the square root ({wording.places(kernel, called or roots)}) must set errno, which takes a comparison and a "
-        f"branch and prevents vectorisation. Compile with {advice.text}.",
+        f"branch and prevents vectorisation",
         {"instructions": instructions},
         advice,
     )
@@ -176,7 +174,7 @@ def math_call(facts: KernelResult, build: Build) -> t.Hint | None:
     return hint(
         "math-call",
         f"the loop calls {wording.listed(names)} ({wording.places(kernel, called)}) for each element, and glibc has "
-        f"{'a vector version' if len(names) == 1 else 'vector versions'}. Compile with {advice.text}.",
+        f"{'a vector version' if len(names) == 1 else 'vector versions'}",
         {"instructions": called, "functions": names},
         advice,
     )

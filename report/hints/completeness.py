@@ -22,7 +22,7 @@ def unknown_instructions(facts: KernelResult, build: Build) -> t.Hint | None:
     number, where = wording.counted(len(unknown), "instruction"), wording.places(facts.kernel, unknown)
     return hint(
         "unknown-instructions",
-        f"the {facts.model.name} model lacks {number} ({where}), so the totals are lower bounds.",
+        f"the {facts.model.name} model lacks {number} ({where}), so the totals are lower bounds",
         {"instructions": unknown},
     )
 
@@ -37,7 +37,7 @@ def refused_statements(facts: KernelResult, build: Build) -> t.Hint | None:
     return hint(
         "refused-statements",
         f"{wording.counted(len(refused), 'statement')} could not be decoded ({noun} {', '.join(map(str, lines))}), so "
-        "the totals are lower bounds.",
+        "the totals are lower bounds",
         {"lines": lines},
     )
 
@@ -49,7 +49,7 @@ def not_optimised(facts: KernelResult, build: Build) -> t.Hint | None:
         return None
     return hint(
         "not-optimised",
-        f"the compiler did not optimise this loop. Compile with {advice.text}.",
+        "the compiler did not optimise this loop",
         {"level": build.state["level"]},
         advice,
     )

@@ -36,18 +36,16 @@ def code_placement(facts: KernelResult, build: Build) -> t.Hint | None:
     taken = f"{wording.cycles(least)} per iteration at this alignment"
     if most > least:
         taken = f"{wording.number(least)} to {wording.cycles(most)} per iteration, depending on the code's alignment"
-    remedy, advice = "", None
-    if aligned <= WORTH * sum(possible) / len(possible) and facts.kernel.is_loop:
-        advice = advise("align-loops", build)
-        if advice:
-            remedy = f" Compile with {advice.text} for {wording.cycles(aligned)}."
+    gains = aligned <= WORTH * sum(possible) / len(possible) and facts.kernel.is_loop
+    advice = advise("align-loops", build) if gains else None
     if not advice and most < _PLACE_MATTERS * least:
         return None  # the linker has no choice, so there is no remedy
     return hint(
         "code-placement",
-        f"{taken}: the front end reads code in aligned blocks.{remedy}",
+        f"{taken}: the front end reads code in aligned blocks",
         {"cycles_at": {str(place): float(cycles) for place, cycles in facts.placements}, "known_modulo": unit},
         advice,
+        gain=f" for {wording.cycles(aligned)}",
     )
 
 
@@ -91,8 +89,9 @@ def loop_overhead(facts: KernelResult, build: Build) -> t.Hint | None:
     return hint(
         "loop-overhead",
         f"{saved} of the {wording.counted(slots, 'µop')} that limit the loop only count and jump "
-        f"({wording.places(kernel, counting)}). Compile with {advice.text} to save most of them.",
+        f"({wording.places(kernel, counting)})",
         {"instructions": counting, "issue_slots": saved, "bound_unrolled": float(least)},
         advice,
         "unroll the loop",
+        " to save most of them",
     )

@@ -9,11 +9,12 @@ from incc.models.binding.bound import UOP_LOAD, UOP_STORE_ADDRESS
 from incc.models.throughput import port_bound
 from incc.report import types as t
 from incc.report import wording
-from incc.report.hints.common import WORTH, bound_without, either, hint, operations, step_of, steps
+from incc.report.hints.common import WORTH, bound_without, hint, operations, step_of, steps
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.core.ranges import KernelRange
+    from incc.frontends.kernel import Kernel, MemoryAccess
     from incc.report.hints.advice import Build
 
 
@@ -58,7 +59,7 @@ def store_addresses(facts: KernelResult, build: Build) -> t.Hint | None:
         "indexed-store-address",
         f"{subject} ({wording.places(facts.kernel, stores)}) and the loads compete for {wording.ports(busy)}, because "
         f"{wording.ports(simple)} {take} only simple addresses (base and displacement). Simple addresses lower the "
-        f"port bound to {wording.cycles(numerator / denominator)}.",
+        f"port bound to {wording.cycles(numerator / denominator)}",
         {
             "stores": stores,
             "loads": list(dict.fromkeys(loads)),
@@ -83,43 +84,52 @@ def strided(facts: KernelResult, build: Build) -> t.Hint | None:
     least = bound_without(facts, shuffles)
     if least > WORTH * facts.cycles:
         return None
-    # Elements of one kind alone: others go on at other rates because they have other sizes.
-    packed = [a for instruction in kernel.instructions if (a := instruction.arithmetic) is not None and a.packed]
-    if len({a.element for a in packed}) != 1 or not all(a.floating for a in packed):
+    why = _reason_for_shuffles(kernel)
+    if not why:
         return None
+    change = "keep values that are used together in arrays of their own (a structure of arrays)"
+    return hint(
+        "strided",
+        f"{wording.counted(len(shuffles), 'instruction')} ({wording.places(kernel, shuffles)}) only rearrange elements "
+        f"within vectors, because {why}",
+        {"instructions": shuffles, "bound_without": float(least)},
+        None,
+        change,
+        f": {wording.number(least)} instead of {wording.cycles(facts.cycles)}",
+    )
+
+
+def _reason_for_shuffles(kernel: Kernel) -> str:
+    """Return the reason why a loop must rearrange elements; "" if that is not certain."""
+    packed = [(i, a) for i in kernel.instructions if (a := i.arithmetic) is not None and a.packed]
+    # Elements of several kinds advance at different rates because of their sizes.
+    if len({a.element for _, a in packed}) != 1 or not all(a.floating for _, a in packed):
+        return ""
+    streams = _streams(kernel)
+    if streams is None:
+        return ""
+    stored = {step for access, step in streams if access.store}
+    read = {step for access, step in streams if not access.store}
+    slowest = min(stored or read, default=0)
+    if several := {step // slowest for step in read if step > slowest and step % slowest == 0}:
+        return f"{max(several)} neighbouring elements are not used together"
+    loaded = sum(access.size * access.elements for access, _ in streams if access.load)
+    used = sum(a.width // 8 * (2 if i.sum and i.sum.others else 1) for i, a in packed)
+    return "the loop loads more elements than it uses" if 0 < 2 * used <= loaded else ""
+
+
+def _streams(kernel: Kernel) -> list[tuple[MemoryAccess, int]] | None:
+    """Return the accesses that advance, with their steps in bytes; None if a step is unknown."""
     registers = steps(kernel)
-    rates: dict[bool, set[int]] = {True: set(), False: set()}
-    loaded = 0
+    streams = []
     for instruction in kernel.instructions:
         for access in instruction.memory:
             step = step_of(access, registers)
             if step is None:
                 return None
             if step > 0:
-                rates[access.store].add(step)
-                loaded += access.size * access.elements if access.load else 0
-    used = sum(
-        arithmetic.width // 8 * (2 if instruction.sum and instruction.sum.others else 1)
-        for instruction in kernel.instructions
-        if (arithmetic := instruction.arithmetic) is not None and arithmetic.packed
-    )
-    slowest = min(rates[True] or rates[False], default=0)
-    several = {step // slowest for step in rates[False] if slowest and step % slowest == 0 and step > slowest}
-    if not several and not 0 < 2 * used <= loaded:
-        return None
-    change = "keep values that are used together in arrays of their own (a structure of arrays)"
-    why = "the loop loads more elements than it uses"
-    if several:
-        why = f"{max(several)} neighbouring elements are not used together"
-    return hint(
-        "strided",
-        f"{wording.counted(len(shuffles), 'instruction')} ({wording.places(kernel, shuffles)}) only rearrange elements "
-        f"within vectors, because {why}. {either(change, None)}: {wording.number(least)} instead of "
-        f"{wording.cycles(facts.cycles)}.",
-        {"instructions": shuffles, "bound_without": float(least)},
-        None,
-        change,
-    )
+                streams.append((access, step))
+    return streams
 
 
 def gather(facts: KernelResult, build: Build) -> t.Hint | None:
@@ -136,7 +146,7 @@ def gather(facts: KernelResult, build: Build) -> t.Hint | None:
     return hint(
         "gather",
         f"{wording.places(kernel, gathers)} {'gathers' if len(gathers) == 1 else 'gather'} {elements} elements with "
-        f"one load each. {either(change, None)}.",
+        f"one load each",
         {"instructions": gathers, "elements": elements, "bound_without": float(least)},
         None,
         change,
@@ -160,11 +170,12 @@ def repeated_place(facts: KernelResult, spread: KernelRange | None) -> t.Hint | 
     ):
         return None
     verb = "waits" if len(counting) == 1 else "wait"
-    change = "count into several tables in turn and add them up after the loop"
+    change = (
+        "if keys often repeat (sorted data, few values), count into several tables in turn and add them up at the end"
+    )
     return hint(
         "repeated-place",
-        f"{wording.places(kernel, counting)} {verb} for the previous count to be stored if its key is the same. If "
-        f"keys often repeat (sorted data, few values), {change}.",
+        f"{wording.places(kernel, counting)} {verb} for the previous count to be stored if its key is the same",
         {"instructions": counting, "most": float(cause.most)},
         None,
         change,

@@ -39,10 +39,10 @@ def scalar_arithmetic(facts: KernelResult, build: Build) -> t.Hint | None:
     if len(scalar) < 3:
         count = ("its only floating-point instruction is", "both floating-point instructions are")[len(scalar) - 1]
     advice = advise("vectorise", build) if _is_plain(facts) else None
-    remedy = f"Compile with {advice.text}" if advice else f"{_REASONS[build.family]} the reason"
+    reason = "" if advice else f"; {_REASONS[build.family]} the reason"
     return hint(
         "scalar-arithmetic",
-        f"the loop is not vectorised: {count} scalar. {remedy}.",
+        f"the loop is not vectorised: {count} scalar{reason}",
         {"instructions": scalar},
         advice,
     )
@@ -84,7 +84,7 @@ def instruction_set(facts: KernelResult, build: Build) -> t.Hint | None:
     return hint(
         "instruction-set",
         f"the code uses vectors of {bits} bits, as on any processor, but {facts.model.name} has vectors of {widest} "
-        f"bits. Compile with {march}.",
+        "bits",
         {"vector_bits": bits, "core_bits": widest},
         Advice((march,), ""),
     )
@@ -107,7 +107,7 @@ def vector_width(facts: KernelResult, build: Build) -> t.Hint | None:
     advice = replace(advice, changes=_CLOCK if facts.model.name in _SLOWER else "")
     return hint(
         "vector-width",
-        f"the loop uses vectors of 256 bits, but the core has vectors of 512 bits. Compile with {advice.text}.",
+        "the loop uses vectors of 256 bits, but the core has vectors of 512 bits",
         {"vector_bits": 256, "core_bits": 512},
         advice,
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import asdict
+
 from incc.report import types as t
 from incc.report import wording
 
@@ -37,17 +39,7 @@ def compiled(loop: CompiledLoop) -> t.Compiled:
         expected_trip_count=loop.expected_trip_count,
         source_trip_count=loop.source_trip_count or None,
         source_max_trip_count=loop.source_max_trip_count or None,
-        streams=[
-            t.CompiledStream(
-                store=stream.store,
-                element_bytes=stream.element_bytes,
-                lanes=stream.lanes,
-                scalable=stream.scalable,
-                step=stream.step,
-                accesses=stream.accesses,
-            )
-            for stream in loop.streams
-        ],
+        streams=[t.CompiledStream(**asdict(stream)) for stream in loop.streams],
         text="; ".join((", ".join(_what(loop)), *_trips(loop))),
     )
 
@@ -67,7 +59,7 @@ def _what(loop: CompiledLoop) -> Iterator[str]:
     elif loop.kind != "plain" or loop.unroll == 1:
         yield _WHAT[loop.kind]
     if loop.width > 1 or loop.scalable:
-        yield f"{loop.width} elements per vector" + " times vscale" * loop.scalable
+        yield f"{loop.width}{' × vscale' * loop.scalable} elements per vector"
         if loop.interleave > 1:
             yield f"{loop.interleave} vectors interleaved"
     if loop.unroll > 1:

@@ -120,7 +120,7 @@ def _limits(kernel: t.Kernel | None, layout: Layout) -> list[str]:
     if kernel is None:
         return [""]
     unknown = len(kernel.unknown_instructions)
-    parts = [f"{unknown} missing in the model"] if unknown else []
+    parts = [f"{unknown} not in the model"] if unknown else []
     parts += [kernel.overview.limit] if kernel.overview.limit else []
     text = "; ".join(parts)
     return text.split("; ") if 0 < layout.width < NARROW and len(text) > LIMIT else [text]

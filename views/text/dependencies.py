@@ -38,7 +38,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     longest = f"{chains[0].latency}" if chains else "-"
     yield f"{'':{width}}  {kernel.critical_path.cycles:>6}  {longest:>6}   total"
     if kernel.unknown_instructions:
-        yield from layout.wrap("(X: missing in the model, excluded from all totals)")
+        yield from layout.wrap("(X: not in the model, excluded from all totals)")
     yield ""
     if not chains:
         yield "No loop-carried dependencies."

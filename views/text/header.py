@@ -123,7 +123,7 @@ def facts(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[tuple[str,
         yield kernel.compiled.text, "Compiler: ", "  "
     sizes = count(size.instructions, "instruction")
     if kernel.unknown_instructions:
-        sizes += f" ({len(kernel.unknown_instructions)} missing in the model)"
+        sizes += f" ({len(kernel.unknown_instructions)} not in the model)"
     sizes += f", {count(size.bytes, 'byte')}, {count(size.issue_slots, 'µop')}"
     yield f"{sizes}; {arithmetic.text}", "", ""
     moved = f"{count(memory.bytes_loaded, 'byte')} loaded, {memory.bytes_stored} stored"

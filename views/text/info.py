@@ -36,7 +36,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
 
 
 _REMARKS = {
-    "X": "missing in the model, excluded from all totals",
+    "X": "not in the model, excluded from all totals",
     "F": "macro-fused with the previous one",
     "E": "move eliminated",
     "Z": "zero idiom",
