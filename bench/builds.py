@@ -162,8 +162,8 @@ class Sources(msgspec.Struct, frozen=True):
 
 
 WAYS = ("off", "lean", "full", "deferred", "build", "build-full", "again")
-"""How incc is there. off: in the compiler's place, with nothing asked; lean, full: asked by the environment, analyses
-within each command; deferred: lean, with INCC_DEFER=1 (the analysis, by incc-report, is timed apart); build,
+"""The ways of using incc. off: in the compiler's place, without analysis;
+lean, full: requested by the environment, with analyses within each command; deferred: lean, with INCC_DEFER=1 (the analysis, by incc-report, is timed apart); build,
 build-full: under incc-build, with its workers; again: as build, once more with the cache filled. All others start with
 an empty cache."""
 
@@ -182,7 +182,7 @@ _LOGS = re.compile(
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of one build. `configured` and `made`: digests of files, by name, after the configuration and at the
+    """The results of one build. `configured` and `made`: digests of files, by name, after the configuration and at the
     end. `cpu`, `wall`: seconds of the build. `failed`: the step that failed, "" if none did."""
 
     configured: dict[str, str]
@@ -410,7 +410,7 @@ def links(folder: pathlib.Path, names: dict[str, str]) -> None:
 
 
 def digests(folder: pathlib.Path) -> dict[str, str]:
-    """Of all files below a folder that are no logs."""
+    """Return the digests of all files below a folder except logs."""
     found = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))

@@ -351,7 +351,7 @@ _Kept = tuple[
     "dict[tuple[tuple[int, int], ...], tuple[str, t.Ratio]]",
     "dict[tuple[str, tuple[int, ...], tuple[tuple[int, int], ...]], list[str]]",
 ]
-"""What is kept with a model: of µops the ports and the throughput, of an instruction what it does."""
+"""Data cached with a model: ports and throughput of µops, and effects of instructions."""
 
 
 def _instructions(

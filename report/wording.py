@@ -20,7 +20,7 @@ EXITS = {
     "added": "ended by an additional counter, whose cost is subtracted",
     "repeated": "as copies in a row",
 }
-"""How a measured loop was ended, by `Measured.exit`."""
+"""Descriptions of the values of `Measured.exit`."""
 
 # A list of lines longer than this is given as its range.
 MAX_LISTED_LINES = 6

@@ -512,7 +512,7 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     computed: Mapping[str, int]
     """The elements that floating-point operations handle, by place."""
     kinds: Mapping[tuple[str, str], int]
-    """The same by place and kind, since a place may have several kinds."""
+    """The elements that floating-point operations handle, by place and kind of operation."""
     scalar: frozenset[str]
     """The places of scalar operations in the rest of the function, on the same lines."""
     scalar_alone: frozenset[str]
