@@ -162,10 +162,12 @@ class Sources(msgspec.Struct, frozen=True):
 
 
 WAYS = ("off", "lean", "full", "deferred", "build", "build-full", "again")
-"""The ways of using incc. off: in the compiler's place, without analysis;
-lean, full: requested by the environment, with analyses within each command; deferred: lean, with INCC_DEFER=1 (the analysis, by incc-report, is timed apart); build,
-build-full: under incc-build, with its workers; again: as build, once more with the cache filled. All others start with
-an empty cache."""
+"""The ways of using incc, each with an empty cache except `again`.
+
+off: in the compiler's place, without analysis; lean, full: requested by the environment, with analyses within each
+command; deferred: lean, with INCC_DEFER=1 (the analysis by incc-report is timed separately); build, build-full: under
+incc-build, with its workers; again: as build, a second time with the cache filled.
+"""
 
 HEADING = (
     f"{'project':9} {'way':11} {'units':>6} {'kernels':>8} {'unknown':>8} {'CPU':>6} {'wall':>6}  "

@@ -47,7 +47,7 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
 
     label: Annotated[str, Meta(description="A short name, different from those of the other sides.")]
     input: Annotated[str, Meta(description="The input as named on the command line.")]
-    compilers: Annotated[list[str], Meta(description="With versions, each once; empty for code that was not compiled.")]
+    compilers: Annotated[list[str], Meta(description="The compilers with versions; empty for uncompiled code.")]
     models: Annotated[list[ComparedModel], Meta(description="Each once.")]
     kernels: Count
     variant: Annotated[Variant | None, Meta(description="The settings of a side of a matrix; otherwise null.")]

@@ -95,8 +95,8 @@ def stale(entries: Sequence[Entry]) -> tuple[dict[str, str], list[str]]:
 def _notes_on_missing(sources: bool, there_sources: bool, outputs: bool, there_outputs: bool) -> list[str]:
     if outputs and not there_outputs:
         return [
-            "All outputs of these commands are gone, as after a build in a temporary folder, so stale reports cannot be "
-            "recognised and all reports count."
+            "All outputs of these commands are gone, as after a build in a temporary folder, so no report is known to "
+            "be stale."
         ]
     if sources and not there_sources:
         return ["All sources are gone, so only outputs show whether reports are stale."]

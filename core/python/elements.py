@@ -437,7 +437,7 @@ def _by_symmetry(own: Work, smallest: Work, paces: int, around: Surroundings | N
     done = _work_ratio(own, smallest)
     if done is not None and done % times == 0:
         number = done * one.per_iteration
-        return Elements(number, f"it does {done} times the work of the loop that goes through the source with less")
+        return Elements(number, f"it does {done} times the work of the loop with the smallest step")
     if done is not None:
         return None
     return Elements(times * one.per_iteration, f"its steps are {times} times those of a loop that does the same work")

@@ -324,7 +324,7 @@ def hotness(ranking: r.Ranking) -> Iterator[str]:
         shares = "Shares are of the loops' cycles."
     else:
         text = f"{share_of(matched)} of the reported time is in these loops"
-        shares = "Shares are of all of it."
+        shares = "Shares are relative to the reported time."
     if matched < _LEAST:
         yield f"{text[:1].upper()}{text[1:]}."
     else:
