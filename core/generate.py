@@ -107,7 +107,10 @@ def _layout(entry: Entry) -> tuple[str, str]:
     """Return what precedes and what follows a field's text about the layout of its array."""
     kind = entry.kind.partition("_")[2]
     if kind == "START":
-        return f"Where the {_OWNERS[entry.arguments[3]][1]} of each {_OWNERS[entry.arguments[2]][0]} begin.", ""
+        return (
+            f"Index of the first of the {_OWNERS[entry.arguments[3]][1]} of each {_OWNERS[entry.arguments[2]][0]}.",
+            "",
+        )
     place = {"ARRAY": 2, "WIDE": 2, "MASKS": 2, "ENUMS": 3}.get(kind)
     if place is None or entry.arguments[place] == "Any":
         return "", ""

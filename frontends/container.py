@@ -97,4 +97,4 @@ class ContainerCode(msgspec.Struct, frozen=True):
     left_out: list[LeftOut]
     """Cycles of the control flow that are not analysed."""
     addresses: list[CodeAddresses]
-    """Where the instructions of each kernel are."""
+    """The places of each kernel's instructions."""

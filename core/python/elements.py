@@ -413,7 +413,7 @@ def _by_count(own: Work, smallest: Work, around: Surroundings | None, others: It
         if counted is not own and (number.denominator > 1 or _work_ratio(own, counted) not in (None, times)):
             continue
         if counted is own:
-            return Elements(number, f"the code before it counts {number} for an iteration")
+            return Elements(number, f"the code before the loop counts {number} per iteration")
         return Elements(
             number, f"its steps are {times} times those of a loop for which the code before counts {counted.pace}"
         )
@@ -437,7 +437,7 @@ def _by_symmetry(own: Work, smallest: Work, paces: int, around: Surroundings | N
     done = _work_ratio(own, smallest)
     if done is not None and done % times == 0:
         number = done * one.per_iteration
-        return Elements(number, f"it does {done} times the work of the loop that goes through the source with less")
+        return Elements(number, f"it does {done} times the work of the loop with the smallest step")
     if done is not None:
         return None
     return Elements(times * one.per_iteration, f"its steps are {times} times those of a loop that does the same work")
@@ -490,13 +490,13 @@ def _alone(own: Work, around: Surroundings | None) -> Elements | None:
         # Without a remainder, one vector per iteration may also hold the neighbours of one iteration.
         if own.steps[-1] <= own.vector_bytes and not (around and around.remains):
             return None
-        return Elements(Fraction(gcd(own.units, copies)), f"{steps} an iteration")
+        return Elements(Fraction(gcd(own.units, copies)), f"{steps} per iteration")
     if not copies:
         return None
     number = gcd(own.units, copies)
     if number == 1:
         return Elements(one, "what is done alike in it comes from different places in the source")
-    return Elements(Fraction(number), f"{steps} an iteration, in copies of the same source")
+    return Elements(Fraction(number), f"{steps} per iteration, in copies of the same source")
 
 
 # --- where instructions come from -------------------------------------------------------------------------------------
@@ -512,7 +512,7 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     computed: Mapping[str, int]
     """The elements that floating-point operations handle, by place."""
     kinds: Mapping[tuple[str, str], int]
-    """The same by place and kind, since a place may have several kinds."""
+    """The elements that floating-point operations handle, by place and kind of operation."""
     scalar: frozenset[str]
     """The places of scalar operations in the rest of the function, on the same lines."""
     scalar_alone: frozenset[str]

@@ -155,7 +155,9 @@ def _parser() -> argparse.ArgumentParser:
     one = command("prune", _prune, "remove old commits except baselines")
     one.add_argument("--keep", type=_number, metavar="N", help="keep the newest N commits")
     one.add_argument(
-        "--before", metavar="DATE", help="remove commits older than this date (with --keep: if both apply)"
+        "--before",
+        metavar="DATE",
+        help="remove commits older than this date (with --keep: only if both options select them)",
     )
     one.add_argument("--dry-run", action="store_true", help="only print what would be removed")
     return parser

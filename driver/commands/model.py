@@ -128,7 +128,7 @@ def _parser() -> argparse.ArgumentParser:
         )
         source.add_argument("--forms", default="*", metavar="GLOB", help="only forms with a matching key")
         source.add_argument("--keep-going", action="store_true", help="skip malformed records and count them")
-        source.add_argument("--verbose", action="store_true", help="list what is not used")
+        source.add_argument("--verbose", action="store_true", help="list the records that are not used")
         source.set_defaults(run=_import)
     return parser
 

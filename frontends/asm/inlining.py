@@ -79,7 +79,7 @@ class _Abbreviation(msgspec.Struct, frozen=True, kw_only=True):
     values: tuple[tuple[int, int, int], ...]
     """Attribute, form and constant of each value."""
     statements: int
-    """How many statements an entry's values are, if each has a fixed size, else -1."""
+    """The number of statements of an entry's values if each has a fixed size, otherwise -1."""
     size: int
     """The bytes of these statements, or -1."""
     has_code: bool

@@ -399,8 +399,6 @@ def source_of(
 def call_notes(callees: Iterable[str]) -> list[str]:
     """Return the notes on calls on a path to functions of these names, "" for indirect calls."""
     return [
-        f"contains a call to {name}: what it costs is not counted"
-        if name
-        else "contains an indirect call: what it costs is not counted"
+        f"contains {f'a call to {name}' if name else 'an indirect call'}, whose time is not counted"
         for name in dict.fromkeys(callees)
     ]

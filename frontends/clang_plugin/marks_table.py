@@ -9,7 +9,7 @@ from incc.frontends.clang_plugin.table import TableError
 from incc.frontends.marks import Expected, Mark, MarkError
 
 VERSION = 1
-"""Of the table's format, as in Source.cpp."""
+"""The version of the table's format, as in Source.cpp."""
 
 
 def read_mark_table(text: str) -> tuple[tuple[Mark, ...], tuple[MarkError, ...]]:

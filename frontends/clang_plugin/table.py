@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from incc.frontends.kernel import CompiledLoop, CompiledStream
 
 VERSION = 1
-"""Of the table's format, as in Describe.h."""
+"""The version of the table's format, as in Describe.h."""
 
 _KINDS = frozenset(
     ("plain", "vector-body", "interleaved", "epilogue", "scalar", "unroll-rest", "unversioned", "unknown")

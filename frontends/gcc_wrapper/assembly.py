@@ -353,7 +353,7 @@ class _Planner:
             if program in _OTHER_FRONT_ENDS and "--help" not in " ".join(command.words):
                 source = _source(command.words, self._arguments, "gcc")
                 self._skipped.append(
-                    Skipped(source=source, reason=f"no analysis of what {program} writes", expected=False)
+                    Skipped(source=source, reason=f"the output of {program} cannot be analysed", expected=False)
                 )
         stdin_is_read = any(reads_stdin(c) for run in self._runs for c in run.commands) or any(
             not run.commands and run.source in _STANDARD_INPUT for run in self._runs

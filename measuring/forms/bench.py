@@ -76,7 +76,7 @@ def why_not(shape: Shape, core: Target) -> str:
         return "has an address that is not taken from a register alone"
     instruction = example(shape)
     if instruction is None:
-        return "has operands of which there is no example"
+        return "has operands without an example"
     if instruction.flow_control != FlowControl.NEXT or any(o.startswith("REL") for o in shape.operands):
         return "is a jump"
     if any(root_name(instruction.op_register(n)) == "rsp" for n in range(instruction.op_count)):

@@ -108,7 +108,7 @@ def read(text: str, core: Target) -> Named:
     operands = _split(rest)
     patterns = [pattern(o) for o in operands]
     if "" in patterns:
-        raise Unreadable(f"{operands[patterns.index('')]!r} is no operand: i, r64, m, xmm, ymm, zmm, k …")
+        raise Unreadable(f"{operands[patterns.index('')]!r} is not an operand (i, r64, m, xmm, ymm, zmm, k …)")
     turned = "%" in text or "$" in text
     for reverse in (turned, not turned):
         wanted = patterns[::-1] if reverse else patterns

@@ -401,12 +401,12 @@ class _Study:
             if less:
                 # It conflicts with more sets than a single µop of its size would, so it has more than one.
                 other = self.classes[less[0]].blocker
-                self.rejected[form] = f"{form} is no single µop: it is in the way of {other} as well"
+                self.rejected[form] = f"{form} is more than one µop, since it also blocks {other}"
                 return
             if more:
                 old = self.classes.pop(n)
                 other = old.blocker
-                self.rejected[other] = f"{other} is no single µop: it is in the way of more than {form} is"
+                self.rejected[other] = f"{other} is more than one µop, since it blocks more than {form} does"
                 self._classify(form)
                 return
         if alike:

@@ -291,7 +291,7 @@ class Pipeline:
     register_file: int
     """Physical registers, of all kinds together, that instructions in flight may hold, 0 for no limit."""
     lsd_unroll: list[int]
-    """How many times the loop stream detector unrolls a loop of n + 1 µops; 1 for longer loops."""
+    """Factor by which the loop stream detector unrolls a loop of n + 1 µops; 1 for longer loops."""
 
     # --- parameters of the core, by their names in the model (docs/models.md)
     issue_to_dispatch: int
@@ -392,7 +392,7 @@ class BoundKernel:
 
     # --- µops
     uop_start: list[int]
-    """Where the µops of each instruction begin."""
+    """Index of the first of the µops of each instruction."""
     uop_ports: list[int]
     """The allowed ports, or the resource. One entry per µop."""
     uop_cycles: list[int]
@@ -403,16 +403,17 @@ class BoundKernel:
 
     # --- values, the results of instructions and nodes of the dependency graph
     value_start: list[int]
-    """Where the values of each instruction begin."""
+    """Index of the first of the values of each instruction."""
     value_kind: list[int]
     """Kind (VALUE_REGISTER …). One entry per value."""
     output_start: list[int]
-    """Where the outputs of each value begin."""
+    """Index of the first of the outputs of each value."""
     output_location: list[int]
     """Location that the value is written to. A value may have none. One entry per output."""
     input_start: list[int]
-    """Where the inputs of each value begin. The inputs of a loaded value are its address registers, with the load
-    latency. Those of a stored value are its data, with the latency of the computation, and its address registers."""
+    """Index of the first of the inputs of each value. The inputs of a loaded value are its address registers, with
+    the load latency. Those of a stored value are its data, with the latency of the computation, and its address
+    registers."""
     input_kind: list[int]
     """Kind (INPUT_LOCATION, INPUT_VALUE). One entry per input."""
     input_id: list[int]
@@ -451,7 +452,7 @@ class BoundKernel:
 
     # --- address arithmetic
     affine_start: list[int]
-    """Where the affine entries of each instruction begin."""
+    """Index of the first of the affine entries of each instruction."""
     affine_target: list[int]
     """Location that gets the sum of the terms and the constant. A location that an instruction writes without such
     an entry gets an unknown value. -1 is the memory that the instruction both loads and stores (`add $8, (mem)`):
@@ -459,7 +460,7 @@ class BoundKernel:
     affine_constant: list[int]
     """Constant of the sum. One entry per affine entry."""
     affine_term_start: list[int]
-    """Where the terms of each affine entry begin."""
+    """Index of the first of the terms of each affine entry."""
     affine_term_location: list[int]
     """Location that the term reads. One entry per term."""
     affine_term_coefficient: list[int]
@@ -472,7 +473,7 @@ class BoundKernel:
     entry_constant: list[int]
     """Constant of the sum. One entry per location with a known content."""
     entry_term_start: list[int]
-    """Where the terms of each location with a known content begin."""
+    """Index of the first of the terms of each location with a known content."""
     entry_term_unknown: list[int]
     """Number of an unknown value, the same number for the same value. One entry per term."""
     entry_term_coefficient: list[int]
@@ -532,7 +533,7 @@ class BoundKernel:
     is_loop: bool
     """True if the kernel ends in a jump to its start."""
     pipeline: Pipeline | None
-    """What else the simulator needs; None for a core whose pipeline is not described."""
+    """The simulator's other inputs; None for a core whose pipeline is not described."""
 
     def __repr__(self) -> str:
         return "BoundKernel(" + ", ".join(f"{k}={getattr(self, k, None)!r}" for k in self.__slots__) + ")"

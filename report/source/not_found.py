@@ -40,11 +40,11 @@ def not_found(unit: Unit, parsed: Assembly, selection: Selection, globs: Sequenc
             one = len(matches) == 1
             text = f"the function{'' if one else 's'} {_listed(_short(matches))} {'has' if one else 'have'} no loop"
         elif into:
-            text = f"what is called {glob!r} is no function of its own, since it was inlined into {_listed(into)}"
+            text = f"the function {glob!r} has no code of its own, since it was inlined into {_listed(into)}"
         else:
             nearest = _nearest(glob, functions)
-            text = f"no function is called {glob!r}{'' if functions else ': there are none here'}"
-            text += f"; the nearest: {', '.join(nearest)}" if nearest else ""
+            text = f"no function has the name {glob!r}{'' if functions else ', since the input has no functions'}"
+            text += f"; did you mean {' or '.join(nearest)}?" if nearest else ""
         yield t.NotFound(asked=glob, text=text, functions=matches, inlined_into=into, nearest=nearest)
 
 
