@@ -141,6 +141,13 @@ def _default(entry: Entry, numbers: dict[str, int]) -> str | None:
     return "0" if kind == "MASK" else None
 
 
+def _defaults(name: str, text: str, entries: list[Entry], numbers: dict[str, int], *more: str) -> list[str]:
+    """Return the definition of a dictionary of fields' defaults, with its docstring. `more` are further entries."""
+    values = [(_field(e)[0], _default(e, numbers)) for e in entries]
+    lines = [f'"{field}": {value},' for field, value in values if value is not None]
+    return [f"{name} = {{", *[f"    {line}" for line in (*lines, *more)], "}", f'"""{text}"""', ""]
+
+
 def _names(name: str, entries: list[Entry]) -> list[str]:
     """Return the definition of a tuple of fields' names."""
     return [f"{name} = (", *[f'    "{_field(e)[0]}",' for e in entries], ")"]
@@ -171,14 +178,12 @@ def bound_module(entries: list[Entry]) -> str:
         '"""The value of a parameter without a limit."""',
         "",
     ]
-    lines += ["PIPELINE_PARAMETERS = {"]
-    lines += [f'    "{_field(e)[0]}": {_default(e, bindings)},' for e in parameters]
-    lines += ["}", '"""The model\'s parameters that are attributes of Pipeline, with their defaults."""', ""]
-    for prefix, chosen in (("KERNEL", kernel), ("PIPELINE", [e for e in pipeline if e not in parameters])):
-        defaults = [(e, value) for e in chosen if (value := _default(e, bindings)) is not None]
-        lines += [f"{prefix}_DEFAULTS = {{", *[f'    "{_field(e)[0]}": {value},' for e, value in defaults]]
-        lines += ["    **PIPELINE_PARAMETERS,"] if prefix == "PIPELINE" else []
-        lines += ["}", '"""The defaults of all numbers, which are those of the core."""', ""]
+    text = "The model's parameters that are attributes of Pipeline, with their defaults."
+    lines += _defaults("PIPELINE_PARAMETERS", text, parameters, bindings)
+    text = "The defaults of all numbers, which are those of the core."
+    lines += _defaults("KERNEL_DEFAULTS", text, kernel, bindings)
+    others = [e for e in pipeline if e not in parameters]
+    lines += _defaults("PIPELINE_DEFAULTS", text, others, bindings, "**PIPELINE_PARAMETERS,")
     lines += _names("KERNEL_ARRAYS", [e for e in kernel if _field(e)[1] == "list[int]" and e.kind != "KERNEL_START"])
     lines += [*_names("KERNEL_STARTS", [e for e in kernel if e.kind == "KERNEL_START"]), ""]
     lines += _names("PIPELINE_BY_INSTRUCTION", [e for e in pipeline if "Instructions" in e.arguments])

@@ -386,7 +386,7 @@ def prefix_alone(code: bytes, offset: int, text: str, line: int) -> Instruction 
 
     None for others.
     """
-    if len(code) != 1 or not (code[0] in _PREFIXES or code[0] & 0xF0 == 0x40):
+    if len(code) != 1 or not (code[0] in PREFIXES or code[0] & 0xF0 == 0x40):
         return None
     nothing = decode(b"\x90", offset, text, line)
     return replace(nothing, mnemonic=text.lower(), encoding=code)
@@ -601,7 +601,7 @@ def _constant_sizes(offsets: Any) -> tuple[int, int, int]:
     return offsets.displacement_size, offsets.immediate_size, offsets.immediate_size2
 
 
-_PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")
+PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")
 _VECTOR_PREFIXES = {0xC5: 2, 0xC4: 3, 0x62: 4}
 
 
@@ -613,7 +613,7 @@ def _opcode_offset(code: bytes, wide: bool = True) -> int:
     `wide`: in 64-bit mode; in the other one REX is an instruction, and so are VEX and EVEX before an operand in memory.
     """
     at = 0
-    while code[at] in _PREFIXES:
+    while code[at] in PREFIXES:
         at += 1
     if code[at] in _VECTOR_PREFIXES and (wide or code[at + 1] >= 0xC0):
         return at + _VECTOR_PREFIXES[code[at]]
@@ -643,48 +643,10 @@ def _register_accesses(
     if form.mnemonic == "vzeroupper":
         # It clears the upper halves; cores track that state separately, no register is renamed for it.
         return ()
-    register_accesses: list[RegisterAccess] = []
     # iced-x86 lists what operands and addresses use first, in order, then the implicit uses. What operands account for
     # is taken off this list; the rest is implicit.
     rest = [(u.register, u.access) for u in info.used_registers()]
-    masked = i.has_op_mask and not i.zeroing_masking
-    gather = i.is_vsib and accesses[0] != _NO_MEMORY_ACCESS and kinds[0] == _KIND_REGISTER
-    cmov = form.mnemonic.startswith("cmov")
-
-    for k, kind in enumerate(kinds):
-        if kind == _KIND_REGISTER:
-            number, access = i.op_register(k), accesses[k]
-            if number in _SEGMENTS:
-                continue
-            register = _REGISTERS[number]
-            read, write = _is_source(form, access, k), access in _WRITES
-            if access == _NO_ACCESS and not read:
-                continue
-            _take(rest, register.root, access in _READS, write)
-            if k == 0 and form.idiom and len(kinds) == 2 and kinds[1] == _KIND_REGISTER and accesses[1] == _NO_ACCESS:
-                read = True
-            conditional = write and (
-                access in _CONDITIONAL_WRITES or (k == 0 and (cmov or gather or (masked and access in _READS)))
-            )
-            register_accesses.append(
-                RegisterAccess(
-                    register=register,
-                    read=read or conditional,
-                    write=write,
-                    operand=k,
-                    merges=write and _merges(register, form.legacy),
-                    conditional=conditional,
-                )
-            )
-        elif kind == _KIND_MEMORY and accesses[k] != _NO_ACCESS:
-            for number in (i.memory_base, i.memory_index):
-                if number not in (_NONE, _RIP, _EIP):
-                    register = _REGISTERS[number]
-                    _take(rest, register.root, True, False)
-                    register_accesses.append(
-                        RegisterAccess(register=register, read=True, write=False, operand=None, address=True)
-                    )
-
+    register_accesses = _operand_accesses(i, form, kinds, accesses, rest)
     if i.has_op_mask:
         register = _REGISTERS[i.op_mask]
         write = any(_REGISTERS[n] == register and access in _WRITES for n, access in rest)
@@ -695,6 +657,50 @@ def _register_accesses(
     addresses = {u.base for u in memory} | {u.index for u in memory} if memory else set()
     register_accesses.extend(_implicit(rest, form.legacy, addresses))
     return tuple(register_accesses)
+
+
+def _operand_accesses(
+    i: Any, form: _Form, kinds: list[int], accesses: Sequence[int], rest: list[tuple[int, int]]
+) -> list[RegisterAccess]:
+    """Return the accesses of operands and of the registers in their addresses, which are removed from `rest`."""
+    operands: list[RegisterAccess] = []
+    for k, kind in enumerate(kinds):
+        access = accesses[k]
+        if kind == _KIND_REGISTER:
+            number, read = i.op_register(k), _is_source(form, access, k)
+            if number in _SEGMENTS or (access == _NO_ACCESS and not read):
+                continue
+            register, write = _REGISTERS[number], access in _WRITES
+            _take(rest, register.root, access in _READS, write)
+            if k == 0 and form.idiom and kinds[1:] == [_KIND_REGISTER] and accesses[1] == _NO_ACCESS:
+                read = True
+            conditional = write and (access in _CONDITIONAL_WRITES or (k == 0 and _may_stay(i, form, access)))
+            operands.append(
+                RegisterAccess(
+                    register=register,
+                    read=read or conditional,
+                    write=write,
+                    operand=k,
+                    merges=write and _merges(register, form.legacy),
+                    conditional=conditional,
+                )
+            )
+        elif kind == _KIND_MEMORY and access != _NO_ACCESS:
+            for number in (i.memory_base, i.memory_index):
+                if number not in (_NONE, _RIP, _EIP):
+                    register = _REGISTERS[number]
+                    _take(rest, register.root, True, False)
+                    operands.append(
+                        RegisterAccess(register=register, read=True, write=False, operand=None, address=True)
+                    )
+    return operands
+
+
+def _may_stay(i: Any, form: _Form, access: int) -> bool:
+    """Return True if operand 0, which has this access, may keep its value: by a condition, a mask or a gather."""
+    if i.has_op_mask and not i.zeroing_masking and access in _READS:
+        return True
+    return form.mnemonic.startswith("cmov") or (i.is_vsib and access != _NO_MEMORY_ACCESS)
 
 
 def _take(rest: list[tuple[int, int]], root: str, read: bool, write: bool) -> None:

@@ -35,6 +35,7 @@ from iced_x86 import CpuidFeature, Decoder, FlowControl
 from msgspec.structs import replace
 
 from incc.frontends.isa import NotRunnable, Runnable, words
+from incc.frontends.x86.decode import PREFIXES
 from incc.frontends.x86.iced import REGISTER_NAMES, bits_of, constants
 
 if TYPE_CHECKING:
@@ -510,23 +511,30 @@ class _Rewriter:
         decoder = Decoder(64, instruction.encoding)
         native = decoder.decode()
         offsets = decoder.get_constant_offsets(native)
-        at = offsets.displacement_offset
         if instruction.immediate is None and instruction.immediate_bytes >= 4 and offsets.has_immediate:
             # The linker fills in an address.
             place = self.statics.array(f"#{number}")
             start, size = offsets.immediate_offset, offsets.immediate_size
             code[start : start + size] = place.to_bytes(8, "little")[:size]
-        opcode = at if at else len(code)
-        for n in range(min(opcode, len(code))):
-            if code[n] not in _PREFIXES:
+        for n, byte in enumerate(instruction.encoding):
+            if byte not in PREFIXES:
                 break
-            if code[n] in (0x64, 0x65):  # of fs and gs; that of cs means nothing
+            if byte in (0x64, 0x65):  # of fs and gs; that of cs means nothing
                 code[n] = 0x2E
                 self.segments = True
         if not offsets.has_displacement:
             return bytes(code)
         access = next((access for access in instruction.memory if access.operand is not None), None)
-        symbol, displacement = (access.symbol, access.displacement) if access else (f"#{number}", 0)
+        self._displace(code, native, offsets, access, f"#{number}")
+        check = Decoder(64, bytes(code)).decode()
+        if check.is_invalid or check.code != native.code or check.len != len(code) or check.is_ip_rel_memory_operand:
+            return None
+        return bytes(code)
+
+    def _displace(self, code: bytearray, native: Any, offsets: Any, access: MemoryAccess | None, name: str) -> None:
+        """Write the address of a place into an instruction's displacement. `name` is for a place without an access."""
+        at = offsets.displacement_offset
+        symbol, displacement = (access.symbol, access.displacement) if access else (name, 0)
         base, index = native.memory_base, native.memory_index
         vector = access is not None and access.index is not None and access.index.kind == "vector"
         if offsets.displacement_size == 8:
@@ -545,13 +553,8 @@ class _Rewriter:
             fixed = not base and not index
             place = self.statics.place(symbol, displacement) if fixed else self.statics.array(symbol, displacement)
             code[at : at + 4] = place.to_bytes(4, "little")
-        check = Decoder(64, bytes(code)).decode()
-        if check.is_invalid or check.code != native.code or check.len != len(code) or check.is_ip_rel_memory_operand:
-            return None
-        return bytes(code)
 
 
-_PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")
 _MOVES = frozenset(words("mov movsxd"))
 _FUSED = frozenset(words("cmp test add sub and inc dec"))
 """Instructions that some core fuses with a conditional jump (Intel, Optimization Manual, 3.4.2.2; AMD since Zen 3)."""
