@@ -89,7 +89,7 @@ class Assembly(msgspec.Struct, frozen=True, kw_only=True):
     debug: tuple[tuple[str, int, int], ...]
     """Name, first line and the line behind the last of each piece of a section of debug information.
 
-    These sections have no statements here (see `incc.frontends.asm.inlining`).
+    These sections have no statements here (see `incc.frontends.objects.text_debug`).
     """
 
 
@@ -368,7 +368,7 @@ class _Parser:
 
     def _file(self, _: str, rest: str) -> None:
         number = rest.partition(" ")[0]
-        names = [_unescape(name) for name in re.findall(_STRING, rest)]
+        names = [unescape(name) for name in re.findall(_STRING, rest)]
         if not names:
             return
         if not number.isdigit():
@@ -496,14 +496,17 @@ def _split(s: str, in_comment: bool, stop_pattern: str) -> tuple[list[str], list
     return [p for p in pieces if p.strip()], comments, in_comment
 
 
-def _unescape(text: str) -> str:
+_ESCAPES = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"f": b"\f", b"b": b"\b"}
+
+
+def unescape(text: str) -> str:
     """Return a string as the assembler reads it: gcc writes bytes that are not ASCII in octal."""
     if "\\" not in text:
         return text
 
     def value(match: re.Match[bytes]) -> bytes:
         code = match.group(1)
-        return bytes((int(code, 8) & 255,)) if code.isdigit() else {b"n": b"\n", b"t": b"\t"}.get(code, code)
+        return bytes((int(code, 8) & 255,)) if code.isdigit() else _ESCAPES.get(code, code)
 
     return re.sub(_ESCAPE, value, text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 

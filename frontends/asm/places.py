@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from incc.frontends.asm.inlining import DebugInformation
 from incc.frontends.asm.parse import INSTRUCTION
 from incc.frontends.kernel import Frame, SourceLocation
 
@@ -144,16 +143,6 @@ class Places:
         if place:
             frames.append(Frame(function, place.file, place.line))
         return frames
-
-
-def places_of_text(
-    assembly: Assembly, text: str, statements: Iterable[int], is_system: Callable[[str], bool]
-) -> Places | None:
-    """Return the places of these statements of a text, None without debug information that can be read."""
-    inlined = DebugInformation(assembly, text).inlined(statements) if assembly.debug else None
-    if inlined is None:
-        return None
-    return Places(lambda i: assembly.statements[i].location, inlined, is_system)
 
 
 def _place(frames: Sequence[Frame], level: int, is_users: bool) -> UserPlace:

@@ -59,11 +59,11 @@ def _inlined_into(unit: Unit, parsed: Assembly, glob: str) -> list[str]:
     """Return the functions that the matching functions were inlined into."""
     from fnmatch import fnmatchcase
 
-    from incc.frontends.asm.inlining import DebugInformation
+    from incc.frontends.objects.text_debug import TextDebug
 
     if not parsed.debug:
         return []
-    pairs = [pair for pair in DebugInformation(parsed, unit.assembly).everything_inlined() if pair[0]]
+    pairs = [pair for pair in TextDebug(parsed, unit.assembly).everything_inlined() if pair[0]]
     readable = demangle(name for pair in pairs for name in pair)
 
     def fits(symbol: str) -> bool:

@@ -90,8 +90,9 @@ def located(
             calls=library_calls,
             outlined=user_functions,
         )
-    from incc.frontends.asm.places import Numbered, places_of_text
+    from incc.frontends.asm.places import Numbered
     from incc.frontends.headers import Headers
+    from incc.frontends.objects.text_debug import places_of_text
 
     numbered = Numbered(parsed)
     of_regions = [numbered.of_region(region) for region in regions]
