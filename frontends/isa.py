@@ -405,6 +405,11 @@ def words(text: str) -> list[str]:
     return text.split()
 
 
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text as a set."""
+    return frozenset(text.split())
+
+
 def mnemonic(text: str, name: str = "") -> str:
     """Return the mnemonic of an instruction's text, behind the prefixes of the instruction set `name`, or of any."""
     syntaxes = [isa(each).syntax for each in ([name] if name else _FOLDERS)]

@@ -8,6 +8,7 @@ import pyparsing as pp
 from msgspec.structs import replace
 
 from incc.core import whatif
+from incc.frontends.isa import word_set
 from incc.models.binding import bound as b
 
 if TYPE_CHECKING:
@@ -100,19 +101,7 @@ class _Parameter:
 WIDEST = 1 << 10
 
 # With 0 for one of these nothing would ever move; 0 for another parameter removes the limit or the unit.
-_POSITIVE = frozenset(
-    (
-        "issue_width",
-        "retire_width",
-        "idq",
-        "predecode_width",
-        "ms_width",
-        "dsb_block",
-        "rob",
-        "rs",
-        "move_elim_pipeline",
-    )
-)
+_POSITIVE = word_set("issue_width retire_width idq predecode_width ms_width dsb_block rob rs move_elim_pipeline")
 
 
 class _Latency:

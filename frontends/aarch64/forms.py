@@ -9,35 +9,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from incc.frontends.isa import word_set
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_CONDITIONS = frozenset(
-    ["eq", "ne", "cs", "hs", "cc", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", "al", "nv"]
-)
+_CONDITIONS = word_set("eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le al nv")
 # SVE's names for conditions, in branches only.
 _BRANCH_CONDITIONS = _CONDITIONS | frozenset(
     ["any", "none", "first", "last", "nfrst", "nlast", "pmore", "plast", "tcont", "tstop"]
 )
-_WITH_CONDITION = frozenset(
-    [
-        "csel",
-        "csinc",
-        "csinv",
-        "csneg",
-        "cset",
-        "csetm",
-        "cinc",
-        "cinv",
-        "cneg",
-        "ccmp",
-        "ccmn",
-        "fcsel",
-        "fccmp",
-        "fccmpe",
-        "ctermeq",
-    ]
-)
+_WITH_CONDITION = word_set("csel csinc csinv csneg cset csetm cinc cinv cneg ccmp ccmn fcsel fccmp fccmpe ctermeq")
 _TO_LABEL = re.compile(r"(bl?|bc?\.[a-z]+|cbn?z|tbn?z|adrp?)$|b[a-z]{2}$")
 _LITERAL = frozenset(["ldr", "ldrsw", "prfm"])
 _PREFETCH = re.compile(r"prf(m|um|[bhwd])$")

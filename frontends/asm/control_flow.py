@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from incc.frontends.asm.graph import Jump, Routine, build, group, hot_part, main_name, returns
 from incc.frontends.asm.parse import DIRECTIVE, INSTRUCTION, LABEL
-from incc.frontends.isa import isa, words
+from incc.frontends.isa import isa, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -264,7 +264,7 @@ class _Resolver:
         return self._tables
 
 
-_DATA = frozenset(words(".long .quad .4byte .8byte .word .xword .int .hword .2byte .short .byte .1byte .value .dword"))
+_DATA = word_set(".long .quad .4byte .8byte .word .xword .int .hword .2byte .short .byte .1byte .value .dword")
 _ALIGNMENTS = frozenset((".align", ".p2align", ".balign"))
 _NOT_TABLES = (".debug", ".eh_frame", ".gcc_except_table", ".note", ".init_array", ".ctors", ".stack_sizes", ".llvm")
 _FIRST_SYMBOL = r'[\s(]*("[^"]+"|[A-Za-z_.$?][\w.$?]*)'

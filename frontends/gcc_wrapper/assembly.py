@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from incc.frontends.gcc_wrapper.remarks import clang_options, gcc_options
+from incc.frontends.isa import word_set, words
 from incc.frontends.unit import IncludeFolders
 
 if TYPE_CHECKING:
@@ -21,93 +22,42 @@ if TYPE_CHECKING:
     from incc.frontends.gcc_wrapper.dry_run import DryRun
 
 # The compilers proper of gcc whose output is assembly text, by the program's name.
-_GCC_FRONT_ENDS = frozenset(("cc1", "cc1plus", "cc1obj", "cc1objplus", "f951"))
+_GCC_FRONT_ENDS = word_set("cc1 cc1plus cc1obj cc1objplus f951")
 # Other compilers proper. The files that they write besides the assembly are unknown here.
-_OTHER_FRONT_ENDS = frozenset(("gnat1", "d21", "go1", "gm2", "cc1gm2", "crab1", "rust1", "cobol1", "lto1"))
+_OTHER_FRONT_ENDS = word_set("gnat1 d21 go1 gm2 cc1gm2 crab1 rust1 cobol1 lto1")
 
-_STANDARD_INPUT = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
-_STANDARD_OUTPUT = frozenset(("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"))
+_STANDARD_INPUT = word_set("- /dev/stdin /dev/fd/0 /proc/self/fd/0")
+_STANDARD_OUTPUT = word_set("- /dev/stdout /dev/fd/1 /proc/self/fd/1")
 
 # --- gcc: options of cc1, cc1plus and f951, from gcc/c-family/c.opt, gcc/fortran/lang.opt, gcc/common.opt ---
 
-_GCC_WRITES_WITH_VALUE = frozenset(("-MD", "-MMD", "-MF", "-MT", "-MQ", "-aux-info"))
-_GCC_WRITES = frozenset(("-M", "-MM", "-MG", "-MP", "-Mno-modules"))
-_GCC_WRITES_PREFIXES = (
-    "-MF",
-    "-MT",
-    "-MQ",
-    "-aux-info=",
-    "-fcallgraph-info",
-    "-fdeps-",
-    "-fdiagnostics-add-output=",
-    "-fdiagnostics-format=",
-    "-fdiagnostics-set-output=",
-    "-fdump-",
-    "-fopt-info",
-    "-fprofile-note=",
-    "-fsave-optimization-record",
-    "-fstack-usage",
-)
-_GCC_TAKES_VALUE = frozenset(
-    (
-        "--param",
-        "-A",
-        "-D",
-        "-I",
-        "-U",
-        "-auxbase",
-        "-auxbase-strip",
-        "-dumpbase",
-        "-dumpbase-ext",
-        "-dumpdir",
-        "-fintrinsic-modules-path",
-        "-idirafter",
-        "-imacros",
-        "-imultiarch",
-        "-imultilib",
-        "-include",
-        "-iprefix",
-        "-iquote",
-        "-isysroot",
-        "-isystem",
-        "-iwithprefix",
-        "-iwithprefixbefore",
+_GCC_WRITES_WITH_VALUE = word_set("-MD -MMD -MF -MT -MQ -aux-info")
+_GCC_WRITES = word_set("-M -MM -MG -MP -Mno-modules")
+_GCC_WRITES_PREFIXES = tuple(
+    words(
+        "-MF -MT -MQ -aux-info= -fcallgraph-info -fdeps- -fdiagnostics-add-output= -fdiagnostics-format= "
+        "-fdiagnostics-set-output= -fdump- -fopt-info -fprofile-note= -fsave-optimization-record -fstack-usage"
     )
+)
+_GCC_TAKES_VALUE = word_set(
+    "--param -A -D -I -U -auxbase -auxbase-strip -dumpbase -dumpbase-ext -dumpdir -fintrinsic-modules-path "
+    "-idirafter -imacros -imultiarch -imultilib -include -iprefix -iquote -isysroot -isystem -iwithprefix "
+    "-iwithprefixbefore"
 )
 
 # --- clang -cc1: clang/include/clang/Driver/Options.td ---
 
-_CLANG_WRITES_WITH_VALUE = frozenset(
-    (
-        "-MT",
-        "-dependency-dot",
-        "-dependency-file",
-        "-diagnostic-log-file",
-        "-gen-cdb-fragment-path",
-        "-header-include-file",
-        "-index-store-path",
-        "-opt-record-file",
-        "-opt-record-format",
-        "-opt-record-passes",
-        "-serialize-diagnostic-file",
-        "-split-dwarf-file",
-        "-split-dwarf-output",
-        "-stack-usage-file",
-        "-stats-file",
-    )
+_CLANG_WRITES_WITH_VALUE = word_set(
+    "-MT -dependency-dot -dependency-file -diagnostic-log-file -gen-cdb-fragment-path -header-include-file "
+    "-index-store-path -opt-record-file -opt-record-format -opt-record-passes -serialize-diagnostic-file "
+    "-split-dwarf-file -split-dwarf-output -stack-usage-file -stats-file"
 )
-_CLANG_WRITES = frozenset(("-H", "-MG", "-MP", "-module-file-deps", "-print-stats", "-sys-header-deps"))
-_CLANG_WRITES_PREFIXES = (
-    "-MT=",
-    "-crash-diagnostics-dir",
-    "-fmodule-output",
-    "-fthin-link-bitcode=",
-    "-ftime-trace",
-    "-module-dependency-dir",
-    "-opt-record-file=",
-    "-save-stats",
-    "-save-temps",
-    "-stats-file=",
+_CLANG_WRITES = word_set("-H -MG -MP -module-file-deps -print-stats -sys-header-deps")
+_CLANG_WRITES_PREFIXES = tuple(
+    words(
+        "-MT= -crash-diagnostics-dir -fmodule-output -fthin-link-bitcode= -ftime-trace -module-dependency-dir "
+        "-opt-record-file= -save-stats -save-temps -stats-file="
+    )
 )
 
 
@@ -549,14 +499,8 @@ def _clang_words(words: Sequence[str], own: str, verbose: bool) -> list[str]:
     return result
 
 
-_SYSTEM_FOLDERS = (
-    "-isystem",
-    "-idirafter",
-    "-cxx-isystem",
-    "-c-isystem",
-    "-internal-isystem",
-    "-internal-externc-isystem",
-    "-resource-dir",
+_SYSTEM_FOLDERS = tuple(
+    words("-isystem -idirafter -cxx-isystem -c-isystem -internal-isystem -internal-externc-isystem -resource-dir")
 )
 _USER_FOLDERS = ("-I", "-iquote")
 

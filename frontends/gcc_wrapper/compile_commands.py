@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from incc.frontends.gcc_wrapper.compile import without_launchers
+from incc.frontends.isa import word_set
 
 NAME = "compile_commands.json"
 
@@ -22,35 +23,7 @@ NAME = "compile_commands.json"
 _COMPILER = re.compile(
     r"(?:.*-)?(?:gcc|g\+\+|cc|c\+\+|c[89]9|clang|clang\+\+|gfortran|flang|flang-new|icx|icpx|ifx|incc)(?:-[\d.]+)?"
 )
-_SOURCES = frozenset(
-    [
-        "c",
-        "i",
-        "ii",
-        "cc",
-        "cp",
-        "cxx",
-        "cpp",
-        "c++",
-        "m",
-        "mi",
-        "mm",
-        "mii",
-        "s",
-        "sx",
-        "f",
-        "for",
-        "ftn",
-        "fpp",
-        "f90",
-        "f95",
-        "f03",
-        "f08",
-        "f77",
-        "cppm",
-        "ixx",
-    ]
-)
+_SOURCES = word_set("c i ii cc cp cxx cpp c++ m mi mm mii s sx f for ftn fpp f90 f95 f03 f08 f77 cppm ixx")
 _OPERATORS = frozenset(("&&", "||", ";", "|", "&", ">", ">>", "<"))
 
 

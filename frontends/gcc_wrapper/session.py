@@ -16,6 +16,7 @@ from incc.frontends.gcc_wrapper.compiler import CompilerError
 from incc.frontends.gcc_wrapper.outputs import output_of
 from incc.frontends.gcc_wrapper.remarks import read_remarks
 from incc.frontends.gcc_wrapper.response_files import expanded
+from incc.frontends.isa import word_set
 from incc.frontends.unit import IncludeFolders, Unit
 
 if TYPE_CHECKING:
@@ -33,14 +34,9 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 # Variables by which compilers write more files (GCC manual, "Environment Variables"; clang's driver, CC_PRINT_…).
-_WRITING_VARIABLES = (
-    "DEPENDENCIES_OUTPUT",
-    "SUNPRO_DEPENDENCIES",
-    "CC_PRINT_OPTIONS",
-    "CC_PRINT_HEADERS",
-    "CC_PRINT_INTERNAL_STAT",
-    "CC_PRINT_PROC_STAT",
-    "CC_LOG_DIAGNOSTICS",
+_WRITING_VARIABLES = word_set(
+    "DEPENDENCIES_OUTPUT SUNPRO_DEPENDENCIES CC_PRINT_OPTIONS CC_PRINT_HEADERS CC_PRINT_INTERNAL_STAT "
+    "CC_PRINT_PROC_STAT CC_LOG_DIAGNOSTICS"
 )
 
 _TABLE_VARIABLE = "INCC_LOOP_TABLE"
@@ -85,28 +81,6 @@ class Compilation:
         remarks: let units have the compiler's remarks on loops, which may take it a tenth of its time.
         marks: let units have the marks that a plugin of the compiler reads.
     """
-
-    __slots__ = (
-        "_dry_run",
-        "_extra",
-        "_input",
-        "_scratch",
-        "arguments",
-        "children",
-        "compiler",
-        "environment",
-        "folder",
-        "marks",
-        "notes",
-        "remarks",
-        "until_link",
-        "until_link_why",
-        "unwanted",
-        "wanted",
-        "warnings",
-        "without_lto",
-        "writes_stdout",
-    )
 
     def __init__(
         self,

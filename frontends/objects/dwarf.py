@@ -101,47 +101,30 @@ class _Value(msgspec.Struct, frozen=True):
     form: int
 
 
-class _Unit:
+class _Unit(msgspec.Struct, eq=False):
     """A unit of `.debug_info`.
 
     `start` is its offset there, `first` that of its outermost entry. `load` returns the sections of its file, whose
     names have `suffix` for a split unit. `skeleton` is the unit of the object that refers to a split unit.
     """
 
-    __slots__ = (
-        "abbreviations",
-        "address_size",
-        "bases",
-        "directory",
-        "end",
-        "first",
-        "language",
-        "lines",
-        "load",
-        "low",
-        "offset_size",
-        "scopes",
-        "skeleton",
-        "split",
-        "start",
-        "suffix",
-        "values",
-        "version",
-    )
-
-    def __init__(self, load: Load, start: int, suffix: str = "", skeleton: _Unit | None = None) -> None:
-        self.load = load
-        self.start = start
-        self.suffix = suffix
-        self.skeleton = skeleton
-        self.end = self.first = self.version = self.address_size = self.offset_size = self.low = self.language = 0
-        self.directory = ""
-        self.abbreviations: dict[int, _Abbreviation] = {}
-        self.bases: dict[int, int] = {}
-        self.values: dict[int, _Value] = {}
-        self.lines: LineTable | None = None
-        self.scopes: dict[int, tuple[int, ...]] | None = None
-        self.split: _Unit | None = None
+    load: Load
+    start: int
+    suffix: str = ""
+    skeleton: _Unit | None = None
+    end: int = 0
+    first: int = 0
+    version: int = 0
+    address_size: int = 0
+    offset_size: int = 0
+    low: int = 0
+    language: int = 0
+    directory: str = ""
+    abbreviations: dict[int, _Abbreviation] = {}
+    bases: dict[int, int] = {}
+    values: dict[int, _Value] = {}
+    scopes: dict[int, tuple[int, ...]] | None = None
+    split: _Unit | None = None
 
     @property
     def info(self) -> bytes:

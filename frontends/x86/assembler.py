@@ -21,9 +21,8 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.frontends.elf import PROGBITS, RELOCATIONS, ElfError, read_elf
-from incc.frontends.isa import DecodeError
+from incc.frontends.isa import DecodeError, word_set
 from incc.frontends.kernel import Refused, Relocation
-from incc.frontends.x86.classify import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -78,7 +77,7 @@ _ASSIGNMENT = re.compile(r"[\w.$@?]+\s*=")
 _more = re.compile(r"""[;:#/"={]""").search
 
 # A prefix may be a statement of its own, and belongs to the next one.
-_PREFIXES = words(
+_PREFIXES = word_set(
     "rep repe repz repne repnz lock data16 addr32 bnd notrack xacquire xrelease cs ds es fs gs ss "
     "rex rex.w rex64 rex.b rex.x rex.r"
 )
@@ -141,25 +140,15 @@ class _Statement(msgspec.Struct, frozen=True, kw_only=True):
 
 # Directives that leave no bytes in the code but take time, or that not every assembler knows (other versions, other
 # object formats). Line and call frame information is not used.
-_DROPPED = words(
+_DROPPED = word_set(
     ".loc .file .ident .line .addrsig .addrsig_sym .build_version .subsections_via_symbols .macosx_version_min "
     ".version .stabs .stabn .stabd .bundle_align_mode .loc_mark_labels .appfile"
 )
 _DROPPED_PREFIXES = (".cfi_", ".cv_", ".seh_")
-_SECTION_CHANGES = words(".section .pushsection .popsection .previous .text .data .bss .subsection")
-_DROPPED_SECTIONS = (
-    ".debug",
-    ".eh_frame",
-    ".gcc_except_table",
-    ".note",
-    ".comment",
-    ".stab",
-    ".gnu.",
-    ".llvm",
-    "__DWARF",
-)
-_BLOCK_STARTS = words(".macro .rept .irp .irpc .rep")
-_BLOCK_ENDS = words(".endm .endr .endmacro")
+_SECTION_CHANGES = word_set(".section .pushsection .popsection .previous .text .data .bss .subsection")
+_DROPPED_SECTIONS = tuple(word_set(".debug .eh_frame .gcc_except_table .note .comment .stab .gnu. .llvm __DWARF"))
+_BLOCK_STARTS = word_set(".macro .rept .irp .irpc .rep")
+_BLOCK_ENDS = word_set(".endm .endr .endmacro")
 
 
 class _Dropping:

@@ -26,8 +26,9 @@ from iced_x86 import (
 )
 from msgspec.structs import replace
 
+from incc.frontends.isa import word_set
 from incc.frontends.kernel import Affine, Arithmetic, Instruction, MemoryAccess, Register, RegisterAccess
-from incc.frontends.x86.classify import arithmetic_class, divisor_of, move_class, same_source_idiom, sum_of, words
+from incc.frontends.x86.classify import arithmetic_class, divisor_of, move_class, same_source_idiom, sum_of
 from incc.frontends.x86.iced import CODE32, CODE_NAMES, MNEMONIC_NAMES, REGISTER_NAMES, bits_of, constants
 from incc.frontends.x86.kept import keep
 
@@ -122,7 +123,7 @@ _FACTORY = InstructionInfoFactory()
 
 # --- per instruction form --------------------------------------------------------------------------------------------
 
-_SHIFTS = words("shl shr sal sar rol ror rcl rcr shld shrd")
+_SHIFTS = word_set("shl shr sal sar rol ror rcl rcr shld shrd")
 
 
 class _Form(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from incc.frontends.isa import ByteMarkers, Machine, Syntax, TextForm, jump_target, words
+from incc.frontends.isa import ByteMarkers, Machine, Syntax, TextForm, jump_target, word_set, words
 from incc.frontends.kernel import Region
 
 if TYPE_CHECKING:
@@ -41,15 +41,11 @@ BRANCHES: dict[str, str] = {
 }
 """The kind of each mnemonic that transfers control, direct or not, in lower case, with and without AT&T's suffixes."""
 
-PREFIXES = frozenset(
-    words(
-        "notrack bnd rep repe repz repne repnz lock data16 data32 addr16 addr32 cs ds es fs gs ss rex64 rex.w"
-        " xacquire xrelease"
-    )
+PREFIXES = word_set(
+    "notrack bnd rep repe repz repne repnz lock data16 data32 addr16 addr32 cs ds es fs gs ss rex64 rex.w"
+    " xacquire xrelease"
 )
-_REGISTERS = frozenset(
-    words("rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 eax ebx ecx edx esi edi ebp esp")
-)
+_REGISTERS = word_set("rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 eax ebx ecx edx esi edi ebp esp")
 _OPERAND_WORDS = r"(?i)(?:(?:short|near|far|ptr|offset|[dqf]word)\s+)+"
 
 # Registers in AT&T syntax, which identify nearly every file.
@@ -77,7 +73,7 @@ class _X86:
         line_comments="#/",
         dialects={".intel_syntax": "intel", ".att_syntax": ""},
         line_remarks=("..B", '# mark_description "Intel'),
-        prefixes=frozenset(words("lock rep repz repe repnz repne notrack bnd data16 addr32 cs ds es ss fs gs")),
+        prefixes=word_set("lock rep repz repe repnz repne notrack bnd data16 addr32 cs ds es ss fs gs"),
         suffixes="bwlq",
         padding="nop",
         synonyms={"movabs": "mov", "movabsq": "mov", "sal": "shl", "jz": "je", "jnz": "jne", "jc": "jb", "jnc": "jae"},

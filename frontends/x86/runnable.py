@@ -34,7 +34,7 @@ import msgspec
 from iced_x86 import CpuidFeature, Decoder, FlowControl
 from msgspec.structs import replace
 
-from incc.frontends.isa import NotRunnable, Runnable, words
+from incc.frontends.isa import NotRunnable, Runnable, word_set, words
 from incc.frontends.x86.decode import PREFIXES
 from incc.frontends.x86.iced import REGISTER_NAMES, bits_of, constants
 
@@ -56,14 +56,12 @@ _NUMBER = {root: n for n, root in enumerate(_GPR)}
 _BRANCHES = {"call": "a call", "return": "a return", "indirect": "an indirect jump"}
 
 # Instructions that need privileges, or change state on which the measuring process relies.
-_SYSTEM = frozenset(
-    words(
-        "syscall sysenter sysexit sysret int int1 int3 into hlt ud0 ud1 ud2 in out insb insw insd outsb outsw outsd cli"
-        " sti popf popfd popfq std cpuid rdpmc monitor mwait monitorx mwaitx umonitor umwait tpause wrpkru enclu enclv"
-        " encls clui stui testui senduipi uiret rsm swapgs sgdt sidt sldt smsw str lfs lgs lss lds les wrfsbase"
-        " wrgsbase xbegin xend xabort vmcall vmfunc vmmcall ldmxcsr vldmxcsr fldcw fldenv frstor fxrstor fxrstor64"
-        " loadiwkey incsspd incsspq saveprevssp rstorssp wrssd wrssq setssbsy clrssbsy xsetbv iretd iretq"
-    )
+_SYSTEM = word_set(
+    "syscall sysenter sysexit sysret int int1 int3 into hlt ud0 ud1 ud2 in out insb insw insd outsb outsw outsd cli"
+    " sti popf popfd popfq std cpuid rdpmc monitor mwait monitorx mwaitx umonitor umwait tpause wrpkru enclu enclv"
+    " encls clui stui testui senduipi uiret rsm swapgs sgdt sidt sldt smsw str lfs lgs lss lds les wrfsbase"
+    " wrgsbase xbegin xend xabort vmcall vmfunc vmmcall ldmxcsr vldmxcsr fldcw fldenv frstor fxrstor fxrstor64"
+    " loadiwkey incsspd incsspq saveprevssp rstorssp wrssd wrssq setssbsy clrssbsy xsetbv iretd iretq"
 )
 _STOPS = frozenset((FlowControl.INTERRUPT, FlowControl.EXCEPTION, FlowControl.XBEGIN_XABORT_XEND))
 _FEATURES = {number: name for name, number in constants(CpuidFeature).items()}
@@ -555,10 +553,10 @@ class _Rewriter:
             code[at : at + 4] = place.to_bytes(4, "little")
 
 
-_MOVES = frozenset(words("mov movsxd"))
-_FUSED = frozenset(words("cmp test add sub and inc dec"))
+_MOVES = word_set("mov movsxd")
+_FUSED = word_set("cmp test add sub and inc dec")
 """Instructions that some core fuses with a conditional jump (Intel, Optimization Manual, 3.4.2.2; AMD since Zen 3)."""
-_COUNTED = frozenset(words("add sub inc dec"))
+_COUNTED = word_set("add sub inc dec")
 _MOST_PREFIXES = 4
 _INSTRUCTIONS = 40
 """The number of instructions from which on repeated code is so long that its own branch does not matter."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from iced_x86 import Decoder, MemorySizeExt, OpKind, RoundingControl
 from msgspec.structs import replace
 
-from incc.frontends.isa import words
+from incc.frontends.isa import word_set, words
 from incc.frontends.x86.decode import constant_offsets, native_of, register_of
 from incc.frontends.x86.expressions import evaluate, has_symbols, shown
 from incc.frontends.x86.iced import CODE32, CODE_NAMES, MNEMONIC_NAMES, REGISTER_NAMES, constants
@@ -106,18 +106,6 @@ def _number(value: int, hexadecimal: bool) -> str:
 
 class _Printer:
     """One instruction in one syntax."""
-
-    __slots__ = (
-        "_immediates",
-        "_native",
-        "_used_immediates",
-        "displacement",
-        "hexadecimal",
-        "intel",
-        "resolved",
-        "riz",
-        "target",
-    )
 
     def __init__(self, native: Any, intel: bool, hexadecimal: bool) -> None:
         self._native = native
@@ -285,7 +273,7 @@ _KEYWORDS = {
     64: "zmmword",
 }
 # LLVM prints the byte immediates of all other instructions without a sign.
-_SIGNED_BYTES = frozenset(words("add or adc sbb and sub xor cmp test mov"))
+_SIGNED_BYTES = word_set("add or adc sbb and sub xor cmp test mov")
 
 
 def _width(number: int) -> int:
