@@ -10,10 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     RegionKind = Literal["loop", "marker", "file", "address"]
-    CompiledRole = Literal["main", "remainder", "prologue", "fallback", "outer", ""]
-    CompiledKind = Literal[
-        "plain", "vector-body", "interleaved", "epilogue", "scalar", "unroll-rest", "unversioned", "unknown"
-    ]
+
+CompiledRole = Literal["main", "remainder", "prologue", "fallback", "outer", ""]
+CompiledKind = Literal[
+    "plain", "vector-body", "interleaved", "epilogue", "scalar", "unroll-rest", "unversioned", "unknown"
+]
 
 # --- regions ---------------------------------------------------------------------------------------------------------
 
