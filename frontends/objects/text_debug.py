@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from incc.frontends.asm.parse import unescape
 from incc.frontends.asm.places import Places
+from incc.frontends.isa import word_set
 from incc.frontends.objects.dwarf import Dwarf
 from incc.frontends.objects.line_program import LineTable
 
@@ -36,10 +37,9 @@ _LONGEST = 128
 _MOST_ZEROS = 1 << 16
 
 # The sections to which others refer by labels.
-_NAMED = frozenset(
-    f".debug_{part}{suffix}"
-    for part in ("abbrev", "str", "line_str", "str_offsets", "addr", "ranges", "rnglists", "info")
-    for suffix in ("", ".dwo")
+_NAMED = word_set(
+    ".debug_abbrev .debug_addr .debug_info .debug_line_str .debug_ranges .debug_rnglists .debug_str .debug_str_offsets"
+    " .debug_abbrev.dwo .debug_info.dwo .debug_rnglists.dwo .debug_str.dwo .debug_str_offsets.dwo"
 )
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from incc.frontends.isa import ByteMarkers, Machine, Syntax, TextForm, jump_target, word_set, words
+from incc.frontends.isa import ByteMarkers, Isa, Machine, Syntax, TextForm, jump_target, word_set, words
 from incc.frontends.kernel import Region
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from incc.frontends.container import Container, ContainerCode, Span
-    from incc.frontends.isa import CommonWork, Effects, FormWork, Isa, NotRunnable, Operation, Runnable
+    from incc.frontends.isa import CommonWork, Effects, FormWork, NotRunnable, Operation, Runnable
     from incc.frontends.kernel import Before, Instruction, Kernel, MemoryAccess, Refused
 
 _BRANCH_OF: dict[str, tuple[str, str]] = {}
@@ -61,11 +61,8 @@ _SYMBOLS = r"(?<![%\w$.])\$?([A-Za-z_.][\w.$]*)"
 _KEEPS_POINTERS = re.compile(r"(?:j|cmp(?!xchg)|test|nop|prefetch)|(?!v?pcmp[ei]str).*%[xyz]mm\d+$").match
 
 
-class _X86:
-    __slots__ = ()
-
+class _X86(Isa):
     name = "x86"
-    unreadable = ""
     # GNU as takes `/` for a comment only at the start of a line, but people write `//` anywhere; no operand has it. icc
     # without -g gives lines in remarks, in files that end with its mark.
     syntax = Syntax(
@@ -107,7 +104,6 @@ class _X86:
             ("I386", "X86"), "code for x86 of 32 bits, of which incc-mca reads assembly alone (-mtriple=i686)"
         ),
     )
-    keeps_pointers = staticmethod(_KEEPS_POINTERS)
     branch_words = frozenset(BRANCHES) | PREFIXES
     stack_registers = frozenset(("rsp", "rbp"))
     widest_vector = (
@@ -152,6 +148,9 @@ class _X86:
 
     def symbols(self, text: str) -> list[str]:
         return re.findall(_SYMBOLS, text)
+
+    def keeps_pointers(self, text: str) -> object:
+        return _KEEPS_POINTERS(text)
 
     def on_frame(self, access: MemoryAccess) -> bool:
         base = access.base
@@ -258,18 +257,7 @@ class _X86:
         if not lines:
             return
         region = Region(
-            kind="file",
-            name=file_name,
-            function="",
-            label="",
-            first_line=lines[0],
-            last_line=lines[-1],
-            lines=lines,
-            body_lines=lines,
-            is_loop=False,
-            depth=0,
-            source=None,
-            notes=(),
+            kind="file", name=file_name, first_line=lines[0], last_line=lines[-1], lines=lines, body_lines=lines
         )
         for kernel in self.decode_regions(text, [region], file_name):
             for i in kernel.instructions:
@@ -277,4 +265,4 @@ class _X86:
             yield from kernel.refused
 
 
-ISA: Isa = _X86()
+ISA = _X86()

@@ -131,20 +131,16 @@ def container_spans(container: Container, spans: Sequence[Span]) -> ContainerCod
             continue
         lines = tuple(range(first + 1, last + 1))
         is_loop = _goes_back(code, chosen[-1], function_start, span.start)
-        notes = _span_notes(code, first, last, span)
         region = Region(
             kind=span.kind,
             name=name,
             function=function,
-            label="",
             first_line=lines[0],
             last_line=lines[-1],
             lines=lines,
             body_lines=lines,
             is_loop=is_loop,
-            depth=0,
-            source=None,
-            notes=notes,
+            notes=_span_notes(code, first, last, span),
         )
         unit = min(64, code.section.alignment)
         instructions = finished(chosen)
