@@ -375,15 +375,9 @@ class Dwarf:
                 inside = stack.pop()
                 continue
             abbreviation = abbreviations[code]
-            tag, follows, size, steps, sibling = (
-                abbreviation.tag,
-                abbreviation.inside,
-                abbreviation.size,
-                abbreviation.steps,
-                abbreviation.sibling,
-            )
+            tag, size, sibling = abbreviation.tag, abbreviation.size, abbreviation.sibling
             values_at = at
-            at = at + size if size >= 0 else _over(data, at, steps)
+            at = at + size if size >= 0 else _over(data, at, abbreviation.steps)
             within = inside
             if tag in _CODE:
                 if tag == _SUBPROGRAM:
@@ -394,7 +388,7 @@ class Dwarf:
                 rest.difference_update(within)
             else:
                 enter = tag in _UNITS or tag in _SPACES or (thoroughly and tag in _SCOPES)
-            if not follows:
+            if not abbreviation.inside:
                 continue
             if not enter and sibling >= 0:
                 following = unit.start + int.from_bytes(data[values_at + sibling : values_at + sibling + 4], "little")

@@ -22,6 +22,7 @@ from iced_x86 import (
     MemorySizeExt,
     OpAccess,
     OpKind,
+    RegisterExt,
     RflagsBits,
 )
 from msgspec.structs import replace
@@ -40,43 +41,29 @@ if TYPE_CHECKING:
 
 # --- registers -------------------------------------------------------------------------------------------------------
 
-_LEGACY_ROOTS = {"A": "rax", "C": "rcx", "D": "rdx", "B": "rbx", "SP": "rsp", "BP": "rbp", "SI": "rsi", "DI": "rdi"}
 _KINDS = {"MM": "mmx", "K": "mask", "ST": "x87", "TMM": "tile"}
 
 
-def _canonical(name: str) -> Register:
-    """Return the register of iced-x86's name ("R8L", "AH", "XMM3")."""
-    lower = name.lower()
-    if name in ("AH", "BH", "CH", "DH"):
-        return Register(name=lower, root=_LEGACY_ROOTS[name[0]], offset=8, width=8, kind="general")
-    if name[:2] in ("XM", "YM", "ZM"):
-        return Register(
-            name=lower, root="zmm" + name[3:], offset=0, width={"X": 128, "Y": 256, "Z": 512}[name[0]], kind="vector"
-        )
-    if name[0] == "R" and name[1:2].isdigit():
-        width = {"L": 8, "W": 16, "D": 32}.get(name[-1], 64)
-        root = lower if width == 64 else lower[:-1]
+def _canonical(number: Any) -> Register:
+    """Return the register of iced-x86's number."""
+    name = REGISTER_NAMES[number]
+    kind = "general" if RegisterExt.is_gpr(number) else "vector" if RegisterExt.is_vector_register(number) else ""
+    if kind:
         # iced-x86 calls the low byte r8l; assemblers know it as r8b.
-        return Register(name=root + "b" if width == 8 else lower, root=root, offset=0, width=width, kind="general")
-    for stem, root in _LEGACY_ROOTS.items():
-        if name == "R" + stem or (len(stem) == 1 and name == f"R{stem}X"):
-            return Register(name=lower, root=root, offset=0, width=64, kind="general")
-        if name == "E" + stem or (len(stem) == 1 and name == f"E{stem}X"):
-            return Register(name=lower, root=root, offset=0, width=32, kind="general")
-        if name == (stem + "X" if len(stem) == 1 else stem):
-            return Register(name=lower, root=root, offset=0, width=16, kind="general")
-        if name == stem + "L":
-            return Register(name=lower, root=root, offset=0, width=8, kind="general")
+        own = name[:-1] + "B" if name[0] == "R" and name[-1] == "L" else name
+        root = REGISTER_NAMES[RegisterExt.full_register(number)].lower()
+        offset = 8 if name in ("AH", "BH", "CH", "DH") else 0
+        return Register(name=own.lower(), root=root, offset=offset, width=8 * RegisterExt.size(number), kind=kind)
     stem = name.rstrip("0123456789")
     width = 16 if len(name) == 2 and name[1] == "S" else {"ST": 80, "TMM": 8192}.get(stem, 64)
-    return Register(name=lower, root=lower, offset=0, width=width, kind=_KINDS.get(stem, ""))
+    return Register(name=name.lower(), root=name.lower(), offset=0, width=width, kind=_KINDS.get(stem, ""))
 
 
 class _Registers(dict[int, Register]):
     """iced-x86's register numbers to registers, made as they are met."""
 
     def __missing__(self, number: int) -> Register:
-        register = self[number] = _canonical(REGISTER_NAMES[number])
+        register = self[number] = _canonical(number)
         return register
 
 
@@ -150,6 +137,11 @@ _TWINS = (
     (r"(INC|DEC)_R(16|32)$", r"\1_RM\2"),
     (r"(PUSH|POP|PUSHF|POPF|RETN|LEAVE|ENTER)D((?:_IMM\d+|_FS|_GS)*)$", r"\1Q\2"),
     (r"([SL][GI]DT)_M1632$", r"\1_M1664"),
+    (r"MOV_R32_([CD]R)$", r"MOV_R64_\1"),
+    (r"MOV_([CD]R)_R32$", r"MOV_\1_R64"),
+    (r"(VMREAD|VMWRITE)_(RM?)32_(RM?)32$", r"\1_\g<2>64_\g<3>64"),
+    (r"(INVEPT|INVVPID|INVPCID)_R32_M128$", r"\1_R64_M128"),
+    (r"RDPID_R32$", "RDPID_R64"),
 )
 
 
@@ -161,21 +153,7 @@ def twin(name: str) -> str:
     for pattern, replacement in _TWINS:
         if re.match(pattern, name):
             return re.sub(pattern, replacement, name)
-    return _SYSTEM_TWINS.get(name, name)
-
-
-_SYSTEM_TWINS = {
-    "MOV_R32_CR": "MOV_R64_CR",
-    "MOV_CR_R32": "MOV_CR_R64",
-    "MOV_R32_DR": "MOV_R64_DR",
-    "MOV_DR_R32": "MOV_DR_R64",
-    "VMREAD_RM32_R32": "VMREAD_RM64_R64",
-    "VMWRITE_R32_RM32": "VMWRITE_R64_RM64",
-    "INVEPT_R32_M128": "INVEPT_R64_M128",
-    "INVVPID_R32_M128": "INVVPID_R64_M128",
-    "INVPCID_R32_M128": "INVPCID_R64_M128",
-    "RDPID_R32": "RDPID_R64",
-}
+    return name
 
 
 # The register is an address, whose width does not change the time: there are no separate figures for 32 bits.

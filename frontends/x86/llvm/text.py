@@ -47,15 +47,9 @@ _ROUNDING = {
 }
 _STRING_REGISTERS = {"SI": "si", "ESI": "esi", "RSI": "rsi", "DI": "di", "EDI": "edi", "RDI": "rdi"}
 _IMMEDIATE_BITS = {
-    "IMMEDIATE8": (8, 8),
-    "IMMEDIATE8_2ND": (8, 8),
-    "IMMEDIATE16": (16, 16),
-    "IMMEDIATE32": (32, 32),
-    "IMMEDIATE64": (64, 64),
-    "IMMEDIATE8TO16": (8, 16),
-    "IMMEDIATE8TO32": (8, 32),
-    "IMMEDIATE8TO64": (8, 64),
-    "IMMEDIATE32TO64": (32, 64),
+    name: (int(match[1]), int(match[2] or match[1]))
+    for name in _KIND.values()
+    if (match := re.match(r"IMMEDIATE(\d+)(?:TO(\d+))?", name))
 }
 """The bits of an immediate in the instruction, and those of the operand that it becomes."""
 
@@ -262,16 +256,7 @@ def _symbolic(written: Expression, value: int) -> bool:
 # --- names and order of operands --------------------------------------------------------------------------------------
 
 _SUFFIXES = {8: "b", 16: "w", 32: "l", 64: "q"}
-_KEYWORDS = {
-    1: "byte",
-    2: "word",
-    4: "dword",
-    8: "qword",
-    10: "tbyte",
-    16: "xmmword",
-    32: "ymmword",
-    64: "zmmword",
-}
+_KEYWORDS = {1: "byte", 2: "word", 4: "dword", 8: "qword", 10: "tbyte", 16: "xmmword", 32: "ymmword", 64: "zmmword"}
 # LLVM prints the byte immediates of all other instructions without a sign.
 _SIGNED_BYTES = word_set("add or adc sbb and sub xor cmp test mov")
 
