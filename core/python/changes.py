@@ -14,8 +14,6 @@ from incc.models.binding import bound as b
 if TYPE_CHECKING:
     from incc.core.whatif import Change, Scenario
 
-GRAMMAR = "port NAME += N, PARAMETER = N|unlimited, or latency MNEMONIC = N (also with += and -=)"
-
 MOST = 1 << 20  # the largest value of a parameter or a latency
 
 

@@ -331,7 +331,9 @@ PERFECT_FRONT_END = Change(
     removes=("no_uops",),
 )
 ALL_BUT_FRONT_END = Change(
-    name="all but the front end", text="with everything but the front end perfect", apply=_all_but_front_end
+    name="all but the front end",
+    text="with everything but the front end perfect",
+    apply=_all_but_front_end,
 )
 """An internal change: if it gains nothing, neither does any change that removes fewer limits."""
 NO_LINE_CROSSINGS = Change(

@@ -86,18 +86,13 @@ def _command(number: int, entry: Any, folder: str) -> Command:
     if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
         return Command(file=file, folder=folder, words=(), problem="it has no command")
     if any("\0" in word for word in (file, folder, *words)):
-        return Command(
-            file=file, folder=folder, words=(), problem="its command cannot be read: there are NUL characters in it"
-        )
+        problem = "its command cannot be read: there are NUL characters in it"
+        return Command(file=file, folder=folder, words=(), problem=problem)
     try:
         # JSON can have halves of surrogate pairs, which no name has.
         for word in (file, folder, *words):
             os.fsencode(word)
     except UnicodeEncodeError:
-        return Command(
-            file=os.fsdecode(file.encode("utf-8", "replace")),
-            folder="",
-            words=(),
-            problem="its command cannot be read: no UTF-8",
-        )
+        file = os.fsdecode(file.encode("utf-8", "replace"))
+        return Command(file=file, folder="", words=(), problem="its command cannot be read: no UTF-8")
     return Command(file=file, folder=folder, words=tuple(without_launchers(words)))

@@ -99,12 +99,7 @@ _BRANCHES = {
 }
 
 
-def _flag_letters() -> list[str]:
-    order = [(letter, getattr(RflagsBits, letter + "F")) for letter in "CPAZSO"]
-    return ["".join(letter for letter, bit in order if mask & bit) for mask in range(64)]
-
-
-_FLAGS = _flag_letters()
+_FLAGS = ["".join(f for f in "CPAZSO" if mask & getattr(RflagsBits, f + "F")) for mask in range(64)]
 
 _FACTORY = InstructionInfoFactory()
 
@@ -563,7 +558,7 @@ def _decode_at_zero(code: bytes, i: Any, decoder: Any) -> _Decoded:
         encoding_traits=_encoding_traits(code, opcode_offset, immediate_bytes, form.mnemonic),
         sum=sum_of(form.mnemonic, len(kinds)),
         divisor=divisor_of(form.mnemonic, len(kinds)),
-        constants=0 if form.mnemonic.startswith("nop") else sum([-(-size // 4) for size in _constant_sizes(offsets)]),
+        constants=0 if form.mnemonic.startswith("nop") else _constants(offsets),
     )
     return _Decoded(
         instruction=instruction,
@@ -575,9 +570,10 @@ def _decode_at_zero(code: bytes, i: Any, decoder: Any) -> _Decoded:
     )
 
 
-def _constant_sizes(offsets: Any) -> tuple[int, int, int]:
-    """Return the bytes of the displacement, and of immediates, of which the target of a branch is one here."""
-    return offsets.displacement_size, offsets.immediate_size, offsets.immediate_size2
+def _constants(offsets: Any) -> int:
+    """Return the 32-bit fields of the displacement and of immediates, of which the target of a branch is one here."""
+    sizes = offsets.displacement_size, offsets.immediate_size, offsets.immediate_size2
+    return sum([-(-size // 4) for size in sizes])
 
 
 PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")

@@ -51,7 +51,6 @@ _WIDE = (
     r"(?i)(?:sldt|str)q?\s+%?r\w+$|movq?\s+(?:%?[cdefgs]s\s*,\s*%?r(?:\w[xip]|\d+)|"
     r"%?r(?:\w[xip]|\d+)\s*,\s*%?[cdefgs]s)$"
 )
-_ATT = re.compile(r"[%$]|\bj|\bcall")
 _brackets = re.compile(r'["\[\]{}]').search
 _JUMP = re.compile(r"(?i)j|call|loop|xbegin")
 

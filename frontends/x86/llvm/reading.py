@@ -143,28 +143,15 @@ def _at(lines: list[_Line], at: int, column: int, kind: Literal["error", "warnin
     if not 0 <= at < len(lines):
         return Diagnostic(line=len(lines), column=column, kind=kind, message=message, source="")
     line = lines[at]
+    file, file_line = line.file, line.file_line
     for above in range(at, -1, -1):
         if lines[above].file != line.file:
             break
         if marker := re.match(_LINE_MARKER, lines[above].source):
-            return Diagnostic(
-                line=line.line,
-                column=column,
-                kind=kind,
-                message=message,
-                source=line.source,
-                file=marker[2],
-                file_line=int(marker[1]) + at - above - 1,
-            )
-    return Diagnostic(
-        line=line.line,
-        column=column,
-        kind=kind,
-        message=message,
-        source=line.source,
-        file=line.file,
-        file_line=line.file_line,
-    )
+            file, file_line = marker[2], int(marker[1]) + at - above - 1
+            break
+    place = Diagnostic(line=line.line, column=column, kind=kind, message=message, source=line.source)
+    return replace(place, file=file, file_line=file_line)
 
 
 def _diagnostic(match: re.Match[str], lines: list[_Line]) -> Diagnostic:

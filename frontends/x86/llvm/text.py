@@ -9,7 +9,7 @@ prefixes in braces that choose an encoding.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from iced_x86 import Decoder, MemorySizeExt, OpKind, RoundingControl
 from msgspec.structs import replace
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from incc.frontends.kernel import Instruction
     from incc.frontends.x86.expressions import Expression
     from incc.frontends.x86.statements import Names, Statement
-
-    Syntax = Literal["att", "intel"]
 
 # --- operands of the machine code -------------------------------------------------------------------------------------
 
@@ -159,18 +157,14 @@ class _Printer:
             bits = 32 if _narrow(native) else 64
             return self.target or _number(_signed(native.near_branch_target - native.next_ip, bits), self.hexadecimal)
         elif kind.startswith("FAR"):
-            return self._far(
-                native.far_branch_selector, native.far_branch32 if kind[-2:] == "32" else native.far_branch16
-            )
+            offset = native.far_branch32 if kind[-2:] == "32" else native.far_branch16
+            parts = [_number(value, self.hexadecimal) for value in (native.far_branch_selector, offset)]
+            return ", ".join(parts if self.intel else [f"${part}" for part in parts])
         else:
             return self.target
         if number == 0 and native.has_op_mask and how != "m":
             text += f" {{{self._name(native.op_mask)}}}" + " {z}" * native.zeroing_masking
         return text
-
-    def _far(self, selector: int, offset: int) -> str:
-        parts = [_number(value, self.hexadecimal) for value in (selector, offset)]
-        return ", ".join(parts if self.intel else [f"${part}" for part in parts])
 
     def _name(self, number: int) -> str:
         return _register(number) if self.intel else "%" + _register(number)
@@ -670,9 +664,3 @@ def _without_symbols(code: bytes, native: Any, written: Statement) -> bytes:
 def fill(native: Any, template: str, intel: bool) -> str:
     """Return a template with the operands of an iced-x86 instruction."""
     return _Printer(native, intel, False).fill(template)
-
-
-def printed_code(native: Any, syntax: Syntax = "att", hex_immediates: bool = False) -> str:
-    """Return an iced-x86 instruction, without a statement, as LLVM prints it in this syntax."""
-    intel = syntax == "intel"
-    return _with_prefixes(_Printer(native, intel, hex_immediates).fill(_template(native, intel)), native)
