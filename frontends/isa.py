@@ -406,6 +406,24 @@ def jump_target(operand: str) -> str:
     return operand.partition("@")[0]
 
 
+def split_operands(text: str) -> list[str]:
+    """Return the operands of a statement. Commas inside parentheses, brackets, braces and quotes do not separate."""
+    parts, depth, start, quoted = [], 0, 0, False
+    for at, character in enumerate(text):
+        if character == '"':
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+        elif character == "," and depth == 0:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    return [*parts, text[start:].strip()] if text else []
+
+
 def words(text: str) -> list[str]:
     """Return the words of a text. Tables of names read better without quotes."""
     return text.split()

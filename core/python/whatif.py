@@ -453,14 +453,11 @@ def more_ports(name: str, count: int, ports: Sequence[str] = ()) -> Change:
         bound.uop_ports = [extended(mask) for mask in bound.uop_ports]
         if bound.pipeline is not None:
             pipeline = bound.pipeline
-            pipeline.move_ports = [extended(mask) for mask in pipeline.move_ports]
-            pipeline.alternating = [extended(mask) for mask in pipeline.alternating]
-            pipeline.picked_from = [extended(mask) for mask in pipeline.picked_from]
-            pipeline.queued_at = [extended(mask) for mask in pipeline.queued_at]
+            for field in ("move_ports", "alternating", "picked_from", "queued_at"):
+                setattr(pipeline, field, [extended(mask) for mask in getattr(pipeline, field)])
+            for field in ("one_a_cycle", "waiting_ports", "renamer_ports"):
+                setattr(pipeline, field, extended(getattr(pipeline, field)))
             with_schedulers(pipeline)
-            pipeline.one_a_cycle = extended(pipeline.one_a_cycle)
-            pipeline.waiting_ports = extended(pipeline.waiting_ports)
-            pipeline.renamer_ports = extended(pipeline.renamer_ports)
             if pipeline.port_binding == b.PORTS_SIX:
                 # This rule is a table for exactly three arithmetic ports; the successors' rule works for any number.
                 pipeline.port_binding = b.PORTS_EIGHT

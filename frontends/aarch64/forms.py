@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from incc.frontends.isa import word_set
+from incc.frontends.isa import split_operands, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,18 +100,6 @@ def _canonical(mnemonic: str, shapes: list[str]) -> tuple[str, list[str]]:
     if mnemonic in ("movz", "movn") and len(shapes) == 2:
         return "mov", shapes
     return mnemonic, shapes
-
-
-def split_operands(text: str) -> list[str]:
-    """Return the operands of an instruction; commas within brackets and braces do not separate them."""
-    operands, depth, start = [], 0, 0
-    for at, c in enumerate(text):
-        depth += (c in "[{") - (c in "]}")
-        if c == "," and depth == 0:
-            operands.append(text[start:at].strip())
-            start = at + 1
-    last = text[start:].strip()
-    return operands + [last] * bool(last or operands)
 
 
 def _merged(operands: list[str]) -> list[str]:

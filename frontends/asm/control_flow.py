@@ -232,17 +232,14 @@ class _Resolver:
     def _jump_tables(self) -> dict[str, tuple[int, ...]]:
         """Return the tables of code labels in the file: for a table's label the statements of its labels, each once."""
         if self._tables is None:
-            self._tables = {}
+            tables: dict[str, dict[int, None]] = {}
             labels = self.assembly.labels
             names: list[str] = []
             entries: dict[int, None] = {}
             for each_statement in self.assembly.statements:
                 if each_statement.kind == LABEL:
                     if entries:
-                        for name in names:
-                            self._tables[name] = tuple(entries)
-                        names = []
-                        entries = {}
+                        names, entries = [], {}
                     names.append(each_statement.text)
                 elif each_statement.kind == DIRECTIVE and names:
                     directive, _, values = each_statement.text.partition(" ")
@@ -256,11 +253,10 @@ class _Resolver:
                         target = labels.get(symbol.group(1).strip('"'), -1) if symbol else -1
                         if target >= 0 and self.owner[target] >= 0:
                             entries[target] = None
+                            tables.update(dict.fromkeys(names, entries))
                 elif each_statement.kind == INSTRUCTION and not entries:
                     names = []
-            if entries:
-                for name in names:
-                    self._tables[name] = tuple(entries)
+            self._tables = {name: tuple(labels_of) for name, labels_of in tables.items()}
         return self._tables
 
 

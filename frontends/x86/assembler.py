@@ -247,7 +247,6 @@ def _mark_line(
             statements.append(_Statement(line=number, text=text, start=start, end=end))
             return f"{start}: {text}; {end}:", None
     parts: list[str] = []
-    open_end = ""
     for piece in _pieces(line):
         labels, text = _split_labels(piece)
         instruction = text and text[0] != "." and not _ASSIGNMENT.match(text)
@@ -255,27 +254,20 @@ def _mark_line(
             parts.append(labels)
         if not instruction:
             if text:
-                if open_end:
-                    parts.append(open_end + ":")
-                    open_end = ""
                 parts.append(text)
             continue
         alone = text.startswith(ALONE)
         text = text.removeprefix(ALONE)
         start = carried.label if carried else f"__incc_{len(statements)}_{number}"
         prefix = carried.text if carried else ""
-        if open_end:
-            parts.append(open_end + ":")
-            open_end = ""
         parts.append(text if carried else f"{start}: {text}")
         if not alone and text.lower() in _PREFIXES:
             carried = _Carried(start, prefix + text + " ", number)
             continue
         carried = None
-        open_end = f"__incc_e{len(statements)}"
-        statements.append(_Statement(line=number, text=prefix + text, start=start, end=open_end))
-    if open_end:
-        parts.append(open_end + ":")
+        end = f"__incc_e{len(statements)}"
+        parts.append(f"{end}:")
+        statements.append(_Statement(line=number, text=prefix + text, start=start, end=end))
     return "; ".join(parts), carried
 
 
