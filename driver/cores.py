@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from incc.driver.pipeline import choose_model
 from incc.support.errors import AnalysisError
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ def for_each_core(settings: Settings, names: Sequence[str]) -> list[Settings]:
     """
     if len(names) <= 1:
         return [replace(settings, mcpu="".join(names))]
-    from incc.driver.pipeline import choose_model
 
     by_model: dict[str, Settings] = {}
     errors: list[str] = []

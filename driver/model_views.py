@@ -6,7 +6,10 @@ import sys
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from incc.models.compare import compare, latency, throughput, usage
+from incc.models.files.source import merge_forms
 from incc.models.loading import list_models, load
+from incc.models.notation import parse_latency
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,8 +47,6 @@ def show_names(search_path: Sequence[str]) -> None:
 
 def show_by_core(what: str, search_path: Sequence[str], matching: Callable[[MachineModel, str], list[str]]) -> bool:
     """Print the figures of every core for the matching forms without conditions; return False if there are none."""
-    from incc.models.compare import latency, throughput, usage
-
     rows: dict[str, list[list[str]]] = {}
     for name in list_models(search_path):
         model = load(name.path, search_path)
@@ -78,8 +79,6 @@ def show_ports(model: MachineModel) -> None:
 
 def show_difference(left: MachineModel, right: MachineModel, summary: bool, forms: str = "*") -> None:
     """Print the parameters that differ, the forms of one model alone, and forms that differ, grouped by fields."""
-    from incc.models.compare import compare
-
     difference = compare(left, right)
     print(f"{left.name} | {right.name}")
     if difference.settings and forms == "*":
@@ -101,9 +100,6 @@ def show_difference(left: MachineModel, right: MachineModel, summary: bool, form
 
 def show_disagreements(chain: Sequence[ModelSource], forms: str = "*") -> None:
     """Print figures of a model's sources that are not used and differ from those that are."""
-    from incc.models.files.source import merge_forms
-    from incc.models.notation import parse_latency
-
     merged = merge_forms(chain)
     disagreements = 0
     for part in chain:

@@ -27,6 +27,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import sys
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -34,7 +36,9 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.driver.builds import limits
+from incc.report.folder.manifest import digest_of
 from incc.support.errors import AnalysisError
+from incc.support.files import add_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -186,8 +190,6 @@ def remove_job(place: str) -> None:
     if os.path.basename(os.path.dirname(os.path.abspath(place))) in QUEUES:
         # A queue contains nothing but jobs.
         if os.path.isdir(place) and not os.path.islink(place):
-            import shutil
-
             shutil.rmtree(place, ignore_errors=True)
         else:
             try:
@@ -282,8 +284,6 @@ def say(kind: str, texts: Sequence[str], log: str, show: bool) -> None:
     """Add lines to a log ("" for none), and to standard error if `show`."""
     text = "".join([f"incc: {kind}: {' '.join(one.split())}\n" for one in texts])
     if text and log:
-        from incc.support.files import add_line
-
         try:
             add_line(log, text)
         except OSError:
@@ -501,8 +501,6 @@ def _made(job: Job, unit: JobUnit) -> tuple[Unit, str]:
 
 def _check_unchanged(job: Job, unit: JobUnit, path: str) -> None:
     """Raise AnalysisError if an object outside the job was compiled again in the meantime."""
-    from incc.report.folder.manifest import digest_of
-
     if os.path.isabs(unit.file) and (noted := job.digest.get(unit.output)) and digest_of(path) != noted:
         raise AnalysisError(f"{unit.file} was changed or removed before its analysis")
 
@@ -524,8 +522,6 @@ def _version_in(data: bytes) -> str:
 
     The section is not parsed, since its texts are between NUL bytes in any case.
     """
-    import re
-
     idents = {
         m[1].decode("utf-8", "replace")
         for m in re.finditer(rb"\0((?:GCC: \(|[\w .-]*clang version )[^\0\n]{3,200})\0", data)

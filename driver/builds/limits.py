@@ -8,6 +8,7 @@ code. `limit_memory` is for processes that do nothing but analyse.
 from __future__ import annotations
 
 import contextlib
+import resource
 import signal
 from typing import TYPE_CHECKING
 
@@ -82,8 +83,6 @@ def limited_time(environment: Mapping[str, str]) -> Iterator[None]:
 
 def limit_memory(environment: Mapping[str, str]) -> int:
     """Limit the memory of this process and its children; return the limit, 0 if there is none."""
-    import resource
-
     wanted = max_memory(environment)
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     limits = [limit for limit in (wanted or resource.RLIM_INFINITY, hard) if limit != resource.RLIM_INFINITY]

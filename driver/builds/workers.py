@@ -22,6 +22,7 @@ from incc.driver.builds.jobs import FAILED, JOBS, TAKEN, TRIES, Stopped, run_job
 from incc.driver.builds.sweep import is_alive, sweep_reports, sweep_scratch
 from incc.driver.messages import collect_seldom
 from incc.report.folder.manifest import OWN
+from incc.support.errors import AnalysisError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -256,7 +257,6 @@ def load_everything() -> None:
     from incc.driver.pipeline import Settings, analyze_units
     from incc.frontends.isa import detect, isa
     from incc.frontends.unit import Unit
-    from incc.support.errors import AnalysisError
 
     # Many modules are imported inside functions.
     with contextlib.suppress(AnalysisError):

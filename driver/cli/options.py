@@ -7,6 +7,7 @@ field of `pipeline.Settings` that the entry names.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -909,8 +910,6 @@ def check_targets(targets: Iterable[tuple[str, str]], inputs: Iterable[str] = ()
         targets: Pairs of an option and the file that it writes.
         inputs: Other files of the command.
     """
-    import os
-
     taken: dict[str, str] = {}
     try:
         for option, file in targets:

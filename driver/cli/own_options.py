@@ -6,15 +6,16 @@ Every start of the wrapper runs this module, so it imports the table of options 
 from __future__ import annotations
 
 import os
+import shlex
 from typing import TYPE_CHECKING
 
 from incc.driver import UsageError
-from incc.frontends.gcc_wrapper.compiler import TAKES_NEXT
+from incc.driver.cli.options import WRAPPER, Given, check_targets, find
+from incc.frontends.gcc_wrapper.compiler import TAKES_NEXT, files_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from incc.driver.cli.options import Given
 
 PREFIX = "--analyze-"
 
@@ -99,8 +100,6 @@ class WrapperOptions:
     def all(self) -> Given:
         """Return the values of all options, with defaults for those that are not given."""
         if self.given is None:
-            from incc.driver.cli.options import WRAPPER, Given
-
             self.given = Given(WRAPPER)
         return self.given
 
@@ -165,8 +164,6 @@ def _read_settings(options: WrapperOptions, environment: Mapping[str, str]) -> N
     """Read the variables that change the analysis; a run without analysis ignores them."""
     get = environment.get
     if chosen := get("INCC_FORMAT", ""):
-        from incc.driver.cli.options import WRAPPER, find
-
         formats = find(WRAPPER, f"{PREFIX}format").choices()
         if chosen in formats:
             options.all().take(f"{PREFIX}format", chosen)
@@ -190,8 +187,6 @@ def _read_settings(options: WrapperOptions, environment: Mapping[str, str]) -> N
 
 def _read_words(options: WrapperOptions, words: str) -> None:
     """Read options from a variable, which are quoted as in a shell."""
-    import shlex
-
     try:
         for word in shlex.split(words):
             name = word.partition("=")[0]
@@ -235,9 +230,6 @@ def _take(options: WrapperOptions, argument: str) -> None:
 
 def _check(options: WrapperOptions, rest: list[str]) -> None:
     """Raise UsageError if a file to write is another file of the command."""
-    from incc.driver.cli.options import check_targets
-    from incc.frontends.gcc_wrapper.compiler import files_of
-
     given = options.all()
     targets = [(f"{PREFIX}{name}", file) for name, file in given.files().items()]
     if options.output and not options.append:

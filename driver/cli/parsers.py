@@ -6,6 +6,7 @@ A command's help, completion and manual page come from its parser.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -60,8 +61,6 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse arguments like argparse; print the output of `--help=man` etc. and exit, even if others are invalid."""
-        import sys
-
         if self.summary:
             words = list(sys.argv[1:] if args is None else args)
             for word in words[: words.index("--")] if "--" in words else words:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
+import subprocess
 import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
+from incc.driver.builds.jobs import unit_cache
+from incc.driver.builds.workers import Pool, Queue
+from incc.driver.cli.parsers import Parser, positive
 from incc.driver.messages import say
+from incc.support.files import no_file_name
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
-    from incc.driver.builds.workers import Pool, Queue
 
 OK, USAGE, NOT_FOUND = 0, 2, 127
 
@@ -52,8 +57,6 @@ def main(arguments: list[str] | None = None) -> int:
     if not command:
         _say("error: no build command; name one after --, as in: incc-build -- make -j8")
         return USAGE
-    from incc.driver.builds.workers import Queue
-    from incc.support.files import no_file_name
 
     queue = Queue(options.output)
     try:
@@ -76,8 +79,6 @@ _say = partial(say, "incc-build")
 
 def _parser() -> argparse.ArgumentParser:
     import argparse
-
-    from incc.driver.cli.parsers import Parser, positive
 
     parser = Parser(
         prog="incc-build",
@@ -135,8 +136,6 @@ def _cmake_folder() -> int:
 
 
 def _cache(options: argparse.Namespace) -> int:
-    from incc.driver.builds.jobs import unit_cache
-
     units = unit_cache(os.environ)
     if not units.folder:
         print("incc-build: no cache: INCC_CACHE is 0, or HOME is not set")
@@ -156,8 +155,6 @@ def _environment(
     options: argparse.Namespace, queue: Queue, given: Mapping[str, str]
 ) -> tuple[dict[str, str], list[str]]:
     """Return the build's environment, and notes on it. Raises OSError."""
-    import shutil
-
     environment = dict(given)
     notes: list[str] = []
     incc = incc_program()
@@ -213,8 +210,6 @@ def _starts_incc(value: str) -> bool:
 
 def incc_program() -> str:
     """Return the path of `incc`, next to this command or in PATH. Raises FileNotFoundError."""
-    import shutil
-
     programs = (os.path.realpath(sys.argv[0]), sys.executable, os.path.realpath(sys.executable))
     candidates = [os.path.join(os.path.dirname(program), "incc") for program in programs]
     path = next((path for path in candidates if os.access(path, os.X_OK)), None) or shutil.which("incc")
@@ -298,8 +293,6 @@ class _Build:
 
     def run(self) -> int:
         """Build, analyse the remaining jobs, report, and return the exit status."""
-        import shutil
-
         program = shutil.which(self.command[0], path=self.environment["PATH"])
         if program is None:
             _say(f"error: {self.command[0]!r}: command not found")
@@ -362,8 +355,6 @@ class _Build:
             os.kill(build, info.si_signo)
 
     def _tend(self) -> None:
-        from incc.driver.builds.workers import Pool
-
         if self.pool is not None:
             self.pool.tend()
         elif self.queue.waiting():
@@ -390,8 +381,6 @@ class _Build:
             sys.stderr.write("\r\x1b[K")
 
     def _report(self, status: int, reports: int, failed: bool) -> None:
-        import subprocess
-
         if not reports and not os.path.exists(os.path.join(self.queue.reports, ".incc", "manifest.jsonl")):
             if self.pool is not None:
                 why = "" if failed else ": the build writes its reports to other folders"

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import datetime
+import errno
+import io
 import os
 import sys
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from incc.driver import UsageError
+from incc.driver.cli.parsers import Parser
 from incc.driver.messages import run_command, say
 
 if TYPE_CHECKING:
@@ -36,13 +42,10 @@ def main(arguments: list[str] | None = None) -> int:
     if not options.command:
         parser.print_usage(sys.stderr)
         return USAGE
-    from incc.driver import UsageError
     from incc.report.documents import InputError
 
     try:
         if sys.stdout is None:  # closed when we were started
-            import errno
-
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         status: int = options.run(options)
         sys.stdout.flush()
@@ -67,8 +70,6 @@ _say = partial(say, "incc-db")
 
 def _parser() -> argparse.ArgumentParser:
     import argparse
-
-    from incc.driver.cli.parsers import Parser
 
     parser = Parser(
         prog="incc-db",
@@ -172,8 +173,6 @@ def _number(text: str) -> int:
 
 
 def _add(options: argparse.Namespace) -> int:
-    from itertools import chain
-
     from incc.history.reports import files_of
     from incc.history.store import open_database, shown
 
@@ -221,7 +220,6 @@ def _units(files: list[str], refused: list[str]) -> Iterator[tuple[str, PackedUn
 
 def _commit_to_add(options: argparse.Namespace) -> tuple[str, int | None, str]:
     """Return the commit's name, date and branch."""
-    from incc.driver import UsageError
     from incc.history.commits import checked_out, commit_of
 
     date = _date("--date", options.date) if options.date else None
@@ -280,7 +278,6 @@ def _merge(options: argparse.Namespace) -> int:
 
 
 def _prune(options: argparse.Namespace) -> int:
-    from incc.driver import UsageError
     from incc.history.store import open_database, shown
     from incc.views.layout import count
 
@@ -371,8 +368,6 @@ def _baseline_remove(options: argparse.Namespace) -> int:
 
 
 def _baseline(text: str) -> str:
-    from incc.driver import UsageError
-
     if "@" in text:
         raise UsageError(f"{text!r}: a baseline's name must not contain @, which precedes it in FILE.db@NAME")
     return _name("baseline", text)
@@ -380,8 +375,6 @@ def _baseline(text: str) -> str:
 
 def _name(option: str, text: str) -> str:
     """Return `text` if it is a valid name: printable, not empty, without spaces at its ends. Raises UsageError."""
-    from incc.driver import UsageError
-
     if not text or not text.isprintable() or text != text.strip():
         raise UsageError(f"{option}: {text!r} is not a valid name")
     return text
@@ -389,10 +382,6 @@ def _name(option: str, text: str) -> str:
 
 def _date(option: str, text: str) -> int:
     """Parse a date into seconds since 1970. Raises UsageError."""
-    import datetime
-
-    from incc.driver import UsageError
-
     try:
         date = datetime.datetime.fromisoformat(text)
         return int((date if date.tzinfo else date.replace(tzinfo=datetime.UTC)).timestamp())
@@ -401,8 +390,6 @@ def _date(option: str, text: str) -> int:
 
 
 def _is_no_input(path: str, files: Iterable[str]) -> None:
-    from incc.driver import UsageError
-
     if any(os.path.realpath(file) == os.path.realpath(path) for file in files):
         raise UsageError(f"{path}: the database is also a report to add; use incc-db merge to copy databases")
 
@@ -500,7 +487,6 @@ def _print(options: argparse.Namespace, result: Any, lines: Callable[[Layout], I
 
 
 def _export(options: argparse.Namespace) -> int:
-    from incc.driver import UsageError
     from incc.history import export
     from incc.history.store import open_reading
 
@@ -518,8 +504,6 @@ def _export(options: argparse.Namespace) -> int:
             commit = _commit_named(database, options.commit) if options.commit else None
             _write_reports(export.reports(database, commit), binary)
         else:
-            import io
-
             text = io.TextIOWrapper(binary, "utf-8", errors="replace", newline="", write_through=False)
             try:
                 export.write_csv(database, condition, text)
@@ -530,7 +514,6 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _condition(text: str | None) -> Condition | None:
-    from incc.driver import UsageError
     from incc.history.export import ROW_NAMES
     from incc.report.where import parse
 

@@ -8,17 +8,27 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from incc.comparison.build import Wanted
+from incc.driver import UsageError
+from incc.driver.cli.options import check_targets
+from incc.driver.cli.parsers import Parser, positive
+from incc.driver.deliver import PLAIN_WIDTH, without_surrogates, write_stream
 from incc.driver.messages import interrupted, run_command, say
+from incc.driver.sides.labels import distinct
+from incc.driver.sides.read import Reading, read_sides
+from incc.report.documents import InputError
+from incc.report.source.places import choice
+from incc.report.where import parse
+from incc.support.errors import AnalysisError
+from incc.support.files import write_whole
+from incc.views.comparison.cells import SORTS, Show
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
     from incc.comparison import types as c
-    from incc.comparison.build import Wanted
     from incc.comparison.side import Side
-    from incc.driver.sides.read import Reading
-    from incc.views.comparison.cells import Show
 
 OK, FAILED, ERROR = 0, 1, 2
 
@@ -49,10 +59,6 @@ compiled, or output that cannot be written"""
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command and return its exit status, as described in STATUS."""
-    from incc.driver import UsageError
-    from incc.report.documents import InputError
-    from incc.support.errors import AnalysisError
-
     options, compiled = _options(sys.argv[1:] if arguments is None else arguments)
     try:
         _check(options, compiled)
@@ -95,9 +101,6 @@ _say = partial(say, "incc-diff")
 
 def _parser() -> argparse.ArgumentParser:
     import argparse
-
-    from incc.driver.cli.parsers import Parser, positive
-    from incc.views.comparison.cells import SORTS
 
     parser = Parser(
         prog="incc-diff",
@@ -208,9 +211,6 @@ def _options(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
 
 def _check(options: argparse.Namespace, compiled: Sequence[str]) -> None:
     """Raise UsageError for options that cannot be combined, before anything is read."""
-    from incc.driver import UsageError
-    from incc.driver.cli.options import check_targets
-
     inputs = _inputs(options)
     if options.run is None:
         if options.flags:
@@ -252,10 +252,6 @@ def _cores(options: argparse.Namespace) -> list[str]:
 
 def _wanted(options: argparse.Namespace) -> Wanted:
     """Return the contents of the comparison. Raises UsageError for an invalid condition."""
-    from incc.comparison.build import Wanted
-    from incc.driver import UsageError
-    from incc.report.where import parse
-
     conditions = []
     for option, text in (("--where", options.where), ("--fail-if", options.fail_if)):
         try:
@@ -271,10 +267,6 @@ def _wanted(options: argparse.Namespace) -> Wanted:
 
 def _show(options: argparse.Namespace) -> Show:
     """Return what the text shows. Raises UsageError for an invalid place."""
-    from incc.driver import UsageError
-    from incc.report.source.places import choice
-    from incc.views.comparison.cells import Show
-
     choices = None
     if options.side_by_side is not None:
         try:
@@ -289,9 +281,6 @@ def _show(options: argparse.Namespace) -> Show:
 
 def _sides(options: argparse.Namespace, compiled: Sequence[str]) -> list[Side]:
     """Read or compile the builds to compare. Raises InputError."""
-    from incc.driver.sides.labels import distinct
-    from incc.driver.sides.read import Reading, read_sides
-
     cores = list(dict.fromkeys(name for name in _cores(options) if name))
     reading = Reading(
         mcpu=",".join(cores), functions=tuple(options.function), model_path=tuple(options.model_path), jobs=options.jobs
@@ -326,9 +315,6 @@ def _say_of_other_cores(sides: Sequence[Side], cores: Sequence[str], reading: Re
 
 def _deliver(comparison: c.Comparison, options: argparse.Namespace, show: Show) -> list[str]:
     """Write all requested files, and return messages for those that could not be written."""
-    from incc.driver.deliver import PLAIN_WIDTH, without_surrogates, write_stream
-    from incc.support.files import write_whole
-
     failures = []
 
     def attempt(what: str, write: Callable[[], None]) -> None:

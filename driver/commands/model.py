@@ -6,6 +6,7 @@ import argparse
 import errno
 import os
 import sys
+from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -240,8 +241,6 @@ def _show_model(model: MachineModel) -> None:
 
 def _matching(model: MachineModel, what: str) -> list[str]:
     """Return the keys of the forms that are named by a key, a pattern, a mnemonic, or an instruction with operands."""
-    from fnmatch import fnmatchcase
-
     form = what.partition(" [")[0]
     if model.entries(form):
         return [form]

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from incc.driver import UsageError
+from incc.driver.cli.options import check_targets
+from incc.driver.cli.parsers import Parser, positive
+from incc.driver.deliver import PLAIN_WIDTH, without_surrogates, write_stream, write_whole
 from incc.driver.messages import interrupted, run_command, say
+from incc.ranking.build import GROUPS, SORTS, Asked, Threshold, rank
+from incc.ranking.hot.read import KINDS, read_hot
+from incc.ranking.hot.records import HotError
+from incc.ranking.manifest import prune
+from incc.ranking.read import Wanted, read_build
+from incc.report.documents import InputError
+from incc.report.where import parse
+from incc.views.layout import count
 
 if TYPE_CHECKING:
     import argparse
 
     from incc.ranking import types as r
-    from incc.ranking.build import Asked, Threshold
     from incc.ranking.hot.records import Told
     from incc.report.where import Condition
 
@@ -47,10 +59,6 @@ cannot be written"""
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command and return its exit status, as described in STATUS."""
-    from incc.driver import UsageError
-    from incc.ranking.hot.records import HotError
-    from incc.report.documents import InputError
-
     options = _parser().parse_args(sys.argv[1:] if arguments is None else arguments)
     try:
         _check(options)
@@ -84,10 +92,6 @@ _say = partial(say, "incc-report")
 
 def _parser() -> argparse.ArgumentParser:
     import argparse
-
-    from incc.driver.cli.parsers import Parser, positive
-    from incc.ranking.build import GROUPS, SORTS
-    from incc.ranking.hot.read import KINDS
 
     parser = Parser(
         prog="incc-report",
@@ -158,16 +162,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _count(text: str) -> int:
-    from incc.driver.cli.parsers import positive
-
     return 0 if text == "0" else positive(text)
 
 
 def _check(options: argparse.Namespace) -> None:
     """Raise UsageError for options that cannot be combined, before anything is read."""
-    from incc.driver import UsageError
-    from incc.driver.cli.options import check_targets
-
     if not options.inputs:
         raise UsageError("no reports; name a folder (INCC_OUTPUT of a build) or files")
     if [*options.inputs, *options.hot].count("-") > 1:
@@ -186,9 +185,6 @@ def _check(options: argparse.Namespace) -> None:
 
 def _condition(option: str, text: str) -> Condition:
     """Parse a condition. Raises UsageError if it is invalid or needs a baseline."""
-    from incc.driver import UsageError
-    from incc.report.where import parse
-
     try:
         condition = parse(text, ranked=True)
     except ValueError as error:
@@ -200,8 +196,6 @@ def _condition(option: str, text: str) -> Condition:
 
 def _request(options: argparse.Namespace) -> Asked:
     """Return the contents of the ranking. Raises UsageError."""
-    from incc.ranking.build import Asked, Threshold
-
     thresholds = [Threshold(_condition("--fail-if", text), True, "--fail-if") for text in options.fail_if]
     return Asked(
         where=None if options.where is None else _condition("--where", options.where),
@@ -214,11 +208,6 @@ def _request(options: argparse.Namespace) -> Asked:
 
 def _of_project() -> list[Threshold]:
     """Return the thresholds in the incc.toml of the current project, with warnings for its mistakes."""
-    import os
-
-    from incc.driver import UsageError
-    from incc.ranking.build import Threshold
-
     try:
         from incc.driver.builds.project import project_in
 
@@ -243,8 +232,6 @@ def _of_project() -> list[Threshold]:
 
 def _analyse_pending(options: argparse.Namespace) -> None:
     """Analyse the jobs that builds have left in the folders, with warnings for those that fail."""
-    import os
-
     if options.jobs == 0:
         return
     jobs = options.jobs or len(os.sched_getaffinity(0))
@@ -269,16 +256,11 @@ def _analyse_pending(options: argparse.Namespace) -> None:
 
 def _ranking(options: argparse.Namespace, request: Asked) -> r.Ranking:
     """Read the reports and rank their kernels. Raises InputError and HotError."""
-    from incc.ranking.build import rank
-    from incc.ranking.read import Wanted, read_build
-
     profiles = _profiles(options)
     conditions = [request.where, *(threshold.condition for threshold in request.thresholds)]
     names = frozenset(name for condition in conditions if condition for name in condition.names)
     build = read_build(options.inputs, Wanted(names, bool(profiles), options.stale))
     if options.prune:
-        from incc.ranking.manifest import prune
-
         removed = 0
         for folder, reports in build.folders.items():
             failures = prune(folder, reports)
@@ -292,11 +274,8 @@ def _ranking(options: argparse.Namespace, request: Asked) -> r.Ranking:
 
 def _profiles(options: argparse.Namespace) -> list[Told]:
     """Read the profiles of --hot. Raises HotError."""
-    from incc.ranking.hot.records import HotError
-
     if not options.hot:
         return []
-    from incc.ranking.hot.read import read_hot
 
     profiles = [read_hot(path, options.hot_kind) for path in options.hot]
     first = profiles[0]
@@ -317,7 +296,6 @@ def _profiles(options: argparse.Namespace) -> list[Told]:
 
 def _deliver(ranking: r.Ranking, options: argparse.Namespace) -> str:
     """Write the table, and return a message if it could not be written."""
-    from incc.driver.deliver import PLAIN_WIDTH, without_surrogates, write_stream, write_whole
 
     def render(width: int, colour: bool) -> str:
         return without_surrogates(_rendered(ranking, options, width, colour))
@@ -355,8 +333,6 @@ def _rendered(ranking: r.Ranking, options: argparse.Namespace, width: int, colou
 
 def _status(ranking: r.Ranking, undelivered: bool) -> int:
     """Return the exit status, and print the reasons for it to standard error."""
-    from incc.views.layout import count
-
     failed = False
     fails = False
     for gate in ranking.gates:

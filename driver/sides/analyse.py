@@ -8,15 +8,25 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.comparison.side import Entry, entries_of
+from incc.driver.pipeline import (
+    MOST_WITH_WHAT_IFS,
+    AnalysisError,
+    Settings,
+    analyze_kernels,
+    analyze_unit,
+    choose_model,
+    no_what_ifs,
+)
+from incc.frontends.unit import Unit
+from incc.report.build import build_report, unit_report
 from incc.report.documents import InputError
+from incc.report.identity import kernel_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from incc.driver.code import ObjectCode
-    from incc.driver.pipeline import Settings
     from incc.frontends.kernel import Kernel
-    from incc.frontends.unit import Unit
 
 AT_A_TIME = 64
 """Kernels of an object that a process takes at a time, plus the rest of the last function."""
@@ -48,8 +58,6 @@ class Analysed(msgspec.Struct, frozen=True):
 
 def settings_for(mcpu: str, functions: Sequence[str], model_path: Sequence[str]) -> Settings:
     """Return the settings for code to compare, without timelines."""
-    from incc.driver.pipeline import Settings
-
     return Settings(mcpu=mcpu, functions=tuple(functions), model_path=tuple(model_path), timeline_iterations=0)
 
 
@@ -61,9 +69,6 @@ def assembly_pieces(unit: Unit, settings: Settings) -> list[CodePiece]:
 def object_pieces(source: str | bytes, name: str, settings: Settings) -> list[CodePiece]:
     """Return the pieces of an object or program, given as a path or bytes. Raises AnalysisError."""
     from incc.driver.code import object_code
-    from incc.driver.pipeline import MOST_WITH_WHAT_IFS, no_what_ifs
-    from incc.frontends.unit import Unit
-    from incc.report.identity import kernel_ids
 
     code = object_code(source, name, settings.functions)
     ids = kernel_ids(code.kernels)
@@ -116,9 +121,6 @@ def in_processes(work: Callable[[Any], Any], pieces: Sequence[Any], jobs: int) -
 
 
 def _analysed(piece: CodePiece) -> Analysed:
-    from incc.driver.pipeline import AnalysisError, analyze_kernels, analyze_unit, choose_model
-    from incc.report.build import build_report, unit_report
-
     try:
         if piece.code is None:
             result = analyze_unit(piece.unit, piece.settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -11,9 +12,13 @@ from msgspec.structs import replace
 
 from incc.comparison import types as c
 from incc.comparison.side import NOT_COUNTED, Entry, Side, entries_of, side_info
+from incc.driver.sides.labels import distinct, labels
 from incc.report import types as t
-from incc.report.documents import InputError
+from incc.report.documents import InputError, NotAReportError, read_report, texts
 from incc.report.folder.manifest import OWN
+from incc.report.source.demangle import choose_functions
+from incc.support.errors import AnalysisError
+from incc.support.files import read_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,8 +42,6 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_sides(names: Sequence[str], reading: Reading = Reading()) -> list[Side]:  # noqa: B008 -- it is immutable
     """Read a side for each name, or for each name and core, with distinct labels. Raises InputError."""
-    from incc.driver.sides.labels import distinct, labels
-
     if names.count("-") > 1:
         raise InputError("standard input can be read only once")
     labelled: list[tuple[str, Side]] = []
@@ -181,8 +184,6 @@ def _opened(name: str) -> BinaryIO:
 
 def _read(file: BinaryIO, name: str, size: int = -1) -> bytes:
     """Read `size` bytes, or the rest of a stream."""
-    from incc.support.files import read_all
-
     try:
         return file.read(size) if size >= 0 else read_all(file)
     except OSError as error:
@@ -231,7 +232,6 @@ def _of_stream(name: str, descriptor: int, reading: Reading) -> list[tuple[str, 
         raise InputError(f"{shown}: a {kind} cannot be read from a pipe; name the file")
     if kind != "report":
         return _of_code([(shown, data, kind)], name, reading)
-    import io
 
     collected = Collected(name)
     _read_documents(io.BytesIO(data), shown, collected)
@@ -275,7 +275,6 @@ class Collected:
         ids = [kernel.kernel_id for kernel in unit.kernels]
         if len(set(ids)) == len(ids):
             return
-        from incc.driver.sides.labels import distinct
 
         for kernel, name in zip(unit.kernels, distinct(ids), strict=True):
             kernel.kernel_id = name
@@ -287,8 +286,6 @@ class Collected:
         """Return the side, without a label, restricted to the requested functions."""
         entries = self.entries
         if reading.functions:
-            from incc.report.source.demangle import choose_functions
-
             wanted = choose_functions({e.kernel.function for e in entries}, reading.functions)
             entries = [entry for entry in entries if entry.kernel.function in wanted]
         notes = list(self.notes)
@@ -306,8 +303,6 @@ def _read_reports(path: str, shown: str, collected: Collected) -> None:
 
 
 def _read_documents(file: BinaryIO, shown: str, collected: Collected) -> None:
-    from incc.report.documents import read_report, texts
-
     builds = _Builds(collected)
     documents = 0
     try:
@@ -379,7 +374,6 @@ def _of_folder(name: str, reading: Reading) -> list[tuple[str, Side]]:
     for path, shown in files:
         if not shown.endswith(".json"):
             continue
-        from incc.report.documents import NotAReportError
 
         try:
             with _opened(path) as file:
@@ -458,7 +452,6 @@ def analyse_into(collected: Collected, pieces: Sequence[CodePiece], jobs: int) -
 def _pieces(shown: str, source: str | bytes, kind: str, settings: Any, collected: Collected) -> list[CodePiece]:
     from incc.driver.sides.analyse import assembly_pieces, object_pieces
     from incc.frontends.objects.read import ObjectError
-    from incc.support.errors import AnalysisError
 
     shown = _shown(shown)
     if kind == "assembly":

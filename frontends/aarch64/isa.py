@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from incc.frontends.aarch64.common_work import WORK
+from incc.frontends.aarch64.forms import form_of
 from incc.frontends.isa import ByteMarkers, Isa, Machine, Syntax, TextForm, jump_target, words
 from incc.frontends.kernel import Refused
 
@@ -103,15 +105,11 @@ class _AArch64(Isa):
 
     @property
     def common_work(self) -> tuple[CommonWork, ...]:
-        from incc.frontends.aarch64.common_work import WORK
-
         return WORK
 
     def text_forms(
         self, text: str, statements: Sequence[tuple[int, str]], file_name: str
     ) -> Iterator[TextForm | Refused]:
-        from incc.frontends.aarch64.forms import form_of
-
         for line, statement in statements:
             try:
                 form, traits = form_of(statement)

@@ -23,6 +23,7 @@ from msgspec.structs import replace
 from incc.frontends.elf import PROGBITS, RELOCATIONS, ElfError, read_elf
 from incc.frontends.isa import DecodeError, word_set
 from incc.frontends.kernel import Refused, Relocation
+from incc.frontends.x86.iced import Narrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -685,8 +686,6 @@ def _assemble(
 
 def _narrow(code: bytes) -> bytes:
     """Return bytes as code of 32-bit mode."""
-    from incc.frontends.x86.iced import Narrow  # which loads the decoder, mostly while the assembler runs
-
     return Narrow(code)
 
 

@@ -13,8 +13,10 @@ from incc.driver.code import ObjectCode
 from incc.driver.commands.scan.inputs import AssemblyFile, CodeFile, HexBlock
 from incc.driver.pipeline import Settings, analyze_kernels, analyze_unit, find_regions, host_of, read_assembly
 from incc.frontends.isa import isa
+from incc.frontends.objects.kernels import located_kernels
 from incc.frontends.objects.read import ObjectError
 from incc.frontends.unit import Unit
+from incc.report.build import build_report, unit_report
 from incc.report.identity import content_hash
 from incc.support.errors import AnalysisError
 from incc.support.files import read_input
@@ -127,8 +129,6 @@ class Worker:
         return self._on_each_core(Unit(assembly="", assembly_file=block.file), ObjectCode([kernel], []))
 
     def _code(self, file: CodeFile, outcome: ScanOutcome) -> list[UnitResult]:
-        from incc.frontends.objects.kernels import located_kernels
-
         try:
             # The debug information of a member may be in files beside its library.
             located = located_kernels(file.source(), not self.brief, os.path.dirname(file.path))
@@ -194,7 +194,6 @@ class Worker:
         if self.brief:
             outcome.rows.extend(self._rows(source, results[0], shown))
             return
-        from incc.report.build import build_report, unit_report
 
         report = build_report(unit_report(result) for result in results)
         units = report.units

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from incc.frontends.aarch64.forms import split_operands
+from incc.frontends.isa import split_operands
 from incc.models.files.source import Entry, Forms
 from incc.models.importers.common import MALFORMED, Imported, ImportFailed, Malformed
 from incc.models.importers.llvm.aarch64 import port_usage
