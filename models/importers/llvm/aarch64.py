@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from incc.frontends.aarch64.forms import form_of, split_operands
+from incc.frontends.aarch64.forms import form_of
+from incc.frontends.isa import split_operands
 from incc.models.files.source import Entry, Forms
 from incc.models.importers.common import MALFORMED, Imported, ImportFailed, Malformed, reduced
 from incc.models.notation import port_set_name, write_latency

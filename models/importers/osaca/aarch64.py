@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from incc.frontends.aarch64.forms import split_operands
+from incc.frontends.isa import split_operands
 from incc.models.files.source import Entry, Forms
 from incc.models.importers.common import MALFORMED, Imported, ImportFailed, Malformed, read_text
 from incc.models.importers.llvm.aarch64 import port_usage
