@@ -752,7 +752,7 @@ def _one_of(name: str, value: str, meanings: Mapping[str, Any]) -> Any:
 def _at_least(name: str, value: int, least: int) -> int:
     if value < least:
         raise ValueError(f"{name} must be at least {least}, not {value}")
-    from incc.driver.cli.options import MOST
+    from incc.driver.cli.kinds import MOST
 
     if value > MOST:
         raise ValueError(f"{name} must be at most {MOST}, not {value}")

@@ -12,7 +12,7 @@ from incc.support.errors import AnalysisError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.driver.cli.options import Given
+    from incc.driver.cli.given import Given
     from incc.driver.settings import Settings
     from incc.report import types as t
 

@@ -14,7 +14,7 @@ from incc.frontends.gcc_wrapper.compiler import TAKES_NEXT
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from incc.driver.cli.options import Given
+    from incc.driver.cli.given import Given
 
 PREFIX = "--analyze-"
 
@@ -99,7 +99,8 @@ class WrapperOptions:
     def all(self) -> Given:
         """Return the values of all options, with defaults for those that are not given."""
         if self.given is None:
-            from incc.driver.cli.options import WRAPPER, Given
+            from incc.driver.cli.given import Given
+            from incc.driver.cli.kinds import WRAPPER
 
             self.given = Given(WRAPPER)
         return self.given
@@ -165,7 +166,8 @@ def _read_settings(options: WrapperOptions, environment: Mapping[str, str]) -> N
     """Read the variables that change the analysis; a run without analysis ignores them."""
     get = environment.get
     if chosen := get("INCC_FORMAT", ""):
-        from incc.driver.cli.options import WRAPPER, find
+        from incc.driver.cli.kinds import WRAPPER
+        from incc.driver.cli.options import find
 
         formats = find(WRAPPER, f"{PREFIX}format").choices()
         if chosen in formats:
@@ -235,7 +237,7 @@ def _take(options: WrapperOptions, argument: str) -> None:
 
 def _check(options: WrapperOptions, rest: list[str]) -> None:
     """Raise UsageError if a file to write is another file of the command."""
-    from incc.driver.cli.options import check_targets
+    from incc.driver.cli.kinds import check_targets
     from incc.frontends.gcc_wrapper.compiler import files_of
 
     given = options.all()

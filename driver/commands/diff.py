@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from incc.driver.messages import interrupted, run_command, say
+from incc.driver import UsageError
+from incc.driver.cli import shared
+from incc.driver.cli.command import ENVIRONMENT, Command, group
+from incc.driver.cli.kinds import Option, check_targets
+from incc.driver.cli.parsers import Parser
+from incc.driver.messages import fail, guarded, run_command, say
+from incc.report.documents import InputError
+from incc.support.errors import AnalysisError
+from incc.support.workers import WorkerError
+from incc.views.comparison.cells import SORTS, Show
 
 if TYPE_CHECKING:
     import argparse
@@ -18,176 +27,128 @@ if TYPE_CHECKING:
     from incc.comparison.build import Wanted
     from incc.comparison.side import Side
     from incc.driver.sides.read import Reading
-    from incc.views.comparison.cells import Show
 
 OK, FAILED, ERROR = 0, 1, 2
 
 PAGE_KERNELS = 2000
 """Most kernels with instructions in a page; each takes a kilobyte or two."""
 
-ABOUT = """\
-Compare the kernels of several builds: which became faster or slower, and why. Each kernel is compared with the first
-build that has it. An input is a report, a folder of reports, a database (FILE.db, or FILE.db@NAME for a baseline or a
-commit), or code: assembly, objects, libraries, programs; - is standard input."""
-
-EXAMPLES = """\
-  incc-diff old.json new.json                        reports of incc, incc-mca or incc-scan
-  incc-diff build-old/reports build-new/reports      folders of reports (INCC_OUTPUT of two builds)
-  incc-diff old/libm.so new/libm.so --mcpu=znver4    code
-  incc-diff kernel.s --mcpu=skylake,znver4           the same code on two cores
-  incc-diff --run gcc-11 gcc-12 clang-19 -- -O3 -march=skylake-avx512 foo.c
-  incc-diff --run gcc --flags=-O2 --flags='-O3 -funroll-loops' -- foo.c
-  incc-diff --baseline=perf.db@main new.json --fail-if 'cycles > +5%' --junit=perf.xml --github
-  incc-diff old.json new.json --side-by-side=gemm:120
-  incc-diff old.json new.json --where 'cycles_b > 1.1*cycles_a and function like "gemm*"' --format=markdown
-"""
-
-STATUS = """\
-0; 1 if --fail-if holds for a kernel; 2 for a mistake on the command line, input that cannot be read or
-compiled, or output that cannot be written"""
+COMMAND = Command(
+    name="incc-diff",
+    summary="compare the kernels of several builds, compilers or cores",
+    usage=("incc-diff [options] A B [C …]", "incc-diff [options] --run COMPILER… -- ARGS"),
+    about=(
+        "Compare the kernels of several builds: which became faster or slower, and why. Each kernel is compared with "
+        "the first build that has it. An input is a report, a folder of reports, a database (FILE.db, or FILE.db@NAME "
+        "for a baseline or a commit), or code: assembly, objects, libraries, programs; - is standard input.",
+    ),
+    groups=(
+        group(
+            "what to compare",
+            Option("[INPUT…]", "operand", into="inputs"),
+            Option(
+                "--baseline DB[@NAME]",
+                "text",
+                "first input: a baseline or commit of a database (docs/database.md)",
+                None,
+            ),
+            Option(
+                "--run COMPILER…",
+                "text",
+                "compile the command after -- with each of these compilers, without output",
+                None,
+            ),
+            Option(
+                "--flags FLAGS",
+                "list",
+                "with --run: add flags; each use makes a variant: --flags='-O3 -ffast-math' (repeatable)",
+            ),
+            shared.mcpu(
+                "core, or cores separated by commas, to analyse code for (default: the host; with --run: the "
+                "command's target)"
+            ),
+            Option("--function GLOB", "list", "compare only functions of this name (repeatable)"),
+            shared.MODEL_PATH,
+            shared.jobs("processes that analyse code (default: 1)"),
+        ),
+        group(
+            "what to show",
+            shared.where("show only kernels that meet this condition: 'cycles_b > 1.1*cycles_a'"),
+            Option(
+                "--fail-if CONDITION",
+                "text",
+                "list the kernels that meet this condition, and exit with 1 if there are any: 'cycles > +5%'",
+                None,
+            ),
+            Option("--all", "flag", "include unchanged kernels, and show lists in full"),
+            Option("--top N", "number", "most rows to show (default: 100, in Markdown 20)", 0),
+            shared.one_of("--sort", SORTS, "weight", "order of the rows"),
+            Option("--detail", "flag", "show figures and causes of every row"),
+            Option(
+                "--side-by-side[=FUNCTION[:LINE]]",
+                "list",
+                "show assembly side by side, for all rows or these functions (repeatable)",
+                None,
+            ),
+        ),
+        group(
+            "what to write",
+            shared.formats("text", "markdown", "json"),
+            shared.OUTPUT,
+            Option("--html FILE", "file", "write an HTML page", None),
+            Option("--junit FILE", "file", "write JUnit XML with a test per kernel, failed if --fail-if applies", None),
+            Option(
+                "--github",
+                "flag",
+                "print GitHub workflow annotations: errors if --fail-if applies, else warnings for slower kernels",
+            ),
+        ),
+    ),
+    examples=(
+        "incc-diff old.json new.json                        reports of incc, incc-mca or incc-scan",
+        "incc-diff build-old/reports build-new/reports      folders of reports (INCC_OUTPUT of two builds)",
+        "incc-diff old/libm.so new/libm.so --mcpu=znver4    code",
+        "incc-diff kernel.s --mcpu=skylake,znver4           the same code on two cores",
+        "incc-diff --run gcc-11 gcc-12 clang-19 -- -O3 -march=skylake-avx512 foo.c",
+        "incc-diff --run gcc --flags=-O2 --flags='-O3 -funroll-loops' -- foo.c",
+        "incc-diff --baseline=perf.db@main new.json --fail-if 'cycles > +5%' --junit=perf.xml --github",
+        "incc-diff old.json new.json --side-by-side=gemm:120",
+        "incc-diff old.json new.json --where 'cycles_b > 1.1*cycles_a and function like \"gemm*\"' --format=markdown",
+    ),
+    environment=ENVIRONMENT,
+    status="0; 1 if --fail-if holds for a kernel; 2 for a mistake on the command line, input that cannot be read or "
+    "compiled, or output that cannot be written",
+    abbreviations=False,
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command and return its exit status, as described in STATUS."""
-    from incc.driver import UsageError
-    from incc.report.documents import InputError
-    from incc.support.errors import AnalysisError
-
+    """Run the command and return its exit status."""
     options, compiled = _options(sys.argv[1:] if arguments is None else arguments)
-    try:
-        _check(options, compiled)
-        wanted = _wanted(options)
-        show = _show(options)
-    except UsageError as error:
-        return _error(f"{error}; see incc-diff --help")
-    try:
-        sides = _sides(options, compiled)
-        if len(sides) < 2:
-            raise InputError(f"{sides[0].info.input}: only one core to compare; name a second input")
-        from incc.comparison.build import compare
+    errors = (InputError, AnalysisError, WorkerError)
+    return guarded("incc-diff", lambda: _run(options, compiled), errors, ERROR, prints=False)
 
-        comparison = compare(sides, wanted)
-    except (InputError, AnalysisError) as error:
-        return _error(str(error))
-    except OSError as error:
-        return _error(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-    except RuntimeError as error:  # a worker process died
-        return _error(str(error))
-    except KeyboardInterrupt:
-        return interrupted()
+
+def _run(options: argparse.Namespace, compiled: Sequence[str]) -> int:
+    _check(options, compiled)
+    wanted = _wanted(options)
+    show = _show(options)
+    sides = _sides(options, compiled)
+    if len(sides) < 2:
+        raise InputError(f"{sides[0].info.input}: only one core to compare; name a second input")
+    from incc.comparison.build import compare
+
+    comparison = compare(sides, wanted)
     failures = _deliver(comparison, options, show)
     for failure in failures:
-        _error(failure)
+        fail("incc-diff", failure, ERROR)
     return _status(comparison, bool(failures))
-
-
-def _error(message: str) -> int:
-    for line in message.split("\n"):
-        _say(f"error: {line}")
-    return ERROR
 
 
 _say = partial(say, "incc-diff")
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
-
-
-def _parser() -> argparse.ArgumentParser:
-    import argparse
-
-    from incc.driver.cli.parsers import Parser, positive
-    from incc.views.comparison.cells import SORTS
-
-    parser = Parser(
-        prog="incc-diff",
-        summary="compare the kernels of several builds, compilers or cores",
-        usage="incc-diff [options] A B [C …]\n       incc-diff [options] --run COMPILER… -- ARGS",
-        description=ABOUT,
-        examples=EXAMPLES,
-        status=STATUS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    what = parser.add_argument_group("what to compare")
-    what.add_argument("inputs", nargs="*", metavar="INPUT", help=argparse.SUPPRESS)
-    what.add_argument(
-        "--baseline", metavar="DB[@NAME]", help="first input: a baseline or commit of a database (docs/database.md)"
-    )
-    what.add_argument(
-        "--run",
-        nargs="+",
-        metavar="COMPILER",
-        help="compile the command after -- with each of these compilers, without output",
-    )
-    what.add_argument(
-        "--flags",
-        action="append",
-        default=[],
-        metavar="FLAGS",
-        help="with --run: add flags; each use makes a variant: --flags='-O3 -ffast-math' (repeatable)",
-    )
-    what.add_argument(
-        "-mcpu",
-        "--mcpu",
-        default="",
-        metavar="NAME",
-        help="core, or cores separated by commas, to analyse code for (default: the host; with --run: the command's "
-        "target)",
-    )
-    what.add_argument(
-        "--function",
-        action="append",
-        default=[],
-        metavar="GLOB",
-        help="compare only functions of this name (repeatable)",
-    )
-    what.add_argument(
-        "--model-path", action="append", default=[], metavar="FOLDER", help="look for models there first (repeatable)"
-    )
-    what.add_argument(
-        "-j", dest="jobs", type=positive, default=1, metavar="N", help="processes that analyse code (default: 1)"
-    )
-    show = parser.add_argument_group("what to show")
-    show.add_argument(
-        "--where",
-        metavar="CONDITION",
-        help="show only kernels that meet this condition: 'cycles_b > 1.1*cycles_a' (docs/filters.md)",
-    )
-    show.add_argument(
-        "--fail-if",
-        metavar="CONDITION",
-        help="list the kernels that meet this condition, and exit with 1 if there are any: 'cycles > +5%%'",
-    )
-    show.add_argument("--all", action="store_true", help="include unchanged kernels, and show lists in full")
-    show.add_argument(
-        "--top", type=positive, default=0, metavar="N", help="most rows to show (default: 100, in Markdown 20)"
-    )
-    show.add_argument("--sort", choices=SORTS, default="weight", help="order of the rows (default: weight)")
-    show.add_argument("--detail", action="store_true", help="show figures and causes of every row")
-    show.add_argument(
-        "--side-by-side",
-        nargs="?",
-        action="append",
-        const="",
-        metavar="=FUNCTION[:LINE]",
-        help="show assembly side by side, for all rows or these functions (repeatable)",
-    )
-    write = parser.add_argument_group("what to write")
-    write.add_argument(
-        "--format", choices=("text", "markdown", "json"), default="text", help="output format (default: text)"
-    )
-    write.add_argument("-o", "--output", metavar="FILE", help="output file (default: standard output)")
-    write.add_argument("--html", metavar="FILE", help="write an HTML page")
-    write.add_argument(
-        "--junit", metavar="FILE", help="write JUnit XML with a test per kernel, failed if --fail-if applies"
-    )
-    write.add_argument(
-        "--github",
-        action="store_true",
-        help="print GitHub workflow annotations: errors if --fail-if applies, else warnings for slower kernels",
-    )
-    return parser
 
 
 def _options(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
@@ -199,7 +160,7 @@ def _options(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
         arguments, rest = arguments[:at], arguments[at + 1 :]
     # An input after --side-by-side is not its value.
     arguments = ["--side-by-side=" if text == "--side-by-side" else text for text in arguments]
-    options = _parser().parse_args(arguments)
+    options = Parser(COMMAND).parse_args(arguments)
     if options.run is None:
         options.inputs += rest
         return options, []
@@ -208,9 +169,6 @@ def _options(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
 
 def _check(options: argparse.Namespace, compiled: Sequence[str]) -> None:
     """Raise UsageError for options that cannot be combined, before anything is read."""
-    from incc.driver import UsageError
-    from incc.driver.cli.options import check_targets
-
     inputs = _inputs(options)
     if options.run is None:
         if options.flags:
@@ -233,10 +191,7 @@ def _check(options: argparse.Namespace, compiled: Sequence[str]) -> None:
         if count + len(inputs) < 2:
             raise UsageError("only one compilation to compare; name more compilers, --flags or cores (--mcpu=A,B)")
     targets = [("-o", options.output), ("--html", options.html), ("--junit", options.junit)]
-    named = [(option, file) for option, file in targets if file is not None]
-    for option, file in named:
-        if not file:
-            raise UsageError(f"{option} needs a file name")
+    named = [(option, file) for option, file in targets if file]
     if named:
         # All arguments of the compiler count as files, which is harmless.
         check_targets(named, [*inputs, *(text.partition("@")[0] for text in inputs), *compiled])
@@ -253,7 +208,6 @@ def _cores(options: argparse.Namespace) -> list[str]:
 def _wanted(options: argparse.Namespace) -> Wanted:
     """Return the contents of the comparison. Raises UsageError for an invalid condition."""
     from incc.comparison.build import Wanted
-    from incc.driver import UsageError
     from incc.report.where import parse
 
     conditions = []
@@ -271,9 +225,7 @@ def _wanted(options: argparse.Namespace) -> Wanted:
 
 def _show(options: argparse.Namespace) -> Show:
     """Return what the text shows. Raises UsageError for an invalid place."""
-    from incc.driver import UsageError
     from incc.report.source.places import choice
-    from incc.views.comparison.cells import Show
 
     choices = None
     if options.side_by_side is not None:

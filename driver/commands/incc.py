@@ -49,9 +49,10 @@ def _run(compiler: Compiler | None, given: list[str]) -> int:
         options, arguments = split(given, os.environ)
         if options.help:
             from incc.driver.cli.help import print_help
-            from incc.driver.cli.options import WRAPPER
+            from incc.driver.cli.kinds import WRAPPER
+            from incc.driver.cli.usage import COMMANDS
 
-            return print_help(WRAPPER, options.help)
+            return print_help(COMMANDS[WRAPPER], options.help)
         compiler = compiler or find_compiler(os.environ.get("INCC_CC") or options.compiler or "cc", os.environ)
         environment = child_environment(os.environ)
         if not options.wants_analysis or "-###" in arguments:

@@ -9,7 +9,8 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.driver import UsageError
-from incc.driver.cli.options import MCA, Given, check_targets, llvm_views
+from incc.driver.cli.given import Given, llvm_views
+from incc.driver.cli.kinds import MCA, check_targets
 from incc.driver.llvm_mca.options import expanded, read, requested_help
 from incc.driver.messages import run_command
 from incc.driver.messages import tell_printable as tell
@@ -59,9 +60,10 @@ def main(arguments: list[str] | None = None, program: str = "") -> int:
         arguments = expanded(arguments)
         if topic := requested_help(arguments):
             from incc.driver.cli.help import print_help, write
+            from incc.driver.cli.usage import COMMANDS
             from incc.support.version import __version__
 
-            return write(f"incc-mca {__version__}\n") if topic == "version" else print_help(MCA, topic)
+            return write(f"incc-mca {__version__}\n") if topic == "version" else print_help(COMMANDS[MCA], topic)
         options = Options(arguments)
         settings = options.given.settings()
         if status := _target(options):

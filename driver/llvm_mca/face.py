@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Literal
 from msgspec.structs import replace
 
 from incc.driver import UsageError
-from incc.driver.cli.options import MCA, options_of
+from incc.driver.cli.kinds import MCA
+from incc.driver.cli.options import options_of
 from incc.driver.llvm_mca.analysis import Input, StopError, analyse, say
 from incc.driver.llvm_mca.options import expanded, read, requested_help
 from incc.views import llvm_mca
@@ -20,7 +21,7 @@ from incc.views.llvm_mca.requested import Views
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.driver.cli.options import Given
+    from incc.driver.cli.given import Given
     from incc.driver.llvm_mca.options import CommandLine
     from incc.driver.llvm_mca.target import Target
     from incc.driver.machine_code import Code
@@ -52,9 +53,10 @@ def run(arguments: Sequence[str], program: str) -> int:
 
 def _print_help(topic: str) -> int:
     from incc.driver.cli.help import print_help, write
+    from incc.driver.cli.usage import COMMANDS
 
     if topic != "version":
-        return print_help(MCA, topic)
+        return print_help(COMMANDS[MCA], topic)
     from incc.driver.llvm_mca.help import version_text
 
     return write(version_text())

@@ -186,7 +186,7 @@ def test_mistakes_that_argparse_finds(calls: Calls, capfd: pytest.CaptureFixture
 def test_a_mistaken_number_is_told_in_words(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         diff.main(["--top=-1", "a", "b"])
-    assert "argument --top: '-1' is not a positive number" in capfd.readouterr().err
+    assert "--top needs a number above 0, not '-1'" in capfd.readouterr().err
 
 
 def test_a_working_directory_that_is_gone(
@@ -390,7 +390,13 @@ def test_help(capfd: pytest.CaptureFixture[str]) -> None:
 def test_every_option_is_documented() -> None:
     page = (pathlib.Path(__file__).parents[2] / "docs" / "compare.md").read_text()
     table = page[page.index("## Options") :].partition("## Inputs")[0]
-    options = {name for action in diff._parser()._actions for name in action.option_strings if name.startswith("--")}
+    options = {
+        name
+        for group in diff.COMMAND.groups
+        for o in group.options
+        for name in (o.name, *o.aliases)
+        if name[:2] == "--"
+    }
     named = set(re.findall(r"--[a-z][a-z-]+", table))
     assert options - {"--help", "--output"} <= named
     assert named <= options
