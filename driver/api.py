@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, Unpack
 
 import msgspec
 
@@ -472,26 +472,45 @@ class Report(_Frozen):
         return f"<incc.Report of {len(self.kernels)} kernels>"
 
 
+class Options(TypedDict, total=False):
+    """The arguments of `analyze` and `compile` about the analysis."""
+
+    functions: Sequence[str]
+    """Globs of function names; all functions if empty, which is the default."""
+    simulate: bool
+    """False to compute only bounds (default: True)."""
+    fixed_ports: bool
+    """Split µops equally over their ports (default: False)."""
+    what_ifs: bool
+    """Simulate the standard changes of the core (default: True)."""
+    changes: Sequence[str]
+    """Further changes to simulate, such as "port 5 += 1" or "rob = 512" (default: none)."""
+    alignment: int | Literal["all"] | None
+    """Offset of a kernel's first byte within 64 bytes; "all" for each offset, None (default) for that of the code."""
+    cold_iterations: int
+    """Also simulate this many iterations from a cold start; 0 (default) for none."""
+    timeline: int
+    """Number of iterations whose events are recorded (default: 2)."""
+    waits: bool
+    """Record which instruction waits for which (default: False)."""
+    model_path: Sequence[Path]
+    """Folders and files of models that are searched first (default: none)."""
+    system_headers: bool
+    """Include loops that come only from system headers (default: False)."""
+    ghz: float
+    """Clock in GHz, for rates per second; 0 (default) for no rates."""
+    measure: bool
+    """Also run the kernels on this machine, docs/report.md (default: False)."""
+
+
 def analyze(
     source: Path | bytes,
     *,
     mcpu: str = "native",
     input: Input = "asm",
     loops: Loops = "auto",
-    functions: Sequence[str] = (),
-    simulate: bool = True,
-    fixed_ports: bool = False,
-    what_ifs: bool = True,
-    changes: Sequence[str] = (),
-    alignment: int | Literal["all"] | None = None,
-    cold_iterations: int = 0,
-    timeline: int = 2,
-    waits: bool = False,
-    model_path: Sequence[Path] = (),
-    system_headers: bool = False,
     name: str = "",
-    ghz: float = 0.0,
-    measure: bool = False,
+    **options: Unpack[Options],
 ) -> Report:
     """Analyse assembly, machine code or an object for a core. Thread-safe.
 
@@ -503,20 +522,8 @@ def analyze(
         input: Kind of the source: "asm", "hex" or "obj".
         loops: In assembly: "auto" for the innermost loops, "marked" for regions between markers of OSACA, llvm-mca or
             IACA, or the whole text without markers.
-        functions: Globs of function names; all functions if empty.
-        simulate: False to compute only bounds.
-        fixed_ports: Split µops equally over their ports.
-        what_ifs: Simulate the standard changes of the core.
-        changes: Further changes to simulate, such as "port 5 += 1" or "rob = 512".
-        alignment: Offset of a kernel's first byte within 64 bytes; "all" for each offset, None for that of the code.
-        cold_iterations: Also simulate this many iterations from a cold start; 0 for none.
-        timeline: Number of iterations whose events are recorded.
-        waits: Record which instruction waits for which.
-        model_path: Folders and files of models that are searched first.
-        system_headers: Include loops that come only from system headers.
         name: Name of the source in messages.
-        ghz: Clock in GHz, for rates per second; 0 for no rates.
-        measure: Also run the kernels on this machine (docs/report.md).
+        options: The arguments in `Options`.
 
     Returns:
         The report. Its `problems` list the parts of the source that could not be analysed.
@@ -528,70 +535,23 @@ def analyze(
     from incc.driver.code import of_functions
     from incc.driver.pipeline import analyze_code, analyze_unit, choose_model
 
-    settings = _settings(
-        mcpu or "native",
-        loops,
-        functions=functions,
-        simulate=simulate,
-        fixed_ports=fixed_ports,
-        what_ifs=what_ifs,
-        changes=changes,
-        alignment=alignment,
-        cold_iterations=cold_iterations,
-        timeline=timeline,
-        waits=waits,
-        model_path=model_path,
-        system_headers=system_headers,
-        ghz=ghz,
-        measure=measure,
-    )
+    settings = _settings(mcpu or "native", loops, **options)
     if input == "asm":
         return Report(_Results([analyze_unit(_assembly(source, name), settings)]))
     reader = _one_of("input", input, {"asm": None, "hex": _machine_code, "obj": _object})
-    assert reader is not None, "assembly is read above"
     choice = choose_model(settings.core.mcpu, "", settings.core.model_path)
     unit, code = reader(source, name, choice.model.isa)
     return Report(_Results([analyze_code(unit, of_functions(code, settings.scope.functions), settings, choice)]))
 
 
-def compile(
-    command: str | Sequence[str],
-    *,
-    mcpu: str = "",
-    folder: Path = "",
-    functions: Sequence[str] = (),
-    simulate: bool = True,
-    fixed_ports: bool = False,
-    what_ifs: bool = True,
-    changes: Sequence[str] = (),
-    alignment: int | Literal["all"] | None = None,
-    cold_iterations: int = 0,
-    timeline: int = 2,
-    waits: bool = False,
-    model_path: Sequence[Path] = (),
-    system_headers: bool = False,
-    ghz: float = 0.0,
-    measure: bool = False,
-) -> Report:
+def compile(command: str | Sequence[str], *, mcpu: str = "", folder: Path = "", **options: Unpack[Options]) -> Report:
     """Run a compiler's command, unchanged, and analyse the innermost loops that it compiles, like `incc`.
 
     Args:
         command: Words, or a text quoted as in a shell: ["gcc", "-O3", "-c", "foo.c"].
         mcpu: Core; by default the one that the command tunes for or targets, else the host.
         folder: Working directory of the command; "" for the current one.
-        functions: Globs of function names; all functions if empty.
-        simulate: False to compute only bounds.
-        fixed_ports: Split µops equally over their ports.
-        what_ifs: Simulate the standard changes of the core.
-        changes: Further changes to simulate, such as "port 5 += 1" or "rob = 512".
-        alignment: Offset of a kernel's first byte within 64 bytes; "all" for each offset, None for that of the code.
-        cold_iterations: Also simulate this many iterations from a cold start; 0 for none.
-        timeline: Number of iterations whose events are recorded.
-        waits: Record which instruction waits for which.
-        model_path: Folders and files of models that are searched first.
-        system_headers: Include loops that come only from system headers.
-        ghz: Clock in GHz, for rates per second; 0 for no rates.
-        measure: Also run the kernels on this machine (docs/report.md).
+        options: The arguments in `Options`.
 
     Returns:
         The report, without kernels if the compiler failed. `status` is the compiler's exit status;
@@ -605,23 +565,7 @@ def compile(
     from incc.frontends.gcc_wrapper.compile import compile_units
     from incc.frontends.gcc_wrapper.compiler import CompilerError
 
-    settings = _settings(
-        mcpu,
-        "auto",
-        functions=functions,
-        simulate=simulate,
-        fixed_ports=fixed_ports,
-        what_ifs=what_ifs,
-        changes=changes,
-        alignment=alignment,
-        cold_iterations=cold_iterations,
-        timeline=timeline,
-        waits=waits,
-        model_path=model_path,
-        system_headers=system_headers,
-        ghz=ghz,
-        measure=measure,
-    )
+    settings = _settings(mcpu, "auto", **options)
     try:
         compiled = compile_units(command, folder=folder, capture=True)
     except CompilerError as error:
@@ -691,19 +635,19 @@ def _settings(
     mcpu: str,
     loops: Loops,
     *,
-    functions: Sequence[str],
-    simulate: bool,
-    fixed_ports: bool,
-    what_ifs: bool,
-    changes: Sequence[str],
-    alignment: int | Literal["all"] | None,
-    cold_iterations: int,
-    timeline: int,
-    waits: bool,
-    model_path: Sequence[Path],
-    system_headers: bool,
-    ghz: float,
-    measure: bool,
+    functions: Sequence[str] = (),
+    simulate: bool = True,
+    fixed_ports: bool = False,
+    what_ifs: bool = True,
+    changes: Sequence[str] = (),
+    alignment: int | Literal["all"] | None = None,
+    cold_iterations: int = 0,
+    timeline: int = 2,
+    waits: bool = False,
+    model_path: Sequence[Path] = (),
+    system_headers: bool = False,
+    ghz: float = 0.0,
+    measure: bool = False,
 ) -> Settings:
     from incc.core.analysis import KernelSettings
     from incc.driver.settings import CoreSettings, Scope, Settings

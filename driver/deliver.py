@@ -251,14 +251,6 @@ def _rendered(report: t.Report, request: Request, width: int, colour: bool) -> s
 
 _MORE = "More of a loop: --analyze-kernel=FUNCTION[:LINE]; of all: --analyze-views=compact, or all."
 
-_MANY = 30
-"""Number of kernels from which on msgspec is worth its import."""
-
-
-def _kernels(report: t.Report) -> int:
-    return sum([len(unit.kernels) for unit in report.units])
-
-
 def text_of(report: t.Report, request: Request) -> bytes:
     """Return the contents of a report's file, in UTF-8."""
     if request.format == "json" and request.append:

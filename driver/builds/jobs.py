@@ -28,7 +28,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -37,7 +38,7 @@ from incc.driver.builds import limits
 from incc.support.errors import AnalysisError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from incc.driver.builds.project import Project
     from incc.driver.cli.own_options import WrapperOptions
@@ -66,31 +67,33 @@ class JobUnit(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     way: Literal["assembler", "object", "given", "link"]
     file: str
-    proper: tuple[str, ...]
-    output: str
+    proper: tuple[str, ...] = ()
+    output: str = ""
     """The output file; "" if there is none."""
-    key: str
-    dry_run: str = ""
+    key: str = ""
+    dry_run: str = msgspec.field(default="", name="asked")
     """For a link: the driver's answer to -###."""
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     """A job, as described at the top of this module."""
 
-    place: str
-    """The job's folder."""
+    version: int
     folder: str
     compiler: str
     words: tuple[str, ...]
-    given: tuple[str, ...]
+    given: tuple[str, ...] = msgspec.field(name="arguments")
     """The compiler's arguments as given, with response files."""
-    arguments: tuple[str, ...]
+    arguments: tuple[str, ...] = msgspec.field(default=(), name="expanded")
     """The compiler's arguments with the contents of response files."""
+    output: str
     environment: Mapping[str, str]
-    options: tuple[str, ...]
+    options: tuple[str, ...] = ()
     units: tuple[JobUnit, ...]
-    digest: Mapping[str, str]
-    log: str
+    digest: Mapping[str, str] = {}
+    log: str = ""
+    place: str = ""
+    """The job's folder."""
 
 
 def read_job(path: str) -> Job:
@@ -102,74 +105,34 @@ def read_job(path: str) -> Job:
     try:
         with open(file, "rb") as stream:
             data = json.loads(stream.read())
+        text = json.dumps(data, ensure_ascii=False)
+        os.fsencode(text)  # raises an error for surrogates that no file name contains
+        if "\\u0000" in text:
+            raise JobError(f"{file}: not a job: a text contains a NUL")
+        if isinstance(data, dict) and data.get("version", VERSION) != VERSION:
+            raise JobError(f"{file}: job of version {data['version']!r}, but only version {VERSION} is supported")
+        job = msgspec.convert(data, Job)
     except OSError as error:
         raise JobError(f"{file}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise JobError(f"{file}: not a job: {error}") from error
-    try:
-        if data["version"] != VERSION:
-            raise JobError(f"{file}: job of version {data['version']!r}, but only version {VERSION} is supported")
-        folder = _text(data["folder"])
-        words = _texts(data["words"])
-        given = _texts(data["arguments"])
-        arguments = tuple(words[1:]) + _texts(data.get("expanded", []))
-        if "expanded" not in data:
-            arguments = tuple(expanded([*words[1:], *given], folder))
-        units = []
-        for unit in data["units"]:
-            source, way = _text(unit["source"]), _WAYS[_text(unit["way"])]
-            output = _text(unit.get("output", "")) or (
-                _text(data["output"]) if len(data["units"]) == 1 and data["output"] else output_of(arguments, source)
-            )
-            proper = _texts(unit.get("proper", []))
-            key, dry_run = _text(unit.get("key", "")), _text(unit.get("asked", ""))
-            units.append(
-                JobUnit(
-                    source=source,
-                    way=way,
-                    file=_text(unit["file"]),
-                    proper=proper,
-                    output=output,
-                    key=key,
-                    dry_run=dry_run,
-                )
-            )
-        return Job(
-            place=os.path.dirname(os.path.abspath(file)),
-            folder=folder,
-            compiler=_text(data["compiler"]),
-            words=words or (_text(data["compiler"]),),
-            given=given,
-            arguments=arguments,
-            environment={_text(name): _text(value) for name, value in data["environment"].items()},
-            options=_texts(data.get("options", [])),
-            units=tuple(units),
-            digest={_text(name): _text(value) for name, value in data.get("digest", {}).items()},
-            log=_text(data.get("log", "")),
-        )
-    except (KeyError, TypeError, AttributeError, UnicodeEncodeError) as error:
-        raise JobError(f"{file}: not a job: {type(error).__name__}: {error}") from error
+    of_words = job.words[1:]
+    if "expanded" in data:
+        arguments = (*of_words, *job.arguments)
+    else:
+        arguments = tuple(expanded([*of_words, *job.given], job.folder))
 
+    def complete(unit: JobUnit) -> JobUnit:
+        alone = job.output if len(job.units) == 1 else ""
+        return replace(unit, output=unit.output or alone or output_of(arguments, unit.source))
 
-_WAYS: Mapping[str, Literal["assembler", "object", "given", "link"]] = {
-    "assembler": "assembler",
-    "object": "object",
-    "given": "given",
-    "link": "link",
-}
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or "\0" in value:
-        raise TypeError(f"expected a string, not {value!r}")
-    os.fsencode(value)  # raises an error for surrogates that no file name contains
-    return value
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise TypeError(f"expected a list, not {value!r}")
-    return tuple([_text(item) for item in value])
+    return replace(
+        job,
+        place=os.path.dirname(os.path.abspath(file)),
+        words=job.words or (job.compiler,),
+        arguments=arguments,
+        units=tuple([complete(unit) for unit in job.units]),
+    )
 
 
 def sources_of(place: str) -> str:

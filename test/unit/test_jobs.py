@@ -217,7 +217,7 @@ def test_an_analysis_that_fails_is_a_line_in_the_log(tmp_path: Path, reports: Pa
         ({"environment": {"INCC_FORMAT": "xml"}}, "INCC_FORMAT is text or json, not 'xml'"),
         ({"unit": {"way": "object", "file": str(tmp_path / "new.o"), "output": "sum.o"}}, "was changed or removed"),
         ({"version": 2}, "job of version 2"),
-        ({"units": [{"source": "x.c"}]}, "not a job: KeyError: 'way'"),
+        ({"units": [{"source": "x.c"}]}, "not a job: Object missing required field `way` - at `$.units[0]`"),
     ]
     for changes, problem in cases:
         monkey = {"INCC_LOG": str(log)}
