@@ -174,10 +174,10 @@ class _Results:
 
     def report(self) -> t.Report:
         if self._report is None:
-            from incc.report.build import build_report, unit_report
+            from incc.driver.pipeline import report_of
 
             # Several threads may do this at the same time with equal results.
-            self._report = build_report(unit_report(unit) for unit in self.units)
+            self._report = report_of(self.units)
         return self._report
 
 

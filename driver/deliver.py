@@ -251,6 +251,7 @@ def _rendered(report: t.Report, request: Request, width: int, colour: bool) -> s
 
 _MORE = "More of a loop: --analyze-kernel=FUNCTION[:LINE]; of all: --analyze-views=compact, or all."
 
+
 def text_of(report: t.Report, request: Request) -> bytes:
     """Return the contents of a report's file, in UTF-8."""
     if request.format == "json" and request.append:

@@ -35,14 +35,13 @@ class Code(msgspec.Struct, frozen=True):
 
     def report(self, cores: Sequence[Settings]) -> t.Report:
         """Return the report, with a unit for each core. Raises AnalysisError."""
-        from incc.driver.pipeline import analyze_bytes, analyze_object
+        from incc.driver.pipeline import analyze_bytes, analyze_object, report_of
         from incc.frontends.unit import Unit
-        from incc.report.build import build_report, unit_report
 
         unit = Unit(assembly="", assembly_file=self.name, way="object" if self.blocks is None else "given")
         if self.blocks is None:
-            return build_report(unit_report(analyze_object(unit, self.source, core)) for core in cores)
-        return build_report(unit_report(analyze_bytes(unit, self.blocks, core)) for core in cores)
+            return report_of(analyze_object(unit, self.source, core) for core in cores)
+        return report_of(analyze_bytes(unit, self.blocks, core) for core in cores)
 
 
 def machine_code(given: Given, data: bytes, file: str, name: str) -> Code | None:

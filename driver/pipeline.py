@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from incc.support.errors import AnalysisError as AnalysisError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from incc.core.analysis import KernelSettings
     from incc.driver.code import ObjectCode
@@ -51,12 +51,16 @@ def analyze_for_cores(tasks: Sequence[tuple[Unit, Sequence[Settings]]]) -> t.Rep
 
     Raises AnalysisError.
     """
-    results = (
+    return report_of(
         result
         for unit, settings in tasks
         for number, of_core in enumerate(settings)
         for result in analyses(unit, of_core, again=number > 0)
     )
+
+
+def report_of(results: Iterable[UnitResult]) -> t.Report:
+    """Return the report on results."""
     from incc.report.build import build_report, unit_report
 
     return build_report(unit_report(result) for result in results)
@@ -65,13 +69,9 @@ def analyze_for_cores(tasks: Sequence[tuple[Unit, Sequence[Settings]]]) -> t.Rep
 def core_reports(settings: Sequence[Settings]) -> t.Report:
     """Return a report on cores without code, with a unit for each core. Raises AnalysisError."""
     from incc.frontends.unit import Unit
-    from incc.report.build import build_report, unit_report
 
-    results = []
-    for of_core in settings:
-        unit = Unit(assembly="", assembly_file="")
-        results.append(analyze_kernels(unit, (), of_core, model_of(unit, of_core)))
-    return build_report([unit_report(result) for result in results])
+    unit = Unit(assembly="", assembly_file="")
+    return report_of(analyze_kernels(unit, (), of_core, model_of(unit, of_core)) for of_core in settings)
 
 
 def analyses(unit: Unit, settings: Settings, again: bool = False) -> list[UnitResult]:

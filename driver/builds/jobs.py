@@ -359,9 +359,8 @@ def _analysed(job: Job, unit: JobUnit, settings: Settings, problems: list[str], 
     Returns None if the project excludes the source, or for a link that generates no code. Raises AnalysisError.
     """
     from incc.driver.builds.project import project_of
-    from incc.driver.pipeline import analyze_object, analyze_unit
+    from incc.driver.pipeline import analyze_object, analyze_unit, report_of
     from incc.frontends.gcc_wrapper.assembly import other_mode
-    from incc.report.build import build_report, unit_report
 
     source = os.path.join(job.folder, unit.source)
     project = project_of(os.path.normpath(source))
@@ -381,7 +380,7 @@ def _analysed(job: Job, unit: JobUnit, settings: Settings, problems: list[str], 
     def analysed(of_core: Settings) -> UnitResult:
         return analyze_object(made, path, of_core) if unit.way == "object" else analyze_unit(made, of_core)
 
-    return build_report([unit_report(analysed(of_core)) for of_core in of_cores])
+    return report_of(analysed(of_core) for of_core in of_cores)
 
 
 def _linked(
@@ -389,9 +388,9 @@ def _linked(
 ) -> t.Report | None:
     """Analyse the code that link-time optimisation generated. Raises AnalysisError."""
     from incc.driver.builds.linked import TO_BE_LINKED_AGAIN, analyze_linked
+    from incc.driver.pipeline import report_of
     from incc.frontends.gcc_wrapper.dry_run import parse
     from incc.frontends.gcc_wrapper.linking import changed_inputs, find_link, linked_unit, links
-    from incc.report.build import build_report, unit_report
 
     if project.excludes(os.path.normpath(os.path.join(job.folder, unit.output))):
         return None
@@ -414,7 +413,7 @@ def _linked(
     if not results:
         notes.append(f"{_where(job, unit)}: nothing to analyse: {TO_BE_LINKED_AGAIN}")
         return None
-    return build_report([unit_report(result) for result in results])
+    return report_of(results)
 
 
 _reported_projects: set[str] = set()

@@ -215,7 +215,7 @@ def _analyze_link(job: _Job) -> None:
         _note_no_code(job, compilation.until_link, _AT_THE_LINK)
         return
     from incc.driver.builds.linked import TO_BE_LINKED_AGAIN, analyze_linked
-    from incc.report.build import build_report, unit_report
+    from incc.driver.pipeline import report_of
 
     unit = compilation.linked_unit(link)
     if not os.path.isfile(os.path.join(unit.folder, link.output)):
@@ -229,7 +229,7 @@ def _analyze_link(job: _Job) -> None:
     if not results:
         job.notes.append(f"{unit.source}: nothing to analyse: {TO_BE_LINKED_AGAIN}")
         return
-    report = build_report([unit_report(result) for result in results])
+    report = report_of(results)
     job.report = replace(report, units=[*(job.report.units if job.report else ()), *report.units])
 
 

@@ -37,13 +37,12 @@ class Given:
         if option.kind == "changes" and value is None:
             # Without a change, the option selects the view of all standard changes.
             option = next(o for o in options_of(self.command) if o.view == "what-if")
+        self.put(option, spelled, value)
+
+    def put(self, option: Option, spelled: str, value: str | None) -> None:
+        """Parse the value of an option, whose name is `spelled` in messages. Raises UsageError."""
         self._values[option.name] = self._read(option, spelled, value)
         self.names.add(option.name)
-
-    def put(self, name: str, value: Any) -> None:
-        """Set the value of an option."""
-        self._values[name] = value
-        self.names.add(name)
 
     def _read(self, option: Option, spelled: str, value: str | None) -> Any:
         if not value and option.kind not in ("switch", "flag", "mode"):

@@ -47,6 +47,8 @@ class Option(msgspec.Struct, frozen=True):
     """The help text of `incc` where it differs."""
     into: str = ""
     """The name of the value among a command's parsed options, if it is not that of the option."""
+    variable: str = ""
+    """The environment variable that sets the option of `incc`, too."""
     required: bool = False
     excludes: str = ""
     """A name that options share which exclude each other."""

@@ -60,7 +60,13 @@ GROUPS: dict[str, tuple[Option, ...]] = {
                 "text",
                 "write the report to FILE (default: standard output, or stderr if the compiler uses that)",
             ),
-            Option("format=text|json", "choice", "report format (default: text; in a folder json)", "text"),
+            Option(
+                "format=text|json",
+                "choice",
+                "report format (default: text; in a folder json)",
+                "text",
+                variable="INCC_FORMAT",
+            ),
         ),
         *_of_mca(
             _switch("json", "write the report as JSON (docs/report.md)"),
@@ -107,6 +113,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             sets="core.mcpu",
             wrapper_help="core, or cores separated by commas; see `incc-model list` (default: that of -mtune, -march "
             "or -mcpu, else the host)",
+            variable="INCC_MCPU",
         ),
         _repeatable(
             "model-path=FOLDER|FILE",
@@ -120,6 +127,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             "list",
             "analyse only these functions: symbol, or C++ name with or without parameters (repeatable)",
             sets="scope.functions",
+            variable="INCC_FUNCTION",
         ),
         *_of_mca(
             _repeatable(
@@ -199,6 +207,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
                 "choice",
                 "with LTO: analyse the linked code, or each source compiled with -fno-lto (default: link)",
                 "link",
+                variable="INCC_LTO",
             ),
             _flag(
                 "try",
@@ -210,8 +219,9 @@ GROUPS: dict[str, tuple[Option, ...]] = {
                 "choice",
                 "analyse the code as compiled, or a second compilation with source lines (default: full)",
                 "full",
+                variable="INCC_MODE",
             ),
-            _flag("strict", "exit with status 1 if the analysis fails (default: warn)"),
+            _flag("strict", "exit with status 1 if the analysis fails (default: warn)", variable="INCC_STRICT"),
         ),
     ),
     "show": (
@@ -288,22 +298,13 @@ GROUPS: dict[str, tuple[Option, ...]] = {
                 PAGE_ITERATIONS,
                 sets="kernel.timeline_iterations",
             ),
-            Option(
-                "timeline-max-cycles=N",
-                "uint",
-                "cycles in the timeline (default: 80; 0: no limit)",
-                80,
-                sets="kernel.timeline_cycles",
-            ),
         ),
-        *_of_wrapper(
-            Option(
-                "timeline-max-cycles=N",
-                "number",
-                "cycles in the timeline (default: 80)",
-                80,
-                sets="kernel.timeline_cycles",
-            )
+        Option(
+            "timeline-max-cycles=N",
+            "uint",
+            "cycles in the timeline (default: 80; 0: no limit)",
+            80,
+            sets="kernel.timeline_cycles",
         ),
         _switch("all-views[=false]", "show all views, or with =false only those named", sets="kernel.waits"),
         *_of_mca(
@@ -328,23 +329,8 @@ GROUPS: dict[str, tuple[Option, ...]] = {
                 sets="report.syntax",
             ),
             _switch("print-imm-hex", "print immediate values in hexadecimal", sets="report.hex_immediates"),
-            Option(
-                "iterations=N",
-                "uint",
-                "iterations in the summary (default: 100)",
-                100,
-                sets="report.iterations",
-            ),
         ),
-        *_of_wrapper(
-            Option(
-                "iterations=N",
-                "number",
-                "iterations in the summary (default: 100)",
-                100,
-                sets="report.iterations",
-            )
-        ),
+        Option("iterations=N", "uint", "iterations in the summary (default: 100)", 100, sets="report.iterations"),
         _switch("perfect-front-end", sets="kernel.changes"),
         _switch("unlimited-ports", sets="kernel.changes"),
         Option(

@@ -96,13 +96,20 @@ def _settings(option: Option) -> dict[str, Any]:
         optional = option.syntax.startswith("[")
         if many or optional:
             settings["nargs"] = ("*" if optional else "+") if many else "?"
+        if many:
+            settings["default"] = []
         if option.syntax.islower():  # words that stand for themselves
             settings["choices"] = option.syntax.split("|")
         return settings
     if kind in MANY:
-        settings |= {"action": "append", "default": list(option.default or ())}
+        settings |= {"action": "append", "default": None if option.default is None else []}
     if value.startswith("["):
         settings |= {"nargs": "?", "const": ""}
     elif value.endswith("…"):
         settings["nargs"] = "+"
-    return {**settings, "type": partial(read_value, option, option.name), "required": option.required}
+    return {**settings, "type": partial(_read, option), "required": option.required}
+
+
+def _read(option: Option, text: str) -> Any:
+    # argparse reads defaults, too.
+    return text if text == option.default else read_value(option, option.name, text)

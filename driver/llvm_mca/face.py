@@ -167,9 +167,9 @@ def _cpu(given: Given, target: Target) -> str:
             chosen = choose_model(name, "", given.settings().core.model_path)
             error = "" if name == name.lower() else f"no core is called '{name}'; did you mean '{name.lower()}'?"
             if chosen.note:
-                from incc.driver.llvm_mca.names import UNSCHEDULED
+                from incc.driver.llvm_mca.names import cpus
 
-                if name in UNSCHEDULED.split():
+                if not cpus().get(name, True):
                     other = chosen.model.name
                     error = f"llvm-mca has no model of '{name}'; incc-mca without --compat takes that of {other}"
             if chosen.model.isa != "x86":

@@ -214,7 +214,7 @@ def test_an_analysis_that_fails_is_a_line_in_the_log(tmp_path: Path, reports: Pa
         ({"unit": {"file": "gone.s"}}, "gone.s: No such file or directory"),
         ({"unit": {"way": "object", "file": "/nowhere.o"}, "digest": {}}, "No such file or directory"),
         ({"environment": {"INCC_MCPU": "z80"}}, "z80"),
-        ({"environment": {"INCC_FORMAT": "xml"}}, "INCC_FORMAT is text or json, not 'xml'"),
+        ({"environment": {"INCC_FORMAT": "xml"}}, "INCC_FORMAT is one of text, json, not 'xml'"),
         ({"unit": {"way": "object", "file": str(tmp_path / "new.o"), "output": "sum.o"}}, "was changed or removed"),
         ({"version": 2}, "job of version 2"),
         ({"units": [{"source": "x.c"}]}, "not a job: Object missing required field `way` - at `$.units[0]`"),

@@ -477,7 +477,7 @@ def test_failing_analysis(place: Path, variable: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("environment", "words"),
     [
-        ({"INCC_FORMAT": "xml"}, "INCC_FORMAT is text or json, not 'xml'"),
+        ({"INCC_FORMAT": "xml"}, "INCC_FORMAT is one of text, json, not 'xml'"),
         ({"INCC_OUTPUT": "/no/where/at all"}, "the report could not be written: /no/where/at all"),
     ],
 )
