@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, TextIO
 
 import msgspec
@@ -159,6 +160,14 @@ def write_stream(stream: TextIO | None, render: Render) -> None:
         write_all(descriptor, text)
     except BrokenPipeError:
         pass
+
+
+def write_rendered(path: str | None, render: Render) -> None:
+    """Write a text to a file, else to standard output, without surrogates. Raises OSError."""
+    if path:
+        write_whole(path, without_surrogates(render(PLAIN_WIDTH, False)))
+    else:
+        write_stream(sys.stdout, lambda width, colour: without_surrogates(render(width, colour)))
 
 
 def without_surrogates(text: str) -> str:

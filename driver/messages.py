@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from incc.driver import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 
 def tell(text: str) -> None:
@@ -84,6 +84,15 @@ def _leave_output() -> None:
     """Let what is still in the buffer of standard output go nowhere when Python ends."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def offenders(condition: str, names: Sequence[str]) -> str:
+    """Return a message on the kernels of these names, which meet a condition."""
+    from incc.views.layout import count
+
+    each = list(dict.fromkeys(names))
+    listed = ", ".join(each[:5]) + (f" and {len(each) - 5} more" if len(each) > 5 else "")
+    return f"{count(len(names), 'kernel')} for which {condition.strip()}: {listed}"
 
 
 def interrupted(number: int = signal.SIGINT) -> int:

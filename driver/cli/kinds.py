@@ -6,6 +6,7 @@ of `incc` and `incc-mca`; the modules of other commands have theirs, with the en
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from incc.core.whatif import Change
     from incc.frontends.objects.spans import Addresses
     from incc.report.source.places import Choice, Place
+    from incc.report.where import Condition
 
 MCA, WRAPPER = "incc-mca", "incc"
 BOTH = (MCA, WRAPPER)
@@ -199,6 +201,25 @@ def _addresses(option: str, value: str) -> Addresses:
     return addresses(option, value)
 
 
+def condition(option: str, text: str, **names: Any) -> Condition:
+    """Parse a condition (docs/filters.md); `names` are arguments of `report.where.parse`. Raises UsageError."""
+    from incc.report.where import parse
+
+    try:
+        parsed = parse(text, **names)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from None
+    if parsed.needs_baseline and not names.get("pairs"):
+        raise UsageError(f"{option}: {text!r} needs a baseline to compare with; use incc-diff")
+    return parsed
+
+
+def _of_row(option: str, text: str) -> Condition:
+    from incc.history.export import ROW_NAMES
+
+    return condition(option, text, names=ROW_NAMES)
+
+
 def _text(option: str, value: str) -> str:
     return value
 
@@ -235,6 +256,10 @@ ONE: dict[str, Callable[[str, str], Any]] = {
     "probability": _probability,
     "clock": _clock,
     "minutes": _minutes,
+    "condition": condition,
+    "condition of pairs": partial(condition, pairs=True),
+    "condition of rows": _of_row,
+    "ranked condition": partial(condition, ranked=True),
 }
 """The readers of values by kind. They take the option's name for messages, and raise UsageError."""
 MANY: dict[str, Callable[[str, str], Any]] = {
@@ -244,6 +269,7 @@ MANY: dict[str, Callable[[str, str], Any]] = {
     "addresses": _addresses,
     "changes": _change,
     "kernels": _choice,
+    "ranked conditions": partial(condition, ranked=True),
 }
 
 YES, NO = ("true", "1", "TRUE", "True"), ("false", "0", "FALSE", "False")

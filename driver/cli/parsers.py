@@ -7,15 +7,30 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from incc.driver import UsageError
 from incc.driver.cli.command import HELP, help_text, usage_lines
 from incc.driver.cli.kinds import MANY, read_value
+from incc.driver.messages import guarded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from incc.driver.cli.command import Command
     from incc.driver.cli.kinds import Option
+
+
+def run(
+    command: Command,
+    arguments: Sequence[str] | None,
+    work: Callable[[argparse.Namespace], int],
+    errors: tuple[type[Exception], ...] = (),
+    failed: int = 2,
+    prints: bool = True,
+) -> int:
+    """Parse a command line (None for that of the process), do the work, and return the exit status.
+
+    The other arguments are those of `messages.guarded`.
+    """
+    return guarded(command.name, lambda: work(Parser(command).parse_args(arguments)), errors, failed, prints)
 
 
 class Parser(argparse.ArgumentParser):
@@ -63,7 +78,10 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: error: {message}; see {self.prog} --help\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse arguments like argparse; print the output of `--help=man` etc. and exit, even if others are invalid."""
+        """Parse arguments like argparse; print the output of `--help=man` etc. and exit, even if others are invalid.
+
+        Raises UsageError for an invalid value.
+        """
         if self.command.extend and not self._is_extended:
             self._is_extended = True
             self.command.extend(self)
@@ -75,10 +93,7 @@ class Parser(argparse.ArgumentParser):
                     from incc.driver.cli.help import print_help
 
                     sys.exit(print_help(self.command, wanted))
-        try:
-            return super().parse_known_args(args, namespace)
-        except UsageError as error:
-            self.error(str(error))
+        return super().parse_known_args(args, namespace)
 
 
 def _settings(option: Option) -> dict[str, Any]:

@@ -23,9 +23,9 @@ def jobs(help: str, default: int = 1) -> Option:
     return Option("-j N", "number", help, default, into="jobs")
 
 
-def where(help: str) -> Option:
-    """Return the option that selects kernels by a condition."""
-    return Option("--where CONDITION", "text", f"{help} (docs/filters.md)", None)
+def where(help: str, kind: str = "condition") -> Option:
+    """Return the option that selects kernels by a condition of this kind."""
+    return Option("--where CONDITION", kind, f"{help} (docs/filters.md)", None)
 
 
 def one_of(name: str, values: Iterable[str], default: str, help: str) -> Option:

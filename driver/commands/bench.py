@@ -14,8 +14,8 @@ from incc.driver import UsageError
 from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
-from incc.driver.cli.parsers import Parser
-from incc.driver.messages import fail, guarded, say
+from incc.driver.cli.parsers import run
+from incc.driver.messages import fail, say
 from incc.measuring.forms.messages import FORMS
 from incc.support.errors import AnalysisError
 
@@ -121,9 +121,8 @@ COMMAND = Command(
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    options = Parser(COMMAND).parse_args(arguments)
     try:
-        return guarded("incc-bench", lambda: _run(options), (), USAGE)
+        return run(COMMAND, arguments, _run)
     except AnalysisError as error:
         return fail("incc-bench", str(error), INCOMPLETE)
     except KeyboardInterrupt:  # before the first measurement, or while the output was written

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
-from incc.driver.cli.parsers import Parser
+from incc.driver.cli.parsers import run
 from incc.driver.messages import say
 
 if TYPE_CHECKING:
@@ -83,7 +83,10 @@ COMMAND = Command(
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command and return the build's exit status, or 2 for a mistake on the command line."""
-    options = Parser(COMMAND).parse_args(arguments)
+    return run(COMMAND, arguments, _run, prints=False)
+
+
+def _run(options: argparse.Namespace) -> int:
     command: list[str] = options.command
     if command[:1] == ["--"]:
         del command[0]

@@ -13,8 +13,8 @@ from incc.driver import UsageError
 from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
-from incc.driver.cli.parsers import Parser
-from incc.driver.messages import guarded, run_command, say
+from incc.driver.cli.parsers import run
+from incc.driver.messages import run_command, say
 from incc.report.documents import InputError
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from incc.history.reports import PackedUnit
     from incc.history.store import Added, Commit, Database
-    from incc.report.where import Condition
     from incc.views.layout import Layout
 
 OK, INCOMPLETE, USAGE = 0, 1, 2
@@ -359,8 +358,7 @@ def _export(options: argparse.Namespace) -> int:
     from incc.history import export
     from incc.history.store import open_reading
 
-    condition = _condition(options.where)
-    if options.kind == "json" and condition is not None:
+    if options.kind == "json" and options.where is not None:
         raise UsageError("--where cannot be combined with json, which exports whole reports")
     if options.kind != "json" and options.commit:
         raise UsageError("--commit requires json; for a table use --where='commit == \"…\"'")
@@ -368,7 +366,7 @@ def _export(options: argparse.Namespace) -> int:
         raise UsageError(f"-o would overwrite {options.db}")
     with open_reading(options.db) as database, _Target(options.output) as binary:
         if options.kind == "parquet":
-            export.write_parquet(database, condition, binary)
+            export.write_parquet(database, options.where, binary)
         elif options.kind == "json":
             commit = _commit_named(database, options.commit) if options.commit else None
             _write_reports(export.reports(database, commit), binary)
@@ -377,26 +375,11 @@ def _export(options: argparse.Namespace) -> int:
 
             text = io.TextIOWrapper(binary, "utf-8", errors="replace", newline="", write_through=False)
             try:
-                export.write_csv(database, condition, text)
+                export.write_csv(database, options.where, text)
                 text.flush()
             finally:
                 text.detach()
     return OK
-
-
-def _condition(text: str | None) -> Condition | None:
-    from incc.history.export import ROW_NAMES
-    from incc.report.where import parse
-
-    if text is None:
-        return None
-    try:
-        condition = parse(text, names=ROW_NAMES)
-    except ValueError as error:
-        raise UsageError(f"--where: {error}") from None
-    if condition.needs_baseline:
-        raise UsageError(f"--where: {text!r} needs a baseline to compare with; use incc-diff")
-    return condition
 
 
 class _Target:
@@ -517,7 +500,7 @@ COMMAND = Command(
             "export all figures as a table, or all reports",
             Option("csv|parquet|json", "operand", "table, or reports, one per line (json)", into="kind"),
             shared.OUTPUT,
-            shared.where("export only kernels that meet this condition"),
+            shared.where("export only kernels that meet this condition", "condition of rows"),
             Option("--commit C", "text", "export only this commit or baseline (json only)", None),
         ),
         Command(
@@ -563,8 +546,7 @@ COMMAND = Command(
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    options = Parser(COMMAND).parse_args(arguments)
-    return guarded("incc-db", lambda: options.run(options), (InputError,), USAGE)
+    return run(COMMAND, arguments, lambda options: options.run(options), (InputError,), USAGE)
 
 
 def command() -> int:

@@ -13,7 +13,7 @@ from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option, check_targets
 from incc.driver.cli.parsers import Parser
-from incc.driver.messages import fail, guarded, run_command, say
+from incc.driver.messages import fail, guarded, offenders, run_command, say
 from incc.report.documents import InputError
 from incc.support.errors import AnalysisError
 from incc.support.workers import WorkerError
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from incc.comparison import types as c
     from incc.comparison.build import Wanted
     from incc.comparison.side import Side
+    from incc.driver.deliver import Render
     from incc.driver.sides.read import Reading
 
 OK, FAILED, ERROR = 0, 1, 2
@@ -73,10 +74,10 @@ COMMAND = Command(
         ),
         group(
             "what to show",
-            shared.where("show only kernels that meet this condition: 'cycles_b > 1.1*cycles_a'"),
+            shared.where("show only kernels that meet this condition: 'cycles_b > 1.1*cycles_a'", "condition of pairs"),
             Option(
                 "--fail-if CONDITION",
-                "text",
+                "condition of pairs",
                 "list the kernels that meet this condition, and exit with 1 if there are any: 'cycles > +5%'",
                 None,
             ),
@@ -124,12 +125,12 @@ COMMAND = Command(
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    options, compiled = _options(sys.argv[1:] if arguments is None else arguments)
-    errors = (InputError, AnalysisError, WorkerError)
-    return guarded("incc-diff", lambda: _run(options, compiled), errors, ERROR, prints=False)
+    given = sys.argv[1:] if arguments is None else arguments
+    return guarded("incc-diff", lambda: _run(given), (InputError, AnalysisError, WorkerError), ERROR, prints=False)
 
 
-def _run(options: argparse.Namespace, compiled: Sequence[str]) -> int:
+def _run(arguments: Sequence[str]) -> int:
+    options, compiled = _options(arguments)
     _check(options, compiled)
     wanted = _wanted(options)
     show = _show(options)
@@ -206,21 +207,18 @@ def _cores(options: argparse.Namespace) -> list[str]:
 
 
 def _wanted(options: argparse.Namespace) -> Wanted:
-    """Return the contents of the comparison. Raises UsageError for an invalid condition."""
+    """Return the contents of the comparison."""
     from incc.comparison.build import Wanted
-    from incc.report.where import parse
 
-    conditions = []
-    for option, text in (("--where", options.where), ("--fail-if", options.fail_if)):
-        try:
-            conditions.append(None if text is None else parse(text, pairs=True))
-        except ValueError as error:
-            raise UsageError(f"{option}: {error}") from None
-    where, fail_if = conditions
     # --side-by-side needs the assembly of all kernels, a page only that of the first.
     everything = options.side_by_side is not None
     page = options.html is not None and not everything
-    return Wanted(where=where, fail_if=fail_if, assembly=everything or page, enough=PAGE_KERNELS if page else None)
+    return Wanted(
+        where=options.where,
+        fail_if=options.fail_if,
+        assembly=everything or page,
+        enough=PAGE_KERNELS if page else None,
+    )
 
 
 def _show(options: argparse.Namespace) -> Show:
@@ -278,7 +276,7 @@ def _say_of_other_cores(sides: Sequence[Side], cores: Sequence[str], reading: Re
 
 def _deliver(comparison: c.Comparison, options: argparse.Namespace, show: Show) -> list[str]:
     """Write all requested files, and return messages for those that could not be written."""
-    from incc.driver.deliver import PLAIN_WIDTH, without_surrogates, write_stream
+    from incc.driver.deliver import write_rendered
     from incc.support.files import write_whole
 
     failures = []
@@ -289,15 +287,12 @@ def _deliver(comparison: c.Comparison, options: argparse.Namespace, show: Show) 
         except OSError as error:
             failures.append(f"{what} could not be written: {error.strerror}")
 
-    def render(width: int, colour: bool) -> str:
-        return without_surrogates(_rendered(comparison, options.format, show, width, colour))
+    def write(path: str | None, render: Render) -> None:
+        attempt(path or "the comparison", lambda: write_rendered(path, render))
 
-    if options.output:
-        attempt(options.output, lambda: write_whole(options.output, render(PLAIN_WIDTH, False)))
-    else:
-        attempt("the comparison", lambda: write_stream(sys.stdout, render))
+    write(options.output, lambda width, colour: _rendered(comparison, options.format, show, width, colour))
     if options.html:
-        attempt(options.html, lambda: write_whole(options.html, without_surrogates(_page(comparison))))
+        write(options.html, lambda width, colour: _page(comparison))
     if options.junit:
         from incc.views.exchange import junit
 
@@ -305,10 +300,7 @@ def _deliver(comparison: c.Comparison, options: argparse.Namespace, show: Show) 
     if options.github:
         from incc.views.exchange import annotations
 
-        attempt(
-            "annotations",
-            lambda: write_stream(sys.stdout, lambda width, colour: without_surrogates(annotations.render(comparison))),
-        )
+        attempt("annotations", lambda: write_rendered(None, lambda width, colour: annotations.render(comparison)))
     return failures
 
 
@@ -334,17 +326,12 @@ def _page(comparison: c.Comparison) -> str:
 
 def _status(comparison: c.Comparison, undelivered: bool) -> int:
     """Return the exit status, and print the reasons for it to standard error."""
-    from incc.views.layout import count
-
     problems = [side for side in comparison.sides if side.problem]
     for side in problems:
         _say(f"{side.label}: {side.problem}")
     gate = comparison.gate
     if gate and gate.offenders:
-        names = list(dict.fromkeys(comparison.rows[offender.row].name for offender in gate.offenders))
-        listed = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-        message = f"{count(len(gate.offenders), 'kernel')} for which {gate.condition.strip()}: {listed}"
-        _say(message)
+        _say(offenders(gate.condition, [comparison.rows[offender.row].name for offender in gate.offenders]))
     if undelivered or len(comparison.sides) - len(problems) < 2:
         return ERROR
     if gate and gate.offenders:

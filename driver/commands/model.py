@@ -11,9 +11,9 @@ from incc.driver import UsageError
 from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
-from incc.driver.cli.parsers import Parser
+from incc.driver.cli.parsers import run
 from incc.driver.coverage import CoverageError
-from incc.driver.messages import fail, guarded, run_command
+from incc.driver.messages import fail, run_command
 from incc.models.forms.rules import rules_of
 from incc.models.importers import SOURCES, importer
 from incc.models.loading import find_model, list_models, load, search_places
@@ -383,8 +383,7 @@ COMMAND = Command(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    options = Parser(COMMAND).parse_args(arguments)
-    return guarded("incc-model", lambda: options.run(options), (ModelError, CoverageError), FAILED)
+    return run(COMMAND, arguments, lambda options: options.run(options), (ModelError, CoverageError), FAILED)
 
 
 def command() -> int:

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from incc.driver import UsageError
 from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
-from incc.driver.cli.kinds import Option, check_targets
-from incc.driver.cli.parsers import Parser
-from incc.driver.messages import fail, guarded, run_command, say
+from incc.driver.cli.kinds import Option, check_targets, condition
+from incc.driver.cli.parsers import run
+from incc.driver.messages import fail, offenders, run_command, say
 from incc.ranking.build import GROUPS, SORTS
 from incc.ranking.hot.read import KINDS
 from incc.ranking.hot.records import HotError
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from incc.ranking import types as r
     from incc.ranking.build import Asked, Threshold
     from incc.ranking.hot.records import Told
-    from incc.report.where import Condition
 
 OK, FAILED, ERROR = 0, 1, 2
 
@@ -65,7 +64,7 @@ COMMAND = Command(
         ),
         group(
             "what to show",
-            shared.where("show only kernels that meet this condition: 'hot and headroom > 0.3'"),
+            shared.where("show only kernels that meet this condition: 'hot and headroom > 0.3'", "ranked condition"),
             Option(
                 f"--by {'|'.join(GROUPS)}",
                 "choice",
@@ -76,7 +75,7 @@ COMMAND = Command(
             Option("--all", "flag", "show all rows"),
             Option(
                 "--fail-if CONDITION",
-                "list",
+                "ranked conditions",
                 "list the kernels that meet this condition, and exit with 1 if there are any (repeatable)",
             ),
         ),
@@ -106,8 +105,7 @@ COMMAND = Command(
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    options = Parser(COMMAND).parse_args(arguments)
-    return guarded("incc-report", lambda: _run(options), (InputError, HotError), ERROR, prints=False)
+    return run(COMMAND, arguments, _run, (InputError, HotError), ERROR, prints=False)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -143,26 +141,13 @@ def _check(options: argparse.Namespace) -> None:
         check_targets([("-o", options.output)], [*options.inputs, *options.hot])
 
 
-def _condition(option: str, text: str) -> Condition:
-    """Parse a condition. Raises UsageError if it is invalid or needs a baseline."""
-    from incc.report.where import parse
-
-    try:
-        condition = parse(text, ranked=True)
-    except ValueError as error:
-        raise UsageError(f"{option}: {error}") from None
-    if condition.needs_baseline:
-        raise UsageError(f"{option}: {text!r} needs a baseline to compare with; use incc-diff")
-    return condition
-
-
 def _request(options: argparse.Namespace) -> Asked:
     """Return the contents of the ranking. Raises UsageError."""
     from incc.ranking.build import Asked, Threshold
 
-    thresholds = [Threshold(_condition("--fail-if", text), True, "--fail-if") for text in options.fail_if]
+    thresholds = [Threshold(condition, True, "--fail-if") for condition in options.fail_if]
     return Asked(
-        where=None if options.where is None else _condition("--where", options.where),
+        where=options.where,
         sort=options.sort,
         by=options.by,
         thresholds=(*thresholds, *_of_project()),
@@ -189,7 +174,7 @@ def _of_project() -> list[Threshold]:
     for texts, fails in ((project.fail_if, True), (project.warn_if, False)):
         for text in texts:
             try:
-                thresholds.append(Threshold(_condition(origin, text), fails, origin))
+                thresholds.append(Threshold(condition(origin, text, ranked=True), fails, origin))
             except UsageError as error:
                 _say(f"warning: {error}")
     return thresholds
@@ -211,13 +196,13 @@ def _analyse_pending(options: argparse.Namespace) -> None:
         try:
             from incc.driver.builds.workers import run_pending
 
-            pool = run_pending(folder, jobs)
+            aside = run_pending(folder, jobs)
         except ImportError:
             return
         except OSError as error:
             _say(f"warning: {folder}: cannot analyse the waiting jobs: {error.strerror}")
             continue
-        for name in pool.aside:
+        for name in aside:
             _say(f"warning: {folder}: the analysis of {name} crashed; the job is kept in .incc/failed")
 
 
@@ -272,16 +257,10 @@ def _profiles(options: argparse.Namespace) -> list[Told]:
 
 def _deliver(ranking: r.Ranking, options: argparse.Namespace) -> str:
     """Write the table, and return a message if it could not be written."""
-    from incc.driver.deliver import PLAIN_WIDTH, without_surrogates, write_stream, write_whole
-
-    def render(width: int, colour: bool) -> str:
-        return without_surrogates(_rendered(ranking, options, width, colour))
+    from incc.driver.deliver import write_rendered
 
     try:
-        if options.output:
-            write_whole(options.output, render(PLAIN_WIDTH, False))
-        else:
-            write_stream(sys.stdout, render)
+        write_rendered(options.output, lambda width, colour: _rendered(ranking, options, width, colour))
     except OSError as error:
         return f"{options.output or 'the table'} could not be written: {error.strerror}"
     return ""
@@ -310,18 +289,14 @@ def _rendered(ranking: r.Ranking, options: argparse.Namespace, width: int, colou
 
 def _status(ranking: r.Ranking, undelivered: bool) -> int:
     """Return the exit status, and print the reasons for it to standard error."""
-    from incc.views.layout import count
-
     failed = False
     fails = False
     for gate in ranking.gates:
         fails |= gate.fails
         if not gate.offenders:
             continue
-        names = list(dict.fromkeys(ranking.rows[offender.row].name for offender in gate.offenders))
-        listed = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-        kind = "" if gate.fails else "warning: "
-        _say(f"{kind}{count(len(gate.offenders), 'kernel')} for which {gate.condition.strip()}: {listed}")
+        names = [ranking.rows[offender.row].name for offender in gate.offenders]
+        _say(("" if gate.fails else "warning: ") + offenders(gate.condition, names))
         failed |= gate.fails
     for unread in ranking.unread[:5]:
         _say(f"warning: not read: {unread.report}: {unread.why}")

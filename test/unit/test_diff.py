@@ -162,6 +162,12 @@ def test_assembly_is_only_wanted_where_it_is_shown(
         ("--baseline=p.db b.json --html=p.db", "--html would overwrite p.db"),
         ("a.json b.json -o x --junit=./x", "-o and --junit name the same file, ./x"),
         ("--run gcc clang -o f.c -- -O2 f.c", "-o would overwrite f.c"),
+        ("a.json b.json --output=", "-o needs a file name"),
+        ("--top=-1 a b", "--top needs a number above 0, not '-1'"),
+        ("--top=²  a b", "--top needs a number above 0, not '²'"),
+        ("-j x a b", "-j needs a number above 0, not 'x'"),
+        ("--sort=z a b", "--sort is one of weight, ratio, place, name, not 'z'"),
+        ("--format=xml a b", "--format is one of text, markdown, json, not 'xml'"),
         ("a.json b.json --side-by-side=:4", "--side-by-side takes a function, or FUNCTION:LINE, not ':4'"),
     ],
 )
@@ -171,20 +177,12 @@ def test_mistakes(calls: Calls, capfd: pytest.CaptureFixture[str], line: str, me
     assert calls.read == []  # before anything is read
 
 
-@pytest.mark.parametrize(
-    "line", ["--top=0 a b", "-j x a b", "--sort=z a b", "--format=xml a b", "--nope a b", "--al a b", "--top=²  a b", "--output= a b"]
-)
+@pytest.mark.parametrize("line", ["--nope a b", "--al a b", "--top"])
 def test_mistakes_that_argparse_finds(calls: Calls, capfd: pytest.CaptureFixture[str], line: str) -> None:
     with pytest.raises(SystemExit) as end:
         diff.main(line.split())
     assert end.value.code == 2
     assert "incc-diff: error: " in capfd.readouterr().err
-
-
-def test_a_mistaken_number_is_told_in_words(capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        diff.main(["--top=-1", "a", "b"])
-    assert "--top needs a number above 0, not '-1'" in capfd.readouterr().err
 
 
 def test_a_working_directory_that_is_gone(

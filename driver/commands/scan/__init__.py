@@ -13,12 +13,12 @@ from incc.driver import UsageError
 from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
-from incc.driver.cli.parsers import Parser
+from incc.driver.cli.parsers import run
 from incc.driver.commands.scan.analysis import Scan, ScanOutcome, Worker
 from incc.driver.commands.scan.inputs import HexBlock, read_inputs
 from incc.driver.commands.scan.output import Output, say_scan
 from incc.driver.cores import cores_of, named_cores
-from incc.driver.messages import guarded, run_command
+from incc.driver.messages import run_command
 from incc.driver.pipeline import check_readable, choose_model
 from incc.driver.settings import REPORTED, Settings
 from incc.frontends.isa import isa
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from incc.driver.commands.scan.analysis import Input
     from incc.driver.pipeline import ChosenModel
-    from incc.report.where import Condition
 
 CHUNK = 16
 """Blocks that a worker process takes at a time: enough to make handing them over cheap, few enough to share evenly."""
@@ -98,9 +97,8 @@ COMMAND = Command(
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    options = Parser(COMMAND).parse_args(arguments)
     try:
-        return guarded("incc-scan", lambda: _run(options), (AnalysisError, WorkerError), 1)
+        return run(COMMAND, arguments, _run, (AnalysisError, WorkerError), 1)
     except KeyboardInterrupt:
         say_scan("interrupted")
         return 1
@@ -129,7 +127,6 @@ def _requested_scan(options: argparse.Namespace) -> Scan:
         raise UsageError("-o requires -p")
     if options.input_format and in_project:
         raise UsageError("--input-format and -p cannot be combined")
-    condition = _condition(options.where) if options.where is not None else None
     # What runs on this machine is compared with a model of its core, whatever core a command is for.
     mcpu = options.mcpu or ("native" if options.measure or not in_project else "")
     kernel = REPORTED if options.reports else KernelSettings()
@@ -141,24 +138,12 @@ def _requested_scan(options: argparse.Namespace) -> Scan:
         cores=each_core,
         models=[_model(each.core.mcpu) for each in each_core if mcpu],
         output=options.output,
-        condition=condition,
+        condition=options.where,
         unique=any(os.path.isdir(name) for name in options.files),
         measure=options.measure,
         reports=options.reports or "",
         requested=bool(options.files),
     )
-
-
-def _condition(text: str) -> Condition:
-    from incc.report.where import parse
-
-    try:
-        condition = parse(text)
-    except ValueError as error:
-        raise UsageError(f"--where: {error}") from None
-    if condition.needs_baseline:
-        raise UsageError(f"--where: {text!r} compares with a baseline, and there is none")
-    return condition
 
 
 def _cores(mcpu: str, settings: Settings) -> list[Settings]:
