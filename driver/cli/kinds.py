@@ -61,6 +61,11 @@ class Option(msgspec.Struct, frozen=True):
         return self.syntax.replace("[", "=").replace(" ", "=").partition("=")[0]
 
     @property
+    def destination(self) -> str:
+        """The name of the value among a command's parsed options."""
+        return self.into or self.name.lstrip("-").replace("-", "_")
+
+    @property
     def value(self) -> str:
         """The text that follows the name in the help; for choices and modes also the valid values."""
         return self.syntax[len(self.name) :]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from incc.driver.cli.command import Command
     from incc.driver.cli.kinds import Option
+    from incc.driver.settings import Settings
 
 
 def run(
@@ -31,6 +32,19 @@ def run(
     The other arguments are those of `messages.guarded`.
     """
     return guarded(command.name, lambda: work(Parser(command).parse_args(arguments)), errors, failed, prints)
+
+
+def settings_of(command: Command, options: argparse.Namespace, settings: Settings) -> Settings:
+    """Return the settings with the values of a command's options."""
+    from incc.driver.settings import with_values
+
+    values = {
+        option.sets: getattr(options, option.destination)
+        for group in command.groups
+        for option in group.options
+        if option.sets
+    }
+    return with_values(settings, {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()})
 
 
 class Parser(argparse.ArgumentParser):
@@ -101,7 +115,7 @@ def _settings(option: Option) -> dict[str, Any]:
     value, kind = option.value, option.kind
     settings: dict[str, Any] = {"dest": option.into} if option.into and kind not in ("operand", "rest") else {}
     if kind == "flag":
-        return {**settings, "action": "store_true"}
+        return {**settings, "action": "store_false" if option.default else "store_true"}
     settings["default"] = option.default
     if kind == "rest":
         return {"nargs": argparse.REMAINDER}

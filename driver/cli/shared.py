@@ -9,13 +9,15 @@ from incc.driver.cli.kinds import Option
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MODEL_PATH = Option("--model-path FOLDER|FILE", "list", "look for models there first (repeatable)")
+MODEL_PATH = Option(
+    "--model-path FOLDER|FILE", "list", "look for models there first (repeatable)", sets="core.model_path"
+)
 OUTPUT = Option("-o FILE", "file", "output file (default: standard output)", None, aliases=("--output",), into="output")
 
 
 def mcpu(help: str) -> Option:
     """Return the option that names cores or models."""
-    return Option("--mcpu NAME", "text", help, aliases=("-mcpu",))
+    return Option("--mcpu NAME", "text", help, sets="core.mcpu", aliases=("-mcpu",))
 
 
 def jobs(help: str, default: int = 1) -> Option:

@@ -12,7 +12,7 @@ from incc.driver import UsageError
 from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option, check_targets
-from incc.driver.cli.parsers import Parser
+from incc.driver.cli.parsers import Parser, settings_of
 from incc.driver.messages import fail, guarded, offenders, run_command, say
 from incc.report.documents import InputError
 from incc.support.errors import AnalysisError
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from incc.comparison.build import Wanted
     from incc.comparison.side import Side
     from incc.driver.deliver import Render
-    from incc.driver.sides.read import Reading
 
 OK, FAILED, ERROR = 0, 1, 2
 
@@ -68,7 +67,9 @@ COMMAND = Command(
                 "core, or cores separated by commas, to analyse code for (default: the host; with --run: the "
                 "command's target)"
             ),
-            Option("--function GLOB", "list", "compare only functions of this name (repeatable)"),
+            Option(
+                "--function GLOB", "list", "compare only functions of this name (repeatable)", sets="scope.functions"
+            ),
             shared.MODEL_PATH,
             shared.jobs("processes that analyse code (default: 1)"),
         ),
@@ -239,32 +240,31 @@ def _show(options: argparse.Namespace) -> Show:
 
 def _sides(options: argparse.Namespace, compiled: Sequence[str]) -> list[Side]:
     """Read or compile the builds to compare. Raises InputError."""
+    from incc.driver.sides.analyse import CODE
     from incc.driver.sides.labels import distinct
-    from incc.driver.sides.read import Reading, read_sides
+    from incc.driver.sides.read import read_sides
 
     cores = list(dict.fromkeys(name for name in _cores(options) if name))
-    reading = Reading(
-        mcpu=",".join(cores), functions=tuple(options.function), model_path=tuple(options.model_path), jobs=options.jobs
-    )
-    sides = read_sides(_inputs(options), reading) if _inputs(options) else []
-    _say_of_other_cores(sides, cores, reading)
+    settings = settings_of(COMMAND, options, CODE)
+    sides = read_sides(_inputs(options), settings.on(",".join(cores)), options.jobs) if _inputs(options) else []
+    _say_of_other_cores(sides, cores, options.model_path)
     if options.run is not None:
         from incc.driver.sides.variants import run_variants, variants
 
         wanted = variants(list(dict.fromkeys(options.run)), list(options.flags) or [""], cores, list(compiled))
-        sides += run_variants(wanted, replace(reading, mcpu=""))
+        sides += run_variants(wanted, settings, options.jobs)
     # Labels of inputs and of variants may coincide.
     labels = distinct([side.info.label for side in sides])
     return [replace(side, info=replace(side.info, label=label)) for label, side in zip(labels, sides, strict=True)]
 
 
-def _say_of_other_cores(sides: Sequence[Side], cores: Sequence[str], reading: Reading) -> None:
+def _say_of_other_cores(sides: Sequence[Side], cores: Sequence[str], model_path: Sequence[str]) -> None:
     """Print a note for each report of another core than --mcpu, which affects only code."""
     if not cores:
         return
     from incc.driver.pipeline import choose_model
 
-    wanted = {choose_model(core, "", reading.model_path).model.name for core in cores}
+    wanted = {choose_model(core, "", model_path).model.name for core in cores}
     for side in sides:
         names = [model.name for model in side.info.models]
         if names and not wanted.intersection(names):

@@ -8,13 +8,13 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.comparison.side import Entry, entries_of
+from incc.driver.settings import REPORTED, Settings
 from incc.report.documents import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from incc.driver.code import ObjectCode
-    from incc.driver.settings import Settings
     from incc.frontends.kernel import Kernel
     from incc.frontends.unit import Unit
 
@@ -46,20 +46,8 @@ class Analysed(msgspec.Struct, frozen=True):
     """Why there is nothing."""
 
 
-def settings_for(mcpu: str, functions: Sequence[str], model_path: Sequence[str]) -> Settings:
-    """Return the settings for code to compare, without timelines."""
-    from incc.driver.settings import REPORTED, CoreSettings, Scope, Settings
-
-    return Settings(
-        scope=Scope(functions=tuple(functions)),
-        core=CoreSettings(mcpu=mcpu, model_path=tuple(model_path)),
-        kernel=replace(REPORTED, timeline_iterations=0),
-    )
-
-
-def assembly_pieces(unit: Unit, settings: Settings) -> list[CodePiece]:
-    """Return the pieces of an assembly file."""
-    return [CodePiece(unit=unit, settings=settings)]
+CODE = Settings(kernel=replace(REPORTED, timeline_iterations=0))
+"""The default settings for code to compare, without timelines."""
 
 
 def object_pieces(source: str | bytes, name: str, settings: Settings) -> list[CodePiece]:

@@ -22,9 +22,12 @@ from incc.comparison import build
 from incc.comparison import types as c
 from incc.comparison.side import Side
 from incc.driver.commands import diff
+from incc.driver.settings import Settings
 from incc.driver.sides import read
+from incc.driver.sides.analyse import CODE
 from incc.report.documents import InputError
 from incc.support import files
+from settings_fixtures import settings_with
 
 
 class Calls:
@@ -42,13 +45,13 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
     """Reading and comparing replaced, so that the command stands alone."""
     found = Calls()
 
-    def read_sides(names: Any, reading: Any) -> list[Side]:
-        found.read.append((list(names), reading))
+    def read_sides(names: Any, settings: Settings, jobs: int) -> list[Side]:
+        found.read.append((list(names), settings, jobs))
         sides = []
         for name in names:
             label = os.path.splitext(os.path.basename(name))[0]
             # A report has its core; code has those that it is read for.
-            cores = [""] if name.endswith(".json") else reading.mcpu.split(",")
+            cores = [""] if name.endswith(".json") else settings.core.mcpu.split(",")
             for core in cores:
                 own = core if len(names) == 1 and len(cores) > 1 else f"{label} · {core}" if len(cores) > 1 else label
                 models = {"models": [{"name": core, "title": "", "version": ""}]} if core else {}
@@ -74,8 +77,8 @@ def fails(comparison: Any, *offenders: tuple[int, int, str]) -> Any:
 
 def test_inputs_are_read_in_order(calls: Calls, capfd: pytest.CaptureFixture[str]) -> None:
     assert diff.main(["old.json", "new.json", "--function=f*", "--model-path=models", "-j2", "-mcpu=skylake"]) == 0
-    reading = read.Reading(mcpu="skylake", functions=("f*",), model_path=("models",), jobs=2)
-    assert calls.read == [(["old.json", "new.json"], reading)]
+    settings = settings_with(CODE, mcpu="skylake", functions=("f*",), model_path=("models",))
+    assert calls.read == [(["old.json", "new.json"], settings, 2)]
     assert calls.wanted == build.Wanted()
     printed = capfd.readouterr()
     assert printed.out.startswith("A  old  old.json")
@@ -200,7 +203,7 @@ def test_a_working_directory_that_is_gone(
 def test_input_that_cannot_be_read(
     calls: Calls, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    def unreadable(names: Any, reading: Any) -> Any:
+    def unreadable(*_: Any) -> Any:
         raise InputError("a.json:7: ends in the middle\nof \x1b[31ma kernel")
 
     monkeypatch.setattr(read, "read_sides", unreadable)
@@ -324,7 +327,7 @@ from incc.comparison import types as c
 from incc.driver.sides import read
 from incc.comparison.side import Side
 from made_comparisons import ordinary, side
-def read_sides(names, reading):
+def read_sides(names, settings, jobs):
     {reading}
     return [Side(side(name), []) for name in names]
 read.read_sides = read_sides

@@ -6,14 +6,12 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from incc.core.analysis import KernelSettings
 from incc.driver import UsageError
 from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
-from incc.driver.cli.parsers import run
+from incc.driver.cli.parsers import run, settings_of
 from incc.driver.commands.scan.analysis import Scan, ScanOutcome, Worker
 from incc.driver.commands.scan.inputs import HexBlock, read_inputs
 from incc.driver.commands.scan.output import Output, say_scan
@@ -23,7 +21,6 @@ from incc.driver.pipeline import check_readable, choose_model
 from incc.driver.settings import REPORTED, Settings
 from incc.frontends.isa import isa
 from incc.models.loading import list_models, load
-from incc.report.unit_result import ReportSettings
 from incc.support.errors import AnalysisError
 from incc.support.workers import WorkerError
 
@@ -83,9 +80,16 @@ COMMAND = Command(
                 "table of the kernels of each file; json: a report on each line; cycles: on each line a block or "
                 "kernel and its cycles, with --measure also those measured",
             ),
-            Option("--bounds", "flag", "do not simulate: predict the largest bound"),
+            Option(
+                "--bounds",
+                "flag",
+                "do not simulate: predict the largest bound",
+                True,
+                sets="kernel.simulate",
+                into="simulate",
+            ),
             shared.where("show kernels that meet a condition on any core, as in 'cycles > 1.1*bound and flop > 0'"),
-            Option("--ghz GHZ", "clock", "clock, for GFLOP/s and GB/s", 0.0),
+            Option("--ghz GHZ", "clock", "clock, for GFLOP/s and GB/s", 0.0, sets="report.ghz"),
             Option("--measure", "flag", "also run the kernels on this machine and report the cycles they take"),
             shared.jobs("worker processes (default: 1)"),
         ),
@@ -130,7 +134,7 @@ def _requested_scan(options: argparse.Namespace) -> Scan:
     # What runs on this machine is compared with a model of its core, whatever core a command is for.
     mcpu = options.mcpu or ("native" if options.measure or not in_project else "")
     kernel = REPORTED if options.reports else KernelSettings()
-    settings = Settings(kernel=replace(kernel, simulate=not options.bounds), report=ReportSettings(ghz=options.ghz))
+    settings = settings_of(COMMAND, options, Settings(kernel=kernel))
     each_core = _cores(mcpu, settings) if mcpu else [settings]
     if options.output == "cycles" and (len(each_core) > 1 or not mcpu):
         raise UsageError("--output=cycles is for one core; name it with -mcpu")
