@@ -20,6 +20,19 @@ WIDTH = 120
 COLUMN = 30
 """The column of the help texts. Options that leave less than two spaces before it get a line of their own."""
 
+NAMES = (
+    "incc",
+    "incc-mca",
+    "incc-scan",
+    "incc-diff",
+    "incc-db",
+    "incc-model",
+    "incc-bench",
+    "incc-build",
+    "incc-report",
+)
+"""The names of all commands."""
+
 ENVIRONMENT = (("INCC_MODEL_PATH", "folders and files of models separated by colons, after those of the option"),)
 """Environment variables of every command, with their meanings."""
 

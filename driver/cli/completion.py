@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from incc.driver.cli.command import names
+from incc.driver.cli.command import NAMES, names
 from incc.driver.cli.kinds import MCA, WRAPPER
 from incc.driver.cli.usage import COMMANDS
 
@@ -52,10 +52,6 @@ _incc_word() {
 """
 
 
-PARSED = ("bench", "build", "db", "diff", "report", "scan", "model")
-"""The modules of the commands with a `COMMAND` of their own."""
-
-
 class _Value(msgspec.Struct, frozen=True):
     """The completions of an option's value: words, names of models, or files."""
 
@@ -79,11 +75,15 @@ class _Completed(msgspec.Struct, frozen=True, kw_only=True):
 
 def script() -> str:
     """Return the shell script."""
+    return "\n".join([_HEAD, *(_function(name, _completed(_command(name))) for name in NAMES)])
+
+
+def _command(name: str) -> Command:
+    if name in COMMANDS:
+        return COMMANDS[name]
     # By name, since the commands import this module.
-    parsed = [importlib.import_module(f"incc.driver.commands.{name}").COMMAND for name in PARSED]
-    return "\n".join(
-        [_HEAD, *(_function(command.name, _completed(command)) for command in (*COMMANDS.values(), *parsed))]
-    )
+    command: Command = importlib.import_module(f"incc.driver.commands.{name.removeprefix('incc-')}").COMMAND
+    return command
 
 
 def _completed(command: Command) -> _Completed:

@@ -4,23 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from incc.driver.cli.command import entries
+from incc.driver.cli.command import NAMES, entries
 from incc.support.version import __version__
 
 if TYPE_CHECKING:
     from incc.driver.cli.command import Command
-
-SEE_ALSO = (
-    "incc",
-    "incc-mca",
-    "incc-scan",
-    "incc-diff",
-    "incc-db",
-    "incc-model",
-    "incc-bench",
-    "incc-build",
-    "incc-report",
-)
 
 
 def page(command: Command) -> str:
@@ -48,7 +36,7 @@ def page(command: Command) -> str:
     for variables, text in command.environment:
         lines += _tagged(variables, text)
     lines += [".SH EXIT STATUS", plain(command.status)]
-    others = ", ".join(f"\\fB{plain(each)}\\fR(1)" for each in SEE_ALSO if each != name)
+    others = ", ".join(f"\\fB{plain(each)}\\fR(1)" for each in NAMES if each != name)
     lines += [".SH SEE ALSO", others]
     return "".join(f"{line}\n" for line in lines)
 
