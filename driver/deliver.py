@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import TYPE_CHECKING, TextIO
@@ -146,8 +147,6 @@ def write_stream(stream: TextIO | None, render: Render) -> None:
     from incc.views.text import terminal
 
     if stream is None:  # closed when we were started
-        import errno
-
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     text = render(*terminal(stream))
     try:
@@ -247,13 +246,13 @@ def _rendered(report: t.Report, request: Request, width: int, colour: bool) -> s
     from incc.views.text import render as render_text
 
     show = Show(
-        [view for view in (*UNIT_VIEWS, *VIEWS) if view in request.views],
-        list(request.places),
-        request.overview,
-        request.kernels,
-        request.few,
-        _MORE,
-        request.uops,
+        views=[view for view in (*UNIT_VIEWS, *VIEWS) if view in request.views],
+        details=request.places,
+        overview=request.overview,
+        kernels=request.kernels,
+        few=request.few,
+        how=_MORE,
+        uops=request.uops,
     )
     return render_text(report, width, colour, show)
 

@@ -10,6 +10,7 @@ import msgspec
 from incc.ranking import types as r
 from incc.ranking.kernels import OUT_OF_REACH, loops_of
 from incc.report.types import Location, Tool
+from incc.support.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -82,8 +83,6 @@ def rank(inputs: Sequence[str], build: Build, profiles: Sequence[Told], settings
         profiles: The profiles that weigh the kernels, all of the same unit; empty for none.
         settings: The settings of the ranking.
     """
-    from incc.support.version import __version__
-
     weighed: Weighed | None = None
     if profiles:
         from incc.ranking.weigh import weigh
@@ -375,12 +374,7 @@ def _gate(threshold: Threshold, rows: _Rows) -> r.Gate:
             offenders.append(
                 r.Offender(row=n, text=f"{where}: {row.name}: {figures}" if figures else f"{where}: {row.name}")
             )
-    return r.Gate(
-        condition=condition.text,
-        fails=threshold.fails,
-        origin=threshold.origin,
-        offenders=offenders,
-    )
+    return r.Gate(condition=condition.text, fails=threshold.fails, origin=threshold.origin, offenders=offenders)
 
 
 def _value_text(value: Value) -> str:

@@ -1,5 +1,7 @@
 """The types of a report: incc builds, reads and writes these structs, and the JSON schema is made from them.
 
+The schema describes records and fields by their docstrings (`views/schemas.py`).
+
 Durations are in cycles of the core's clock, per iteration of the kernel unless stated otherwise. Instructions are
 numbered from 0 within their kernel and lines from 1; line 0 means that there is no line.
 """
@@ -41,7 +43,8 @@ class Bound(msgspec.Struct, frozen=True):
 
     cycles: Amount
     exact: Exact
-    by: Annotated[str, Meta(description="The cause in words; empty if there is none.")]
+    by: str
+    """The cause in words; empty if there is none."""
 
 
 class RefusedStatement(msgspec.Struct, frozen=True):
@@ -55,19 +58,15 @@ class RefusedStatement(msgspec.Struct, frozen=True):
 class Model(msgspec.Struct, frozen=True, kw_only=True):
     """The machine model."""
 
-    name: Annotated[str, Meta(description="LLVM's -mcpu name.")]
+    name: str
+    """LLVM's -mcpu name."""
     title: str
     version: str
     isa: str
-    chosen_by: Annotated[str, Meta(description="The option, command or default that selected the core.")]
-    note: Annotated[
-        str,
-        Meta(
-            description=(
-                "The model that replaces the named core's own, and the reason; empty if the core has its own model."
-            )
-        ),
-    ]
+    chosen_by: str
+    """The option, command or default that selected the core."""
+    note: str
+    """The model that replaces the named core's own, and the reason; empty if the core has its own model."""
 
 
 class CorePart(msgspec.Struct, frozen=True):
@@ -75,7 +74,8 @@ class CorePart(msgspec.Struct, frozen=True):
 
     stage: Literal["front end", "rename", "window", "memory"]
     name: str
-    text: Annotated[str, Meta(description="The model's data on this part, in words.")]
+    text: str
+    """The model's data on this part, in words."""
 
 
 class CoreScheduler(msgspec.Struct, frozen=True):
@@ -83,50 +83,46 @@ class CoreScheduler(msgspec.Struct, frozen=True):
 
     ports: list[str]
     entries: Count
-    kind: Annotated[
-        Literal["scheduler", "queue"],
-        Meta(
-            description=(
-                "scheduler: µops leave out of order; queue: µops leave in order, towards the schedulers of these ports."
-            )
-        ),
-    ]
+    kind: Literal["scheduler", "queue"]
+    """scheduler: µops leave out of order; queue: µops leave in order, towards the schedulers of these ports."""
 
 
 class CoreWork(msgspec.Struct, frozen=True, kw_only=True):
     """A kind of work, with the model's figures for instructions that do little else."""
 
     name: str
-    bits: Annotated[
-        list[Count], Meta(description="The vector widths that these figures hold for; empty if there are no vectors.")
-    ]
-    ports: Annotated[list[str], Meta(description="The ports that at least one of its µops can use.")]
-    uops: Annotated[Count, Meta(description="µops on ports.")]
-    latency: Annotated[
-        list[Count], Meta(description="The smallest and the largest latency in cycles; empty if there is none.")
-    ]
-    rthroughput: Annotated[
-        Amount | None, Meta(description="Cycles between two instances; None for a part of an instruction.")
-    ]
-    unit: Annotated[
-        str | None, Meta(description="Another unit that it occupies, such as the divider; None if there is none.")
-    ]
-    unit_cycles: Annotated[Count, Meta(description="Cycles for which it occupies that unit.")]
+    bits: list[Count]
+    """The vector widths that these figures hold for; empty if there are no vectors."""
+    ports: list[str]
+    """The ports that at least one of its µops can use."""
+    uops: Count
+    """µops on ports."""
+    latency: list[Count]
+    """The smallest and the largest latency in cycles; empty if there is none."""
+    rthroughput: Amount | None
+    """Cycles between two instances; None for a part of an instruction."""
+    unit: str | None
+    """Another unit that it occupies, such as the divider; None if there is none."""
+    unit_cycles: Count
+    """Cycles for which it occupies that unit."""
 
 
 class Core(msgspec.Struct, frozen=True, kw_only=True):
     """The core as its model describes it; facts that the model lacks are left out."""
 
     title: str
-    model: Annotated[str, Meta(description="LLVM's -mcpu name.")]
-    issue_width: Annotated[Count, Meta(description="Fused µops issued per cycle.")]
-    retire_width: Annotated[Count, Meta(description="Fused µops retired per cycle.")]
+    model: str
+    """LLVM's -mcpu name."""
+    issue_width: Count
+    """Fused µops issued per cycle."""
+    retire_width: Count
+    """Fused µops retired per cycle."""
     parts: list[CorePart]
-    schedulers: Annotated[
-        list[CoreScheduler], Meta(description="The schedulers; empty if µops start in program order.")
-    ]
+    schedulers: list[CoreScheduler]
+    """The schedulers; empty if µops start in program order."""
     ports: list[str]
-    units: Annotated[list[str], Meta(description="Other units that an instruction can occupy exclusively.")]
+    units: list[str]
+    """Other units that an instruction can occupy exclusively."""
     work: list[CoreWork]
 
 
@@ -143,25 +139,35 @@ class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
 class Expectation(msgspec.Struct, frozen=True, kw_only=True):
     """A condition that a mark in the source sets for a kernel, and its outcome."""
 
-    condition: Annotated[str, Meta(description="The condition, in the language of docs/filters.md.")]
-    kernel_id: Annotated[str, Meta(description="The kernel_id of the kernel that was checked.")]
-    holds: Annotated[
-        bool | None, Meta(description="True if the condition holds; None if the kernel lacks a value that it needs.")
-    ]
-    text: Annotated[str, Meta(description="The predicted and the expected value; empty if the condition holds.")]
+    condition: str
+    """The condition, in the language of docs/filters.md."""
+    kernel_id: str
+    """The kernel_id of the kernel that was checked."""
+    holds: bool | None
+    """True if the condition holds; None if the kernel lacks a value that it needs."""
+    text: str
+    """The predicted and the expected value; empty if the condition holds."""
 
 
 class Mark(msgspec.Struct, frozen=True, kw_only=True):
     """A mark in the source that selects code for analysis and sets expectations for it."""
 
-    source: Annotated[Location, Meta(description="The mark's line.")]
-    column: Annotated[Count, Meta(description="The mark's column in its line; 0 if unknown.")]
-    at: Annotated[Location, Meta(description="The first line of the statement that the mark applies to.")]
-    at_column: Annotated[Count, Meta(description="The column of the statement's first character; 0 if unknown.")]
-    last_line: Annotated[Count, Meta(description="The last line of that statement or function.")]
-    name: Annotated[str, Meta(description="The name that the mark gives to the kernel; empty if it gives none.")]
-    mcpu: Annotated[list[str], Meta(description="The cores that the mark names; empty for the unit's core.")]
-    kernels: Annotated[list[str], Meta(description="The kernel_id of each marked kernel of the unit.")]
+    source: Location
+    """The mark's line."""
+    column: Count
+    """The mark's column in its line; 0 if unknown."""
+    at: Location
+    """The first line of the statement that the mark applies to."""
+    at_column: Count
+    """The column of the statement's first character; 0 if unknown."""
+    last_line: Count
+    """The last line of that statement or function."""
+    name: str
+    """The name that the mark gives to the kernel; empty if it gives none."""
+    mcpu: list[str]
+    """The cores that the mark names; empty for the unit's core."""
+    kernels: list[str]
+    """The kernel_id of each marked kernel of the unit."""
     expectations: list[Expectation]
 
 
@@ -171,122 +177,84 @@ class MarkProblem(msgspec.Struct, frozen=True, kw_only=True):
     source: Location
     column: Count
     text: str
-    end_column: Annotated[Count, Meta(description="The column after the faulty text; 0 if unknown.")]
-    fix: Annotated[
-        str | None,
-        Meta(
-            description=(
-                "Text that replaces the faulty text, or is inserted if the faulty text is empty; None if "
-                "there is no suggestion."
-            )
-        ),
-    ]
+    end_column: Count
+    """The column after the faulty text; 0 if unknown."""
+    fix: str | None
+    """Text that replaces the faulty text, or is inserted if the faulty text is empty; None if there is no
+    suggestion."""
 
 
 class BecameCall(msgspec.Struct, kw_only=True):
     """A call of a library function that compilers substitute for loops, and that users also write themselves."""
 
-    function: Annotated[str, Meta(description="The symbol of the calling function.")]
-    function_name: Annotated[
-        str, Meta(description="The calling function as the source writes it, with C++ names demangled.")
-    ]
+    function: str
+    """The symbol of the calling function."""
+    function_name: str
+    """The calling function as the source writes it, with C++ names demangled."""
     callee: str
-    line: Annotated[Positive, Meta(description="The call's line in the assembly.")]
-    source: Annotated[
-        Location | None, Meta(description="The user's line according to the debug information; None if unknown.")
-    ]
+    line: Positive
+    """The call's line in the assembly."""
+    source: Location | None
+    """The user's line according to the debug information; None if unknown."""
 
 
 class NotFound(msgspec.Struct, frozen=True, kw_only=True):
     """A function that was requested by name and has no analysed loop."""
 
-    asked: Annotated[str, Meta(description="The requested name.")]
-    text: Annotated[str, Meta(description="The reason, in words.")]
-    functions: Annotated[list[str], Meta(description="The symbols of matching functions that have no loop.")]
-    inlined_into: Annotated[
-        list[str], Meta(description="The functions that it was inlined into, if it has no code of its own.")
-    ]
-    nearest: Annotated[list[str], Meta(description="Similar names, if no function matches.")]
+    asked: str
+    """The requested name."""
+    text: str
+    """The reason, in words."""
+    functions: list[str]
+    """The symbols of matching functions that have no loop."""
+    inlined_into: list[str]
+    """The functions that it was inlined into, if it has no code of its own."""
+    nearest: list[str]
+    """Similar names, if no function matches."""
 
 
 class Unit(msgspec.Struct, kw_only=True):
     """One translation unit, its compilation and its kernels."""
 
-    source: Annotated[
-        str,
-        Meta(
-            description=(
-                "The compiled file; for code generated at link time the linked file; empty for assembly input."
-            )
-        ),
-    ]
-    assembly_file: Annotated[str, Meta(description="The file that the instructions' lines refer to.")]
+    source: str
+    """The compiled file; for code generated at link time the linked file; empty for assembly input."""
+    assembly_file: str
+    """The file that the instructions' lines refer to."""
     compiler: str
     compiler_version: str
-    command: Annotated[list[str], Meta(description="The user's command line.")]
-    folder: Annotated[str, Meta(description="The folder that the command ran in; empty if unknown.")]
-    output: Annotated[
-        str, Meta(description="The command's output file, as the command names it; empty if there is none.")
-    ]
-    way: Annotated[
-        Literal["given", "second-run", "assembler", "object"],
-        Meta(
-            description=(
-                "The origin of the code. given: direct input; second-run: a second run of the compiler; "
-                "assembler: the compiler's output to the assembler; object: the object file."
-            )
-        ),
-    ]
-    target_cpu: Annotated[str, Meta(description="The core that the command line implies; empty if it implies none.")]
+    command: list[str]
+    """The user's command line."""
+    folder: str
+    """The folder that the command ran in; empty if unknown."""
+    output: str
+    """The command's output file, as the command names it; empty if there is none."""
+    way: Literal["given", "second-run", "assembler", "object"]
+    """The origin of the code. given: direct input; second-run: a second run of the compiler; assembler: the compiler's
+    output to the assembler; object: the object file."""
+    target_cpu: str
+    """The core that the command line implies; empty if it implies none."""
     model: Model
-    core: Annotated[Core | None, Meta(description="The core's description; None if it was not requested.")]
+    core: Core | None
+    """The core's description; None if it was not requested."""
     kernels: list[Kernel]
     left_out: list[LeftOut]
-    system_loops: Annotated[
-        Count,
-        Meta(
-            description=(
-                "The number of loops that come only from system headers and are therefore not analysed. "
-                "Neither they nor the functions that they were inlined into contain a line of the user's "
-                "code."
-            )
-        ),
-    ]
-    became_calls: Annotated[
-        list[BecameCall],
-        Meta(
-            description=(
-                "Calls outside analysed loops that may replace a loop of the source. No model includes their cost."
-            )
-        ),
-    ]
-    not_found: Annotated[
-        list[NotFound], Meta(description="Functions that were requested by name and have no analysed loop.")
-    ]
-    ways: Annotated[
-        list[Ways] | None,
-        Meta(description="Loops with branches inside and the paths through them; None if they were not requested."),
-    ]
-    control_flow: Annotated[
-        list[ControlFlow] | None,
-        Meta(
-            description=("Control-flow graphs of the functions that contain kernels; None if they were not requested.")
-        ),
-    ]
-    marks: Annotated[
-        list[Mark],
-        Meta(description="The marks in the source. If there are any, only marked kernels are analysed."),
-    ]
+    system_loops: Count
+    """The number of loops that come only from system headers and are therefore not analysed. Neither they nor the
+    functions that they were inlined into contain a line of the user's code."""
+    became_calls: list[BecameCall]
+    """Calls outside analysed loops that may replace a loop of the source. No model includes their cost."""
+    not_found: list[NotFound]
+    """Functions that were requested by name and have no analysed loop."""
+    ways: list[Ways] | None
+    """Loops with branches inside and the paths through them; None if they were not requested."""
+    control_flow: list[ControlFlow] | None
+    """Control-flow graphs of the functions that contain kernels; None if they were not requested."""
+    marks: list[Mark]
+    """The marks in the source. If there are any, only marked kernels are analysed."""
     mark_problems: list[MarkProblem]
-    trials: Annotated[
-        list[Trial] | None,
-        Meta(
-            description=(
-                "The effect of the hints' flags, for each hint alone and then for all together; None if "
-                "trials were not requested."
-            )
-        ),
-    ]
+    trials: list[Trial] | None
+    """The effect of the hints' flags, for each hint alone and then for all together; None if trials were not
+    requested."""
 
 
 class TriedLoop(msgspec.Struct, frozen=True, kw_only=True):
@@ -295,40 +263,36 @@ class TriedLoop(msgspec.Struct, frozen=True, kw_only=True):
     If one line of a function has several loops, this is the one that does most work.
     """
 
-    kernel_id: Annotated[str, Meta(description="The kernel_id before the trial.")]
+    kernel_id: str
+    """The kernel_id before the trial."""
     function_name: str
     source: Location | None
-    hinted: Annotated[bool, Meta(description="True if a hint for this loop names these flags.")]
-    before: Annotated[
-        Amount,
-        Meta(
-            description=(
-                "Cycles per iteration before the trial; the average if they depend on code placement by the linker."
-            )
-        ),
-    ]
-    after: Annotated[
-        Amount | None, Meta(description="Cycles per iteration after the trial; None if the loop no longer exists.")
-    ]
-    element_before: Annotated[
-        Amount | None, Meta(description="Cycles per element of the source's loop before the trial; None if unknown.")
-    ]
+    hinted: bool
+    """True if a hint for this loop names these flags."""
+    before: Amount
+    """Cycles per iteration before the trial; the average if they depend on code placement by the linker."""
+    after: Amount | None
+    """Cycles per iteration after the trial; None if the loop no longer exists."""
+    element_before: Amount | None
+    """Cycles per element of the source's loop before the trial; None if unknown."""
     element_after: Amount | None
-    work: Annotated[
-        Amount | None, Meta(description="The work of an iteration after the trial relative to before; None if unknown.")
-    ]
-    gain: Annotated[float | None, Meta(description="The speedup minus 1; None if unknown.")]
-    text: Annotated[str, Meta(description="The comparison in words.")]
+    work: Amount | None
+    """The work of an iteration after the trial relative to before; None if unknown."""
+    gain: float | None
+    """The speedup minus 1; None if unknown."""
+    text: str
+    """The comparison in words."""
 
 
 class Trial(msgspec.Struct, frozen=True, kw_only=True):
     """A compilation of the unit with additional flags, analysed without writing any output."""
 
-    flags: Annotated[
-        list[str], Meta(description="The flags that were appended to the command's arguments.", min_length=1)
-    ]
-    rules: Annotated[list[str], Meta(description="The rules of the hints that suggest these flags.")]
-    problem: Annotated[str, Meta(description="The reason why the trial has no result; empty if it has one.")]
+    flags: Annotated[list[str], Meta(min_length=1)]
+    """The flags that were appended to the command's arguments."""
+    rules: list[str]
+    """The rules of the hints that suggest these flags."""
+    problem: str
+    """The reason why the trial has no result; empty if it has one."""
     loops: list[TriedLoop]
 
 
@@ -342,53 +306,48 @@ class Branch(msgspec.Struct, frozen=True):
 class Way(msgspec.Struct, frozen=True, kw_only=True):
     """One path from the loop's start back to it."""
 
-    share: Annotated[Share, Meta(description="The fraction of iterations that take this path.")]
-    branches: Annotated[list[Branch], Meta(description="The branches at which other paths leave this one.")]
-    lines: Annotated[list[Positive], Meta(description="The lines of the path's instructions, in execution order.")]
-    lines_skipped: Annotated[list[Positive], Meta(description="The lines of the loop's other instructions.")]
+    share: Share
+    """The fraction of iterations that take this path."""
+    branches: list[Branch]
+    """The branches at which other paths leave this one."""
+    lines: list[Positive]
+    """The lines of the path's instructions, in execution order."""
+    lines_skipped: list[Positive]
+    """The lines of the loop's other instructions."""
     instructions: Count
-    unknown_instructions: Annotated[
-        Count, Meta(description="The number of instructions that the model lacks; other figures exclude them.")
-    ]
-    ports: Annotated[Ratio, Meta(description="The bound by ports, including the divider.")]
-    front_end: Annotated[Ratio, Meta(description="The bound by the front end or retirement.")]
-    loop_carried: Annotated[Ratio, Meta(description="The bound by loop-carried dependencies.")]
-    cycles: Annotated[Ratio, Meta(description="Simulated cycles, or the largest bound without a simulation.")]
-    refused: Annotated[list[RefusedStatement], Meta(description="Statements that the assembler rejected.")]
+    unknown_instructions: Count
+    """The number of instructions that the model lacks; other figures exclude them."""
+    ports: Ratio
+    """The bound by ports, including the divider."""
+    front_end: Ratio
+    """The bound by the front end or retirement."""
+    loop_carried: Ratio
+    """The bound by loop-carried dependencies."""
+    cycles: Ratio
+    """Simulated cycles, or the largest bound without a simulation."""
+    refused: list[RefusedStatement]
+    """Statements that the assembler rejected."""
 
 
 class Ways(msgspec.Struct, kw_only=True):
     """A loop with branches inside and the paths through it, each analysed as if every iteration took it."""
 
-    kind: Annotated[
-        Literal["branch", "paths"],
-        Meta(
-            description=(
-                "branch: both directions of the first branch, each continued along its likeliest path; "
-                "paths: every path."
-            )
-        ),
-    ]
-    function: Annotated[str, Meta(description="The function's symbol.")]
-    function_name: Annotated[str, Meta(description="The function as the source writes it, with C++ names demangled.")]
+    kind: Literal["branch", "paths"]
+    """branch: both directions of the first branch, each continued along its likeliest path; paths: every path."""
+    function: str
+    """The function's symbol."""
+    function_name: str
+    """The function as the source writes it, with C++ names demangled."""
     label: str
     first_line: Count
     last_line: Count
     source: Location | None
-    complete: Annotated[
-        bool, Meta(description="True if all paths are listed; if not, shares are relative to the listed paths.")
-    ]
-    simulated: Annotated[
-        bool, Meta(description="True if cycles come from simulations, False if they are the largest bounds.")
-    ]
-    weighted_cycles: Annotated[
-        Amount,
-        Meta(
-            description=(
-                "The average of the paths' cycles weighted by their shares; it excludes branch mispredictions."
-            )
-        ),
-    ]
+    complete: bool
+    """True if all paths are listed; if not, shares are relative to the listed paths."""
+    simulated: bool
+    """True if cycles come from simulations, False if they are the largest bounds."""
+    weighted_cycles: Amount
+    """The average of the paths' cycles weighted by their shares; it excludes branch mispredictions."""
     ways: Annotated[list[Way], Meta(min_length=2)]
 
 
@@ -402,26 +361,34 @@ class BlockInstruction(msgspec.Struct, frozen=True):
 class Successor(msgspec.Struct, frozen=True):
     """An edge from a basic block to the next one."""
 
-    block: Annotated[Count, Meta(description="The index of the target block.")]
-    jump: Annotated[str, Meta(description="The jump's mnemonic; empty where control falls through.")]
-    closes_loop: Annotated[bool, Meta(description="True if the edge returns to the start of a loop.")]
+    block: Count
+    """The index of the target block."""
+    jump: str
+    """The jump's mnemonic; empty where control falls through."""
+    closes_loop: bool
+    """True if the edge returns to the start of a loop."""
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
     """A basic block."""
 
-    label: Annotated[str, Meta(description="The block's label; empty if it has none.")]
+    label: str
+    """The block's label; empty if it has none."""
     instructions: list[BlockInstruction]
     in_innermost_loop: bool
-    successors: Annotated[list[Successor], Meta(description="The blocks that control can reach from the block's end.")]
+    successors: list[Successor]
+    """The blocks that control can reach from the block's end."""
 
 
 class ControlFlow(msgspec.Struct, kw_only=True):
     """The control-flow graph of a function, including its cold part and other code that it jumps to."""
 
-    function: Annotated[str, Meta(description="The function's symbol; empty for code outside functions.")]
-    function_name: Annotated[str, Meta(description="The function as the source writes it, with C++ names demangled.")]
-    blocks: Annotated[list[Block], Meta(description="Basic blocks in the order of the text.")]
+    function: str
+    """The function's symbol; empty for code outside functions."""
+    function_name: str
+    """The function as the source writes it, with C++ names demangled."""
+    blocks: list[Block]
+    """Basic blocks in the order of the text."""
 
 
 class Size(msgspec.Struct, frozen=True, kw_only=True):
@@ -429,32 +396,31 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
 
     instructions: Count
     bytes: Count
-    issue_slots: Annotated[Count, Meta(description="µops in the fused domain, as the front end issues them.")]
-    retire_slots: Annotated[Count, Meta(description="µops in the fused domain, as they retire.")]
-    uops: Annotated[Count, Meta(description="µops in the unfused domain, as ports execute them.")]
+    issue_slots: Count
+    """µops in the fused domain, as the front end issues them."""
+    retire_slots: Count
+    """µops in the fused domain, as they retire."""
+    uops: Count
+    """µops in the unfused domain, as ports execute them."""
 
 
 class Arithmetic(msgspec.Struct, frozen=True, kw_only=True):
     """Arithmetic on vector registers, counted by element."""
 
     flop: Count
-    flop_packed: Annotated[Count, Meta(description="Floating-point operations in packed instructions.")]
+    flop_packed: Count
+    """Floating-point operations in packed instructions."""
     integer_operations: Count
     integer_operations_packed: Count
-    packed_share: Annotated[
-        Share | None, Meta(description="Share of all operations that packed instructions do; None without arithmetic.")
-    ]
-    vector_bits: Annotated[Count, Meta(description="The width of the widest packed arithmetic, in bits.")]
-    flop_per_byte: Annotated[
-        Amount | None,
-        Meta(
-            description=(
-                "Arithmetic intensity: operations per byte that instructions load and store; None if no "
-                "bytes or an unknown number of bytes are moved."
-            )
-        ),
-    ]
-    text: Annotated[str, Meta(description="A summary in words.")]
+    packed_share: Share | None
+    """Share of all operations that packed instructions do; None without arithmetic."""
+    vector_bits: Count
+    """The width of the widest packed arithmetic, in bits."""
+    flop_per_byte: Amount | None
+    """Arithmetic intensity: operations per byte that instructions load and store; None if no bytes or an unknown number
+    of bytes are moved."""
+    text: str
+    """A summary in words."""
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
@@ -462,55 +428,29 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
 
     bytes_loaded: Count
     bytes_stored: Count
-    unsized_accesses: Annotated[
-        Count, Meta(description="Accesses without a fixed size; the numbers of bytes exclude them.")
-    ]
-    loads: Annotated[Count, Meta(description="Instructions that load.")]
-    stores: Annotated[Count, Meta(description="Instructions that store.")]
-    spills: Annotated[
-        Count,
-        Meta(description="Stores to a fixed place of the function's stack frame."),
-    ]
-    reloads: Annotated[Count, Meta(description="Loads from a fixed place of the function's stack frame.")]
-    step: Annotated[
-        Count,
-        Meta(
-            description=(
-                "Bytes by which the fastest stream advances per iteration; 0 if no stream is known to advance."
-            )
-        ),
-    ]
+    unsized_accesses: Count
+    """Accesses without a fixed size; the numbers of bytes exclude them."""
+    loads: Count
+    """Instructions that load."""
+    stores: Count
+    """Instructions that store."""
+    spills: Count
+    """Stores to a fixed place of the function's stack frame."""
+    reloads: Count
+    """Loads from a fixed place of the function's stack frame."""
+    step: Count
+    """Bytes by which the fastest stream advances per iteration; 0 if no stream is known to advance."""
     widest_access_bits: Count
-    line_crossings: Annotated[
-        Amount,
-        Meta(
-            description=(
-                "Loads per iteration that cross a cache line at the best alignment of each pointer; the "
-                "port bound includes them."
-            )
-        ),
-    ]
-    worst_line_crossings: Annotated[
-        Amount,
-        Meta(
-            description=(
-                "Loads per iteration that cross a cache line at the worst alignment that elements of up to "
-                "8 bytes allow."
-            )
-        ),
-    ]
-    expected_line_crossings: Annotated[
-        Amount,
-        Meta(
-            description=(
-                "Line crossings per iteration in the simulation: those at the best alignment if it aligns "
-                "all loads of the kernel, otherwise the average over all alignments."
-            )
-        ),
-    ]
-    worst_alignment_port_bound: Annotated[
-        Amount, Meta(description="The port bound at the worst alignment, in cycles per iteration.")
-    ]
+    line_crossings: Amount
+    """Loads per iteration that cross a cache line at the best alignment of each pointer; the port bound includes
+    them."""
+    worst_line_crossings: Amount
+    """Loads per iteration that cross a cache line at the worst alignment that elements of up to 8 bytes allow."""
+    expected_line_crossings: Amount
+    """Line crossings per iteration in the simulation: those at the best alignment if it aligns all loads of the kernel,
+    otherwise the average over all alignments."""
+    worst_alignment_port_bound: Amount
+    """The port bound at the worst alignment, in cycles per iteration."""
 
 
 class Hint(msgspec.Struct, frozen=True, kw_only=True):
@@ -542,62 +482,52 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
     ]
     text: str
     evidence: dict[str, Any]
-    flags: Annotated[
-        list[str],
-        Meta(
-            description=(
-                "Compiler flags to try, exactly as on a command line. Flags in use are left out; empty if "
-                "no flag of this compiler helps."
-            )
-        ),
-    ]
-    source_change: Annotated[
-        str, Meta(description="The change to make in the source, in words; empty if there is none.")
-    ]
+    flags: list[str]
+    """Compiler flags to try, exactly as on a command line. Flags in use are left out; empty if no flag of this compiler
+    helps."""
+    source_change: str
+    """The change to make in the source, in words; empty if there is none."""
 
 
 class Remark(msgspec.Struct, frozen=True, kw_only=True):
     """A message of the compiler about the loop in the source."""
 
-    kind: Annotated[
-        Literal["vectorised", "not-vectorised", "versioned", "unrolled", "other"],
-        Meta(description="The message's subject; versioned: another loop runs if this one's run-time checks fail."),
-    ]
-    text: Annotated[str, Meta(description="The message in words that are the same for all compilers.")]
-    said: Annotated[str, Meta(description="The compiler's own words.")]
-    by: Annotated[str, Meta(description="The compiler's pass; empty if unknown.")]
-    source: Annotated[Location | None, Meta(description="The place that the compiler names.")]
-    column: Annotated[Count, Meta(description="The column in that line; 0 if unknown.")]
+    kind: Literal["vectorised", "not-vectorised", "versioned", "unrolled", "other"]
+    """The message's subject; versioned: another loop runs if this one's run-time checks fail."""
+    text: str
+    """The message in words that are the same for all compilers."""
+    said: str
+    """The compiler's own words."""
+    by: str
+    """The compiler's pass; empty if unknown."""
+    source: Location | None
+    """The place that the compiler names."""
+    column: Count
+    """The column in that line; 0 if unknown."""
 
 
 class Frame(msgspec.Struct, kw_only=True):
     """A function that contains the loop, directly or after inlining."""
 
-    function: Annotated[
-        str, Meta(description="The name as the source writes it, without parameters and template arguments.")
-    ]
+    function: str
+    """The name as the source writes it, without parameters and template arguments."""
     file: str
-    line: Annotated[
-        Count,
-        Meta(
-            description=(
-                "The line in that function at which the next function was inlined; in the last frame the loop's line."
-            )
-        ),
-    ]
+    line: Count
+    """The line in that function at which the next function was inlined; in the last frame the loop's line."""
 
 
 class Elements(msgspec.Struct, frozen=True, kw_only=True):
     """The number of elements of the source's loop that one iteration of the compiled loop handles."""
 
     per_iteration: Annotated[float, Meta(ge=0)]
-    cycles: Annotated[Amount, Meta(description="Predicted cycles per element.")]
-    basis: Annotated[
-        Literal["inferred", "compiler"],
-        Meta(description="inferred: derived from steps and widths of accesses; compiler: reported by the compiler."),
-    ]
-    why: Annotated[str, Meta(description="The evidence, in words.")]
-    text: Annotated[str, Meta(description="Cycles per iteration and per element, in words.")]
+    cycles: Amount
+    """Predicted cycles per element."""
+    basis: Literal["inferred", "compiler"]
+    """inferred: derived from steps and widths of accesses; compiler: reported by the compiler."""
+    why: str
+    """The evidence, in words."""
+    text: str
+    """Cycles per iteration and per element, in words."""
 
 
 class Rates(msgspec.Struct, frozen=True, kw_only=True):
@@ -608,54 +538,32 @@ class Rates(msgspec.Struct, frozen=True, kw_only=True):
 
     flop_per_cycle: Amount
     bytes_per_cycle: Amount
-    elements_per_cycle: Annotated[
-        Amount | None, Meta(description="Elements per cycle; None if the number of elements is unknown.")
-    ]
-    ghz: Annotated[
-        Amount | None,
-        Meta(description="The given clock in GHz; None without one, and then all rates per second are None."),
-    ]
+    elements_per_cycle: Amount | None
+    """Elements per cycle; None if the number of elements is unknown."""
+    ghz: Amount | None
+    """The given clock in GHz; None without one, and then all rates per second are None."""
     gflop_per_second: Amount | None
     gigabytes_per_second: Amount | None
     gigaelements_per_second: Amount | None
-    text: Annotated[str, Meta(description="The rates per second in words; empty without a clock.")]
+    text: str
+    """The rates per second in words; empty without a clock."""
 
 
 class Role(msgspec.Struct, frozen=True, kw_only=True):
     """The part that a loop plays among the loops of a function that do the same work."""
 
-    name: Annotated[
-        Literal["main", "remainder", "prologue", "fallback", "outer", ""],
-        Meta(
-            description=(
-                "main: most of the work; remainder: the iterations that the main loop leaves over; "
-                "prologue: the elements before the main loop; fallback: replaces the main loop if arrays "
-                "overlap or are short; outer: an outer loop around an inner one that has nothing to do; "
-                "empty for code that is not a loop."
-            )
-        ),
-    ]
-    of: Annotated[
-        str,
-        Meta(
-            description=(
-                "The kernel_id of the main loop, or of the inner loop for an outer one; empty for a main loop."
-            )
-        ),
-    ]
-    instead: Annotated[
-        bool, Meta(description="True for a remainder that also replaces the main loop where that cannot run.")
-    ]
-    basis: Annotated[
-        Literal["inferred", "compiler"],
-        Meta(
-            description=(
-                "inferred: derived from the code, its source lines and its control flow; compiler: reported "
-                "by the compiler."
-            )
-        ),
-    ]
-    text: Annotated[str, Meta(description="The role in words.")]
+    name: Literal["main", "remainder", "prologue", "fallback", "outer", ""]
+    """main: most of the work; remainder: the iterations that the main loop leaves over; prologue: the elements before
+    the main loop; fallback: replaces the main loop if arrays overlap or are short; outer: an outer loop around an inner
+    one that has nothing to do; empty for code that is not a loop."""
+    of: str
+    """The kernel_id of the main loop, or of the inner loop for an outer one; empty for a main loop."""
+    instead: bool
+    """True for a remainder that also replaces the main loop where that cannot run."""
+    basis: Literal["inferred", "compiler"]
+    """inferred: derived from the code, its source lines and its control flow; compiler: reported by the compiler."""
+    text: str
+    """The role in words."""
 
 
 class CompiledStream(msgspec.Struct, frozen=True, kw_only=True):
@@ -663,167 +571,135 @@ class CompiledStream(msgspec.Struct, frozen=True, kw_only=True):
 
     store: bool
     element_bytes: Amount
-    lanes: Annotated[int, Meta(description="Elements per access.", ge=1)]
-    scalable: Annotated[bool, Meta(description="True if the number of lanes is to be multiplied by vscale.")]
-    step: Annotated[
-        int | None, Meta(description="Bytes by which the address advances per iteration; None if this is not constant.")
-    ]
+    lanes: Annotated[int, Meta(ge=1)]
+    """Elements per access."""
+    scalable: bool
+    """True if the number of lanes is to be multiplied by vscale."""
+    step: int | None
+    """Bytes by which the address advances per iteration; None if this is not constant."""
     accesses: Annotated[int, Meta(ge=1)]
 
 
 class Compiled(msgspec.Struct, frozen=True, kw_only=True):
     """The compiler's own record of a loop: the transformations that its passes applied."""
 
-    kind: Annotated[
-        Literal["plain", "vector-body", "interleaved", "epilogue", "scalar", "unroll-rest", "unversioned", "unknown"],
-        Meta(
-            description=(
-                "plain: unchanged or unrolled; vector-body: vectorised; interleaved: several scalar copies "
-                "side by side; epilogue: shorter vectors for the iterations that the vector body leaves "
-                "over; scalar: the scalar version of a vectorised loop, for remaining iterations or where "
-                "vectors cannot be used; unroll-rest: the remainder of an unrolled loop; unversioned: the "
-                "version without assumptions that run-time checks verify; unknown: the origin was lost."
-            )
-        ),
-    ]
-    iterations: Annotated[
-        int | None,
-        Meta(
-            description=(
-                "Iterations of the source's loop per iteration of this one, times vscale if scalable; None if unknown."
-            )
-        ),
-    ]
-    width: Annotated[
-        int, Meta(description="Lanes of the vectoriser's vectors, times vscale if scalable; 1 without vectors.", ge=1)
-    ]
+    kind: Literal["plain", "vector-body", "interleaved", "epilogue", "scalar", "unroll-rest", "unversioned", "unknown"]
+    """plain: unchanged or unrolled; vector-body: vectorised; interleaved: several scalar copies side by side; epilogue:
+    shorter vectors for the iterations that the vector body leaves over; scalar: the scalar version of a vectorised
+    loop, for remaining iterations or where vectors cannot be used; unroll-rest: the remainder of an unrolled loop;
+    unversioned: the version without assumptions that run-time checks verify; unknown: the origin was lost."""
+    iterations: int | None
+    """Iterations of the source's loop per iteration of this one, times vscale if scalable; None if unknown."""
+    width: Annotated[int, Meta(ge=1)]
+    """Lanes of the vectoriser's vectors, times vscale if scalable; 1 without vectors."""
     scalable: bool
-    interleave: Annotated[int, Meta(description="The vectoriser's interleave count.", ge=1)]
-    unroll: Annotated[int, Meta(description="The unroll factor applied after vectorisation.", ge=1)]
-    peeled: Annotated[int, Meta(description="Iterations peeled off before the loop.", ge=0)]
-    trip_count: Annotated[
-        int | None, Meta(description="Iterations of this loop each time it is entered; None if not constant.")
-    ]
-    max_trip_count: Annotated[int | None, Meta(description="An upper limit of the trip count; None if unknown.")]
-    trip_multiple: Annotated[int, Meta(description="A known divisor of the trip count.", ge=1)]
-    expected_trip_count: Annotated[
-        int | None, Meta(description="The trip count according to the compiler's profile data; None without a profile.")
-    ]
-    source_trip_count: Annotated[
-        int | None, Meta(description="The trip count of the source's loop; None if not constant.")
-    ]
-    source_max_trip_count: Annotated[
-        int | None, Meta(description="An upper limit of the source loop's trip count; None if unknown.")
-    ]
-    streams: Annotated[list[CompiledStream], Meta(description="The loop's loads and stores.")]
-    text: Annotated[str, Meta(description="A summary in words.")]
+    interleave: Annotated[int, Meta(ge=1)]
+    """The vectoriser's interleave count."""
+    unroll: Annotated[int, Meta(ge=1)]
+    """The unroll factor applied after vectorisation."""
+    peeled: Annotated[int, Meta(ge=0)]
+    """Iterations peeled off before the loop."""
+    trip_count: int | None
+    """Iterations of this loop each time it is entered; None if not constant."""
+    max_trip_count: int | None
+    """An upper limit of the trip count; None if unknown."""
+    trip_multiple: Annotated[int, Meta(ge=1)]
+    """A known divisor of the trip count."""
+    expected_trip_count: int | None
+    """The trip count according to the compiler's profile data; None without a profile."""
+    source_trip_count: int | None
+    """The trip count of the source's loop; None if not constant."""
+    source_max_trip_count: int | None
+    """An upper limit of the source loop's trip count; None if unknown."""
+    streams: list[CompiledStream]
+    """The loop's loads and stores."""
+    text: str
+    """A summary in words."""
 
 
 class RangeCause(msgspec.Struct, frozen=True, kw_only=True):
     """A reason why a kernel may take more or fewer cycles than predicted."""
 
     kind: Literal["aliasing", "forwarding", "line-crossings", "branches", "unknown-instructions"]
-    least: Annotated[Amount, Meta(description="Cycles per iteration if the cause never occurs.")]
-    most: Annotated[
-        Amount | None, Meta(description="Cycles per iteration if the cause always occurs; None if unknown.")
-    ]
+    least: Amount
+    """Cycles per iteration if the cause never occurs."""
+    most: Amount | None
+    """Cycles per iteration if the cause always occurs; None if unknown."""
     instructions: list[Index]
-    when: Annotated[str, Meta(description="The conditions for the fewest and for the most cycles, in words.")]
+    when: str
+    """The conditions for the fewest and for the most cycles, in words."""
 
 
 class Range(msgspec.Struct, frozen=True, kw_only=True):
     """The range of cycles that the prediction may take, depending on data that the code does not show."""
 
     least: Amount
-    most: Annotated[
-        Amount | None, Meta(description="The upper end in cycles per iteration; None if there is no known upper end.")
-    ]
+    most: Amount | None
+    """The upper end in cycles per iteration; None if there is no known upper end."""
     causes: Annotated[list[RangeCause], Meta(min_length=1)]
-    text: Annotated[str, Meta(description="Both ends and their causes, in words.")]
+    text: str
+    """Both ends and their causes, in words."""
 
 
 class Overview(msgspec.Struct, frozen=True, kw_only=True):
     """A summary of the kernel in a few words."""
 
-    function: Annotated[str, Meta(description="The short name of the function that the loop is written in.")]
-    limit: Annotated[str, Meta(description="The kernel's limit.")]
-    vector: Annotated[
-        str, Meta(description="The width of its vectors, and the share of operations in them if it is below 100 %.")
-    ]
-    look: Annotated[
-        str,
-        Meta(
-            description=(
-                "Reasons to look at the kernel: the rules of its hints and the causes of a wide range; "
-                "empty if there are none."
-            )
-        ),
-    ]
+    function: str
+    """The short name of the function that the loop is written in."""
+    limit: str
+    """The kernel's limit."""
+    vector: str
+    """The width of its vectors, and the share of operations in them if it is below 100 %."""
+    look: str
+    """Reasons to look at the kernel: the rules of its hints and the causes of a wide range; empty if there are none."""
 
 
 class Mispredictions(msgspec.Struct, frozen=True, kw_only=True):
     """The cost of branch mispredictions inside the kernel at a given rate."""
 
-    rate: Annotated[Share, Meta(description="Mispredictions per execution of the inner branches that depend on data.")]
-    branches: Annotated[Positive, Meta(description="The number of such branches that an iteration executes.")]
-    miss_cycles: Annotated[Amount, Meta(description="The average cost of one misprediction in cycles.")]
-    cycles: Annotated[Amount, Meta(description="Cycles per iteration lost to mispredictions.")]
-    total: Annotated[Amount, Meta(description="The prediction plus these cycles.")]
-    text: Annotated[str, Meta(description="The sum in words.")]
+    rate: Share
+    """Mispredictions per execution of the inner branches that depend on data."""
+    branches: Positive
+    """The number of such branches that an iteration executes."""
+    miss_cycles: Amount
+    """The average cost of one misprediction in cycles."""
+    cycles: Amount
+    """Cycles per iteration lost to mispredictions."""
+    total: Amount
+    """The prediction plus these cycles."""
+    text: str
+    """The sum in words."""
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
     """A measurement of the kernel's own code on the processor that made the report."""
 
-    cycles: Annotated[Amount | None, Meta(description="Cycles per iteration; None if the measurement failed.")]
-    spread: Annotated[
-        Amount | None,
-        Meta(description="The spread of undisturbed samples in cycles per iteration; None if the measurement failed."),
-    ]
-    way: Annotated[
-        Literal["clock", "counters", ""],
-        Meta(
-            description=(
-                "The time source. clock: the clock, calibrated with a chain of dependent additions; "
-                "counters: performance counters; empty if nothing was measured."
-            )
-        ),
-    ]
-    exit: Annotated[
-        Literal["own", "replaced", "added", "repeated", ""],
-        Meta(
-            description=(
-                "The way the loop was ended. own: by its own counter; replaced: by a counter in place of "
-                "the comparison; added: by an additional counter, whose cost is subtracted; repeated: the "
-                "code is not a loop, and copies of it were run; empty if nothing was measured."
-            )
-        ),
-    ]
-    core: Annotated[str, Meta(description="LLVM's name of the core that ran the measurement; empty if unknown.")]
-    same_core: Annotated[
-        bool,
-        Meta(description="True if the prediction is for that core, False if it is for another or the nearest one."),
-    ]
-    difference: Annotated[
-        float | None,
-        Meta(
-            description=(
-                "The prediction minus the measured cycles, as a fraction of the measured cycles; None if "
-                "the measurement failed."
-            )
-        ),
-    ]
-    failure: Annotated[
-        str, Meta(description="The reason why the measurement failed, in a word; empty if it succeeded.")
-    ]
-    notes: Annotated[
-        list[str],
-        Meta(description="The differences in data and code between the measurement and the kernel's own program."),
-    ]
-    explanations: Annotated[
-        list[str], Meta(description="Possible explanations of a difference above 10 %; empty below that.")
-    ]
-    text: Annotated[str, Meta(description="The result in words.")]
+    cycles: Amount | None
+    """Cycles per iteration; None if the measurement failed."""
+    spread: Amount | None
+    """The spread of undisturbed samples in cycles per iteration; None if the measurement failed."""
+    way: Literal["clock", "counters", ""]
+    """The time source. clock: the clock, calibrated with a chain of dependent additions; counters: performance
+    counters; empty if nothing was measured."""
+    exit: Literal["own", "replaced", "added", "repeated", ""]
+    """The way the loop was ended. own: by its own counter; replaced: by a counter in place of the comparison; added: by
+    an additional counter, whose cost is subtracted; repeated: the code is not a loop, and copies of it were run; empty
+    if nothing was measured."""
+    core: str
+    """LLVM's name of the core that ran the measurement; empty if unknown."""
+    same_core: bool
+    """True if the prediction is for that core, False if it is for another or the nearest one."""
+    difference: float | None
+    """The prediction minus the measured cycles, as a fraction of the measured cycles; None if the measurement
+    failed."""
+    failure: str
+    """The reason why the measurement failed, in a word; empty if it succeeded."""
+    notes: list[str]
+    """The differences in data and code between the measurement and the kernel's own program."""
+    explanations: list[str]
+    """Possible explanations of a difference above 10 %; empty below that."""
+    text: str
+    """The result in words."""
 
 
 class Prediction(msgspec.Struct, frozen=True, kw_only=True):
@@ -832,22 +708,18 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
     cycles: Amount
     exact: Exact
     by: Literal["simulation", "bounds"]
-    limited_by: Annotated[
-        list[BoundName],
-        Meta(
-            description=(
-                "The largest bounds, if they reach the prediction (within 2 % of a simulation). Retirement "
-                "is left out if the front end has the same bound."
-            )
-        ),
-    ]
+    limited_by: list[BoundName]
+    """The largest bounds, if they reach the prediction (within 2 % of a simulation). Retirement is left out if the
+    front end has the same bound."""
 
 
 class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     """Lower bounds on the cycles per iteration."""
 
-    port: Annotated[Bound, Meta(description="Execution ports.")]
-    divider: Annotated[Bound, Meta(description="Units that an instruction occupies exclusively.")]
+    port: Bound
+    """Execution ports."""
+    divider: Bound
+    """Units that an instruction occupies exclusively."""
     front_end: Bound
     retire: Bound
     loop_carried: Bound
@@ -862,23 +734,17 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
 class WhatIf(msgspec.Struct, frozen=True, kw_only=True):
     """The kernel's cycles on a core with one change."""
 
-    change: Annotated[
-        str,
-        Meta(
-            description=(
-                "front-end, issue-width, port NAME, unlimited-ports, divider, window, "
-                "register-dependencies, memory-dependencies, dependencies, move-elimination; or a change "
-                "that the user requested."
-            )
-        ),
-    ]
-    text: Annotated[str, Meta(description="The change in words.")]
+    change: str
+    """front-end, issue-width, port NAME, unlimited-ports, divider, window, register-dependencies, memory-dependencies,
+    dependencies, move-elimination; or a change that the user requested."""
+    text: str
+    """The change in words."""
     cycles: Amount
     exact: Exact
-    gained: Annotated[float, Meta(description="Cycles saved by the change; negative if it makes the kernel slower.")]
-    asked: Annotated[
-        bool, Meta(description="True if the user requested the change, False if it is one that is always tried.")
-    ]
+    gained: float
+    """Cycles saved by the change; negative if it makes the kernel slower."""
+    asked: bool
+    """True if the user requested the change, False if it is one that is always tried."""
 
 
 class Cold(msgspec.Struct, frozen=True, kw_only=True):
@@ -888,51 +754,44 @@ class Cold(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     iterations: Positive
-    cycles: Annotated[Count, Meta(description="Cycles until the last instruction retires.")]
-    uops: Annotated[Count, Meta(description="Issue slots.")]
+    cycles: Count
+    """Cycles until the last instruction retires."""
+    uops: Count
+    """Issue slots."""
     stalls: Stalls
-    dispatched: Annotated[
-        list[CyclesOf],
-        Meta(description="The number of cycles in which each number of µops filled issue slots, in ascending order."),
-    ]
-    issued: Annotated[
-        list[CyclesOf], Meta(description="The number of cycles in which each number of µops started on their ports.")
-    ]
-    retired: Annotated[
-        list[CyclesOf], Meta(description="The number of cycles in which each number of instructions retired.")
-    ]
+    dispatched: list[CyclesOf]
+    """The number of cycles in which each number of µops filled issue slots, in ascending order."""
+    issued: list[CyclesOf]
+    """The number of cycles in which each number of µops started on their ports."""
+    retired: list[CyclesOf]
+    """The number of cycles in which each number of instructions retired."""
     schedulers: list[Scheduler]
     reorder_buffer: Buffer
-    registers: Annotated[
-        list[RegisterFile],
-        Meta(
-            min_length=1, description="The register files; the first has no name and stands for all of them together."
-        ),
-    ]
-    events: Annotated[
-        list[ColdEvent],
-        Meta(description="The events of the timeline's iterations that retire before its last cycle."),
-    ]
-    waits: Annotated[
-        list[ColdWait],
-        Meta(description="Waiting times of each instruction over these iterations; empty without events."),
-    ]
-    waits_total: Annotated[ColdWait | None, Meta(description="Waiting times of all instructions; None without events.")]
-    pressure: Annotated[
-        Pressure | None, Meta(description="The reasons for waiting µops; None if they were not requested.")
-    ]
+    registers: Annotated[list[RegisterFile], Meta(min_length=1)]
+    """The register files; the first has no name and stands for all of them together."""
+    events: list[ColdEvent]
+    """The events of the timeline's iterations that retire before its last cycle."""
+    waits: list[ColdWait]
+    """Waiting times of each instruction over these iterations; empty without events."""
+    waits_total: ColdWait | None
+    """Waiting times of all instructions; None without events."""
+    pressure: Pressure | None
+    """The reasons for waiting µops; None if they were not requested."""
 
 
 class Stalls(msgspec.Struct, frozen=True, kw_only=True):
     """Cycles in which the renamer left issue slots empty although instructions were waiting, by cause."""
 
-    registers: Annotated[Count, Meta(description="No physical register was free.")]
+    registers: Count
+    """No physical register was free."""
     reorder_buffer: Count
     scheduler: Count
     load_buffer: Count
     store_buffer: Count
-    group: Annotated[Count, Meta(description="µops that must be issued together did not fit.")]
-    front_end: Annotated[Count, Meta(description="The front end delivered no µop.")]
+    group: Count
+    """µops that must be issued together did not fit."""
+    front_end: Count
+    """The front end delivered no µop."""
     other: Count
 
 
@@ -946,7 +805,8 @@ class CyclesOf(msgspec.Struct, frozen=True):
 class Buffer(msgspec.Struct, frozen=True):
     """The fill level of a buffer at the end of each cycle."""
 
-    entries: Annotated[Count, Meta(description="The number of entries; 0 if unlimited.")]
+    entries: Count
+    """The number of entries; 0 if unlimited."""
     average: Amount
     most: Count
 
@@ -961,9 +821,12 @@ class RegisterFile(msgspec.Struct, frozen=True, kw_only=True):
     """Physical registers, which instructions hold from issue to retirement."""
 
     name: str
-    entries: Annotated[Count, Meta(description="The number of registers; 0 if unlimited.")]
-    mappings: Annotated[Count, Meta(description="The number of registers that were allocated.")]
-    most: Annotated[Count, Meta(description="The most registers in use at once.")]
+    entries: Count
+    """The number of registers; 0 if unlimited."""
+    mappings: Count
+    """The number of registers that were allocated."""
+    most: Count
+    """The most registers in use at once."""
     moves: MovesOf
 
 
@@ -972,15 +835,10 @@ class MovesOf(msgspec.Struct, frozen=True, kw_only=True):
 
     candidates: Count
     eliminated: Count
-    zero: Annotated[
-        Count,
-        Meta(
-            description=(
-                "Eliminated moves of a register known to be zero; always 0, since no model distinguishes them."
-            )
-        ),
-    ]
-    most: Annotated[Count, Meta(description="The most moves eliminated in one cycle.")]
+    zero: Count
+    """Eliminated moves of a register known to be zero; always 0, since no model distinguishes them."""
+    most: Count
+    """The most moves eliminated in one cycle."""
 
 
 class ColdEvent(msgspec.Struct, frozen=True, kw_only=True):
@@ -992,9 +850,12 @@ class ColdEvent(msgspec.Struct, frozen=True, kw_only=True):
     iteration: Count
     instruction: Index
     dispatched: Count
-    ready: Annotated[Count, Meta(description="The cycle from which its first µop could start if its port were free.")]
-    issued: Annotated[Count, Meta(description="The cycle in which its first µop starts.")]
-    executed: Annotated[Count, Meta(description="The cycle in which its last result is available.")]
+    ready: Count
+    """The cycle from which its first µop could start if its port were free."""
+    issued: Count
+    """The cycle in which its first µop starts."""
+    executed: Count
+    """The cycle in which its last result is available."""
     retired: Count
 
 
@@ -1002,56 +863,39 @@ class ColdWait(msgspec.Struct, frozen=True, kw_only=True):
     """llvm-mca's average waiting times in cycles."""
 
     executions: Count
-    queue: Annotated[Amount, Meta(description="Cycles from dispatch to the start of the first µop.")]
-    ready: Annotated[Amount, Meta(description="The part of these cycles after its inputs were ready.")]
-    writeback: Annotated[Amount, Meta(description="Cycles from the result to retirement.")]
+    queue: Amount
+    """Cycles from dispatch to the start of the first µop."""
+    ready: Amount
+    """The part of these cycles after its inputs were ready."""
+    writeback: Amount
+    """Cycles from the result to retirement."""
 
 
 class Pressure(msgspec.Struct, frozen=True, kw_only=True):
     """The causes of waiting µops, in cycles of the run."""
 
-    increase: Annotated[
-        Count,
-        Meta(
-            description=(
-                "Cycles in which more µops entered the schedulers than left them, or in which the schedulers were full."
-            )
-        ),
-    ]
-    resources: Annotated[
-        Count, Meta(description="The part of these cycles in which a µop with all inputs waited for its port or unit.")
-    ]
-    registers: Annotated[
-        Count, Meta(description="The part of these cycles in which a µop waited for a register or flag.")
-    ]
-    memory: Annotated[
-        Count,
-        Meta(
-            description=(
-                "The part of these cycles in which a µop waited for a value that was stored and is loaded again."
-            )
-        ),
-    ]
-    data: Annotated[Count, Meta(description="The part of these cycles counted in `registers` or `memory`.")]
-    by_resource: Annotated[
-        list[ResourcePressure],
-        Meta(description="The cycles of `resources` by port or unit; one cycle may count for several."),
-    ]
-    sequence: Annotated[
-        list[SequenceStep],
-        Meta(
-            description=(
-                "The critical sequence: each µop's start was delayed by the µop before it. The sequence "
-                "repeats if its first and last µop are the same in different iterations."
-            )
-        ),
-    ]
+    increase: Count
+    """Cycles in which more µops entered the schedulers than left them, or in which the schedulers were full."""
+    resources: Count
+    """The part of these cycles in which a µop with all inputs waited for its port or unit."""
+    registers: Count
+    """The part of these cycles in which a µop waited for a register or flag."""
+    memory: Count
+    """The part of these cycles in which a µop waited for a value that was stored and is loaded again."""
+    data: Count
+    """The part of these cycles counted in `registers` or `memory`."""
+    by_resource: list[ResourcePressure]
+    """The cycles of `resources` by port or unit; one cycle may count for several."""
+    sequence: list[SequenceStep]
+    """The critical sequence: each µop's start was delayed by the µop before it. The sequence repeats if its first and
+    last µop are the same in different iterations."""
 
 
 class ResourcePressure(msgspec.Struct, frozen=True):
     """The cycles in which µops waited for a resource."""
 
-    resource: Annotated[int, Meta(ge=0, description="The index in `resources`.")]
+    resource: Annotated[int, Meta(ge=0)]
+    """The index in `resources`."""
     cycles: Positive
 
 
@@ -1062,10 +906,14 @@ class SequenceStep(msgspec.Struct, frozen=True, kw_only=True):
     """A µop of the critical sequence."""
 
     instruction: Index
-    iteration_offset: Annotated[int, Meta(description="Iterations after that of the first µop.")]
-    kind: Annotated[SequenceKind, Meta(description="The kind of dependency that delayed the µop; empty for the first.")]
-    via: Annotated[str, Meta(description="The register, flag or resource.")]
-    cycles: Annotated[int, Meta(description="Cycles since the start of the previous µop.")]
+    iteration_offset: int
+    """Iterations after that of the first µop."""
+    kind: SequenceKind
+    """The kind of dependency that delayed the µop; empty for the first."""
+    via: str
+    """The register, flag or resource."""
+    cycles: int
+    """Cycles since the start of the previous µop."""
 
 
 class Resource(msgspec.Struct, frozen=True, kw_only=True):
@@ -1074,33 +922,25 @@ class Resource(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     kind: Literal["port", "unit"]
     title: str
-    load: Annotated[Amount, Meta(description="Occupied cycles per iteration.")]
-    busiest: Annotated[bool, Meta(description="True for the ports that determine the port bound.")]
+    load: Amount
+    """Occupied cycles per iteration."""
+    busiest: bool
+    """True for the ports that determine the port bound."""
 
 
 class LlvmResource(msgspec.Struct, frozen=True, kw_only=True):
     """A unit as LLVM's scheduling model of the core names it."""
 
     name: str
-    number: Annotated[
-        str,
-        Meta(
-            description=(
-                "LLVM's number of the unit as llvm-mca prints it: 3, or 3.1 for a resource with several units."
-            )
-        ),
-    ]
-    resource: Annotated[
-        Index | None,
-        Meta(
-            description=(
-                "The index of the corresponding entry of `resources`, the first if there are several; None "
-                "if there is none or it is unused."
-            )
-        ),
-    ]
-    cycles: Annotated[Amount, Meta(description="Occupied cycles per iteration.")]
-    instructions: Annotated[list[Amount], Meta(description="Occupied cycles by instruction.")]
+    number: str
+    """LLVM's number of the unit as llvm-mca prints it: 3, or 3.1 for a resource with several units."""
+    resource: Index | None
+    """The index of the corresponding entry of `resources`, the first if there are several; None if there is none or it
+    is unused."""
+    cycles: Amount
+    """Occupied cycles per iteration."""
+    instructions: list[Amount]
+    """Occupied cycles by instruction."""
 
 
 class CriticalPath(msgspec.Struct, frozen=True):
@@ -1116,23 +956,23 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
     producer: Index = msgspec.field(name="from")
     to: Index
-    kind: Annotated[
-        Literal["register", "flag", "memory", "internal"],
-        Meta(description="The carrier of the dependency; internal: from an instruction's own load to its result."),
-    ]
-    via: Annotated[
-        str,
-        Meta(description='The register or flag as the assembly writes it, "memory", or empty for internal steps.'),
-    ]
-    latency: Annotated[Count, Meta(description="Cycles from the producer's value to the consumer's value.")]
-    distance: Annotated[Count, Meta(description="Iterations from producer to consumer.")]
+    kind: Literal["register", "flag", "memory", "internal"]
+    """The carrier of the dependency; internal: from an instruction's own load to its result."""
+    via: str
+    """The register or flag as the assembly writes it, "memory", or empty for internal steps."""
+    latency: Count
+    """Cycles from the producer's value to the consumer's value."""
+    distance: Count
+    """Iterations from producer to consumer."""
 
 
 class Dependency(Step, frozen=True, kw_only=True):
     """An edge of the dependency graph."""
 
-    critical_path: Annotated[bool, Meta(description="True if the edge is part of the critical path.")]
-    chains: Annotated[list[Count], Meta(description="The indices of the chains that contain the edge.")]
+    critical_path: bool
+    """True if the edge is part of the critical path."""
+    chains: list[Count]
+    """The indices of the chains that contain the edge."""
 
 
 class UnknownInstruction(msgspec.Struct, frozen=True, kw_only=True):
@@ -1149,213 +989,121 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
     iterations: Positive
     instructions: Count
-    cycles: Annotated[Count, Meta(description="Iterations times the prediction, rounded up.")]
-    uops: Annotated[Count, Meta(description="Issue slots.")]
+    cycles: Count
+    """Iterations times the prediction, rounded up."""
+    uops: Count
+    """Issue slots."""
     dispatch_width: Count
     uops_per_cycle: Amount
     ipc: Amount
-    block_rthroughput: Annotated[Amount, Meta(description="The predicted cycles without dependencies.")]
+    block_rthroughput: Amount
+    """The predicted cycles without dependencies."""
 
 
 class Kernel(msgspec.Struct, kw_only=True):
     """One loop or region."""
 
-    kernel_id: Annotated[
-        str,
-        Meta(
-            description=(
-                "The kernel's identifier within its unit, independent of line numbers: the function and the "
-                "number of the loop or region."
-            )
-        ),
-    ]
-    content_hash: Annotated[
-        str,
-        Meta(
-            pattern="^[0-9a-f]{16}$",
-            description="A hash of the code without relocations and jump distances; equal code has equal hashes.",
-        ),
-    ]
-    name: Annotated[str, Meta(description="The kernel's name in messages.")]
-    cycles: Annotated[
-        Amount, Meta(description="The prediction: cycles per iteration in the steady state, as in bounds.prediction.")
-    ]
-    kind: Annotated[
-        Literal["loop", "marker", "address", "file", "code"],
-        Meta(
-            description=(
-                "loop: an innermost loop; marker: code between markers; address: machine code between two "
-                "addresses; file: a whole assembly file; code: machine code without text."
-            )
-        ),
-    ]
-    function: Annotated[str, Meta(description="The function's symbol.")]
-    function_name: Annotated[str, Meta(description="The function as the source writes it, with C++ names demangled.")]
-    source: Annotated[
-        Location | None,
-        Meta(
-            description=(
-                "The loop's place in the user's source according to the debug information, preferably the "
-                "innermost line outside system headers; None if unknown."
-            )
-        ),
-    ]
-    column: Annotated[
-        Count,
-        Meta(description="The column of the branch that closes the loop, in that line; 0 if unknown."),
-    ]
-    source_function: Annotated[
-        str,
-        Meta(
-            description=(
-                "The function that contains that line, without parameters. After inlining it differs from "
-                "the symbol's function."
-            )
-        ),
-    ]
-    near: Annotated[
-        Location | None,
-        Meta(
-            description=(
-                "For assembly with line numbers but no other debug information: the nearest line of the "
-                "function's own source if the kernel comes from another file, as inlined code does; "
-                "otherwise None."
-            )
-        ),
-    ]
-    inlined: Annotated[
-        list[Frame],
-        Meta(description="The functions inlined at that place, outermost first; the last one contains the loop."),
-    ]
-    inlined_into: Annotated[
-        list[Frame],
-        Meta(
-            description=(
-                "The functions that source_function was inlined into, outermost first; the last frame's "
-                "line is that of the call."
-            )
-        ),
-    ]
-    remarks: Annotated[
-        list[Remark],
-        Meta(description="The compiler's remarks about the loop of the source, from a second run of the compiler."),
-    ]
+    kernel_id: str
+    """The kernel's identifier within its unit, independent of line numbers: the function and the number of the loop or
+    region."""
+    content_hash: Annotated[str, Meta(pattern="^[0-9a-f]{16}$")]
+    """A hash of the code without relocations and jump distances; equal code has equal hashes."""
+    name: str
+    """The kernel's name in messages."""
+    cycles: Amount
+    """The prediction: cycles per iteration in the steady state, as in bounds.prediction."""
+    kind: Literal["loop", "marker", "address", "file", "code"]
+    """loop: an innermost loop; marker: code between markers; address: machine code between two addresses; file: a whole
+    assembly file; code: machine code without text."""
+    function: str
+    """The function's symbol."""
+    function_name: str
+    """The function as the source writes it, with C++ names demangled."""
+    source: Location | None
+    """The loop's place in the user's source according to the debug information, preferably the innermost line outside
+    system headers; None if unknown."""
+    column: Count
+    """The column of the branch that closes the loop, in that line; 0 if unknown."""
+    source_function: str
+    """The function that contains that line, without parameters. After inlining it differs from the symbol's
+    function."""
+    near: Location | None
+    """For assembly with line numbers but no other debug information: the nearest line of the function's own source if
+    the kernel comes from another file, as inlined code does; otherwise None."""
+    inlined: list[Frame]
+    """The functions inlined at that place, outermost first; the last one contains the loop."""
+    inlined_into: list[Frame]
+    """The functions that source_function was inlined into, outermost first; the last frame's line is that of the
+    call."""
+    remarks: list[Remark]
+    """The compiler's remarks about the loop of the source, from a second run of the compiler."""
     role: Role
-    compiled: Annotated[
-        Compiled | None,
-        Meta(
-            description=(
-                "The compiler's own record of the loop (clang with incc's pass plugin); None if it was not "
-                "requested or code generation dropped it."
-            )
-        ),
-    ]
-    elements: Annotated[Elements | None, Meta(description="The elements per iteration; None if unknown.")]
-    rates: Annotated[
-        Rates | None,
-        Meta(description="Predicted rates; None if the kernel takes no time or has accesses of unknown size."),
-    ]
-    range: Annotated[
-        Range | None, Meta(description="The range of the prediction; None if it depends on nothing but the code.")
-    ]
-    mispredictions: Annotated[
-        Mispredictions | None,
-        Meta(
-            description=(
-                "The cost of mispredictions; None if no rate was given, no inner branch depends on data, or "
-                "the model has no penalty."
-            )
-        ),
-    ]
-    measured: Annotated[Measured | None, Meta(description="The measurement; None if it was not requested.")]
-    at_least: Annotated[
-        bool,
-        Meta(description="True if the prediction is a lower bound since some of the kernel's work is not counted."),
-    ]
+    compiled: Compiled | None
+    """The compiler's own record of the loop (clang with incc's pass plugin); None if it was not requested or code
+    generation dropped it."""
+    elements: Elements | None
+    """The elements per iteration; None if unknown."""
+    rates: Rates | None
+    """Predicted rates; None if the kernel takes no time or has accesses of unknown size."""
+    range: Range | None
+    """The range of the prediction; None if it depends on nothing but the code."""
+    mispredictions: Mispredictions | None
+    """The cost of mispredictions; None if no rate was given, no inner branch depends on data, or the model has no
+    penalty."""
+    measured: Measured | None
+    """The measurement; None if it was not requested."""
+    at_least: bool
+    """True if the prediction is a lower bound since some of the kernel's work is not counted."""
     overview: Overview
-    label: Annotated[str, Meta(description="The label of the loop's header.")]
-    first_line: Annotated[Count, Meta(description="The region's first line in the assembly.")]
+    label: str
+    """The label of the loop's header."""
+    first_line: Count
+    """The region's first line in the assembly."""
     last_line: Count
-    depth: Annotated[
-        Count, Meta(description="The loop's nesting depth; 1 for an outermost loop, 0 for code that is not a loop.")
-    ]
-    is_loop: Annotated[
-        bool,
-        Meta(
-            description=(
-                "True if the last instruction branches back to the first; other code is analysed as if it "
-                "were repeated."
-            )
-        ),
-    ]
+    depth: Count
+    """The loop's nesting depth; 1 for an outermost loop, 0 for code that is not a loop."""
+    is_loop: bool
+    """True if the last instruction branches back to the first; other code is analysed as if it were repeated."""
     isa: str
-    notes: Annotated[list[str], Meta(description="Caveats for the reader, one sentence each.")]
+    notes: list[str]
+    """Caveats for the reader, one sentence each."""
     size: Size
     arithmetic: Arithmetic
     memory: Memory
-    verdict: Annotated[str, Meta(description="The kernel's limit, in one sentence.")]
+    verdict: str
+    """The kernel's limit, in one sentence."""
     hints: list[Hint]
     bounds: Bounds
-    simulated: Annotated[
-        Simulated | None,
-        Meta(
-            description=(
-                "The cycle-by-cycle simulation; None if the model does not describe the core's pipeline or "
-                "no simulation was requested."
-            )
-        ),
-    ]
-    what_ifs: Annotated[list[WhatIf], Meta(description="Simulations with a changed core, fewest cycles first.")]
-    cold: Annotated[
-        Cold | None,
-        Meta(description="The run of a fixed number of iterations from a cold start; None if it was not requested."),
-    ]
-    alignments: Annotated[
-        list[Ratio],
-        Meta(
-            description=(
-                "Simulated cycles per iteration with the first byte at offset 0 to 63 within 64 bytes; "
-                "empty if they were not requested."
-            )
-        ),
-    ]
-    dispatch_width: Annotated[Count, Meta(description="µops that the front end issues per cycle.")]
-    port_assignment: Annotated[
-        Literal["balanced", "equal"],
-        Meta(
-            description=(
-                "balanced: µops are distributed over their allowed ports so that the busiest carries least; "
-                "equal: each allowed port gets an equal share."
-            )
-        ),
-    ]
+    simulated: Simulated | None
+    """The cycle-by-cycle simulation; None if the model does not describe the core's pipeline or no simulation was
+    requested."""
+    what_ifs: list[WhatIf]
+    """Simulations with a changed core, fewest cycles first."""
+    cold: Cold | None
+    """The run of a fixed number of iterations from a cold start; None if it was not requested."""
+    alignments: list[Ratio]
+    """Simulated cycles per iteration with the first byte at offset 0 to 63 within 64 bytes; empty if they were not
+    requested."""
+    dispatch_width: Count
+    """µops that the front end issues per cycle."""
+    port_assignment: Literal["balanced", "equal"]
+    """balanced: µops are distributed over their allowed ports so that the busiest carries least; equal: each allowed
+    port gets an equal share."""
     resources: list[Resource]
-    llvm_resources: Annotated[
-        list[LlvmResource] | None,
-        Meta(
-            description=(
-                "The resources under the names and in the order of LLVM's scheduling model of the core; "
-                "None if its resources differ from the model's (docs/llvm-mca.md)."
-            )
-        ),
-    ]
+    llvm_resources: list[LlvmResource] | None
+    """The resources under the names and in the order of LLVM's scheduling model of the core; None if its resources
+    differ from the model's (docs/llvm-mca.md)."""
     instructions: list[Instruction]
     critical_path: CriticalPath
-    chains: Annotated[list[Chain], Meta(description="Loop-carried dependencies, longest first.")]
-    chains_complete: Annotated[
-        bool, Meta(description="False if there are too many chains to list; the longest is listed in any case.")
-    ]
+    chains: list[Chain]
+    """Loop-carried dependencies, longest first."""
+    chains_complete: bool
+    """False if there are too many chains to list; the longest is listed in any case."""
     dependencies: list[Dependency]
-    waits: Annotated[
-        Waits | None,
-        Meta(
-            description=(
-                "Waiting times and their causes (docs/report.md); None if they were not requested or "
-                "nothing was simulated."
-            )
-        ),
-    ]
-    timeline: Annotated[Timeline | None, Meta(description="The timeline; None if it was not requested.")]
+    waits: Waits | None
+    """Waiting times and their causes (docs/report.md); None if they were not requested or nothing was simulated."""
+    timeline: Timeline | None
+    """The timeline; None if it was not requested."""
     unknown_instructions: list[UnknownInstruction]
     refused: list[RefusedStatement]
     summary: Summary
@@ -1365,110 +1113,83 @@ class Figures(msgspec.Struct, frozen=True):
     """The origin of an instruction's figures."""
 
     source: str
-    derived: Annotated[
-        str, Meta(description="The rule that derived them from another form; empty for figures of the form itself.")
-    ]
+    derived: str
+    """The rule that derived them from another form; empty for figures of the form itself."""
 
 
 class Instruction(msgspec.Struct, frozen=True, kw_only=True):
     """One instruction; the list is in execution order."""
 
     index: Index
-    line: Annotated[Count, Meta(description="The line in the assembly file.")]
+    line: Count
+    """The line in the assembly file."""
     source: Location | None
     text: str
-    bytes: Annotated[Count, Meta(description="The length of its encoding.")]
-    encoding: Annotated[
-        str,
-        Meta(
-            pattern="^([0-9a-f]{2})*$",
-            description=(
-                "Its bytes in hexadecimal. If texts are LLVM's, the bytes that LLVM's assembler emits for "
-                "it alone, with zeros for relocations and with long jumps."
-            ),
-        ),
-    ]
-    form: Annotated[str, Meta(description="The model's name for it.")]
-    unknown: Annotated[bool, Meta(description="True if the model lacks the instruction.")]
-    latency: Annotated[Count, Meta(description="Cycles from the slowest input to the slowest result.")]
-    load_latency: Annotated[
-        Count, Meta(description="Cycles from the address to the loaded value; 0 if it loads nothing.")
-    ]
+    bytes: Count
+    """The length of its encoding."""
+    encoding: Annotated[str, Meta(pattern="^([0-9a-f]{2})*$")]
+    """Its bytes in hexadecimal. If texts are LLVM's, the bytes that LLVM's assembler emits for it alone, with zeros for
+    relocations and with long jumps."""
+    form: str
+    """The model's name for it."""
+    unknown: bool
+    """True if the model lacks the instruction."""
+    latency: Count
+    """Cycles from the slowest input to the slowest result."""
+    load_latency: Count
+    """Cycles from the address to the loaded value; 0 if it loads nothing."""
     issue_slots: Count
     retire_slots: Count
-    uops: Annotated[Count, Meta(description="µops on ports.")]
-    ports: Annotated[
-        str,
-        Meta(description="µops times their allowed ports, such as 1*p01+1*p23; cycles on other units, such as 4*0DV."),
-    ]
-    work: Annotated[
-        list[str],
-        Meta(
-            description=(
-                "The work of the µops of each term of `ports`, in words: loads, store addresses, shuffles; "
-                "the work of the whole instruction if it has no µop on a port."
-            )
-        ),
-    ]
-    rthroughput: Annotated[
-        Ratio, Meta(description="Cycles between two instances according to its own ports and units.")
-    ]
-    measured_rthroughput: Annotated[
-        Amount | None, Meta(description="The model's throughput figure if ports do not explain it; otherwise None.")
-    ]
+    uops: Count
+    """µops on ports."""
+    ports: str
+    """µops times their allowed ports, such as 1*p01+1*p23; cycles on other units, such as 4*0DV."""
+    work: list[str]
+    """The work of the µops of each term of `ports`, in words: loads, store addresses, shuffles; the work of the whole
+    instruction if it has no µop on a port."""
+    rthroughput: Ratio
+    """Cycles between two instances according to its own ports and units."""
+    measured_rthroughput: Amount | None
+    """The model's throughput figure if ports do not explain it; otherwise None."""
     loads: bool
     stores: bool
-    may_load: Annotated[
-        bool,
-        Meta(
-            description=(
-                "True if LLVM's description sets mayLoad; the description may be conservative, here and in "
-                "the next four fields."
-            )
-        ),
-    ]
+    may_load: bool
+    """True if LLVM's description sets mayLoad; the description may be conservative, here and in the next four
+    fields."""
     may_store: bool
-    side_effects: Annotated[
-        bool, Meta(description="Effects beyond registers, flags and memory (hasUnmodeledSideEffects).")
-    ]
+    side_effects: bool
+    """Effects beyond registers, flags and memory (hasUnmodeledSideEffects)."""
     load_barrier: bool
     store_barrier: bool
-    frame: Annotated[
-        bool,
-        Meta(description="True if it accesses a fixed place of the function's stack frame, as spills and reloads do."),
-    ]
-    macro_fused: Annotated[bool, Meta(description="True for the second half of a macro-fused pair.")]
-    eliminated: Annotated[bool, Meta(description="True for a move that the renamer eliminates.")]
-    zero_idiom: Annotated[
-        bool, Meta(description="True if the core recognises that the result does not depend on the inputs.")
-    ]
-    pressure: Annotated[list[Amount], Meta(description="Cycles on each of the resources.")]
-    critical_path_cycles: Annotated[
-        Count | None, Meta(description="Its share of the critical path; None if it is not on the path.")
-    ]
-    chain_cycles: Annotated[
-        Count | None,
-        Meta(description="Its share of the longest loop-carried dependency; None if it is not part of it."),
-    ]
+    frame: bool
+    """True if it accesses a fixed place of the function's stack frame, as spills and reloads do."""
+    macro_fused: bool
+    """True for the second half of a macro-fused pair."""
+    eliminated: bool
+    """True for a move that the renamer eliminates."""
+    zero_idiom: bool
+    """True if the core recognises that the result does not depend on the inputs."""
+    pressure: list[Amount]
+    """Cycles on each of the resources."""
+    critical_path_cycles: Count | None
+    """Its share of the critical path; None if it is not on the path."""
+    chain_cycles: Count | None
+    """Its share of the longest loop-carried dependency; None if it is not part of it."""
     figures: Figures | None
-    remarks: Annotated[
-        str,
-        Meta(
-            pattern="^X?F?E?Z?D?$",
-            description="X unknown, F macro-fused, E eliminated, Z zero idiom, D derived figures.",
-        ),
-    ]
+    remarks: Annotated[str, Meta(pattern="^X?F?E?Z?D?$")]
+    """X unknown, F macro-fused, E eliminated, Z zero idiom, D derived figures."""
 
 
 class Chain(msgspec.Struct, frozen=True, kw_only=True):
     """A loop-carried dependency: a cycle of the dependency graph."""
 
     cycles_per_iteration: Ratio
-    latency: Annotated[Count, Meta(description="Cycles for one round of the chain.")]
-    iterations: Annotated[Positive, Meta(description="Iterations that one round of the chain spans.")]
-    through: Annotated[
-        list[str], Meta(description="The registers, flags or memory that carry it into later iterations.")
-    ]
+    latency: Count
+    """Cycles for one round of the chain."""
+    iterations: Positive
+    """Iterations that one round of the chain spans."""
+    through: list[str]
+    """The registers, flags or memory that carry it into later iterations."""
     instructions: list[Index]
     lines: list[Count]
     steps: list[Step]
@@ -1511,15 +1232,16 @@ class Simulated(msgspec.Struct, frozen=True, kw_only=True):
 
     cycles: Amount
     exact: Exact
-    period: Annotated[
-        Count,
-        Meta(description="Iterations after which the retirement pattern repeats exactly; 0 if no period was seen."),
-    ]
-    iterations: Annotated[Positive, Meta(description="Simulated iterations.")]
-    run_cycles: Annotated[Count, Meta(description="Cycles of the whole run.")]
+    period: Count
+    """Iterations after which the retirement pattern repeats exactly; 0 if no period was seen."""
+    iterations: Positive
+    """Simulated iterations."""
+    run_cycles: Count
+    """Cycles of the whole run."""
     uops: Uops
     lost_slots: LostSlots
-    port_uops: Annotated[list[Amount], Meta(description="Average µops started per cycle on each of the resources.")]
+    port_uops: list[Amount]
+    """Average µops started per cycle on each of the resources."""
     moves: Moves
 
 
@@ -1529,50 +1251,33 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     iteration: Count
     instruction: Index
     dispatched: Count
-    earliest: Annotated[
-        Count,
-        Meta(description="The cycle in which its first µop could start if its inputs were ready."),
-    ]
-    ready: Annotated[Count, Meta(description="The cycle in which the inputs of its first µop are ready.")]
+    earliest: Count
+    """The cycle in which its first µop could start if its inputs were ready."""
+    ready: Count
+    """The cycle in which the inputs of its first µop are ready."""
     started: Count
-    executed: Annotated[Count, Meta(description="The cycle in which its last result is available.")]
+    executed: Count
+    """The cycle in which its last result is available."""
     retired: Count
-    ports: Annotated[list[str | None], Meta(description="The port of each µop.")]
+    ports: list[str | None]
+    """The port of each µop."""
 
 
 class UopInput(msgspec.Struct, frozen=True, kw_only=True):
     """A value that another µop produced for this one, possibly passed on by an eliminated move."""
 
-    producer: Annotated[Count, Meta(description="The producer's index in the timeline's µops.")]
-    kind: Annotated[
-        Literal["register", "flag", "memory", "internal"],
-        Meta(
-            description=(
-                "The carrier; internal: between the µops of one instruction. A load does not wait for a "
-                "value passed through memory, but its result does, unless the renamer forwards the value."
-            )
-        ),
-    ]
-    via: Annotated[
-        str,
-        Meta(
-            description=(
-                'The register or flag as the instruction names it, "memory", or empty between µops of one instruction.'
-            )
-        ),
-    ]
-    arrived: Annotated[
-        Count,
-        Meta(
-            description=(
-                "The cycle from which this input allows the µop to start; for memory the cycle in which the "
-                "loaded value was available."
-            )
-        ),
-    ]
-    latency: Annotated[
-        int, Meta(description="Cycles from the producer's start; negative if the µop needs the value only later.")
-    ]
+    producer: Count
+    """The producer's index in the timeline's µops."""
+    kind: Literal["register", "flag", "memory", "internal"]
+    """The carrier; internal: between the µops of one instruction. A load does not wait for a value passed through
+    memory, but its result does, unless the renamer forwards the value."""
+    via: str
+    """The register or flag as the instruction names it, "memory", or empty between µops of one instruction."""
+    arrived: Count
+    """The cycle from which this input allows the µop to start; for memory the cycle in which the loaded value was
+    available."""
+    latency: int
+    """Cycles from the producer's start; negative if the µop needs the value only later."""
 
 
 class TimelineUop(msgspec.Struct, frozen=True, kw_only=True):
@@ -1580,37 +1285,28 @@ class TimelineUop(msgspec.Struct, frozen=True, kw_only=True):
 
     iteration: Count
     instruction: Index
-    kind: Annotated[
-        UopKindName,
-        Meta(
-            description=(
-                "The µop's kind; renamer: a µop that the renamer inserts before an instruction, such as the "
-                "stack engine's synchronisation."
-            )
-        ),
-    ]
+    kind: UopKindName
+    """The µop's kind; renamer: a µop that the renamer inserts before an instruction, such as the stack engine's
+    synchronisation."""
     port: str
-    unit: Annotated[
-        str | None, Meta(description="Another unit that it occupies, such as the divider; None if there is none.")
-    ]
-    dispatched: Annotated[Count, Meta(description="The cycle in which it enters its scheduler.")]
-    earliest: Annotated[Count, Meta(description="The cycle from which it could start if its inputs were ready.")]
-    ready: Annotated[
-        Count, Meta(description="The cycle from which its inputs are ready and it waits for its port or unit.")
-    ]
+    unit: str | None
+    """Another unit that it occupies, such as the divider; None if there is none."""
+    dispatched: Count
+    """The cycle in which it enters its scheduler."""
+    earliest: Count
+    """The cycle from which it could start if its inputs were ready."""
+    ready: Count
+    """The cycle from which its inputs are ready and it waits for its port or unit."""
     started: Count
-    executed: Annotated[Count, Meta(description="The cycle in which its last result is available.")]
-    retired: Annotated[Count, Meta(description="The cycle in which its instruction retires.")]
-    inputs: Annotated[list[UopInput], Meta(description="All values that other µops of the timeline produced for it.")]
-    last_input: Annotated[
-        Count | None,
-        Meta(
-            description=(
-                "The index of the input that arrived last, for a load's result the one through memory; None "
-                "if it waited for none."
-            )
-        ),
-    ]
+    executed: Count
+    """The cycle in which its last result is available."""
+    retired: Count
+    """The cycle in which its instruction retires."""
+    inputs: list[UopInput]
+    """All values that other µops of the timeline produced for it."""
+    last_input: Count | None
+    """The index of the input that arrived last, for a load's result the one through memory; None if it waited for
+    none."""
 
 
 class Timeline(msgspec.Struct, frozen=True, kw_only=True):
@@ -1619,8 +1315,10 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     iterations: Count
     cycles: Count
     events: list[Event]
-    uops: Annotated[list[TimelineUop], Meta(description="The µops of the events, in program order.")]
-    waits: Annotated[list[Wait], Meta(description="Average waiting times by instruction.")]
+    uops: list[TimelineUop]
+    """The µops of the events, in program order."""
+    waits: list[Wait]
+    """Average waiting times by instruction."""
     total_wait: Wait
 
 
@@ -1646,18 +1344,18 @@ class Waits(msgspec.Struct, frozen=True, kw_only=True):
 
     instructions: list[WaitsInstruction]
     inputs: list[InputWait]
-    ports: Annotated[list[PortWait], Meta(description="Cycles in which the instruction waited for the resource.")]
-    blocked: Annotated[
-        list[PortWait],
-        Meta(description="Cycles in which others waited for the resource while the instruction occupied it."),
-    ]
+    ports: list[PortWait]
+    """Cycles in which the instruction waited for the resource."""
+    blocked: list[PortWait]
+    """Cycles in which others waited for the resource while the instruction occupied it."""
 
 
 class PortWait(msgspec.Struct, frozen=True):
     """Waiting cycles that concern a port or unit."""
 
     instruction: Index
-    resource: Annotated[str, Meta(description="The name of the port or unit.")]
+    resource: str
+    """The name of the port or unit."""
     cycles: Amount
 
 
@@ -1684,14 +1382,9 @@ class Report(msgspec.Struct, frozen=True):
     numbered from 0 within their kernel and lines from 1; line 0 means that there is no line.
     """
 
-    schema_version: Annotated[
-        Literal["1.0"],
-        Meta(
-            description=(
-                "The major number changes if readers of the old format would misread the new one, the minor "
-                "number with every addition."
-            )
-        ),
-    ]
+    schema_version: Literal["1.0"]
+    """The major number changes if readers of the old format would misread the new one, the minor number with every
+    addition."""
     tool: Tool
-    units: Annotated[list[Unit], Meta(description="Translation units, in the order of the command line.")]
+    units: list[Unit]
+    """Translation units, in the order of the command line."""

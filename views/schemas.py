@@ -1,15 +1,23 @@
 """The JSON schemas of reports, comparisons and rankings, made from their types.
 
-`python -m incc.views.schemas` writes them into the packages of the documents.
+A record's docstring and those of its fields become the descriptions. `python -m incc.views.schemas` writes the schemas
+into the packages of the documents.
 """
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
 import os
+import sys
+from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import msgspec
+from msgspec.inspect import Field, StructType, Type, type_info
+from msgspec.structs import astuple, fields
 
 from incc.comparison.types import Comparison
 from incc.ranking.types import Ranking
@@ -23,7 +31,14 @@ def schema(place: str) -> dict[str, Any]:
     """Return the schema (draft 2020-12) of a document in DOCUMENTS; `$defs` has every type by its name."""
     kind = DOCUMENTS[place]
     _, definitions = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
-    for definition in definitions.values():
+    for record in _records(type_info(kind), set()):
+        definition = definitions[record.__name__]
+        definition["description"] = inspect.cleandoc(record.__doc__ or "")
+        texts = _field_texts(record)
+        properties = definition["properties"]
+        for field in fields(record):
+            if field.name in texts:
+                properties[field.encode_name] = {"description": texts[field.name], **properties[field.encode_name]}
         # Readers accept more than writers write.
         definition["additionalProperties"] = False
     document = definitions.pop(kind.__name__)
@@ -36,6 +51,38 @@ def schema(place: str) -> dict[str, Any]:
         "title": f"incc {name}",
         "$defs": {name: definitions[name] for name in sorted(definitions)},
     }
+
+
+def _records(info: object, seen: set[type]) -> set[type]:
+    """Add the records in a type to those that were seen, and return these."""
+    if isinstance(info, StructType):
+        if info.cls in seen:
+            return seen
+        seen.add(info.cls)
+    if isinstance(info, (Field, Type)):
+        info = astuple(info)
+    if isinstance(info, tuple):
+        for part in info:
+            _records(part, seen)
+    return seen
+
+
+def _field_texts(record: type) -> dict[str, str]:
+    """Return the docstring of each field of a record that has one."""
+    texts = {}
+    for base in reversed([base for base in record.__mro__ if issubclass(base, msgspec.Struct)]):
+        for field, text in pairwise(_class_bodies(base.__module__).get(base.__name__, [])):
+            match field, text:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):
+                    texts[name] = " ".join(words.split())
+    return texts
+
+
+@cache
+def _class_bodies(module: str) -> dict[str, list[ast.stmt]]:
+    """Return the statements of each class of a module."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {node.name: node.body for node in tree.body if isinstance(node, ast.ClassDef)}
 
 
 def main() -> None:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from incc.core import NOBODYS, THROUGH_MEMORY
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from fractions import Fraction
@@ -254,8 +256,6 @@ def _shown(events: Sequence[Event], started: Sequence[StartedUop]) -> tuple[Show
 
     Within an instruction the renamer's µops come first, then the others in the model's order.
     """
-    from incc.core import NOBODYS, THROUGH_MEMORY
-
     retired = {(event.iteration, event.instruction): event.retired for event in events}
     order = sorted(
         [n for n, u in enumerate(started) if u.uop != NOBODYS and (u.iteration, u.instruction) in retired],

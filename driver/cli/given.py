@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from incc.driver import UsageError
 from incc.driver.cli.kinds import MANY, MCA, MOST, WRAPPER, read_value
 from incc.driver.cli.options import FEW, OPTIONS, PAGE_ITERATIONS, find, options_of
+from incc.driver.settings import REPORTED, Settings, with_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from incc.core.whatif import Change
     from incc.driver.cli.kinds import Option
     from incc.driver.deliver import Request
-    from incc.driver.settings import Settings
 
 
 class Given:
@@ -57,8 +57,6 @@ class Given:
 
     def settings(self) -> Settings:
         """Return the settings of the analysis."""
-        from incc.driver.settings import Settings, with_values
-
         names = {option.sets: option.name for option in options_of(self.command) if option.sets}
         values = {sets: READERS[sets](self) if sets in READERS else self[name] for sets, name in names.items()}
         return with_values(Settings(), values)
@@ -134,7 +132,6 @@ def _timeline(given: Given) -> int:
         return int(given["timeline"])
     if given["html"]:
         return PAGE_ITERATIONS
-    from incc.driver.settings import REPORTED
 
     return REPORTED.timeline_iterations
 

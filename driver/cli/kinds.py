@@ -6,6 +6,7 @@ of `incc` and `incc-mca`; the modules of other commands have theirs, with the en
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -324,8 +325,6 @@ def check_targets(targets: Iterable[tuple[str, str]], inputs: Iterable[str] = ()
         targets: Pairs of an option and the file that it writes.
         inputs: Other files of the command.
     """
-    import os
-
     taken: dict[str, str] = {}
     try:
         for option, file in targets:

@@ -6,17 +6,20 @@ Every start of the wrapper runs this module, so it imports the table of options 
 from __future__ import annotations
 
 import os
+import shlex
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from incc.driver import UsageError
-from incc.frontends.gcc_wrapper.compiler import TAKES_NEXT
+from incc.driver.cli.given import Given
+from incc.driver.cli.kinds import WRAPPER, check_targets
+from incc.driver.cli.options import options_of
+from incc.frontends.gcc_wrapper.compiler import TAKES_NEXT, files_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from incc.driver.cli.given import Given
 
 PREFIX = "--analyze-"
 
@@ -86,9 +89,6 @@ class WrapperOptions(msgspec.Struct):
     def all(self) -> Given:
         """Return the values of all options, with defaults for those that are not given."""
         if self.given is None:
-            from incc.driver.cli.given import Given
-            from incc.driver.cli.kinds import WRAPPER
-
             self.given = Given(WRAPPER)
         return self.given
 
@@ -151,9 +151,6 @@ def _read_environment(options: WrapperOptions, environment: Mapping[str, str]) -
 
 def _read_settings(options: WrapperOptions, environment: Mapping[str, str]) -> None:
     """Read the variables that change the analysis; a run without analysis ignores them."""
-    from incc.driver.cli.kinds import WRAPPER
-    from incc.driver.cli.options import options_of
-
     for option in options_of(WRAPPER):
         value = environment.get(option.variable, "") if option.variable else ""
         if not value or (option.kind == "flag" and value == "0"):
@@ -167,8 +164,6 @@ def _read_settings(options: WrapperOptions, environment: Mapping[str, str]) -> N
 
 def _read_words(options: WrapperOptions, words: str) -> None:
     """Read options from a variable, which are quoted as in a shell."""
-    import shlex
-
     try:
         for word in shlex.split(words):
             name = word.partition("=")[0]
@@ -212,9 +207,6 @@ def _take(options: WrapperOptions, argument: str) -> None:
 
 def _check(options: WrapperOptions, rest: list[str]) -> None:
     """Raise UsageError if a file to write is another file of the command."""
-    from incc.driver.cli.kinds import check_targets
-    from incc.frontends.gcc_wrapper.compiler import files_of
-
     given = options.all()
     targets = [(f"{PREFIX}{name}", file) for name, file in given.files().items()]
     if options.output and not options.append:

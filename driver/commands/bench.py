@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import sys
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
+from zlib import crc32
 
 from msgspec.structs import asdict
 
+from incc.core.analysis import KernelSettings, analyze_kernel
 from incc.driver import UsageError
 from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run
+from incc.driver.commands import bench_ports
+from incc.driver.deliver import write_stream
 from incc.driver.messages import fail, say
-from incc.measuring.forms.messages import FORMS
+from incc.driver.pipeline import choose_model, decode_unit, read_assembly, select
+from incc.driver.settings import Scope
+from incc.frontends.asm.regions import marked_regions
+from incc.frontends.unit import Unit
+from incc.measuring.forms.bench import Bench, NotMeasured, loop_of
+from incc.measuring.forms.messages import FORMS, NO_FORM, wrong_machine, wrong_model
+from incc.measuring.forms.operands import Unreadable, matching, read
+from incc.measuring.forms.pairs import code_of
+from incc.measuring.forms.predicted import rows
+from incc.measuring.forms.target import features_of, features_of_host, target
+from incc.measuring.harness import Failure, Harness, Unavailable
+from incc.measuring.records import OtherRun, Records
+from incc.measuring.stand_in import Simulated
+from incc.models.notation import form_key
+from incc.models.processors import host
 from incc.support.errors import AnalysisError
+from incc.support.files import write_whole
+from incc.views.bench import lines
+from incc.views.bench_page import page, picture
+from incc.views.layout import Layout
 
 if TYPE_CHECKING:
     import argparse
@@ -25,12 +49,8 @@ if TYPE_CHECKING:
 
     from incc.driver.pipeline import ChosenModel
     from incc.frontends.kernel import Kernel
-    from incc.measuring.forms.bench import Bench
     from incc.measuring.forms.operands import Named
     from incc.measuring.forms.target import Target
-    from incc.measuring.harness import Harness
-    from incc.measuring.records import Records
-    from incc.measuring.stand_in import Simulated
     from incc.models.model import MachineModel
 
     _Item = TypeVar("_Item")
@@ -167,8 +187,6 @@ def _run(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> None:
     """Check the options against each other. Raises UsageError."""
-    from incc.measuring.forms.messages import NO_FORM
-
     if options.output and options.resume and options.output != options.resume:
         raise UsageError("-o and --resume must name the same file")
     if options.serial and options.parallel:
@@ -190,9 +208,6 @@ def _check(options: argparse.Namespace) -> None:
 
 def _model(options: argparse.Namespace) -> ChosenModel:
     """Return the model to compare with. Raises UsageError, and AnalysisError if this machine cannot be measured."""
-    from incc.driver.pipeline import choose_model
-    from incc.measuring.forms.messages import wrong_machine, wrong_model
-
     try:
         choice = choose_model(options.mcpu, "", options.model_path)
     except AnalysisError as error:
@@ -213,13 +228,9 @@ def _say_interrupted(done: str, path: str) -> None:
 
 def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineModel, core: Target) -> int:
     """Infer sets of ports, and return the exit status. Raises UsageError and AnalysisError."""
-    from incc.driver.commands import bench_ports
-    from incc.measuring.harness import Unavailable
-
     relative = bench_ports.relative_of(options, model)
     if options.relative:
         # The blocking instructions are the relative's; the features are those of this processor or the simulated model.
-        from incc.measuring.forms.target import target
 
         # Blockers are the relative's; the features are the processor's, or those of the simulated model.
         core = target(relative, core.features)
@@ -248,16 +259,12 @@ def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineMo
 
 
 def _target(model: MachineModel, simulated: bool) -> Target:
-    from incc.measuring.forms.target import features_of, features_of_host, target
-    from incc.models.processors import host
 
     return target(model, features_of(model) if simulated else features_of_host(host.read().features))
 
 
 def _forms(options: argparse.Namespace, core: Target) -> list[Named]:
     """Return the forms, each once. Raises UsageError with all mistakes."""
-    from incc.measuring.forms.operands import Unreadable, matching, read
-
     forms: list[Named] = []
     mistakes: list[str] = []
     for text in options.forms:
@@ -276,18 +283,12 @@ def _forms(options: argparse.Namespace, core: Target) -> list[Named]:
 
 
 def _key(form: Named) -> str:
-    from incc.models.notation import form_key
 
     return form_key(form.variant.shape.key, form.variant.conditions)
 
 
 def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str, Kernel]]:
     """Return the kernels of the files, with their names. Raises UsageError."""
-    from incc.driver.pipeline import decode_unit, read_assembly, select
-    from incc.driver.settings import Scope
-    from incc.frontends.asm.regions import marked_regions
-    from incc.frontends.unit import Unit
-
     named: list[tuple[str, Kernel]] = []
     for path in options.kernel:
         try:
@@ -329,7 +330,6 @@ class _Session:
     """A run that measures forms and keeps and counts the results."""
 
     def __init__(self, options: argparse.Namespace, model: MachineModel, core: Target) -> None:
-        from incc.measuring.records import OtherRun, Records
 
         self.options = options
         self.model = model
@@ -360,8 +360,6 @@ class _Session:
     def bench(self) -> Bench:
         """The bench that measures forms. Raises AnalysisError if nothing can be measured."""
         if self._bench is None:
-            from incc.measuring.forms.bench import Bench, NotMeasured
-
             try:
                 self._bench = Bench(self.core, self.machine, self.options.repeat, self.options.unroll)
             except NotMeasured as error:
@@ -389,7 +387,6 @@ class _Session:
         `identify` returns the fields of a record that name the item, `measure` the others or raises NotMeasured;
         `is_done` tells whether a record from the file is used.
         """
-        from incc.measuring.forms.bench import NotMeasured
         from incc.measuring.records import name
 
         self.total += len(items)
@@ -406,8 +403,6 @@ class _Session:
             self.failed += "failure" in record
             self.measured.append(record)
             if self.options.format == "json":
-                import json
-
                 print(json.dumps(record), flush=True)
 
     def forms(self, forms: Sequence[Named]) -> None:
@@ -454,8 +449,6 @@ class _Session:
         self._measure(list(pairs(forms)), identify, measure)
 
     def _pair_model(self, forms: Sequence[Named]) -> float | None:
-        from incc.measuring.forms.bench import loop_of
-        from incc.measuring.forms.pairs import code_of
         from incc.measuring.stand_in import simulated
 
         copies = 3 * self.options.unroll // 2 * 2
@@ -464,8 +457,6 @@ class _Session:
 
     def kernels(self, kernels: Sequence[tuple[str, Kernel]]) -> None:
         """Measure kernels, prepared as by --measure."""
-        from zlib import crc32
-
         if kernels and self.records.path:
             self.bench  # noqa: B018 - writes the header, without which nothing can be resumed or imported
 
@@ -478,9 +469,6 @@ class _Session:
 
     def _kernel(self, kernel: Kernel) -> dict[str, Any]:
         """Return the figures of a kernel. Raises NotMeasured."""
-        from incc.core.analysis import KernelSettings, analyze_kernel
-        from incc.measuring.forms.bench import NotMeasured
-        from incc.measuring.harness import Failure
         from incc.measuring.kernels import prepare, together, unsteady
 
         prepared = prepare(kernel)
@@ -532,9 +520,6 @@ class _Session:
 
 def open_machine(options: argparse.Namespace, model: MachineModel) -> Harness | Simulated:
     """Start the harness or simulation. Raises AnalysisError."""
-    from incc.measuring.harness import Harness, Unavailable
-    from incc.measuring.stand_in import Simulated
-
     if options.simulated:
         return Simulated(model)
     try:
@@ -546,8 +531,6 @@ def open_machine(options: argparse.Namespace, model: MachineModel) -> Harness | 
 @contextmanager
 def _interruptible() -> Iterator[None]:
     """Let SIGTERM and SIGHUP interrupt like Ctrl-C, unless they are ignored (nohup)."""
-    import signal
-
     signals = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
     before = {number: signal.signal(number, signal.default_int_handler) for number in signals}
     try:
@@ -572,22 +555,16 @@ def _progress(items: Sequence[_Item]) -> Iterator[_Item]:
 
 
 def _write(options: argparse.Namespace, session: _Session, core: str, note: str) -> None:
-    from incc.driver.deliver import write_stream
-    from incc.support.files import write_whole
 
     results = _results(session, core, note)
 
     def render(width: int, colour: bool) -> str:
-        from incc.views.bench import lines
-        from incc.views.layout import Layout
 
         return "".join(f"{line}\n" for line in lines(results, Layout(width, colour)))
 
     if options.format == "text":
         write_stream(sys.stdout, render)
     if options.html:
-        from incc.views.bench_page import page, picture
-
         text = picture(results["matrix"]) if options.html.endswith(".svg") else page(results)
         try:
             write_whole(options.html, text)
@@ -627,7 +604,6 @@ def _results(session: _Session, core: str, note: str) -> dict[str, Any]:
 
 
 def _title(session: _Session, record: dict[str, Any]) -> str:
-    from incc.models.notation import form_key
 
     return session.titles[form_key(record["form"], record["conditions"])]
 
@@ -638,7 +614,6 @@ def _cycles(value: float | None, digits: int = 2) -> str:
 
 
 def _form_cells(title: str, record: dict[str, Any]) -> Iterator[list[str]]:
-    from incc.measuring.forms.predicted import rows
 
     for row in rows(record):
         width = f"{row.spread:.2f}" if row.spread else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import sys
 from functools import partial
@@ -155,8 +156,6 @@ def _environment(
     options: argparse.Namespace, queue: Queue, given: Mapping[str, str]
 ) -> tuple[dict[str, str], list[str]]:
     """Return the build's environment, and notes on it. Raises OSError."""
-    import shutil
-
     environment = dict(given)
     notes: list[str] = []
     incc = incc_program()
@@ -212,8 +211,6 @@ def _starts_incc(value: str) -> bool:
 
 def incc_program() -> str:
     """Return the path of `incc`, next to this command or in PATH. Raises FileNotFoundError."""
-    import shutil
-
     programs = (os.path.realpath(sys.argv[0]), sys.executable, os.path.realpath(sys.executable))
     candidates = [os.path.join(os.path.dirname(program), "incc") for program in programs]
     path = next((path for path in candidates if os.access(path, os.X_OK)), None) or shutil.which("incc")
@@ -297,8 +294,6 @@ class _Build:
 
     def run(self) -> int:
         """Build, analyse the remaining jobs, report, and return the exit status."""
-        import shutil
-
         program = shutil.which(self.command[0], path=self.environment["PATH"])
         if program is None:
             _say(f"error: {self.command[0]!r}: command not found")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
+import io
+import json
 import os
 import sys
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,7 +19,10 @@ from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run
 from incc.driver.messages import run_command, say
+from incc.history.reports import files_of, packed_text, read_reports
+from incc.history.store import open_database, open_reading, shown
 from incc.report.documents import InputError
+from incc.views.layout import Layout, count, harmless
 
 if TYPE_CHECKING:
     import argparse
@@ -23,7 +30,6 @@ if TYPE_CHECKING:
 
     from incc.history.reports import PackedUnit
     from incc.history.store import Added, Commit, Database
-    from incc.views.layout import Layout
 
 OK, INCOMPLETE, USAGE = 0, 1, 2
 
@@ -38,10 +44,6 @@ _say = partial(say, "incc-db")
 
 
 def _add(options: argparse.Namespace) -> int:
-    from itertools import chain
-
-    from incc.history.reports import files_of
-    from incc.history.store import open_database, shown
 
     name, date, branch = _commit_to_add(options)
     files = files_of(options.reports)
@@ -64,7 +66,6 @@ def _add(options: argparse.Namespace) -> int:
 
 def _units(files: list[str], refused: list[str]) -> Iterator[tuple[str, PackedUnit]]:
     """Yield the files and units of reports; report unreadable ones, add their errors to `refused`, and go on."""
-    from incc.history.reports import packed_text, read_reports
 
     def refuse(error: InputError) -> None:
         refused.append(str(error))
@@ -109,7 +110,6 @@ def _commit_to_add(options: argparse.Namespace) -> tuple[str, int | None, str]:
 
 
 def _added(added: Added) -> str:
-    from incc.views.layout import count
 
     text = f"{count(added.units, 'unit')} with {count(added.kernels, 'kernel')} added"
     if added.replaced:
@@ -120,7 +120,6 @@ def _added(added: Added) -> str:
 
 
 def _merge(options: argparse.Namespace) -> int:
-    from incc.history.store import open_database, open_reading
 
     failed = False
     with open_database(options.db, create=True) as database:
@@ -143,8 +142,6 @@ def _merge(options: argparse.Namespace) -> int:
 
 
 def _prune(options: argparse.Namespace) -> int:
-    from incc.history.store import open_database, shown
-    from incc.views.layout import count
 
     if options.keep is None and options.before is None:
         raise UsageError("prune needs --keep=N or --before=DATE")
@@ -166,7 +163,6 @@ def _megabytes(size: int) -> str:
 
 
 def _baseline_set(options: argparse.Namespace) -> int:
-    from incc.history.store import open_database, shown
 
     name = _baseline(options.name)
     with open_database(options.db) as database:
@@ -195,7 +191,6 @@ def _commit_named(database: Database, name: str | None) -> Commit:
 
 
 def _baseline_get(options: argparse.Namespace) -> int:
-    from incc.history.store import open_reading
 
     with open_reading(options.db) as database:
         names = dict(
@@ -212,7 +207,6 @@ def _baseline_get(options: argparse.Namespace) -> int:
 
 def _baseline_list(options: argparse.Namespace) -> int:
     from incc.history.history import commits
-    from incc.history.store import open_reading
 
     with open_reading(options.db) as database:
         stored = commits(database)
@@ -222,7 +216,6 @@ def _baseline_list(options: argparse.Namespace) -> int:
 
 
 def _baseline_remove(options: argparse.Namespace) -> int:
-    from incc.history.store import open_database
 
     with open_database(options.db) as database:
         if database.remove_baseline(options.name):
@@ -247,8 +240,6 @@ def _name(option: str, text: str) -> str:
 
 def _date(option: str, text: str) -> int:
     """Parse a date into seconds since 1970. Raises UsageError."""
-    import datetime
-
     try:
         date = datetime.datetime.fromisoformat(text)
         return int((date if date.tzinfo else date.replace(tzinfo=datetime.UTC)).timestamp())
@@ -267,7 +258,6 @@ def _is_no_input(path: str, files: Iterable[str]) -> None:
 
 def _list(options: argparse.Namespace) -> int:
     from incc.history.history import commits
-    from incc.history.store import open_reading
     from incc.views import database as views
 
     with open_reading(options.db) as database:
@@ -278,14 +268,12 @@ def _list(options: argparse.Namespace) -> int:
 
 def _show(options: argparse.Namespace) -> int:
     from incc.history.export import reports
-    from incc.history.store import open_reading
 
     with open_reading(options.db) as database:
         commit = _commit_named(database, options.name) if options.name else database.named("")
         if options.format == "json":
             _write_reports(reports(database, commit), None)
             return OK
-        from incc.views.layout import count, harmless
 
         for source, compiler, version, model, kernels in database.rows(
             """SELECT CASE WHEN u.source = '' THEN u.assembly_file ELSE u.source END, u.compiler, u.compiler_version,
@@ -301,7 +289,6 @@ def _show(options: argparse.Namespace) -> int:
 
 def _log(options: argparse.Namespace) -> int:
     from incc.history.history import choice, history
-    from incc.history.store import open_reading
     from incc.views import database as views
 
     with open_reading(options.db) as database:
@@ -315,7 +302,6 @@ def _log(options: argparse.Namespace) -> int:
 
 def _best(options: argparse.Namespace) -> int:
     from incc.history.history import best, choice
-    from incc.history.store import open_reading
     from incc.views import database as views
 
     with open_reading(options.db) as database:
@@ -347,7 +333,6 @@ def _print(options: argparse.Namespace, result: Any, lines: Callable[[Layout], I
             from incc.views.json import render as render_json
 
             return render_json(result)
-        from incc.views.layout import Layout
 
         return "".join(f"{line}\n" for line in lines(Layout(width, colour)))
 
@@ -356,7 +341,6 @@ def _print(options: argparse.Namespace, result: Any, lines: Callable[[Layout], I
 
 def _export(options: argparse.Namespace) -> int:
     from incc.history import export
-    from incc.history.store import open_reading
 
     if options.kind == "json" and options.where is not None:
         raise UsageError("--where cannot be combined with json, which exports whole reports")
@@ -371,8 +355,6 @@ def _export(options: argparse.Namespace) -> int:
             commit = _commit_named(database, options.commit) if options.commit else None
             _write_reports(export.reports(database, commit), binary)
         else:
-            import io
-
             text = io.TextIOWrapper(binary, "utf-8", errors="replace", newline="", write_through=False)
             try:
                 export.write_csv(database, options.where, text)
@@ -417,8 +399,6 @@ def _write_reports(reports: Iterable[Any], stream: Any) -> None:
         try:
             stream.write(render(report, compact=True).encode("utf-8", "surrogateescape"))
         except UnicodeEncodeError:
-            import json
-
             stream.write(json.dumps(msgspec.to_builtins(report), separators=(",", ":")).encode() + b"\n")
     stream.flush()
 

@@ -8,14 +8,21 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from incc.comparison.build import Wanted, compare
 from incc.driver import UsageError
 from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option, check_targets
 from incc.driver.cli.parsers import Parser, settings_of
+from incc.driver.deliver import write_rendered
 from incc.driver.messages import fail, guarded, offenders, run_command, say
+from incc.driver.sides.analyse import CODE
+from incc.driver.sides.labels import distinct
+from incc.driver.sides.read import read_sides
 from incc.report.documents import InputError
+from incc.report.source.places import choice
 from incc.support.errors import AnalysisError
+from incc.support.files import write_whole
 from incc.support.workers import WorkerError
 from incc.views.comparison.cells import SORTS, Show
 
@@ -24,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from incc.comparison import types as c
-    from incc.comparison.build import Wanted
     from incc.comparison.side import Side
     from incc.driver.deliver import Render
 
@@ -138,7 +144,6 @@ def _run(arguments: Sequence[str]) -> int:
     sides = _sides(options, compiled)
     if len(sides) < 2:
         raise InputError(f"{sides[0].info.input}: only one core to compare; name a second input")
-    from incc.comparison.build import compare
 
     comparison = compare(sides, wanted)
     failures = _deliver(comparison, options, show)
@@ -209,8 +214,6 @@ def _cores(options: argparse.Namespace) -> list[str]:
 
 def _wanted(options: argparse.Namespace) -> Wanted:
     """Return the contents of the comparison."""
-    from incc.comparison.build import Wanted
-
     # --side-by-side needs the assembly of all kernels, a page only that of the first.
     everything = options.side_by_side is not None
     page = options.html is not None and not everything
@@ -224,8 +227,6 @@ def _wanted(options: argparse.Namespace) -> Wanted:
 
 def _show(options: argparse.Namespace) -> Show:
     """Return what the text shows. Raises UsageError for an invalid place."""
-    from incc.report.source.places import choice
-
     choices = None
     if options.side_by_side is not None:
         try:
@@ -240,10 +241,6 @@ def _show(options: argparse.Namespace) -> Show:
 
 def _sides(options: argparse.Namespace, compiled: Sequence[str]) -> list[Side]:
     """Read or compile the builds to compare. Raises InputError."""
-    from incc.driver.sides.analyse import CODE
-    from incc.driver.sides.labels import distinct
-    from incc.driver.sides.read import read_sides
-
     cores = list(dict.fromkeys(name for name in _cores(options) if name))
     settings = settings_of(COMMAND, options, CODE)
     sides = read_sides(_inputs(options), settings.on(",".join(cores)), options.jobs) if _inputs(options) else []
@@ -276,9 +273,6 @@ def _say_of_other_cores(sides: Sequence[Side], cores: Sequence[str], model_path:
 
 def _deliver(comparison: c.Comparison, options: argparse.Namespace, show: Show) -> list[str]:
     """Write all requested files, and return messages for those that could not be written."""
-    from incc.driver.deliver import write_rendered
-    from incc.support.files import write_whole
-
     failures = []
 
     def attempt(what: str, write: Callable[[], None]) -> None:

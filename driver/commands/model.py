@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,10 @@ from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run
-from incc.driver.coverage import CoverageError
+from incc.driver.coverage import CoverageError, read_assembly, read_hex
 from incc.driver.messages import fail, run_command
+from incc.frontends.isa import DecodeError, TextForm
+from incc.frontends.isa import isa as instruction_set
 from incc.models.forms.rules import rules_of
 from incc.models.importers import SOURCES, importer
 from incc.models.loading import find_model, list_models, load, search_places
@@ -98,8 +101,6 @@ def _show_model(model: MachineModel) -> None:
 
 def _matching(model: MachineModel, what: str) -> list[str]:
     """Return the keys of the forms that are named by a key, a pattern, a mnemonic, or an instruction with operands."""
-    from fnmatch import fnmatchcase
-
     form = what.partition(" [")[0]
     if model.entries(form):
         return [form]
@@ -118,9 +119,6 @@ def _matching(model: MachineModel, what: str) -> list[str]:
 @cache
 def _form_of(isa: str, statement: str) -> str:
     """Return the form of an instruction in assembly text, "" if it is not one."""
-    from incc.frontends.isa import DecodeError, TextForm
-    from incc.frontends.isa import isa as instruction_set
-
     if "\n" in statement or ";" in statement:
         return ""
     intel = "%" not in statement and "$" not in statement
@@ -192,7 +190,6 @@ def _diff(args: argparse.Namespace) -> int:
 
 
 def _coverage(args: argparse.Namespace) -> int:
-    from incc.driver.coverage import read_assembly, read_hex
     from incc.driver.model_views import show_coverage
 
     model = load(args.mcpu, args.model_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,17 +14,19 @@ from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option, check_targets, condition
 from incc.driver.cli.parsers import run
+from incc.driver.deliver import write_rendered
 from incc.driver.messages import fail, offenders, run_command, say
-from incc.ranking.build import GROUPS, SORTS
-from incc.ranking.hot.read import KINDS
+from incc.ranking.build import GROUPS, SORTS, Asked, Threshold, rank
+from incc.ranking.hot.read import KINDS, read_hot
 from incc.ranking.hot.records import HotError
+from incc.ranking.manifest import prune
+from incc.ranking.read import Wanted, read_build
 from incc.report.documents import InputError
 
 if TYPE_CHECKING:
     import argparse
 
     from incc.ranking import types as r
-    from incc.ranking.build import Asked, Threshold
     from incc.ranking.hot.records import Told
 
 OK, FAILED, ERROR = 0, 1, 2
@@ -143,8 +146,6 @@ def _check(options: argparse.Namespace) -> None:
 
 def _request(options: argparse.Namespace) -> Asked:
     """Return the contents of the ranking. Raises UsageError."""
-    from incc.ranking.build import Asked, Threshold
-
     thresholds = [Threshold(condition, True, "--fail-if") for condition in options.fail_if]
     return Asked(
         where=options.where,
@@ -157,10 +158,6 @@ def _request(options: argparse.Namespace) -> Asked:
 
 def _of_project() -> list[Threshold]:
     """Return the thresholds in the incc.toml of the current project, with warnings for its mistakes."""
-    import os
-
-    from incc.ranking.build import Threshold
-
     try:
         from incc.driver.builds.project import project_in
 
@@ -185,8 +182,6 @@ def _of_project() -> list[Threshold]:
 
 def _analyse_pending(options: argparse.Namespace) -> None:
     """Analyse the jobs that builds have left in the folders, with warnings for those that fail."""
-    import os
-
     if options.jobs == 0:
         return
     jobs = options.jobs or len(os.sched_getaffinity(0))
@@ -211,16 +206,11 @@ def _analyse_pending(options: argparse.Namespace) -> None:
 
 def _ranking(options: argparse.Namespace, request: Asked) -> r.Ranking:
     """Read the reports and rank their kernels. Raises InputError and HotError."""
-    from incc.ranking.build import rank
-    from incc.ranking.read import Wanted, read_build
-
     profiles = _profiles(options)
     conditions = [request.where, *(threshold.condition for threshold in request.thresholds)]
     names = frozenset(name for condition in conditions if condition for name in condition.names)
     build = read_build(options.inputs, Wanted(names, bool(profiles), options.stale))
     if options.prune:
-        from incc.ranking.manifest import prune
-
         removed = 0
         for folder, reports in build.folders.items():
             failures = prune(folder, reports)
@@ -236,7 +226,6 @@ def _profiles(options: argparse.Namespace) -> list[Told]:
     """Read the profiles of --hot. Raises HotError."""
     if not options.hot:
         return []
-    from incc.ranking.hot.read import read_hot
 
     profiles = [read_hot(path, options.hot_kind) for path in options.hot]
     first = profiles[0]
@@ -257,8 +246,6 @@ def _profiles(options: argparse.Namespace) -> list[Told]:
 
 def _deliver(ranking: r.Ranking, options: argparse.Namespace) -> str:
     """Write the table, and return a message if it could not be written."""
-    from incc.driver.deliver import write_rendered
-
     try:
         write_rendered(options.output, lambda width, colour: _rendered(ranking, options, width, colour))
     except OSError as error:

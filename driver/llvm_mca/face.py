@@ -5,6 +5,7 @@ Views, exit status and the places of diagnostics are those of llvm-mca 19; the a
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Literal
 
@@ -13,8 +14,15 @@ from msgspec.structs import replace
 from incc.driver import UsageError
 from incc.driver.cli.kinds import MCA
 from incc.driver.cli.options import options_of
+from incc.driver.cores import named_cores
 from incc.driver.llvm_mca.analysis import Input, StopError, analyse, say
 from incc.driver.llvm_mca.options import expanded, read, requested_help
+from incc.driver.llvm_mca.target import narrow, notes
+from incc.driver.machine_code import machine_code, read_for
+from incc.driver.settings import with_values
+from incc.frontends.isa import DecodeError
+from incc.models.loading import host_cpu
+from incc.support.files import text_of, write_all, write_file
 from incc.views import llvm_mca
 from incc.views.llvm_mca.requested import Views
 
@@ -64,8 +72,6 @@ def _print_help(topic: str) -> int:
 
 def _run(line: CommandLine) -> int:
     """Run the command. Raises UsageError, StopError."""
-    from incc.frontends.isa import DecodeError
-
     given = line.given
     _check_numbers(given)
     target = _target(given)
@@ -78,8 +84,6 @@ def _run(line: CommandLine) -> int:
     if cpu_help:
         return 1
     if target.narrow and code is not None:
-        from incc.driver.llvm_mca.target import narrow
-
         code = narrow(code)
     cpu = _cpu(given, target)
     views = _views(line, target, cpu)
@@ -132,9 +136,7 @@ def _target(given: Given) -> Target:
 
 def _input(name: str, given: Given) -> tuple[str, Code | None]:
     """Read assembly, or machine code. Raises StopError."""
-    from incc.driver.machine_code import machine_code, read_for
     from incc.support.errors import AnalysisError
-    from incc.support.files import text_of
 
     try:
         data = read_for(given, name)
@@ -149,17 +151,13 @@ def _input(name: str, given: Given) -> tuple[str, Code | None]:
 
 def _print_notes(line: CommandLine) -> None:
     if line.ignored or line.given["mattr"]:
-        from incc.driver.llvm_mca.target import notes
-
         for note in notes(line.given["mattr"], line.ignored):
             say(f"note: {note}")
 
 
 def _cpu(given: Given, target: Target) -> str:
     """Return the processor's name, or names with commas between them. Raises StopError for those llvm-mca refuses."""
-    from incc.driver.cores import named_cores
     from incc.driver.pipeline import AnalysisError, choose_model
-    from incc.models.loading import host_cpu
 
     names = [host_cpu()[0] if name == "native" else name for name in named_cores(given["mcpu"] or "native")]
     for name in names:
@@ -184,8 +182,6 @@ def _cpu(given: Given, target: Target) -> str:
 
 def _settings(given: Given, cpu: str, views: Views, text: str) -> Settings:
     """Return incc-mca's settings with llvm-mca's defaults, and without the results that no view shows."""
-    from incc.driver.settings import with_values
-
     settings = given.settings()
     return with_values(
         settings,
@@ -210,7 +206,6 @@ def _last_syntax(text: str, given: Given) -> Literal["att", "intel"]:
     """Return the syntax in which the text ends: llvm-mca prints instructions in it."""
     if "_syntax" not in text:
         return "intel" if given["x86-asm-syntax"] == "intel" else "att"
-    import re
 
     directives = re.findall(r"^[^#\n]*?\.(att|intel)_syntax\b", text, re.M)
     last = directives[-1] if directives else given["x86-asm-syntax"]
@@ -273,8 +268,6 @@ def _of_in_order_core(views: Views, given: Given, cpu: str) -> Views:
 
 def _write(text: str, path: str, failed: bool) -> None:
     """Write the views. A file of a run that failed is not kept. Raises StopError."""
-    from incc.support.files import write_all, write_file
-
     try:
         if path not in ("", "-"):
             if not failed:

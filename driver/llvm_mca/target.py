@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from incc.frontends.x86.iced import Narrow
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -67,8 +69,6 @@ def _no_target(architecture: str, written: str) -> TargetError:
 
 def narrow(code: Code) -> Code:
     """Return bytes as code of 32-bit mode; objects themselves say which mode they are for."""
-    from incc.frontends.x86.iced import Narrow
-
     return code if code.blocks is None else replace(code, blocks=[(name, Narrow(each)) for name, each in code.blocks])
 
 

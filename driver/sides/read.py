@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -13,8 +14,12 @@ from incc.comparison.side import NOT_COUNTED, Entry, Side, entries_of, side_info
 from incc.driver.cores import named_cores
 from incc.driver.settings import Scope
 from incc.driver.sides.analyse import CODE, CodePiece, analyse, object_pieces
-from incc.report.documents import InputError
+from incc.driver.sides.labels import distinct, labels
+from incc.report.documents import InputError, NotAReportError, read_report, texts
 from incc.report.folder.manifest import OWN
+from incc.report.source.demangle import choose_functions
+from incc.support.errors import AnalysisError
+from incc.support.files import read_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,8 +40,6 @@ def read_sides(names: Sequence[str], settings: Settings = CODE, jobs: int = 1) -
     Raises:
         InputError: An input cannot be read or analysed.
     """
-    from incc.driver.sides.labels import distinct, labels
-
     if names.count("-") > 1:
         raise InputError("standard input can be read only once")
     labelled: list[tuple[str, Side]] = []
@@ -179,8 +182,6 @@ def _opened(name: str) -> BinaryIO:
 
 def _read(file: BinaryIO, name: str, size: int = -1) -> bytes:
     """Read `size` bytes, or the rest of a stream."""
-    from incc.support.files import read_all
-
     try:
         return file.read(size) if size >= 0 else read_all(file)
     except OSError as error:
@@ -229,7 +230,6 @@ def _of_stream(name: str, descriptor: int, settings: Settings, jobs: int) -> lis
         raise InputError(f"{shown}: a {kind} cannot be read from a pipe; name the file")
     if kind != "report":
         return _of_code([(shown, data, kind)], name, settings, jobs)
-    import io
 
     collected = Collected(name)
     _read_documents(io.BytesIO(data), shown, collected)
@@ -273,7 +273,6 @@ class Collected:
         ids = [kernel.kernel_id for kernel in unit.kernels]
         if len(set(ids)) == len(ids):
             return
-        from incc.driver.sides.labels import distinct
 
         for kernel, name in zip(unit.kernels, distinct(ids), strict=True):
             kernel.kernel_id = name
@@ -285,8 +284,6 @@ class Collected:
         """Return the side, without a label, restricted to the requested functions."""
         entries = self.entries
         if scope.functions:
-            from incc.report.source.demangle import choose_functions
-
             wanted = choose_functions({e.kernel.function for e in entries}, scope.functions)
             entries = [entry for entry in entries if entry.kernel.function in wanted]
         notes = list(self.notes)
@@ -304,7 +301,6 @@ def _read_reports(path: str, shown: str, collected: Collected) -> None:
 
 
 def _read_documents(file: BinaryIO, shown: str, collected: Collected) -> None:
-    from incc.report.documents import read_report, texts
 
     builds = _Builds(collected)
     documents = 0
@@ -377,7 +373,6 @@ def _of_folder(name: str, settings: Settings, jobs: int) -> list[tuple[str, Side
     for path, shown in files:
         if not shown.endswith(".json"):
             continue
-        from incc.report.documents import NotAReportError
 
         try:
             with _opened(path) as file:
@@ -447,7 +442,6 @@ def _of_code(
 
 def _pieces(shown: str, source: str | bytes, kind: str, settings: Settings, collected: Collected) -> list[CodePiece]:
     from incc.frontends.objects.read import ObjectError
-    from incc.support.errors import AnalysisError
 
     shown = _shown(shown)
     if kind == "assembly":

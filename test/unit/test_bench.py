@@ -180,7 +180,7 @@ def test_a_process_that_does_not_start(monkeypatch: pytest.MonkeyPatch, capsys: 
         raise Unavailable("the measuring process does not start: no memory")
 
     monkeypatch.setattr(harness, "missing", lambda: "")
-    monkeypatch.setattr(harness, "Harness", unavailable)
+    monkeypatch.setattr(bench, "Harness", unavailable)
     monkeypatch.setattr("platform.machine", lambda: "x86_64")
     assert bench.main(["-mcpu=skylake", "imul r64, r64"]) == 1
     assert "does not start: no memory" in capsys.readouterr().err

@@ -33,7 +33,6 @@ from incc.driver.sides.read import read_sides, side_of_file
 from incc.report import types as t
 from incc.report.build import SCHEMA_VERSION
 from incc.report.documents import InputError
-from incc.support import files
 from incc.views.json import render
 from properties import examples
 from settings_fixtures import settings_with
@@ -274,7 +273,7 @@ def test_units_in_messages_are_as_they_are_written(tmp_path: pathlib.Path, monke
     def read_all(file: object) -> bytes:
         raise OSError(errno.EFBIG, "more than 512 MiB")
 
-    monkeypatch.setattr(files, "read_all", read_all)
+    monkeypatch.setattr("incc.driver.sides.read.read_all", read_all)
     reading, writing = os.pipe()
     os.close(writing)
     assert refused(f"/dev/fd/{reading}") == f"/dev/fd/{reading}: more than 512 MiB"

@@ -63,7 +63,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
         found.wanted = wanted
         return found.result
 
-    monkeypatch.setattr(read, "read_sides", read_sides)
+    monkeypatch.setattr(diff, "read_sides", read_sides)
     monkeypatch.setattr(build, "compare", compare)
     return found
 
@@ -206,7 +206,7 @@ def test_input_that_cannot_be_read(
     def unreadable(*_: Any) -> Any:
         raise InputError("a.json:7: ends in the middle\nof \x1b[31ma kernel")
 
-    monkeypatch.setattr(read, "read_sides", unreadable)
+    monkeypatch.setattr(diff, "read_sides", unreadable)
     assert diff.main(["a.json", "b.json"]) == 2
     expected = "incc-diff: error: a.json:7: ends in the middle\nincc-diff: error: of \\x1b[31ma kernel\n"
     assert capfd.readouterr().err == expected
@@ -324,13 +324,12 @@ sys.path[:0] = {path!r}
 from incc.driver.commands import diff
 from incc.comparison import build
 from incc.comparison import types as c
-from incc.driver.sides import read
 from incc.comparison.side import Side
 from made_comparisons import ordinary, side
 def read_sides(names, settings, jobs):
     {reading}
     return [Side(side(name), []) for name in names]
-read.read_sides = read_sides
+diff.read_sides = read_sides
 build.compare = lambda sides, wanted: ordinary()
 sys.exit(diff.run_command(lambda: diff.main(sys.argv[1:])))
 """

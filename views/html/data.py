@@ -5,7 +5,7 @@ Rows are lists, and texts that come often are numbers, which makes pages small.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from incc.views.text import dependencies, header
 from incc.views.text.overview import row_of
@@ -70,13 +70,7 @@ def kernel_data(
         #  [resource, cycles, …], source or -1]
         "instructions": [
             [
-                line,
-                i.text,
-                i.ports,
-                i.remarks,
-                i.latency,
-                i.critical_path_cycles,
-                i.chain_cycles,
+                *instruction_row(line, i),
                 [part for n, cycles in enumerate(i.pressure) if cycles for part in (n, cycles)],
                 of_instruction[i.index],
             ]
@@ -86,15 +80,7 @@ def kernel_data(
         "sources": files,
         # [from, to, what carries it, latency, iterations, on the critical path, chains]
         "edges": [
-            [
-                e.producer,
-                e.to,
-                e.via or e.kind,
-                e.latency,
-                e.distance,
-                int(e.critical_path),
-                e.chains,
-            ]
+            [e.producer, e.to, e.via or e.kind, e.latency, e.distance, int(e.critical_path), e.chains]
             for e in kernel.dependencies
         ],
         # [cycles an iteration, latency, iterations, what carries it on, instructions]
@@ -102,6 +88,11 @@ def kernel_data(
         "path": [path.cycles, path.instructions],
         "timeline": _timeline(kernel.timeline) if kernel.timeline else None,
     }
+
+
+def instruction_row(line: int, i: t.Instruction) -> list[Any]:
+    """Return the first columns of an instruction on pages: up to its cycles on the longest chain."""
+    return [line, i.text, i.ports, i.remarks, i.latency, i.critical_path_cycles, i.chain_cycles]
 
 
 def _figures(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[list[str]]:
@@ -147,14 +138,7 @@ def _sources(
     return lines_of, of_instruction
 
 
-_TIMES: tuple[Literal["dispatched", "earliest", "ready", "started", "executed", "retired"], ...] = (
-    "dispatched",
-    "earliest",
-    "ready",
-    "started",
-    "executed",
-    "retired",
-)
+_TIMES = ("dispatched", "earliest", "ready", "started", "executed", "retired")
 
 
 def _timeline(timeline: t.Timeline) -> dict[str, Any]:
@@ -166,12 +150,7 @@ def _timeline(timeline: t.Timeline) -> dict[str, Any]:
 
     places = {(e.iteration, e.instruction): number for number, e in enumerate(timeline.events)}
     events = [
-        [
-            e.iteration,
-            e.instruction,
-            *_steps((e.dispatched, e.started, e.executed, e.retired)),
-        ]
-        for e in timeline.events
+        [e.iteration, e.instruction, *_steps((e.dispatched, e.started, e.executed, e.retired))] for e in timeline.events
     ]
     uops = [
         [
@@ -183,13 +162,7 @@ def _timeline(timeline: t.Timeline) -> dict[str, Any]:
             *(
                 value
                 for i in u.inputs
-                for value in (
-                    number - i.producer,
-                    names(i.kind),
-                    names(i.via),
-                    i.arrived - u.dispatched,
-                    i.latency,
-                )
+                for value in (number - i.producer, names(i.kind), names(i.via), i.arrived - u.dispatched, i.latency)
             ),
         ]
         for number, u in enumerate(timeline.uops)

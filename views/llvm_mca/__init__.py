@@ -1,7 +1,7 @@
 """llvm-mca 19's views of a report, identical to the character except for the numbers.
 
-Each view is a module with `lines(kernel, views)`, and with `document(kernel)` if llvm-mca's JSON has it.
-docs/llvm-mca.md defines each column, and says where its definition is not llvm-mca's.
+Each view is a module with `lines(kernel, views)`, which two blank lines precede, and with `document(kernel)` if
+llvm-mca's JSON has it. docs/llvm-mca.md defines each column, and says where its definition is not llvm-mca's.
 """
 
 from __future__ import annotations
@@ -25,15 +25,16 @@ _ORDER = (
     ("summary", "summary"),
     ("bottleneck", "bottleneck_analysis"),
     ("info", "info"),
-    ("dispatch", "dispatch_stats"),
-    ("scheduler", "scheduler_stats"),
-    ("retire", "retire_stats"),
-    ("registers", "register_file_stats"),
+    ("statistics.dispatch", "dispatch_stats"),
+    ("statistics.schedulers", "scheduler_stats"),
+    ("statistics.retirement", "retire_stats"),
+    ("statistics.registers", "register_file_stats"),
     ("pressure", "pressure"),
     ("timeline", "timeline"),
-    ("waits", "timeline"),
+    ("timeline.waits", "timeline"),
 )
-"""The views in llvm-mca's order: the names of their modules, and the fields of `Views` that request them."""
+"""The views in llvm-mca's order: the names of their modules, of their functions unless these are called `lines`, and
+the fields of `Views` that request them."""
 
 _TABLES = ("info", "pressure")
 """The views of `-instruction-tables`."""
@@ -69,20 +70,22 @@ def _lines(report: t.Report, views: Views) -> Iterator[str]:
             yield from _heading(heading)
             for name, view in chosen:
                 if name in _WITHOUT_RUN or kernel.cold is not None:
-                    yield from view(kernel, views)
+                    for number, line in enumerate(view(kernel, views)):
+                        if not number and name != "summary":
+                            yield from ("", "")
+                        yield line
 
 
 def _heading(heading: Heading | None) -> Iterator[str]:
     if heading is not None and heading.number >= 0:
-        yield ""
-        yield f"[{heading.number}] Code Region" + (f" - {heading.name}" if heading.name else "")
-        yield ""
+        yield from ("", f"[{heading.number}] Code Region" + (f" - {heading.name}" if heading.name else ""), "")
 
 
 def _view(name: str) -> View:
     """Return the function of a view. Only the modules of requested views are imported, because start-up time counts."""
-    lines: View = importlib.import_module(f"incc.views.llvm_mca.{name}").lines
-    return lines
+    module, _, function = name.partition(".")
+    view: View = getattr(importlib.import_module(f"incc.views.llvm_mca.{module}"), function or "lines")
+    return view
 
 
 def _escaped(line: str) -> str:

@@ -32,8 +32,7 @@ def render(ranking: r.Ranking, width: int = 80, colour: bool = False, top: int =
 
 
 def _lines(ranking: r.Ranking, layout: Layout, top: int) -> Iterator[str]:
-    for line in layout.wrap(cells.summary(ranking)):
-        yield layout.paint(line, BOLD)
+    yield from layout.wrap(cells.summary(ranking), style=BOLD)
     for sentence in (*cells.hotness(ranking), *cells.gaps(ranking)):
         yield from layout.wrap(sentence, "", "  ")
     if ranking.where:
@@ -60,11 +59,10 @@ def _lines(ranking: r.Ranking, layout: Layout, top: int) -> Iterator[str]:
 
 
 def _table(ranking: r.Ranking, layout: Layout, top: int) -> Iterator[str]:
-    table = cells.groups_table(ranking, layout, top) if ranking.by else cells.rows_table(ranking, layout, top)
+    table, more = cells.table(ranking, layout, top)
     yield from text_lines(table, layout)
-    noun, number = ("group", len(ranking.groups)) if ranking.by else ("row", len(ranking.rows))
-    if more := number - len(table.rows):
-        yield f"and {count(more, f'more {noun}')}: --all shows them, -n N so many"
+    if more:
+        yield f"and {more}: --all shows them, -n N so many"
 
 
 def _details(ranking: r.Ranking, layout: Layout) -> Iterator[str]:
@@ -97,8 +95,8 @@ def _gates(ranking: r.Ranking, layout: Layout) -> Iterator[str]:
             yield from layout.wrap(f"No kernel for which {condition}{origin}.", "", "  ")
             continue
         heading = f"{count(len(gate.offenders), 'kernel')} for which {condition}{origin}:"
-        for line in layout.wrap(heading, "" if gate.fails else "Warning: ", "  "):
-            yield layout.paint(line, BOLD)
+        yield from layout.wrap(heading, "" if gate.fails else "Warning: ", "  ", style=BOLD)
         for offender in gate.offenders:
-            for line in layout.wrap(offender.text, f"  [{offender.row + 1}] ", "      "):
-                yield layout.paint(line, RED if gate.fails else YELLOW)
+            yield from layout.wrap(
+                offender.text, f"  [{offender.row + 1}] ", "      ", style=RED if gate.fails else YELLOW
+            )

@@ -22,7 +22,7 @@ from incc.driver.settings import REPORTED, Settings
 from incc.frontends.isa import isa
 from incc.models.loading import list_models, load
 from incc.support.errors import AnalysisError
-from incc.support.workers import WorkerError
+from incc.support.workers import MOST, WorkerError, in_order
 
 if TYPE_CHECKING:
     import argparse
@@ -200,7 +200,6 @@ def _scan(scan: Scan, inputs: Iterable[Input], jobs: int, early: ScanOutcome) ->
 def _outcomes(worker: Worker, inputs: Iterable[Input], jobs: int) -> Iterator[ScanOutcome]:
     if jobs == 1:
         return (worker([item]) for item in inputs)
-    from incc.support.workers import MOST, in_order
 
     # What every worker needs is loaded before they are forked off.
     if worker.isa:

@@ -14,6 +14,7 @@ from incc.driver.commands.scan.inputs import AssemblyFile, CodeFile, HexBlock
 from incc.driver.pipeline import analyze_code, analyze_unit, find_regions, host_of, read_assembly, report_of
 from incc.driver.settings import Scope, Settings
 from incc.frontends.isa import isa
+from incc.frontends.objects.kernels import located_kernels
 from incc.frontends.objects.read import ObjectError
 from incc.frontends.unit import Unit
 from incc.report.identity import content_hash
@@ -129,7 +130,6 @@ class Worker:
         return self._on_each_core(Unit(assembly="", assembly_file=block.file), ObjectCode([kernel], []))
 
     def _code(self, file: CodeFile, outcome: ScanOutcome) -> list[UnitResult]:
-        from incc.frontends.objects.kernels import located_kernels
 
         try:
             # The debug information of a member may be in files beside its library.
