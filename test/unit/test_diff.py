@@ -64,7 +64,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
         return found.result
 
     monkeypatch.setattr(diff, "read_sides", read_sides)
-    monkeypatch.setattr(build, "compare", compare)
+    monkeypatch.setattr(diff, "compare", compare)
     return found
 
 
@@ -330,7 +330,7 @@ def read_sides(names, settings, jobs):
     {reading}
     return [Side(side(name), []) for name in names]
 diff.read_sides = read_sides
-build.compare = lambda sides, wanted: ordinary()
+diff.compare = lambda sides, wanted: ordinary()
 sys.exit(diff.run_command(lambda: diff.main(sys.argv[1:])))
 """
 
