@@ -9,24 +9,24 @@ from __future__ import annotations
 import os
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, Unpack
 
 import msgspec
-from msgspec.structs import replace
 
 from incc.core import Bounds, Event, Simulation
-from incc.core.analysis import AS_FOUND, EVERYWHERE
-from incc.driver.cli.options import MOST
+from incc.core.analysis import AS_FOUND, EVERYWHERE, KernelSettings
+from incc.driver.cli.kinds import MOST
 from incc.driver.code import ObjectCode, object_code, of_functions
 from incc.driver.deliver import source_lines
-from incc.driver.pipeline import Settings, analyze_kernels, analyze_unit, choose_model
+from incc.driver.pipeline import analyze_code, analyze_unit, choose_model, report_of
+from incc.driver.settings import CoreSettings, Scope, Settings
 from incc.frontends.gcc_wrapper.compile import compile_units
 from incc.frontends.gcc_wrapper.compiler import CompilerError
 from incc.frontends.unit import Unit
 from incc.models.loading import list_models
 from incc.models.model import ModelError
-from incc.report.build import build_report, unit_report
 from incc.report.source.problems import problems
+from incc.report.unit_result import ReportSettings
 from incc.report.where import kernel_values
 from incc.support.errors import AnalysisError as AnalysisError
 from incc.views.exchange.graph import graph
@@ -182,7 +182,7 @@ class _Results:
     def report(self) -> t.Report:
         if self._report is None:
             # Several threads may do this at the same time with equal results.
-            self._report = build_report(unit_report(unit) for unit in self.units)
+            self._report = report_of(self.units)
         return self._report
 
 
@@ -470,26 +470,45 @@ class Report(_Frozen):
         return f"<incc.Report of {len(self.kernels)} kernels>"
 
 
+class Options(TypedDict, total=False):
+    """The arguments of `analyze` and `compile` about the analysis."""
+
+    functions: Sequence[str]
+    """Globs of function names; all functions if empty, which is the default."""
+    simulate: bool
+    """False to compute only bounds (default: True)."""
+    fixed_ports: bool
+    """Split µops equally over their ports (default: False)."""
+    what_ifs: bool
+    """Simulate the standard changes of the core (default: True)."""
+    changes: Sequence[str]
+    """Further changes to simulate, such as "port 5 += 1" or "rob = 512" (default: none)."""
+    alignment: int | Literal["all"] | None
+    """Offset of a kernel's first byte within 64 bytes; "all" for each offset, None (default) for that of the code."""
+    cold_iterations: int
+    """Also simulate this many iterations from a cold start; 0 (default) for none."""
+    timeline: int
+    """Number of iterations whose events are recorded (default: 2)."""
+    waits: bool
+    """Record which instruction waits for which (default: False)."""
+    model_path: Sequence[Path]
+    """Folders and files of models that are searched first (default: none)."""
+    system_headers: bool
+    """Include loops that come only from system headers (default: False)."""
+    ghz: float
+    """Clock in GHz, for rates per second; 0 (default) for no rates."""
+    measure: bool
+    """Also run the kernels on this machine, docs/report.md (default: False)."""
+
+
 def analyze(
     source: Path | bytes,
     *,
     mcpu: str = "native",
     input: Input = "asm",
     loops: Loops = "auto",
-    functions: Sequence[str] = (),
-    simulate: bool = True,
-    fixed_ports: bool = False,
-    what_ifs: bool = True,
-    changes: Sequence[str] = (),
-    alignment: int | Literal["all"] | None = None,
-    cold_iterations: int = 0,
-    timeline: int = 2,
-    waits: bool = False,
-    model_path: Sequence[Path] = (),
-    system_headers: bool = False,
     name: str = "",
-    ghz: float = 0.0,
-    measure: bool = False,
+    **options: Unpack[Options],
 ) -> Report:
     """Analyse assembly, machine code or an object for a core. Thread-safe.
 
@@ -501,20 +520,8 @@ def analyze(
         input: Kind of the source: "asm", "hex" or "obj".
         loops: In assembly: "auto" for the innermost loops, "marked" for regions between markers of OSACA, llvm-mca or
             IACA, or the whole text without markers.
-        functions: Globs of function names; all functions if empty.
-        simulate: False to compute only bounds.
-        fixed_ports: Split µops equally over their ports.
-        what_ifs: Simulate the standard changes of the core.
-        changes: Further changes to simulate, such as "port 5 += 1" or "rob = 512".
-        alignment: Offset of a kernel's first byte within 64 bytes; "all" for each offset, None for that of the code.
-        cold_iterations: Also simulate this many iterations from a cold start; 0 for none.
-        timeline: Number of iterations whose events are recorded.
-        waits: Record which instruction waits for which.
-        model_path: Folders and files of models that are searched first.
-        system_headers: Include loops that come only from system headers.
         name: Name of the source in messages.
-        ghz: Clock in GHz, for rates per second; 0 for no rates.
-        measure: Also run the kernels on this machine (docs/report.md).
+        options: The arguments in `Options`.
 
     Returns:
         The report. Its `problems` list the parts of the source that could not be analysed.
@@ -523,74 +530,23 @@ def analyze(
         AnalysisError: Nothing can be analysed: unknown core, unreadable file, no assembler.
         ValueError: An argument is invalid.
     """
-    settings = _settings(
-        mcpu or "native",
-        loops,
-        functions=functions,
-        simulate=simulate,
-        fixed_ports=fixed_ports,
-        what_ifs=what_ifs,
-        changes=changes,
-        alignment=alignment,
-        cold_iterations=cold_iterations,
-        timeline=timeline,
-        waits=waits,
-        model_path=model_path,
-        system_headers=system_headers,
-        ghz=ghz,
-        measure=measure,
-    )
+    settings = _settings(mcpu or "native", loops, **options)
     if input == "asm":
         return Report(_Results([analyze_unit(_assembly(source, name), settings)]))
     reader = _one_of("input", input, {"asm": None, "hex": _machine_code, "obj": _object})
-    assert reader is not None, "assembly is read above"
-    choice = choose_model(settings.mcpu, "", settings.model_path)
+    choice = choose_model(settings.core.mcpu, "", settings.core.model_path)
     unit, code = reader(source, name, choice.model.isa)
-    code = of_functions(code, settings.functions)
-    result = analyze_kernels(
-        unit, code.kernels, settings, choice.model, choice.reason, places=code.places(), left_out=code.left_out
-    )
-    return Report(_Results([replace(result, model_note=choice.note)]))
+    return Report(_Results([analyze_code(unit, of_functions(code, settings.scope.functions), settings, choice)]))
 
 
-def compile(
-    command: str | Sequence[str],
-    *,
-    mcpu: str = "",
-    folder: Path = "",
-    functions: Sequence[str] = (),
-    simulate: bool = True,
-    fixed_ports: bool = False,
-    what_ifs: bool = True,
-    changes: Sequence[str] = (),
-    alignment: int | Literal["all"] | None = None,
-    cold_iterations: int = 0,
-    timeline: int = 2,
-    waits: bool = False,
-    model_path: Sequence[Path] = (),
-    system_headers: bool = False,
-    ghz: float = 0.0,
-    measure: bool = False,
-) -> Report:
+def compile(command: str | Sequence[str], *, mcpu: str = "", folder: Path = "", **options: Unpack[Options]) -> Report:
     """Run a compiler's command, unchanged, and analyse the innermost loops that it compiles, like `incc`.
 
     Args:
         command: Words, or a text quoted as in a shell: ["gcc", "-O3", "-c", "foo.c"].
         mcpu: Core; by default the one that the command tunes for or targets, else the host.
         folder: Working directory of the command; "" for the current one.
-        functions: Globs of function names; all functions if empty.
-        simulate: False to compute only bounds.
-        fixed_ports: Split µops equally over their ports.
-        what_ifs: Simulate the standard changes of the core.
-        changes: Further changes to simulate, such as "port 5 += 1" or "rob = 512".
-        alignment: Offset of a kernel's first byte within 64 bytes; "all" for each offset, None for that of the code.
-        cold_iterations: Also simulate this many iterations from a cold start; 0 for none.
-        timeline: Number of iterations whose events are recorded.
-        waits: Record which instruction waits for which.
-        model_path: Folders and files of models that are searched first.
-        system_headers: Include loops that come only from system headers.
-        ghz: Clock in GHz, for rates per second; 0 for no rates.
-        measure: Also run the kernels on this machine (docs/report.md).
+        options: The arguments in `Options`.
 
     Returns:
         The report, without kernels if the compiler failed. `status` is the compiler's exit status;
@@ -600,23 +556,7 @@ def compile(
         AnalysisError: There is no such compiler, or no model of the core.
         ValueError: The command is empty, or an argument is invalid.
     """
-    settings = _settings(
-        mcpu,
-        "auto",
-        functions=functions,
-        simulate=simulate,
-        fixed_ports=fixed_ports,
-        what_ifs=what_ifs,
-        changes=changes,
-        alignment=alignment,
-        cold_iterations=cold_iterations,
-        timeline=timeline,
-        waits=waits,
-        model_path=model_path,
-        system_headers=system_headers,
-        ghz=ghz,
-        measure=measure,
-    )
+    settings = _settings(mcpu, "auto", **options)
     try:
         compiled = compile_units(command, folder=folder, capture=True)
     except CompilerError as error:
@@ -630,6 +570,7 @@ _Read = tuple["Unit", "ObjectCode"]
 
 
 def _assembly(source: Path | bytes, name: str) -> Unit:
+
     if isinstance(source, bytes):
         return Unit(assembly=source.decode("utf-8", "surrogateescape"), assembly_file=name or "<text>")
     if isinstance(source, str) and ("\n" in source or not os.path.exists(source)):
@@ -665,9 +606,10 @@ def _machine_code(source: Path | bytes, name: str, isa_name: str) -> _Read:
 
 
 def _object(source: Path | bytes, name: str, _isa_name: str) -> _Read:
+
     path = name or "<object>" if isinstance(source, bytes) else os.fspath(source)
     return Unit(assembly="", assembly_file=name or path, way="object"), object_code(
-        source if isinstance(source, bytes) else path, path
+        source if isinstance(source, bytes) else path, path, Scope()
     )
 
 
@@ -678,37 +620,40 @@ def _settings(
     mcpu: str,
     loops: Loops,
     *,
-    functions: Sequence[str],
-    simulate: bool,
-    fixed_ports: bool,
-    what_ifs: bool,
-    changes: Sequence[str],
-    alignment: int | Literal["all"] | None,
-    cold_iterations: int,
-    timeline: int,
-    waits: bool,
-    model_path: Sequence[Path],
-    system_headers: bool,
-    ghz: float,
-    measure: bool,
+    functions: Sequence[str] = (),
+    simulate: bool = True,
+    fixed_ports: bool = False,
+    what_ifs: bool = True,
+    changes: Sequence[str] = (),
+    alignment: int | Literal["all"] | None = None,
+    cold_iterations: int = 0,
+    timeline: int = 2,
+    waits: bool = False,
+    model_path: Sequence[Path] = (),
+    system_headers: bool = False,
+    ghz: float = 0.0,
+    measure: bool = False,
 ) -> Settings:
+
     return Settings(
-        mcpu=mcpu,
-        functions=_texts("functions", functions),
-        fixed_ports=fixed_ports,
-        regions=_one_of("loops", loops, {"auto": "loops", "marked": "marked"}),
-        timeline_iterations=_at_least("timeline", timeline, 0),
-        timeline_cycles=1 << 30,
-        model_path=tuple(os.fspath(place) for place in model_path),
-        simulate=simulate,
-        what_if=_changes(_texts("changes", changes)),
-        waits=waits,
-        cold_iterations=_at_least("cold_iterations", cold_iterations, 0),
-        alignment=_alignment(alignment),
-        what_ifs=what_ifs,
-        system_headers=system_headers,
-        ghz=_ghz(ghz),
-        measure=measure,
+        scope=Scope(
+            functions=_texts("functions", functions),
+            regions=_one_of("loops", loops, {"auto": "loops", "marked": "marked"}),
+            system_headers=system_headers,
+        ),
+        core=CoreSettings(mcpu=mcpu, model_path=tuple(os.fspath(place) for place in model_path)),
+        kernel=KernelSettings(
+            simulate=simulate,
+            fixed_ports=fixed_ports,
+            what_ifs=what_ifs,
+            changes=_changes(_texts("changes", changes)),
+            waits=waits,
+            cold_iterations=_at_least("cold_iterations", cold_iterations, 0),
+            alignment=_alignment(alignment),
+            timeline_iterations=_at_least("timeline", timeline, 0),
+            timeline_cycles=1 << 30,
+        ),
+        report=ReportSettings(ghz=_ghz(ghz), measure=measure),
     )
 
 
@@ -748,6 +693,7 @@ def _changes(texts: tuple[str, ...]) -> tuple[Change, ...]:
 
 
 def _alignment(value: int | Literal["all"] | None) -> int:
+
     if value is None:
         return AS_FOUND
     if value == "all":

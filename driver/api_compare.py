@@ -14,8 +14,10 @@ from msgspec.structs import replace
 from incc.comparison.build import Wanted
 from incc.comparison.side import Side, in_memory, side_info
 from incc.driver.api import AnalysisError, Path, Report, _Frozen, _texts
+from incc.driver.settings import CoreSettings, Scope
+from incc.driver.sides.analyse import CODE
 from incc.driver.sides.labels import distinct, letters
-from incc.driver.sides.read import Reading, read_sides, side_of_file
+from incc.driver.sides.read import read_sides, side_of_file
 from incc.report.documents import InputError
 from incc.report.source.demangle import choose_functions
 from incc.report.where import parse
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from incc.comparison import types as c
+    from incc.driver.settings import Settings
     from incc.report import types as t
     from incc.report.where import Condition
 
@@ -157,9 +160,13 @@ def compare(
         raise ValueError(f"jobs must be at least 1, not {jobs}")
     wanted = Wanted(where=_condition(where), fail_if=_condition(fail_if), assembly=assembly)
     paths = tuple(os.fspath(place) for place in model_path)
-    reading = Reading(mcpu=mcpu, functions=_texts("functions", functions), model_path=paths, jobs=jobs)
+    settings = replace(
+        CODE,
+        scope=Scope(functions=_texts("functions", functions)),
+        core=CoreSettings(mcpu=mcpu, model_path=paths),
+    )
     try:
-        sides = _sides(sources, reading)
+        sides = _sides(sources, settings, jobs)
     except InputError as error:
         raise AnalysisError(str(error)) from error
     if len(sides) < 2:
@@ -179,37 +186,37 @@ def _condition(text: str) -> Condition | None:
     return parse(text, pairs=True)
 
 
-def _sides(sources: Sequence[Source], reading: Reading) -> list[Side]:
+def _sides(sources: Sequence[Source], settings: Settings, jobs: int) -> list[Side]:
     """Read the sides of all sources; code for several cores has several."""
     names = [os.fspath(source) for source in sources if isinstance(source, (str, os.PathLike))]
-    read = iter(read_sides(names, reading))
+    read = iter(read_sides(names, settings, jobs))
     if len(names) == len(sources):
         return list(read)
-    if "," in reading.mcpu:
+    if "," in settings.core.mcpu:
         raise ValueError("several cores apply only to code, not to reports")
     sides = []
     for source, letter in zip(sources, letters(len(sources)), strict=True):
         if isinstance(source, (str, os.PathLike)):
             sides.append(next(read))
         elif isinstance(source, Report):
-            sides.append(_chosen(in_memory(source._found.report(), letter), reading))
+            sides.append(_chosen(in_memory(source._found.report(), letter), settings.scope))
         else:
-            sides.append(_of_dictionary(source, letter, reading))
+            sides.append(_of_dictionary(source, letter, settings.scope))
     named = distinct([side.info.label for side in sides])
     return [replace(side, info=replace(side.info, label=label)) for side, label in zip(sides, named, strict=True)]
 
 
-def _chosen(side: Side, reading: Reading) -> Side:
+def _chosen(side: Side, scope: Scope) -> Side:
     """Return the part of a side in the requested functions."""
-    if not reading.functions:
+    if not scope.functions:
         return side
 
-    wanted = choose_functions({entry.kernel.function for entry in side.entries}, reading.functions)
+    wanted = choose_functions({entry.kernel.function for entry in side.entries}, scope.functions)
     entries = [entry for entry in side.entries if entry.kernel.function in wanted]
     return Side(side_info(entries, side.info.label, side.info.input, side.info.notes), entries)
 
 
-def _of_dictionary(report: Any, label: str, reading: Reading) -> Side:
+def _of_dictionary(report: Any, label: str, scope: Scope) -> Side:
     """Read a report given as a dictionary, with the same checks as for a file."""
     try:
         if isinstance(report, msgspec.Struct):
@@ -217,4 +224,4 @@ def _of_dictionary(report: Any, label: str, reading: Reading) -> Side:
         text = json.dumps(report, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogateescape")
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{label}: not a report that JSON can represent: {error}") from error
-    return side_of_file(io.BytesIO(text), label, reading)
+    return side_of_file(io.BytesIO(text), label, scope)

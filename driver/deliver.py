@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from typing import TYPE_CHECKING, TextIO
 
 import msgspec
@@ -15,7 +16,7 @@ from incc.support.files import write_whole as write_whole
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from incc.driver.pipeline import Settings
+    from incc.driver.settings import Settings
     from incc.report import types as t
     from incc.report.source.places import Choice, Place
 
@@ -160,6 +161,14 @@ def write_stream(stream: TextIO | None, render: Render) -> None:
         pass
 
 
+def write_rendered(path: str | None, render: Render) -> None:
+    """Write a text to a file, else to standard output, without surrogates. Raises OSError."""
+    if path:
+        write_whole(path, without_surrogates(render(PLAIN_WIDTH, False)))
+    else:
+        write_stream(sys.stdout, lambda width, colour: without_surrogates(render(width, colour)))
+
+
 def without_surrogates(text: str) -> str:
     """Replace surrogates, which stand for bytes that are not UTF-8, since readers of JSON or comments reject them."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
@@ -249,13 +258,6 @@ def _rendered(report: t.Report, request: Request, width: int, colour: bool) -> s
 
 
 _MORE = "One loop in full: --analyze-kernel=FUNCTION[:LINE]; all loops: --analyze-views=compact or --analyze-views=all."
-
-_MANY = 30
-"""Number of kernels from which on msgspec is worth its import."""
-
-
-def _kernels(report: t.Report) -> int:
-    return sum([len(unit.kernels) for unit in report.units])
 
 
 def text_of(report: t.Report, request: Request) -> bytes:

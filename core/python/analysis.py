@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc import core
-from incc.core.altered import AlteredCore, alter
+from incc.core.altered import UNALTERED, Alterations, alter
 from incc.core.prediction import bounds_of, limiting, predicted
 from incc.models.binding.bind import bind
 from incc.models.binding.bound import UNKNOWN
@@ -37,7 +37,7 @@ MOST_EVENTS = 1 << 17
 """The most recorded events of a run; limits timelines with more iterations than anybody reads."""
 
 
-class KernelSettings(AlteredCore, frozen=True, kw_only=True):
+class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of one kernel's analysis."""
 
     simulate: bool = True
@@ -47,8 +47,10 @@ class KernelSettings(AlteredCore, frozen=True, kw_only=True):
     made."""
     what_ifs: bool = False
     """Try the changes to the core that make sense for the kernel, and the addresses that the linker may choose."""
-    asked: tuple[Change, ...] = ()
+    changes: tuple[Change, ...] = ()
     """Additional changes to try."""
+    altered: Alterations = UNALTERED
+    """Parameters of the core that differ from its model's."""
     waits: bool = False
     """Compute waiting times and their causes."""
     cold_iterations: int = 0
@@ -183,7 +185,7 @@ def analyze_kernel(
     of = known or core
     simulation: Simulation | None = None
     parts: dict[str, Any] = {}
-    notes = [*alter(kernel, bound, settings)] if settings.alters else []
+    notes = [*alter(kernel, bound, settings.altered)] if settings.altered != UNALTERED else []
     if settings.fixed_ports or (settings.explained and not settings.steady):
         analysis = parts["known_analysis"] = of.analyze(bound)
         bounds = bounds_of(analysis, settings.fixed_ports)
@@ -295,11 +297,11 @@ def _more_simulations(
     known: Known | None,
 ) -> None:
     """Add the results of the other requested simulations to `parts`, with the analysis if it was needed."""
-    if settings.what_ifs or settings.asked:
+    if settings.what_ifs or settings.changes:
         from incc.core import whatif
 
         analysis = parts["known_analysis"] = (known or core).analyze(bound)
-        requested, reasons = whatif.applicable(settings.asked, kernel, bound)
+        requested, reasons = whatif.applicable(settings.changes, kernel, bound)
         notes += reasons
         # The result of a change that gains nothing is the prediction, not the run's own average.
         steady = replace(base, cycles_per_iteration=predicted(bounds, base.cycles_per_iteration))

@@ -16,11 +16,11 @@ from incc.driver.builds.linked import TO_BE_LINKED_AGAIN, analyze_linked
 from incc.driver.builds.project import project_of
 from incc.driver.cli.own_options import PREFIX
 from incc.driver.deliver import deliver, deliver_beside, identified, unmet, write_remarks, write_warnings
-from incc.driver.pipeline import analyze_for_cores, analyze_units, model_notes, write_marked
+from incc.driver.pipeline import analyze_for_cores, analyze_units, model_notes, report_of, write_marked
+from incc.driver.settings import with_values
 from incc.frontends.gcc_wrapper.children import Children, Interrupted, die_by
 from incc.frontends.gcc_wrapper.compiler import CompilerError
 from incc.frontends.gcc_wrapper.session import Compilation, Failure
-from incc.report.build import build_report, unit_report
 from incc.report.folder.names import name_for
 from incc.report.folder.outcome import withdraw
 from incc.report.hints.trials import flag_sets, trial
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from incc.driver.builds.project import Project
     from incc.driver.cli.own_options import WrapperOptions
-    from incc.driver.pipeline import Settings
+    from incc.driver.settings import Settings
     from incc.frontends.gcc_wrapper.compiler import Compiler
     from incc.frontends.unit import Unit
     from incc.report import types as t
@@ -138,7 +138,7 @@ def _compile_and_analyze(job: _Job) -> None:
         _leave_out(job, [*job.compilation.unwanted, *(name for name in named if not _wants(job, name))])
     if job.units and (job.options.report or job.options.checks) and not job.compilation.failed():
         settings = _settings(job)
-        if settings.measure and job.compilation.finish():
+        if settings.report.measure and job.compilation.finish():
             return  # the measurement must not run at the same time as the compiler
         for unit in job.units:
             name = unit.source or unit.assembly_file
@@ -227,7 +227,7 @@ def _analyze_link(job: _Job) -> None:
     if not results:
         job.notes.append(f"{unit.source}: nothing to analyse: {TO_BE_LINKED_AGAIN}")
         return
-    report = build_report([unit_report(result) for result in results])
+    report = report_of(results)
     job.report = replace(report, units=[*(job.report.units if job.report else ()), *report.units])
 
 
@@ -256,9 +256,12 @@ def _is_first(folder: str, what: str) -> bool:
 
 
 def _settings(job: _Job) -> Settings:
+
     settings = job.options.all().settings()
     # Without a report, only the expectations in the source are checked.
-    return settings if job.options.report else replace(settings, marks="only", timeline_iterations=0)
+    if job.options.report:
+        return settings
+    return with_values(settings, {"scope.marks": "only", "kernel.timeline_iterations": 0})
 
 
 def _deliver(job: _Job) -> None:
@@ -277,6 +280,7 @@ def _deliver(job: _Job) -> None:
 
 
 def _write(job: _Job, report: t.Report) -> None:
+
     options, given = job.options, job.options.all()
     request = given.request(options.format, options.output, options.append)
     for message in unmet(report, _settings(job), request, PREFIX):
@@ -320,14 +324,16 @@ def _try(job: _Job) -> None:
             compiled = job.compilation.assembly_with(flags)
         except Failure as error:
             compiled, problem = [], str(error)
-        settings = replace(
+        settings = with_values(
             _settings(job),
-            what_ifs=False,
-            timeline_iterations=0,
-            ways=(),
-            control_flow=False,
-            measure=False,
-            marks="ignore",
+            {
+                "scope.ways": (),
+                "scope.marks": "ignore",
+                "kernel.what_ifs": False,
+                "kernel.timeline_iterations": 0,
+                "report.control_flow": False,
+                "report.measure": False,
+            },
         )
         after = {
             (made.source, made.model.name): made
@@ -335,7 +341,7 @@ def _try(job: _Job) -> None:
             for core in cores
             # Marks in the source may name other cores than the command.
             for of_core in [_settings_of(job, one.source, settings)[0]]
-            for made in analyze_units([one], replace(of_core, mcpu=core) if len(cores) > 1 else of_core).units
+            for made in analyze_units([one], of_core.on(core) if len(cores) > 1 else of_core).units
         }
         for unit in units:
             trials = unit.trials
@@ -351,16 +357,16 @@ def _write_marked(job: _Job) -> None:
     if not target or not job.units:
         return
 
-    settings = _settings(job)
+    scope = _settings(job).scope
     folder = os.path.isdir(target)
     if len(job.units) == 1 and not folder:
-        write_marked(job.units[0], settings, target, dialect)
+        write_marked(job.units[0], scope, target, dialect)
         return
     names = _distinct_names([unit.source or unit.assembly_file for unit in job.units])
     for unit, name in zip(job.units, names, strict=True):
         name = name if name.endswith(".s") else f"{name}.s"
         path = os.path.join(target, name) if folder else f"{target}.{name}"
-        write_marked(unit, settings, path, dialect)
+        write_marked(unit, scope, path, dialect)
 
 
 def _keep_assembly(job: _Job) -> None:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
+from incc.driver.cli.command import help_text
 from incc.driver.cli.completion import script
 from incc.driver.cli.manual import page
-from incc.driver.cli.usage import help_text
 from incc.driver.deliver import write_stream
 
+if TYPE_CHECKING:
+    from incc.driver.cli.command import Command
 
-def print_help(command: str, wanted: str) -> int:
+
+def print_help(command: Command, wanted: str) -> int:
     """Print the output of `--help=wanted` ("all": the help text) and return the exit status."""
     if wanted == "man":
-        text = page(command)
-    elif wanted in ("bash", "zsh"):  # the script supports both
-        text = script()
-    else:
-        text = help_text(command)
-    return write(text)
+        return write(page(command))
+    return write(script() if wanted in ("bash", "zsh") else help_text(command))  # the script supports both
 
 
 def write(text: str) -> int:

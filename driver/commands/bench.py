@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import signal
@@ -17,11 +16,15 @@ from msgspec.structs import asdict
 
 from incc.core.analysis import KernelSettings, analyze_kernel
 from incc.driver import UsageError
-from incc.driver.cli.parsers import Parser
+from incc.driver.cli import shared
+from incc.driver.cli.command import ENVIRONMENT, Command, group
+from incc.driver.cli.kinds import Option
+from incc.driver.cli.parsers import run
 from incc.driver.commands import bench_ports
 from incc.driver.deliver import write_stream
-from incc.driver.messages import say
-from incc.driver.pipeline import Settings, choose_model, decode_unit, read_assembly, select
+from incc.driver.messages import fail, say
+from incc.driver.pipeline import choose_model, decode_unit, read_assembly, select
+from incc.driver.settings import Scope
 from incc.frontends.asm.regions import marked_regions
 from incc.frontends.unit import Unit
 from incc.measuring.forms.bench import Bench, NotMeasured, loop_of
@@ -62,97 +65,91 @@ BUSY = 0.25
 _say = partial(say, "incc-bench")
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command and return its exit status.
+COMMAND = Command(
+    name="incc-bench",
+    summary="measure latency, throughput and conflicts of instructions",
+    about=(
+        "Measure instructions on this processor: the latency from each operand to each result, throughput, ports, "
+        "conflicts in pairs, and kernels (docs/measuring.md).",
+    ),
+    groups=(
+        group(
+            "forms",
+            Option("[FORM…]", "operand", FORMS, into="forms"),
+            Option("--all", "flag", "measure all forms that can be measured"),
+            Option("--match GLOB", "list", "of all forms, those with this key or mnemonic"),
+            Option("--list", "flag", "list the forms, without measuring them"),
+        ),
+        group(
+            "what to measure",
+            Option("--serial", "flag", "measure only latency"),
+            Option("--parallel", "flag", "measure only throughput"),
+            Option(
+                "--ports",
+                "flag",
+                "measure issue slots and µops by port, too, beside blocking instructions (default with -o)",
+            ),
+            Option("--pairs", "flag", "measure the forms in pairs: which of them share a port"),
+            Option(
+                "--port-sets",
+                "flag",
+                "infer the ports that µops can use from throughputs beside blocking instructions, and how certain that "
+                "is; -o FILE keeps the throughputs (docs/ports.md)",
+            ),
+            Option(
+                "--kernel FILE",
+                "list",
+                "measure the marked regions or innermost loops of an assembly file (repeatable)",
+            ),
+            Option("--repeat N", "thousand", "take the median of N measurements (default: 1)", 1),
+            Option("--unroll N", "thousand", "links of a chain (default: 16)", 16),
+            Option("--no-counters", "flag", "use the clock even if there are performance counters"),
+            Option("--simulated", "flag", "simulate the model instead of measuring this processor"),
+        ),
+        group(
+            "what to compare with",
+            shared.mcpu("model to compare with (default: the host's)"),
+            shared.MODEL_PATH,
+            Option("--relative NAME", "text", "with --port-sets: the model of a similar core (default: -mcpu)"),
+            Option("--port-count N", "thousand", "with --port-sets: the number of ports (default: the relative's)", 0),
+            Option(
+                "--issue-width N", "thousand", "with --port-sets: fused µops per cycle (default: the relative's)", 0
+            ),
+        ),
+        group(
+            "what to write",
+            shared.formats("text", "json", help="text, or JSON lines"),
+            Option(
+                "-o FILE",
+                "text",
+                "also append each result to FILE as a JSON line, for `incc-model import measured`; an interrupted run "
+                "continues after the results in FILE",
+                aliases=("--output",),
+                into="output",
+            ),
+            Option("--resume FILE", "text", "like -o, for a FILE that exists"),
+            Option(
+                "--html FILE",
+                "text",
+                "write an HTML page, or only the matrix of pairs if FILE ends in .svg",
+                aliases=("--picture",),
+            ),
+        ),
+    ),
+    environment=ENVIRONMENT,
+    status="0; 1 if something was not measured; 2 for a mistake on the command line, or a file that cannot be used",
+)
 
-    It is 1 if something was not measured, and 2 for a mistake on the command line or a file that cannot be used.
-    """
-    options = _parser().parse_args(sys.argv[1:] if arguments is None else arguments)
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command and return its exit status."""
     try:
-        if sys.stdout is None:  # closed when we were started
-            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-        status = _run(options)
-        sys.stdout.flush()
-        return status
+        return run(COMMAND, arguments, _run)
+    except AnalysisError as error:
+        return fail("incc-bench", str(error), INCOMPLETE)
     except KeyboardInterrupt:  # before the first measurement, or while the output was written
         _say("interrupted")
         return INCOMPLETE
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return OK
-    except UsageError as error:
-        _say(f"error: {error}")
-        return USAGE
-    except AnalysisError as error:
-        _say(f"error: {error}")
-        return INCOMPLETE
-    except OSError as error:
-        _say(f"error: {error.filename or 'the output could not be written'}: {error.strerror}")
-        return USAGE
-
-
-def _positive(text: str) -> int:
-    import argparse
-
-    if not (text.isascii() and text.isdigit()) or not 0 < int(text) <= 1000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 1000")
-    return int(text)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = Parser(
-        prog="incc-bench",
-        summary="measure latency, throughput and conflicts of instructions",
-        description="Measure instructions on this processor: the latency from each operand to each result, throughput, "
-        "ports, conflicts in pairs, and kernels (docs/measuring.md).",
-        status="0; 1 if something was not measured; 2 for a mistake on the command line, or a file that cannot be used",
-    )
-    parser.add_argument("forms", nargs="*", metavar="FORM", help=FORMS)
-    add = parser.add_argument
-    add("--all", action="store_true", help="measure all forms that can be measured")
-    add("--match", action="append", default=[], metavar="GLOB", help="of all forms, those with this key or mnemonic")
-    add("--list", action="store_true", help="list the forms, without measuring them")
-    add = parser.add_argument_group("what to measure").add_argument
-    add("--serial", action="store_true", help="measure only latency")
-    add("--parallel", action="store_true", help="measure only throughput")
-    ports = "measure issue slots and µops by port, too, beside blocking instructions (default with -o)"
-    add("--ports", action="store_true", help=ports)
-    add("--pairs", action="store_true", help="measure the forms in pairs: which of them share a port")
-    add(
-        "--port-sets",
-        action="store_true",
-        help="infer the ports that µops can use from throughputs beside blocking instructions, and how certain that "
-        "is; -o FILE keeps the throughputs (docs/ports.md)",
-    )
-    kernel = "measure the marked regions or innermost loops of an assembly file (repeatable)"
-    add("--kernel", action="append", default=[], metavar="FILE", help=kernel)
-    add("--repeat", type=_positive, default=1, metavar="N", help="take the median of N measurements (default: 1)")
-    add("--unroll", type=_positive, default=16, metavar="N", help="links of a chain (default: 16)")
-    add("--no-counters", action="store_true", help="use the clock even if there are performance counters")
-    add("--simulated", action="store_true", help="simulate the model instead of measuring this processor")
-    add = parser.add_argument_group("what to compare with").add_argument
-    add("-mcpu", "--mcpu", default="", metavar="NAME", help="model to compare with (default: the host's)")
-    add("--model-path", action="append", default=[], metavar="DIR", help="look for models there first (repeatable)")
-    relative = "with --port-sets: the model of a similar core (default: -mcpu)"
-    add("--relative", default="", metavar="NAME", help=relative)
-    count = "with --port-sets: the number of ports (default: the relative's)"
-    add("--port-count", type=_positive, default=0, metavar="N", help=count)
-    width = "with --port-sets: fused µops per cycle (default: the relative's)"
-    add("--issue-width", type=_positive, default=0, metavar="N", help=width)
-    add = parser.add_argument_group("what to write").add_argument
-    add("--format", choices=("text", "json"), default="text", help="text, or JSON lines (default: text)")
-    add(
-        "-o",
-        "--output",
-        metavar="FILE",
-        default="",
-        help="also append each result to FILE as a JSON line, for `incc-model import measured`; an interrupted run "
-        "continues after the results in FILE",
-    )
-    add("--resume", metavar="FILE", default="", help="like -o, for a FILE that exists")
-    html = "write an HTML page, or only the matrix of pairs if FILE ends in .svg"
-    add("--html", "--picture", dest="html", metavar="FILE", default="", help=html)
-    return parser
 
 
 # --- tasks ------------------------------------------------------------------------------------------------------------
@@ -262,6 +259,7 @@ def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineMo
 
 
 def _target(model: MachineModel, simulated: bool) -> Target:
+
     return target(model, features_of(model) if simulated else features_of_host(host.read().features))
 
 
@@ -298,7 +296,7 @@ def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str
             parsed = read_assembly(unit, model.isa)
             regions, _ = marked_regions(parsed)
             if not regions:
-                regions = select(unit, parsed, Settings(regions="loops", system_headers=True)).regions
+                regions = select(unit, parsed, Scope(regions="loops", system_headers=True)).regions
             kernels = decode_unit(unit, parsed, regions)
         except AnalysisError as error:
             where = "" if str(error).startswith(path) else f"{path}: "
@@ -327,6 +325,7 @@ class _Session:
     """A run that measures forms and keeps and counts the results."""
 
     def __init__(self, options: argparse.Namespace, model: MachineModel, core: Target) -> None:
+
         self.options = options
         self.model = model
         self.core = core
@@ -533,9 +532,11 @@ def _progress(items: Sequence[_Item]) -> Iterator[_Item]:
 
 
 def _write(options: argparse.Namespace, session: _Session, core: str, note: str) -> None:
+
     results = _results(session, core, note)
 
     def render(width: int, colour: bool) -> str:
+
         return "".join(f"{line}\n" for line in lines(results, Layout(width, colour)))
 
     if options.format == "text":
@@ -589,6 +590,7 @@ def _cycles(value: float | None, digits: int = 2) -> str:
 
 
 def _form_cells(title: str, record: dict[str, Any]) -> Iterator[list[str]]:
+
     for row in rows(record):
         width = f"{row.spread:.2f}" if row.spread else ""
         model = "" if row.model is None and row.figure.startswith("µops") else _cycles(row.model)

@@ -6,21 +6,21 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from incc.driver.builds.jobs import unit_cache
-from incc.driver.builds.workers import Pool, Queue
-from incc.driver.cli.parsers import Parser, positive
+from incc.driver.cli import shared
+from incc.driver.cli.command import ENVIRONMENT, Command, group
+from incc.driver.cli.kinds import Option
+from incc.driver.cli.parsers import run
 from incc.driver.messages import say
-from incc.support.files import no_file_name
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
+    from incc.driver.builds.workers import Pool, Queue
 
 OK, USAGE, NOT_FOUND = 0, 2, 127
 
@@ -44,9 +44,50 @@ _PAUSE = 0.1
 """Seconds between two checks of the build, its jobs and the workers."""
 
 
+COMMAND = Command(
+    name="incc-build",
+    summary="run a build with the analysis on and report on its loops",
+    usage=("incc-build [options] -- COMMAND…",),
+    about=(
+        "Run a build with the analysis on. Compilers that it calls by name are replaced by incc, which compiles in the "
+        "same way. The compiled code is analysed during the build and reported at its end.",
+    ),
+    groups=(
+        group(
+            "options",
+            Option(
+                "-o FOLDER",
+                "text",
+                f"folder of reports; keeps those of files that are not recompiled (default: {DEFAULT})",
+                DEFAULT,
+                into="output",
+            ),
+            shared.jobs("processes that analyse (default: one per CPU)", 0),
+            Option(
+                "--mode lean|full",
+                "choice",
+                "analyse the code as compiled, or a second compilation with source lines (default: lean)",
+            ),
+            shared.mcpu("core, or cores separated by commas (default: the target of each command)"),
+            Option("--no-report", "flag", "do not run incc-report at the end"),
+            Option("--cache-stats", "flag", "only print the size of the caches"),
+            Option("--clear-cache", "flag", "only empty the caches"),
+            Option("--cmake-dir", "flag", "only print the folder of incc's CMake package, for CMAKE_PREFIX_PATH"),
+            Option("COMMAND…", "rest", "build command with its arguments", into="command"),
+        ),
+    ),
+    environment=ENVIRONMENT,
+    status="that of the command, or 128 plus the number of the signal that ended it; 127 if the command does not "
+    "exist; 2 for a mistake on the command line",
+)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command and return the build's exit status, or 2 for a mistake on the command line."""
-    options = _parser().parse_args(sys.argv[1:] if arguments is None else arguments)
+    return run(COMMAND, arguments, _run, prints=False)
+
+
+def _run(options: argparse.Namespace) -> int:
     command: list[str] = options.command
     if command[:1] == ["--"]:
         del command[0]
@@ -57,6 +98,8 @@ def main(arguments: list[str] | None = None) -> int:
     if not command:
         _say("error: no build command; name one after --, as in: incc-build -- make -j8")
         return USAGE
+    from incc.driver.builds.workers import Queue
+    from incc.support.files import no_file_name
 
     queue = Queue(options.output)
     try:
@@ -77,50 +120,6 @@ def main(arguments: list[str] | None = None) -> int:
 _say = partial(say, "incc-build")
 
 
-def _parser() -> argparse.ArgumentParser:
-    import argparse
-
-    parser = Parser(
-        prog="incc-build",
-        summary="run a build with the analysis on and report on its loops",
-        usage="incc-build [options] -- COMMAND…",
-        description="Run a build with the analysis on. Compilers that it calls by name are replaced by incc, which "
-        "compiles in the same way. The compiled code is analysed during the build and reported at its end.",
-        status="that of the command, or 128 plus the number of the signal that ended it; 127 if the command does not "
-        "exist; 2 for a mistake on the command line",
-    )
-    parser.add_argument(
-        "-o",
-        dest="output",
-        default=DEFAULT,
-        metavar="DIR",
-        help=f"folder of reports; keeps those of files that are not recompiled (default: {DEFAULT})",
-    )
-    parser.add_argument(
-        "-j", dest="jobs", type=positive, default=0, metavar="N", help="processes that analyse (default: one per CPU)"
-    )
-    parser.add_argument(
-        "--mode",
-        choices=("lean", "full"),
-        help="analyse the code as compiled, or a second compilation with source lines (default: lean)",
-    )
-    parser.add_argument(
-        "--mcpu",
-        "-mcpu",
-        default="",
-        metavar="NAME,…",
-        help="core, or cores separated by commas (default: the target of each command)",
-    )
-    parser.add_argument("--no-report", action="store_true", help="do not run incc-report at the end")
-    parser.add_argument("--cache-stats", action="store_true", help="only print the size of the caches")
-    parser.add_argument("--clear-cache", action="store_true", help="only empty the caches")
-    parser.add_argument(
-        "--cmake-dir", action="store_true", help="only print the folder of incc's CMake package, for CMAKE_PREFIX_PATH"
-    )
-    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="build command with its arguments")
-    return parser
-
-
 def _cmake_folder() -> int:
     """Print the folder of the CMake package: <prefix>/share/cmake/Incc of <prefix>/bin/incc."""
     try:
@@ -136,6 +135,8 @@ def _cmake_folder() -> int:
 
 
 def _cache(options: argparse.Namespace) -> int:
+    from incc.driver.builds.jobs import unit_cache
+
     units = unit_cache(os.environ)
     if not units.folder:
         print("incc-build: no cache: INCC_CACHE is 0, or HOME is not set")
@@ -355,6 +356,8 @@ class _Build:
             os.kill(build, info.si_signo)
 
     def _tend(self) -> None:
+        from incc.driver.builds.workers import Pool
+
         if self.pool is not None:
             self.pool.tend()
         elif self.queue.waiting():
@@ -381,6 +384,8 @@ class _Build:
             sys.stderr.write("\r\x1b[K")
 
     def _report(self, status: int, reports: int, failed: bool) -> None:
+        import subprocess
+
         if not reports and not os.path.exists(os.path.join(self.queue.reports, ".incc", "manifest.jsonl")):
             if self.pool is not None:
                 why = "" if failed else ": the build writes its reports to other folders"

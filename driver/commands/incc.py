@@ -12,8 +12,9 @@ import sys
 from incc.driver import UsageError
 from incc.driver.builds import watched
 from incc.driver.cli.help import print_help
-from incc.driver.cli.options import WRAPPER
+from incc.driver.cli.kinds import WRAPPER
 from incc.driver.cli.own_options import split
+from incc.driver.cli.usage import COMMANDS
 from incc.frontends.gcc_wrapper.compiler import (
     Compiler,
     CompilerError,
@@ -46,10 +47,11 @@ def main() -> int:
 
 
 def _run(compiler: Compiler | None, given: list[str]) -> int:
+
     try:
         options, arguments = split(given, os.environ)
         if options.help:
-            return print_help(WRAPPER, options.help)
+            return print_help(COMMANDS[WRAPPER], options.help)
         compiler = compiler or find_compiler(os.environ.get("INCC_CC") or options.compiler or "cc", os.environ)
         environment = child_environment(os.environ)
         if not options.wants_analysis or "-###" in arguments:

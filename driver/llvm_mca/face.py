@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Literal
 from msgspec.structs import replace
 
 from incc.driver import UsageError
-from incc.driver.cli.options import MCA, options_of
+from incc.driver.cli.kinds import MCA
+from incc.driver.cli.options import options_of
 from incc.driver.cores import named_cores
 from incc.driver.llvm_mca.analysis import Input, StopError, analyse, say
 from incc.driver.llvm_mca.options import expanded, read, requested_help
 from incc.driver.llvm_mca.target import narrow, notes
 from incc.driver.machine_code import machine_code, read_for
+from incc.driver.settings import with_values
 from incc.frontends.isa import DecodeError
 from incc.models.loading import host_cpu
 from incc.support.files import text_of, write_all, write_file
@@ -27,11 +29,11 @@ from incc.views.llvm_mca.requested import Views
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.driver.cli.options import Given
+    from incc.driver.cli.given import Given
     from incc.driver.llvm_mca.options import CommandLine
     from incc.driver.llvm_mca.target import Target
     from incc.driver.machine_code import Code
-    from incc.driver.pipeline import Settings
+    from incc.driver.settings import Settings
     from incc.report import types as t
 
 _GENERAL = ("summary-view", "bottleneck-analysis", "resource-pressure", "timeline", "instruction-info")
@@ -59,9 +61,10 @@ def run(arguments: Sequence[str], program: str) -> int:
 
 def _print_help(topic: str) -> int:
     from incc.driver.cli.help import print_help, write
+    from incc.driver.cli.usage import COMMANDS
 
     if topic != "version":
-        return print_help(MCA, topic)
+        return print_help(COMMANDS[MCA], topic)
     from incc.driver.llvm_mca.help import version_text
 
     return write(version_text())
@@ -159,12 +162,12 @@ def _cpu(given: Given, target: Target) -> str:
     names = [host_cpu()[0] if name == "native" else name for name in named_cores(given["mcpu"] or "native")]
     for name in names:
         try:
-            chosen = choose_model(name, "", given.settings().model_path)
+            chosen = choose_model(name, "", given.settings().core.model_path)
             error = "" if name == name.lower() else f"no core is called '{name}'; did you mean '{name.lower()}'?"
             if chosen.note:
-                from incc.driver.llvm_mca.names import UNSCHEDULED
+                from incc.driver.llvm_mca.names import cpus
 
-                if name in UNSCHEDULED.split():
+                if not cpus().get(name, True):
                     other = chosen.model.name
                     error = f"llvm-mca has no model of '{name}'; incc-mca without --compat takes that of {other}"
             if chosen.model.isa != "x86":
@@ -180,20 +183,22 @@ def _cpu(given: Given, target: Target) -> str:
 def _settings(given: Given, cpu: str, views: Views, text: str) -> Settings:
     """Return incc-mca's settings with llvm-mca's defaults, and without the results that no view shows."""
     settings = given.settings()
-    return replace(
+    return with_values(
         settings,
-        mcpu=cpu,
-        regions=settings.regions if given["auto"] else "llvm-mca",
-        syntax=settings.syntax or _last_syntax(text, given),
-        cold_iterations=0 if views.instruction_tables else settings.iterations,
-        timeline_iterations=views.timeline_iterations if views.timeline else 0,
-        call_latency=given["call-latency"] if "call-latency" in given.names else 100,
-        pressure=views.bottleneck_analysis,
-        waits=False,
-        lacking=True,
-        steady=False,
-        what_ifs=False,
-        marks="ignore",
+        {
+            "scope.regions": settings.scope.regions if given["auto"] else "llvm-mca",
+            "scope.marks": "ignore",
+            "core.mcpu": cpu,
+            "core.lacking": True,
+            "kernel.steady": False,
+            "kernel.what_ifs": False,
+            "kernel.cold_iterations": 0 if views.instruction_tables else settings.report.iterations,
+            "kernel.timeline_iterations": views.timeline_iterations if views.timeline else 0,
+            "kernel.altered.call_latency": given["call-latency"] if "call-latency" in given.names else 100,
+            "kernel.pressure": views.bottleneck_analysis,
+            "kernel.waits": False,
+            "report.syntax": settings.report.syntax or _last_syntax(text, given),
+        },
     )
 
 

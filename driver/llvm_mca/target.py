@@ -93,11 +93,11 @@ def notes(mattr: Sequence[str], ignored: Sequence[str]) -> list[str]:
     signed = [name if name[0] in "+-" else f"+{name}" for name in names if name.lstrip("+-") != "help"]
     if not signed and not ignored:
         return []
-    from incc.driver.llvm_mca.names import FEATURES
+    from incc.driver.llvm_mca.names import features
 
-    features = {line.partition("\t")[0] for line in FEATURES.strip().split("\n")}
-    lines = [f"unknown feature {name!r} is ignored" for name in signed if name[1:] not in features]
-    disabled = ",".join(name for name in signed if name[0] == "-" and name[1:] in features)
+    existing = features()
+    lines = [f"unknown feature {name!r} is ignored" for name in signed if name[1:] not in existing]
+    disabled = ",".join(name for name in signed if name[0] == "-" and name[1:] in existing)
     if disabled:
         lines.append(f"-mattr={disabled} has no effect: incc analyses every instruction")
     return lines + [f"{name} has no effect" for name in ignored]

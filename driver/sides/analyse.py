@@ -8,25 +8,18 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.comparison.side import Entry, entries_of
-from incc.driver.pipeline import (
-    MOST_WITH_WHAT_IFS,
-    AnalysisError,
-    Settings,
-    analyze_kernels,
-    analyze_unit,
-    choose_model,
-    no_what_ifs,
-)
-from incc.frontends.unit import Unit
+from incc.driver.settings import REPORTED, Settings
 from incc.report.build import build_report, unit_report
 from incc.report.documents import InputError
 from incc.report.identity import kernel_ids
+from incc.support.workers import MOST, WorkerError, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from incc.driver.code import ObjectCode
     from incc.frontends.kernel import Kernel
+    from incc.frontends.unit import Unit
 
 AT_A_TIME = 64
 """Kernels of an object that a process takes at a time, plus the rest of the last function."""
@@ -56,25 +49,21 @@ class Analysed(msgspec.Struct, frozen=True):
     """The reason why the side is empty; empty if it is not."""
 
 
-def settings_for(mcpu: str, functions: Sequence[str], model_path: Sequence[str]) -> Settings:
-    """Return the settings for code to compare, without timelines."""
-    return Settings(mcpu=mcpu, functions=tuple(functions), model_path=tuple(model_path), timeline_iterations=0)
-
-
-def assembly_pieces(unit: Unit, settings: Settings) -> list[CodePiece]:
-    """Return the pieces of an assembly file."""
-    return [CodePiece(unit=unit, settings=settings)]
+CODE = Settings(kernel=replace(REPORTED, timeline_iterations=0))
+"""The default settings for code to compare, without timelines."""
 
 
 def object_pieces(source: str | bytes, name: str, settings: Settings) -> list[CodePiece]:
     """Return the pieces of an object or program, given as a path or bytes. Raises AnalysisError."""
     from incc.driver.code import object_code
+    from incc.driver.pipeline import MOST_WITH_WHAT_IFS, no_what_ifs
+    from incc.frontends.unit import Unit
 
-    code = object_code(source, name, settings.functions)
+    code = object_code(source, name, settings.scope)
     ids = kernel_ids(code.kernels)
     notes: tuple[str, ...] = ()
     if len(code.kernels) > MOST_WITH_WHAT_IFS:
-        settings = replace(settings, what_ifs=False)
+        settings = replace(settings, kernel=replace(settings.kernel, what_ifs=False))
         notes = (no_what_ifs(),)
     unit = Unit(assembly="", assembly_file=name, way="object")
     pieces = (
@@ -111,7 +100,6 @@ def in_processes(work: Callable[[Any], Any], pieces: Sequence[Any], jobs: int) -
     if jobs <= 1 or len(pieces) < 2:
         yield from map(work, pieces)
         return
-    from incc.support.workers import MOST, WorkerError, in_order
 
     try:
         for start in range(0, len(pieces), MOST):
@@ -121,29 +109,14 @@ def in_processes(work: Callable[[Any], Any], pieces: Sequence[Any], jobs: int) -
 
 
 def _analysed(piece: CodePiece) -> Analysed:
+    from incc.driver.pipeline import AnalysisError, analyze_code, analyze_unit, model_of
+
     try:
         if piece.code is None:
             result = analyze_unit(piece.unit, piece.settings)
         else:
-            choice = choose_model(piece.settings.mcpu, "", piece.settings.model_path)
-            kernels = piece.code.kernels
-            if kernels and kernels[0].isa != choice.model.isa:
-                what = f"{kernels[0].isa} code, but {choice.model.name} is an {choice.model.isa} core"
-                return Analysed(entries=[], problem=f"{piece.unit.assembly_file}: {what}")
-            result = replace(
-                analyze_kernels(
-                    piece.unit,
-                    kernels,
-                    piece.settings,
-                    choice.model,
-                    choice.reason,
-                    places=piece.code.places(),
-                    left_out=piece.code.left_out,
-                ),
-                model_note=choice.note,
-                kernel_ids=piece.ids,
-                notes=piece.notes,
-            )
+            result = analyze_code(piece.unit, piece.code, piece.settings, model_of(piece.unit, piece.settings))
+            result = replace(result, kernel_ids=piece.ids, notes=piece.notes)
         (unit,) = build_report([unit_report(result)]).units
     except AnalysisError as error:
         return Analysed(entries=[], problem=str(error))

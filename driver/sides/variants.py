@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from incc.comparison import types as c
 from incc.comparison.side import Side, side_info
-from incc.driver.sides.analyse import CodePiece, analyse, in_processes, settings_for
+from incc.driver.sides.analyse import CODE, CodePiece, analyse, in_processes
 from incc.driver.sides.labels import distinct
 from incc.driver.sides.read import Collected
 from incc.frontends.gcc_wrapper.compiler import Compiler, CompilerError, child_environment, find_program
@@ -22,7 +22,7 @@ from incc.report.documents import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.driver.sides.read import Reading
+    from incc.driver.settings import Settings
     from incc.frontends.unit import Unit
 
 
@@ -117,13 +117,13 @@ class _Built(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-def run_variants(wanted: Sequence[CompilerVariant], reading: Reading) -> list[Side]:
+def run_variants(wanted: Sequence[CompilerVariant], settings: Settings = CODE, jobs: int = 1) -> list[Side]:
     """Compile and analyse each variant, and return their sides. No output files are written.
 
     A variant that cannot be compiled has a `problem` instead of kernels. Raises InputError if none can be compiled.
     """
     commands = list(dict.fromkeys((v.compiler, v.flags, v.arguments) for v in wanted))
-    built = dict(zip(commands, in_processes(_build, commands, reading.jobs), strict=True))
+    built = dict(zip(commands, in_processes(_build, commands, jobs), strict=True))
     if all(one.problem for one in built.values()):
         labels = {(v.compiler, v.flags, v.arguments): v.label for v in reversed(wanted)}
         problems = {one.problem: labels[command] for command, one in reversed(built.items())}
@@ -135,13 +135,12 @@ def run_variants(wanted: Sequence[CompilerVariant], reading: Reading) -> list[Si
     spans = []
     for variant in wanted:
         start = len(pieces)
-        settings = settings_for(variant.mcpu, reading.functions, reading.model_path)
         pieces += [
-            CodePiece(unit=unit, settings=settings)
+            CodePiece(unit=unit, settings=settings.on(variant.mcpu))
             for unit in built[variant.compiler, variant.flags, variant.arguments].units
         ]
         spans.append((start, len(pieces)))
-    results = analyse(pieces, reading.jobs)
+    results = analyse(pieces, jobs)
     sides = []
     for variant, (start, end) in zip(wanted, spans, strict=True):
         one = built[variant.compiler, variant.flags, variant.arguments]
@@ -173,6 +172,7 @@ def _side(variant: CompilerVariant, collected: Collected, problem: str) -> Side:
 
 
 def _command(variant: CompilerVariant) -> str:
+
     return shlex.join((*variant.compiler, *with_flags(variant.arguments, variant.flags)))
 
 

@@ -14,7 +14,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from incc.driver.cli.options import MCA, Given
+from incc.driver.cli.given import Given
+from incc.driver.cli.kinds import MCA
 from incc.driver.commands import mca
 from incc.driver.deliver import (
     Request,
@@ -192,7 +193,7 @@ def test_several_units() -> None:
     given.take("-detail", "99")
     found = analyze_units(
         [Unit(assembly=LOOP, assembly_file="x.s"), Unit(assembly=LOOP, assembly_file="y.s")],
-        replace(given.settings(), mcpu="skylake"),
+        given.settings().on("skylake"),
     )
     assert [message.where for message in unmet(found, given.settings(), given.request("text", ""), "-")] == ["line 99"]
 

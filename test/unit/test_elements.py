@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from incc import core
 from incc.core.analysis import KernelSettings, analyze_kernel
 from incc.core.elements import work
-from incc.driver.pipeline import Settings, analyze_unit
+from incc.driver.pipeline import analyze_unit
 from incc.frontends.unit import Unit
 from incc.models.loading import load
 from incc.report.build import unit_parts, unit_report
 from properties import examples
+from settings_fixtures import settings_with
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.core.roles import Part
 
-QUICK = Settings(mcpu="skylake-avx512", what_ifs=False, timeline_iterations=0, simulate=False)
+QUICK = settings_with(mcpu="skylake-avx512", what_ifs=False, timeline_iterations=0, simulate=False)
 
 
 def function(*lines: str) -> str:
@@ -215,7 +215,7 @@ def test_an_outer_loop_where_the_inner_one_has_nothing_to_do() -> None:
 def test_the_report_has_them() -> None:
     text = function(".L:", *VECTORS, "jne .L", ".S:", *SCALARS, "jne .S")
     vectors, scalars = unit_report(
-        analyze_unit(Unit(assembly=text, assembly_file="t.s"), replace(QUICK, ghz=2.0))
+        analyze_unit(Unit(assembly=text, assembly_file="t.s"), settings_with(QUICK, ghz=2.0))
     ).kernels
     assert vectors.elements is not None
     assert vectors.elements.per_iteration == 4

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from operator import attrgetter
 
 import pytest
 from hypothesis import given
@@ -16,16 +17,19 @@ from hypothesis import strategies as st
 
 from incc.driver import UsageError
 from incc.driver.cli import own_options
+from incc.driver.cli.command import Command, help_text, names, written
 from incc.driver.cli.completion import script
+from incc.driver.cli.given import READERS, Given
+from incc.driver.cli.kinds import BOTH, KINDS, MCA, WRAPPER, Option
 from incc.driver.cli.manual import page
-from incc.driver.cli.options import BOTH, GROUPS, KINDS, MCA, OPTIONS, READERS, WRAPPER, Given, Option, options_of
+from incc.driver.cli.options import OPTIONS, options_of
 from incc.driver.cli.parsers import Parser
-from incc.driver.cli.parsers import page as parsers_page
-from incc.driver.cli.usage import COMMANDS, help_text, names, written
-from incc.driver.commands import bench, db, diff, mca, model, scan
-from incc.driver.pipeline import Settings
+from incc.driver.cli.usage import COMMANDS
+from incc.driver.commands import bench, build, db, diff, mca, model, report, scan
+from incc.driver.settings import Settings
 from incc.frontends.objects.spans import Addresses
 from incc.report.source.places import Choice, Place
+from settings_fixtures import FIELDS, fields_of
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -95,7 +99,7 @@ def test_every_option_is_read(command: str, option: Option) -> None:
         assert chosen[option.name] == expected
         assert chosen[option.name] != option.default
         assert chosen.names == {option.name}
-        assert chosen.settings().__struct_fields__ == Settings.__struct_fields__
+        assert list(fields_of(chosen.settings())) == FIELDS
         if command == MCA:
             # With one dash, and with the value as the next word.
             assert read(command, ["-" + argument.lstrip("-")])[option.name] == expected
@@ -106,7 +110,7 @@ def test_every_option_is_read(command: str, option: Option) -> None:
 @each_option
 def test_every_field_is_set(command: str, option: Option) -> None:
     """What an option says reaches the analysis, in the field that the table names."""
-    if not option.field:
+    if not option.sets:
         return
     value, expected = value_of(option)
     if value == "register":
@@ -117,28 +121,31 @@ def test_every_field_is_set(command: str, option: Option) -> None:
     if option.name == "timeline-max-iterations":
         start.append("--timeline")
     after = read(command, [*start, name if value is None else f"{name}={value}"]).settings()
-    assert getattr(before, option.field) != getattr(after, option.field)
-    if option.field not in READERS:
-        assert getattr(after, option.field) == expected
-        assert getattr(before, option.field) == option.default == getattr(Settings(), option.field)
+    of_option = attrgetter(option.sets)
+    assert of_option(before) != of_option(after)
+    if option.sets not in READERS:
+        assert of_option(after) == expected
+        assert of_option(before) == option.default == of_option(Settings())
 
 
 def test_the_table_is_consistent() -> None:
     assert {option.kind for option in OPTIONS} <= KINDS
     # Whether to try changes, and to predict, is for programs: a command prints what it finds; LLVM's figures of what a
     # core lacks are for llvm-mca's face.
-    assert {option.field for option in OPTIONS if option.field} == set(Settings.__struct_fields__) - {
-        "what_ifs",
-        "steady",
-        "for_report",
-        "lacking",
+    assert {option.sets for option in OPTIONS if option.sets} == set(FIELDS) - {
+        "kernel.what_ifs",
+        "kernel.steady",
+        "kernel.explained",
+        "core.lacking",
     }
-    assert set(READERS) <= set(Settings.__struct_fields__)
+    assert set(READERS) <= set(FIELDS)
+    # One name is enough for the arguments of the Python API, and in tests.
+    assert len({name.rpartition(".")[2] for name in FIELDS}) == len(FIELDS)
     for command in BOTH:
         spelled = [name for option in options_of(command) for name in names(option, command)]
         assert len(spelled) == len(set(spelled))
-        groups = {group for group in GROUPS if options_of(command, group)}
-        assert groups == {group for group, _ in COMMANDS[command].groups}
+        shown = [option for group in COMMANDS[command].groups for option in group.options]
+        assert sorted(shown, key=OPTIONS.index) == options_of(command)
     # Those that the wrapper has to tell from the compiler's without looking at the table.
     others = {option.name for option in options_of(WRAPPER) if not own_options._is_own(option.spelled(WRAPPER))}
     assert others == set()
@@ -183,7 +190,7 @@ def test_any_value_is_read_or_refused(option: Option, value: str) -> None:
 
 @each_command
 def test_help(command: str) -> None:
-    text = help_text(command)
+    text = help_text(COMMANDS[command])
     words = {word.strip("(),") for word in text.split()}
     for option in options_of(command):
         for name in written(option, command):
@@ -199,7 +206,7 @@ def test_help(command: str) -> None:
 def test_help_of_both_commands(capfd: pytest.CaptureFixture[str]) -> None:
     for argument in ("-h", "--help", "-help"):
         assert mca.main(["--nonsense", argument]) == 0
-        assert capfd.readouterr().out == help_text(MCA)
+        assert capfd.readouterr().out == help_text(COMMANDS[MCA])
     done = subprocess.run(
         [
             sys.executable,
@@ -210,7 +217,7 @@ def test_help_of_both_commands(capfd: pytest.CaptureFixture[str]) -> None:
         capture_output=True,
         text=True,
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, help_text(WRAPPER), "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, help_text(COMMANDS[WRAPPER]), "")
 
 
 def test_the_wrappers_page_has_every_option() -> None:
@@ -225,7 +232,7 @@ def test_the_wrappers_page_has_every_option() -> None:
 
 @each_command
 def test_manual_page(command: str) -> None:
-    text = page(command)
+    text = page(COMMANDS[command])
     assert text.startswith(f'.TH "{command.upper()}"'.replace("-", "\\-"))
     for option in options_of(command):
         for name in names(option, command):
@@ -240,7 +247,7 @@ def test_manual_page(command: str) -> None:
 def test_manual_page_in_troff(command: str) -> None:
     done = subprocess.run(
         ["groff", "-man", "-Tutf8", "-ww", "-k", "-P-c", "-rLL=110n"],
-        input=page(command),
+        input=page(COMMANDS[command]),
         capture_output=True,
         text=True,
     )
@@ -251,55 +258,79 @@ def test_manual_page_in_troff(command: str) -> None:
         assert written(option, command)[0] in letters
 
 
-PARSERS = {p.prog: p for p in (bench._parser(), db._parser(), diff._parser(), model._parser(), scan._parser())}
-each_parser = pytest.mark.parametrize("command", PARSERS)
+PARSED = {made.name: made for made in (each.COMMAND for each in (bench, build, db, diff, model, report, scan))}
+each_parsed = pytest.mark.parametrize("command", PARSED.values(), ids=PARSED)
 
 
-def _spelled(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """The options of a parser and of its sub-commands that are in its help."""
+def _spelled(command: Command) -> Iterator[str]:
+    """The options of a command and of its sub-commands."""
+    for group in command.all_groups():
+        for option in group.options:
+            if option.kind not in ("operand", "rest"):
+                yield from (option.name, *option.aliases)
+    for inner in command.commands:
+        yield from _spelled(inner)
+
+
+def _parsers(parser: Parser) -> Iterator[Parser]:
+    """A parser and those of its sub-commands."""
+    yield parser
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for inner in action.choices.values():
-                yield from _spelled(inner)
-        elif action.help != argparse.SUPPRESS:
-            yield from action.option_strings
+                yield from _parsers(inner)
 
 
-@each_parser
-def test_manual_page_of_a_parser(command: str) -> None:
-    parser = PARSERS[command]
-    assert isinstance(parser, Parser)
-    text = parsers_page(parser)
-    assert text.startswith(f'.TH "{command.upper()}"'.replace("-", "\\-"))
-    assert f"{parser.prog} - {parser.summary}" in text.replace("\\-", "-")
-    for name in _spelled(parser):
+@each_parsed
+def test_the_parser_has_the_options_of_the_table(command: Command) -> None:
+    for parser in _parsers(Parser(command)):
+        options = [option for group in parser.command.all_groups() for option in group.options]
+        assert {option.kind for option in options} <= KINDS
+        if parser.command.extend:
+            parser.command.extend(parser)
+        taken = {name for action in parser._actions for name in action.option_strings}
+        named = {name for o in options if o.kind not in ("operand", "rest") for name in (o.name, *o.aliases)}
+        assert taken | {"-h", "--help"} == named | {"-h", "--help"}
+        # A value of the kind is read, with the defaults of all others.
+        for option in options:
+            if option.kind in VALUES and not option.value.endswith("…"):
+                (action,) = [action for action in parser._actions if option.name in action.option_strings]
+                value, expected = VALUES[option.kind]
+                if action.type is None:  # an importer's
+                    continue
+                assert action.type(value) == (expected[0] if isinstance(expected, tuple) else expected)
+
+
+@each_parsed
+def test_manual_page_of_a_parsed_command(command: Command) -> None:
+    text = page(command)
+    assert text.startswith(f'.TH "{command.name.upper()}"'.replace("-", "\\-"))
+    assert f"{command.name} - {command.summary}" in text.replace("\\-", "-")
+    for name in _spelled(command):
         assert name.replace("-", "\\-") in text
-    assert " ".join(parser.status.split()) in text.replace("\\-", "-")
+    assert command.status in text.replace("\\-", "-").replace("\\(aq", "'")
     macros = (".TH ", ".nh", ".SH ", ".SS ", ".TP", ".PP", ".br", ".nf", ".fi")
     assert all(line.startswith(macros) for line in text.splitlines() if line.startswith((".", "'")))
     assert "-" not in text.replace("\\-", "")
 
 
-@each_parser
+@each_parsed
 @pytest.mark.skipif(not shutil.which("groff"), reason="no groff")
-def test_manual_page_of_a_parser_in_troff(command: str) -> None:
-    parser = PARSERS[command]
-    assert isinstance(parser, Parser)
+def test_manual_page_of_a_parsed_command_in_troff(command: Command) -> None:
     done = subprocess.run(
         ["groff", "-man", "-Tutf8", "-ww", "-k", "-P-c", "-rLL=110n"],
-        input=parsers_page(parser),
+        input=page(command),
         capture_output=True,
         text=True,
     )
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@each_parser
-def test_help_of_a_parser(command: str, capfd: pytest.CaptureFixture[str]) -> None:
-    parser = PARSERS[command]
-    assert isinstance(parser, Parser)
+@each_parsed
+def test_help_of_a_parsed_command(command: Command, capfd: pytest.CaptureFixture[str]) -> None:
+    parser = Parser(command)
     # Whatever stands beside it: what is missing or wrong is no matter then.
-    for wanted, text in (("man", parsers_page(parser)), ("bash", script()), ("zsh", script())):
+    for wanted, text in (("man", page(command)), ("bash", script()), ("zsh", script())):
         with pytest.raises(SystemExit) as end:
             parser.parse_args(["--nonsense", f"--help={wanted}"])
         assert end.value.code == 0
@@ -307,9 +338,13 @@ def test_help_of_a_parser(command: str, capfd: pytest.CaptureFixture[str]) -> No
     with pytest.raises(SystemExit) as end:
         parser.parse_args(["--help=html"])
     assert end.value.code == 2
+    capfd.readouterr()
     with pytest.raises(SystemExit) as end:
         parser.parse_args(["-h"])
     assert end.value.code == 0
+    shown = capfd.readouterr().out
+    assert shown == help_text(command)
+    assert max(map(len, shown.splitlines())) <= 120
 
 
 # --- completion ------------------------------------------------------------------------------------------------------

@@ -8,14 +8,16 @@ from typing import Any
 import pytest
 from msgspec.structs import force_setattr, replace
 
-from incc.driver.cli.options import MCA, WRAPPER, Given
-from incc.driver.pipeline import Settings, analyze_units
+from incc.driver.cli.given import Given
+from incc.driver.cli.kinds import MCA, WRAPPER
+from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.report.overview import overview
 from incc.report.source.places import Choice, choice
 from incc.views.table import Column, shrink
 from incc.views.text import UNIT_VIEWS, VIEWS, Show, render
+from settings_fixtures import settings_with
 from struct_fixtures import filled
 
 SUM = """\
@@ -42,7 +44,7 @@ def report(*names: str) -> t.Report:
     return analyze_units([Unit(assembly=text, assembly_file="x.s")], given.settings())
 
 
-LOOPS = Settings(mcpu="skylake", regions="loops")
+LOOPS = settings_with(mcpu="skylake", regions="loops")
 
 MANY = ("a", "b", "c", "d", "_ZN2ns3dotEPd")
 
@@ -205,8 +207,8 @@ def test_views_by_name(value: str, views: set[str], waits: bool, timeline: int) 
     given = Given(WRAPPER)
     given.take("--analyze-views", value)
     assert set(given.views()) == views
-    assert given.settings().waits == waits
-    assert given.settings().timeline_iterations == timeline
+    assert given.settings().kernel.waits == waits
+    assert given.settings().kernel.timeline_iterations == timeline
 
 
 # --- what stands in the table ----------------------------------------------------------------------------------------

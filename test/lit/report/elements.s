@@ -35,7 +35,7 @@
 # WHERE-NOT: 2 {{.*}} f
 
 # BAD: --ghz
-# ZERO: -ghz is a clock in GHz, as 3.5, not '0'
+# ZERO: -ghz is a clock in GHz, such as 3.5, not '0'
 
 	.text
 	.globl	f
