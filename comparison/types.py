@@ -11,17 +11,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from incc.report.types import (
-    Amount,
-    BoundName,
-    Count,
-    Index,
-    Instruction,
-    Location,
-    Resource,
-    Share,
-    Tool,
-)
+from incc.frontends.kernel import SourceLocation
+from incc.report.types import BoundName, Instruction, Resource, Tool
+from incc.support.quantities import Amount, Count, Index, Share
 
 Number = Annotated[float, Meta(description="May be below 0.")]
 
@@ -103,7 +95,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     content_hash: str
     function: Annotated[str, Meta(description="The symbol.")]
     function_name: Annotated[str, Meta(description="As the source writes it: C++ names demangled.")]
-    source: Location | None
+    source: SourceLocation | None
     label: str
     role: Annotated[str, Meta(description="As in a report: main, remainder …; empty for code that is no loop.")]
     model: Annotated[str, Meta(description="The core, by its -mcpu name.")]
@@ -223,7 +215,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """Kernels of the sides that are one loop of the source."""
 
     name: Annotated[str, Meta(description="The function's short name; with the core where a side has several.")]
-    source: Annotated[Location | None, Meta(description="Its place, in the last side that has one.")]
+    source: Annotated[SourceLocation | None, Meta(description="Its place, in the last side that has one.")]
     members: Annotated[list[Member | None], Meta(description="By side; null where it has none.")]
     base: Annotated[
         Annotated[int, Meta(ge=0)],

@@ -10,7 +10,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from incc.report.types import Amount, Count, Location, Positive, Share, Tool
+from incc.frontends.kernel import SourceLocation
+from incc.report.types import Tool
+from incc.support.quantities import Amount, Count, Positive, Share
 
 
 class Whence(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,8 +75,8 @@ class Row(msgspec.Struct, kw_only=True):
     function_name: Annotated[str, Meta(description="The function as the source writes it.")]
     kernel_id: str
     content_hash: str
-    source: Annotated[Location | None, Meta(description="The loop's place in the user's source.")]
-    assembly: Annotated[Location, Meta(description="The loop's place in the assembly; line 0 for machine code.")]
+    source: Annotated[SourceLocation | None, Meta(description="The loop's place in the user's source.")]
+    assembly: Annotated[SourceLocation, Meta(description="The loop's place in the assembly; line 0 for machine code.")]
     label: str
     model: Annotated[str, Meta(description="The core, by LLVM's -mcpu name.")]
     role: Annotated[str, Meta(description="Its role in its function; empty for code that is no loop.")]

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace as with_fields
+
 from incc.report import types as t
 from incc.report.hints.advice import read_build
-from incc.report.kernel import kernel_report, location
+from incc.report.kernel import kernel_report
 from incc.report.overview import overview
 from incc.report.roles import set_role, withhold_not_vectorised
 from incc.report.unit_result import KernelPlace as KernelPlace
@@ -51,14 +53,17 @@ def make_readable(kernels: Sequence[t.Kernel]) -> None:
     """Demangle the function names in kernels' names, places and notes; then write the kernels' overviews."""
     from incc.report.source.demangle import demangle, of_openmp, replace, short_name
 
-    frames = [frame for kernel in kernels for frame in (*kernel.inlined, *kernel.inlined_into)]
-    texts = [frame.function for frame in frames]
+    texts: list[str] = []
     for kernel in kernels:
         texts += (kernel.function_name, kernel.source_function, *kernel.notes)
+        texts += [frame.function for frame in (*kernel.inlined, *kernel.inlined_into)]
     readable = demangle(texts)
-    for frame in frames:
-        frame.function = short_name(replace(frame.function, readable))
+
+    def in_words(frames: Iterable[t.Frame]) -> list[t.Frame]:
+        return [with_fields(f, function=short_name(replace(f.function, readable))) for f in frames]
+
     for kernel in kernels:
+        kernel.inlined, kernel.inlined_into = in_words(kernel.inlined), in_words(kernel.inlined_into)
         kernel.function_name = of_openmp(replace(kernel.function_name, readable))
         name = kernel.function_name if kernel.source_function == kernel.function else kernel.source_function
         kernel.source_function = short_name(replace(name, readable))
@@ -66,7 +71,7 @@ def make_readable(kernels: Sequence[t.Kernel]) -> None:
         kernel.overview = overview(kernel)
 
 
-def _demangle_functions(parts: Sequence[t.Ways | t.ControlFlow | t.BecameCall]) -> None:
+def _demangle_functions(parts: Sequence[t.Ways | t.ControlFlow | t.LibraryCall]) -> None:
     """Demangle the names of parts of a report that have no other function names."""
     from incc.report.source.demangle import is_mangled
 
@@ -166,12 +171,12 @@ def unit_report(unit_result: UnitResult) -> t.Unit:
             unit.folder,
         )
     marks: list[t.Mark] = []
-    problems: list[t.MarkProblem] = []
+    problems: list[t.MarkError] = []
     if unit_result.marks or unit_result.mark_errors:
-        from incc.report.source.marks import marks_part, problems_part
+        from incc.report.source.marks import marks_part
 
         marks, misread = marks_part(kernels, unit_result.marks, unit_result.marked)
-        problems = [*problems_part(unit_result.mark_errors), *misread]
+        problems = [*unit_result.mark_errors, *misread]
     return t.Unit(
         source=unit.source,
         assembly_file=unit.assembly_file,
@@ -192,27 +197,9 @@ def unit_report(unit_result: UnitResult) -> t.Unit:
         ),
         core=_core(model) if unit_result.port_model else None,
         kernels=kernels,
-        left_out=[
-            t.LeftOut(
-                first_line=item.first_line,
-                last_line=item.last_line,
-                function=item.function,
-                label=item.label,
-                reason=item.reason,
-            )
-            for item in unit_result.left_out
-        ],
+        left_out=list(unit_result.left_out),
         system_loops=unit_result.system_loops,
-        became_calls=[
-            t.BecameCall(
-                function=call.function,
-                function_name=unit_result.user_functions.get(call.function, call.function),
-                callee=call.callee,
-                line=call.line,
-                source=location(call.source),
-            )
-            for call in unit_result.calls
-        ],
+        became_calls=list(unit_result.calls),
         not_found=list(unit_result.not_found),
         ways=None if unit_result.ways is None else list(unit_result.ways),
         control_flow=None if unit_result.control_flow is None else list(unit_result.control_flow),

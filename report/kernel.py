@@ -28,7 +28,7 @@ from incc.report.cold import cold_report
 from incc.report.hints.advice import ASSEMBLY
 from incc.report.identity import content_hash
 from incc.report.range import kernel_range, mispredicted
-from incc.report.resources import DECIMALS, llvm_resources, own_throughput, port_title, refused_statement, rounded
+from incc.report.resources import DECIMALS, llvm_resources, own_throughput, port_title, rounded
 from incc.report.source.compiled import compiled
 from incc.report.unit_result import ITERATIONS
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from incc.core.ways import Ways
     from incc.frontends.asm.places import UserPlace
     from incc.frontends.isa import Effects
-    from incc.frontends.kernel import Frame, Instruction, Kernel, SourceLocation
+    from incc.frontends.kernel import Instruction, Kernel, SourceLocation
     from incc.measuring.harness import Failure
     from incc.measuring.kernels import KernelMeasurement
     from incc.models.binding.bound import BoundKernel
@@ -124,12 +124,12 @@ def kernel_report(
         kind=region.kind if region else "code",
         function=region.function if region else "",
         function_name=user_function or (region.function if region else ""),
-        source=location(region.source) if region else None,
+        source=region.source if region else None,
         column=column,
         source_function=place.function if place else region.function if region else "",
-        near=location(near),
-        inlined=[_frame(frame) for frame in place.inlined] if place else [],
-        inlined_into=[_frame(frame) for frame in place.inlined_into] if place else [],
+        near=near,
+        inlined=list(place.inlined) if place else [],
+        inlined_into=list(place.inlined_into) if place else [],
         remarks=[],
         role=t.Role(name="", of="", instead=False, basis="inferred", text=""),
         compiled=compiled(region.compiled) if region and region.compiled else None,
@@ -196,7 +196,7 @@ def kernel_report(
             )
             for i in unknown
         ],
-        refused=[refused_statement(refused) for refused in kernel.refused],
+        refused=list(kernel.refused),
         summary=_summary(result, iterations),
     )
 
@@ -223,15 +223,6 @@ def ratio(cycles: Fraction) -> t.Ratio:
 
 
 # --- parts of a kernel ------------------------------------------------------------------------------------------------
-
-
-def location(place: SourceLocation | None) -> t.Location | None:
-    """Return a place in the source."""
-    return t.Location(file=place.file, line=place.line) if place else None
-
-
-def _frame(frame: Frame) -> t.Frame:
-    return t.Frame(function=frame.function, file=frame.file, line=frame.line)
 
 
 def _rounded(value: float | None) -> float | None:
@@ -394,7 +385,7 @@ def _instructions(
             t.Instruction(
                 index=i,
                 line=instruction.line,
-                source=location(source_lines.get(lines[i])),
+                source=source_lines.get(lines[i]),
                 text=written.text(instruction) if written else instruction.text,
                 bytes=instruction.length,
                 encoding=(written.encoding(instruction) if written else instruction.encoding).hex(),

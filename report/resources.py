@@ -13,13 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incc.core.analysis import KernelResult
-    from incc.frontends.kernel import Refused
     from incc.models.binding.bound import BoundKernel
-
-
-def refused_statement(refused: Refused) -> t.RefusedStatement:
-    """Return a statement that the analysis lacks."""
-    return t.RefusedStatement(line=refused.line, text=refused.text, message=refused.message)
 
 
 def own_throughput(uops: Sequence[tuple[int, int]], n_ports: int) -> t.Ratio:

@@ -13,22 +13,16 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-Count = Annotated[int, Meta(ge=0)]
-Positive = Annotated[int, Meta(ge=1)]
-Amount = Annotated[float, Meta(ge=0)]
-Share = Annotated[float, Meta(ge=0, le=1)]
-Exact = Annotated[str, Meta(pattern="^[0-9]+(/[0-9]+)?$", description="A fraction, or a whole number.")]
-Index = Annotated[int, Meta(ge=0, description="An instruction of the kernel.")]
+from incc.frontends.kernel import Frame as Frame
+from incc.frontends.kernel import LeftOut as LeftOut
+from incc.frontends.kernel import Refused as Refused
+from incc.frontends.kernel import SourceLocation as SourceLocation
+from incc.frontends.kernel import Transformations
+from incc.frontends.marks import MarkError as MarkError
+from incc.support.quantities import Amount, Count, Exact, Index, Positive, Share
 
 BoundName = Literal["port", "divider", "front_end", "retire", "loop_carried"]
 UopKindName = Literal["load", "store-address", "store-data", "compute", "branch", "renamer"]
-
-
-class Location(msgspec.Struct, frozen=True):
-    """A place in the user's source."""
-
-    file: str
-    line: Count
 
 
 class Ratio(msgspec.Struct, frozen=True):
@@ -45,14 +39,6 @@ class Bound(msgspec.Struct, frozen=True):
     exact: Exact
     by: str
     """The cause in words; empty if there is none."""
-
-
-class RefusedStatement(msgspec.Struct, frozen=True):
-    """A statement that could not be decoded. It is not among the instructions."""
-
-    line: Count
-    text: str
-    message: str
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,16 +112,6 @@ class Core(msgspec.Struct, frozen=True, kw_only=True):
     work: list[CoreWork]
 
 
-class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
-    """A loop or marked span that is not analysed."""
-
-    first_line: Count
-    last_line: Count
-    function: str
-    label: str
-    reason: str
-
-
 class Expectation(msgspec.Struct, frozen=True, kw_only=True):
     """A condition that a mark in the source sets for a kernel, and its outcome."""
 
@@ -152,11 +128,11 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
 class Mark(msgspec.Struct, frozen=True, kw_only=True):
     """A mark in the source that selects code for analysis and sets expectations for it."""
 
-    source: Location
+    source: SourceLocation
     """The mark's line."""
     column: Count
     """The mark's column in its line; 0 if unknown."""
-    at: Location
+    at: SourceLocation
     """The first line of the statement that the mark applies to."""
     at_column: Count
     """The column of the statement's first character; 0 if unknown."""
@@ -171,20 +147,7 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     expectations: list[Expectation]
 
 
-class MarkProblem(msgspec.Struct, frozen=True, kw_only=True):
-    """A mark with a syntax error, or one without matching code."""
-
-    source: Location
-    column: Count
-    text: str
-    end_column: Count
-    """The column after the faulty text; 0 if unknown."""
-    fix: str | None
-    """Text that replaces the faulty text, or is inserted if the faulty text is empty; None if there is no
-    suggestion."""
-
-
-class BecameCall(msgspec.Struct, kw_only=True):
+class LibraryCall(msgspec.Struct, kw_only=True):
     """A call of a library function that compilers substitute for loops, and that users also write themselves."""
 
     function: str
@@ -194,7 +157,7 @@ class BecameCall(msgspec.Struct, kw_only=True):
     callee: str
     line: Positive
     """The call's line in the assembly."""
-    source: Location | None
+    source: SourceLocation | None
     """The user's line according to the debug information; None if unknown."""
 
 
@@ -241,7 +204,7 @@ class Unit(msgspec.Struct, kw_only=True):
     system_loops: Count
     """The number of loops that come only from system headers and are therefore not analysed. Neither they nor the
     functions that they were inlined into contain a line of the user's code."""
-    became_calls: list[BecameCall]
+    became_calls: list[LibraryCall]
     """Calls outside analysed loops that may replace a loop of the source. No model includes their cost."""
     not_found: list[NotFound]
     """Functions that were requested by name and have no analysed loop."""
@@ -251,7 +214,7 @@ class Unit(msgspec.Struct, kw_only=True):
     """Control-flow graphs of the functions that contain kernels; None if they were not requested."""
     marks: list[Mark]
     """The marks in the source. If there are any, only marked kernels are analysed."""
-    mark_problems: list[MarkProblem]
+    mark_problems: list[MarkError]
     trials: list[Trial] | None
     """The effect of the hints' flags, for each hint alone and then for all together; None if trials were not
     requested."""
@@ -266,7 +229,7 @@ class TriedLoop(msgspec.Struct, frozen=True, kw_only=True):
     kernel_id: str
     """The kernel_id before the trial."""
     function_name: str
-    source: Location | None
+    source: SourceLocation | None
     hinted: bool
     """True if a hint for this loop names these flags."""
     before: Amount
@@ -325,7 +288,7 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
     """The bound by loop-carried dependencies."""
     cycles: Ratio
     """Simulated cycles, or the largest bound without a simulation."""
-    refused: list[RefusedStatement]
+    refused: list[Refused]
     """Statements that the assembler rejected."""
 
 
@@ -341,7 +304,7 @@ class Ways(msgspec.Struct, kw_only=True):
     label: str
     first_line: Count
     last_line: Count
-    source: Location | None
+    source: SourceLocation | None
     complete: bool
     """True if all paths are listed; if not, shares are relative to the listed paths."""
     simulated: bool
@@ -500,20 +463,10 @@ class Remark(msgspec.Struct, frozen=True, kw_only=True):
     """The compiler's own words."""
     by: str
     """The compiler's pass; empty if unknown."""
-    source: Location | None
+    source: SourceLocation | None
     """The place that the compiler names."""
     column: Count
     """The column in that line; 0 if unknown."""
-
-
-class Frame(msgspec.Struct, kw_only=True):
-    """A function that contains the loop, directly or after inlining."""
-
-    function: str
-    """The name as the source writes it, without parameters and template arguments."""
-    file: str
-    line: Count
-    """The line in that function at which the next function was inlined; in the last frame the loop's line."""
 
 
 class Elements(msgspec.Struct, frozen=True, kw_only=True):
@@ -566,53 +519,9 @@ class Role(msgspec.Struct, frozen=True, kw_only=True):
     """The role in words."""
 
 
-class CompiledStream(msgspec.Struct, frozen=True, kw_only=True):
-    """A group of similar loads or stores in the compiler's representation of a loop."""
-
-    store: bool
-    element_bytes: Amount
-    lanes: Annotated[int, Meta(ge=1)]
-    """Elements per access."""
-    scalable: bool
-    """True if the number of lanes is to be multiplied by vscale."""
-    step: int | None
-    """Bytes by which the address advances per iteration; None if this is not constant."""
-    accesses: Annotated[int, Meta(ge=1)]
-
-
-class Compiled(msgspec.Struct, frozen=True, kw_only=True):
+class Compiled(Transformations, frozen=True, kw_only=True):
     """The compiler's own record of a loop: the transformations that its passes applied."""
 
-    kind: Literal["plain", "vector-body", "interleaved", "epilogue", "scalar", "unroll-rest", "unversioned", "unknown"]
-    """plain: unchanged or unrolled; vector-body: vectorised; interleaved: several scalar copies side by side; epilogue:
-    shorter vectors for the iterations that the vector body leaves over; scalar: the scalar version of a vectorised
-    loop, for remaining iterations or where vectors cannot be used; unroll-rest: the remainder of an unrolled loop;
-    unversioned: the version without assumptions that run-time checks verify; unknown: the origin was lost."""
-    iterations: int | None
-    """Iterations of the source's loop per iteration of this one, times vscale if scalable; None if unknown."""
-    width: Annotated[int, Meta(ge=1)]
-    """Lanes of the vectoriser's vectors, times vscale if scalable; 1 without vectors."""
-    scalable: bool
-    interleave: Annotated[int, Meta(ge=1)]
-    """The vectoriser's interleave count."""
-    unroll: Annotated[int, Meta(ge=1)]
-    """The unroll factor applied after vectorisation."""
-    peeled: Annotated[int, Meta(ge=0)]
-    """Iterations peeled off before the loop."""
-    trip_count: int | None
-    """Iterations of this loop each time it is entered; None if not constant."""
-    max_trip_count: int | None
-    """An upper limit of the trip count; None if unknown."""
-    trip_multiple: Annotated[int, Meta(ge=1)]
-    """A known divisor of the trip count."""
-    expected_trip_count: int | None
-    """The trip count according to the compiler's profile data; None without a profile."""
-    source_trip_count: int | None
-    """The trip count of the source's loop; None if not constant."""
-    source_max_trip_count: int | None
-    """An upper limit of the source loop's trip count; None if unknown."""
-    streams: list[CompiledStream]
-    """The loop's loads and stores."""
     text: str
     """A summary in words."""
 
@@ -1019,7 +928,7 @@ class Kernel(msgspec.Struct, kw_only=True):
     """The function's symbol."""
     function_name: str
     """The function as the source writes it, with C++ names demangled."""
-    source: Location | None
+    source: SourceLocation | None
     """The loop's place in the user's source according to the debug information, preferably the innermost line outside
     system headers; None if unknown."""
     column: Count
@@ -1027,7 +936,7 @@ class Kernel(msgspec.Struct, kw_only=True):
     source_function: str
     """The function that contains that line, without parameters. After inlining it differs from the symbol's
     function."""
-    near: Location | None
+    near: SourceLocation | None
     """For assembly with line numbers but no other debug information: the nearest line of the function's own source if
     the kernel comes from another file, as inlined code does; otherwise None."""
     inlined: list[Frame]
@@ -1105,7 +1014,7 @@ class Kernel(msgspec.Struct, kw_only=True):
     timeline: Timeline | None
     """The timeline; None if it was not requested."""
     unknown_instructions: list[UnknownInstruction]
-    refused: list[RefusedStatement]
+    refused: list[Refused]
     summary: Summary
 
 
@@ -1123,7 +1032,7 @@ class Instruction(msgspec.Struct, frozen=True, kw_only=True):
     index: Index
     line: Count
     """The line in the assembly file."""
-    source: Location | None
+    source: SourceLocation | None
     text: str
     bytes: Count
     """The length of its encoding."""

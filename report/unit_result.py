@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from incc.measuring.kernels import KernelMeasurement
     from incc.models.model import MachineModel
     from incc.report import types as t
-    from incc.report.source.selection import LibraryCall
 
 ITERATIONS = 100
 """The default number of iterations in the summary, as in llvm-mca."""
@@ -70,7 +69,7 @@ class UnitResult(msgspec.Struct, frozen=True, kw_only=True):
     """The misprediction rate of these branches; None if unknown."""
     system_loops: int = 0
     """See `selection.Selection`."""
-    calls: tuple[LibraryCall, ...] = ()
+    calls: tuple[t.LibraryCall, ...] = ()
     """See `selection.Selection`."""
     user_functions: Mapping[str, str] = {}
     """The user's function of each function that is a part of one."""

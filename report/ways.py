@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from incc.report import types as t
-from incc.report.kernel import location, ratio
-from incc.report.resources import DECIMALS, refused_statement
+from incc.report.kernel import ratio
+from incc.report.resources import DECIMALS
 
 if TYPE_CHECKING:
     from incc.core.ways import Way, Ways
@@ -26,7 +26,7 @@ def ways_report(which: Literal["paths", "branch"], region: Region, paths: Ways, 
         label=region.label,
         first_line=region.first_line,
         last_line=region.last_line,
-        source=location(region.source),
+        source=region.source,
         complete=complete,
         simulated=all(way.result.simulation is not None for way in paths.ways),
         weighted_cycles=round(paths.weighted_cycles, DECIMALS),
@@ -48,5 +48,5 @@ def _way(region: Region, way: Way) -> t.Way:
         front_end=ratio(max(bounds.front_end, bounds.retire)),
         loop_carried=ratio(bounds.loop_carried),
         cycles=ratio(result.cycles),
-        refused=[refused_statement(refused) for refused in result.kernel.refused],
+        refused=list(result.kernel.refused),
     )

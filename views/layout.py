@@ -80,7 +80,7 @@ class Layout:
         """Return the short name of a file."""
         return self._files.get(path) or short_files([path])[path]
 
-    def place(self, place: t.Location | t.Frame) -> str:
+    def place(self, place: t.SourceLocation | t.Frame) -> str:
         """Return a place in the source as file:line."""
         return f"{self.file(place.file)}:{place.line}"
 

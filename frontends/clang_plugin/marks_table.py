@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from incc.frontends.clang_plugin.table import TableError
+from incc.frontends.kernel import SourceLocation
 from incc.frontends.marks import Expected, Mark, MarkError
 
 VERSION = 1
@@ -44,8 +45,7 @@ def _mark(entry: dict[str, Any]) -> Mark:
 
 def _error(entry: dict[str, Any]) -> MarkError:
     return MarkError(
-        file=_text(entry["file"]),
-        line=_number(entry["line"]),
+        source=SourceLocation(_text(entry["file"]), _number(entry["line"])),
         column=_number(entry["column"]),
         text=_text(entry["message"]),
         end_column=_number(entry.get("end_column", 0)),

@@ -58,18 +58,18 @@ def _loop(entry: dict[str, Any]) -> CompiledLoop:
         role=role,
         of=_number(entry["of"]),
         instead=bool(entry["instead"]),
-        iterations=_number(entry.get("iterations") or 0),
+        iterations=_iterations(entry.get("iterations")),
         width=_number(entry.get("width", 1)),
         scalable=bool(entry.get("scalable", False)),
         interleave=_number(entry.get("interleave", 1)),
         unroll=_number(entry.get("unroll", 1)),
         peeled=_number(entry.get("peeled", 0)),
-        trip_count=_number(entry["trip_count"] or 0),
-        max_trip_count=_number(entry["max_trip_count"] or 0),
+        trip_count=_iterations(entry["trip_count"]),
+        max_trip_count=_iterations(entry["max_trip_count"]),
         trip_multiple=_number(entry["trip_multiple"]),
         expected_trip_count=None if entry["expected_trip_count"] is None else _number(entry["expected_trip_count"]),
-        source_trip_count=_number(entry.get("source_trip_count") or 0),
-        source_max_trip_count=_number(entry.get("source_max_trip_count") or 0),
+        source_trip_count=_iterations(entry.get("source_trip_count")),
+        source_max_trip_count=_iterations(entry.get("source_max_trip_count")),
         streams=tuple([_stream(stream) for stream in entry["streams"]]),
         lines=tuple([_number(place["line"]) for place in reversed(entry["places"])]),
     )
@@ -84,6 +84,11 @@ def _stream(entry: dict[str, Any]) -> CompiledStream:
         step=None if entry["step"] is None else _number(entry["step"]),
         accesses=_number(entry["accesses"]),
     )
+
+
+def _iterations(value: object) -> int | None:
+    """Return a number of iterations; None for 0 and null, which mean that it is unknown."""
+    return _number(value or 0) or None
 
 
 def _number(value: object) -> int:

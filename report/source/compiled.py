@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from incc.frontends.kernel import Transformations
 from incc.report import types as t
 
 if TYPE_CHECKING:
@@ -22,33 +23,9 @@ _WHAT = {
 
 
 def compiled(loop: CompiledLoop) -> t.Compiled:
-    return t.Compiled(
-        kind=loop.kind,
-        iterations=loop.iterations or None,
-        width=loop.width,
-        scalable=loop.scalable,
-        interleave=loop.interleave,
-        unroll=loop.unroll,
-        peeled=loop.peeled,
-        trip_count=loop.trip_count or None,
-        max_trip_count=loop.max_trip_count or None,
-        trip_multiple=loop.trip_multiple,
-        expected_trip_count=loop.expected_trip_count,
-        source_trip_count=loop.source_trip_count or None,
-        source_max_trip_count=loop.source_max_trip_count or None,
-        streams=[
-            t.CompiledStream(
-                store=stream.store,
-                element_bytes=stream.element_bytes,
-                lanes=stream.lanes,
-                scalable=stream.scalable,
-                step=stream.step,
-                accesses=stream.accesses,
-            )
-            for stream in loop.streams
-        ],
-        text="; ".join((", ".join(_what(loop)), *_trips(loop))),
-    )
+    """Return the report on a compiler's record of a loop."""
+    record = {name: getattr(loop, name) for name in Transformations.__struct_fields__}
+    return t.Compiled(**record, text="; ".join((", ".join(_what(loop)), *_trips(loop))))
 
 
 def remark(loop: CompiledLoop) -> str:
@@ -83,7 +60,7 @@ def _trips(loop: CompiledLoop) -> Iterator[str]:
     """Return the trip counts of the loop and of the source's loop."""
     if loop.trip_count:
         yield f"runs {_times(loop.trip_count)}"
-    elif 0 < loop.max_trip_count <= MOST_WORTH_SAYING:
+    elif loop.max_trip_count and loop.max_trip_count <= MOST_WORTH_SAYING:
         yield f"runs at most {_times(loop.max_trip_count)}"
     elif loop.trip_multiple > 1:
         yield f"runs a multiple of {_times(loop.trip_multiple)}"

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.frontends.kernel import SourceLocation
-from incc.frontends.marks import MarkError
+from incc.frontends.marks import mark_error
 from incc.report import types as t
 from incc.report import wording
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from incc.frontends.kernel import Region
-    from incc.frontends.marks import Mark
+    from incc.frontends.marks import Mark, MarkError
     from incc.frontends.unit import Unit
-    from incc.report.source.selection import LibraryCall, Selection
+    from incc.report.source.selection import Selection
     from incc.report.where import Condition
 
 _LARGEST = 1 << 24
@@ -51,11 +51,7 @@ class Marks(msgspec.Struct, frozen=True):
 
     def without_core(self, core: str, why: str) -> Marks:
         """Return these marks with an error for each mark that names the core."""
-        wrong = [
-            MarkError(file=mark.file, line=mark.line, column=mark.column, text=why)
-            for mark in self.marks
-            if core in mark.mcpu
-        ]
+        wrong = [mark_error(mark.file, mark.line, mark.column, why) for mark in self.marks if core in mark.mcpu]
         return replace(self, errors=(*self.errors, *wrong))
 
 
@@ -77,7 +73,7 @@ def read_marks(unit: Unit) -> Marks:
             names.setdefault(absolute(path, unit.folder), path)
     source = absolute(unit.source, unit.folder)
     marks = list(unit.marks)
-    errors = [error for error in unit.mark_errors if absolute(error.file, unit.folder) == source]
+    errors = [error for error in unit.mark_errors if absolute(error.source.file, unit.folder) == source]
     for path, name in names.items():
         of_file, wrong = marks_of(_text(path), name)
         marks += of_file
@@ -159,7 +155,7 @@ def _is_marked(mark: Mark, file: str, places: Iterable[SourceLocation], folder: 
     return any(mark.first_line <= p.line <= mark.last_line and absolute(p.file, folder) == file for p in places)
 
 
-def _nothing(mark: Mark, file: str, calls: Sequence[LibraryCall], folder: str) -> MarkError:
+def _nothing(mark: Mark, file: str, calls: Sequence[t.LibraryCall], folder: str) -> MarkError:
     """Return the reason why a mark has no kernel."""
     called = [c.callee for c in calls if c.source and _is_marked(mark, file, [c.source], folder)]
     why = (
@@ -167,31 +163,15 @@ def _nothing(mark: Mark, file: str, calls: Sequence[LibraryCall], folder: str) -
         if called
         else "there is no loop, or none that is left after optimisation, or its function is not compiled"
     )
-    return MarkError(
-        file=mark.file, line=mark.first_line, column=mark.first_column, text=f"nothing to analyse here: {why}"
-    )
+    return mark_error(mark.file, mark.first_line, mark.first_column, f"nothing to analyse here: {why}")
 
 
 # --- in the report ----------------------------------------------------------------------------------------------------
 
 
-def problems_part(errors: Iterable[MarkError]) -> list[t.MarkProblem]:
-    """Return the report on mistakes in marks."""
-    return [
-        t.MarkProblem(
-            source=t.Location(file=e.file, line=e.line),
-            column=e.column,
-            text=e.text,
-            end_column=e.end_column,
-            fix=e.fix,
-        )
-        for e in errors
-    ]
-
-
 def marks_part(
     kernels: Sequence[t.Kernel], marks: Sequence[Mark], of: Sequence[Sequence[int]]
-) -> tuple[list[t.Mark], list[t.MarkProblem]]:
+) -> tuple[list[t.Mark], list[MarkError]]:
     """Return the report on marks, not yet checked, and the mistakes in their conditions.
 
     `of` holds the indices of each kernel's marks. Kernels get the names that their marks give them.
@@ -199,7 +179,7 @@ def marks_part(
     from incc.report import where
 
     parts: list[t.Mark] = []
-    problems: list[t.MarkProblem] = []
+    problems: list[MarkError] = []
     for n, mark in enumerate(marks):
         marked = [kernel for kernel, of_kernel in zip(kernels, of, strict=True) if n in of_kernel]
         # Expectations apply to main loops, not to remainders and fallbacks.
@@ -212,8 +192,7 @@ def marks_part(
                     raise ValueError("a change needs something to compare with")
             except ValueError as error:
                 text, column = _in_source(str(error), expected.column)
-                at: t.Location = t.Location(file=mark.file, line=expected.line)
-                problems.append(t.MarkProblem(source=at, column=column, text=f"expect: {text}", end_column=0, fix=None))
+                problems.append(mark_error(mark.file, expected.line, column, f"expect: {text}"))
                 continue
             expectations += [
                 t.Expectation(condition=expected.condition, kernel_id=kernel.kernel_id, holds=None, text="")
@@ -225,9 +204,9 @@ def marks_part(
                 kernel.notes.append(f"called {mark.name} by the mark in line {mark.line} of {mark.file}")
         parts.append(
             t.Mark(
-                source=t.Location(file=mark.file, line=mark.line),
+                source=SourceLocation(file=mark.file, line=mark.line),
                 column=mark.column,
-                at=t.Location(file=mark.file, line=mark.first_line),
+                at=SourceLocation(file=mark.file, line=mark.first_line),
                 at_column=mark.first_column,
                 last_line=mark.last_line,
                 name=mark.name,

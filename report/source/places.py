@@ -77,7 +77,7 @@ class Choice(msgspec.Struct, frozen=True):
         return self.fits_names(names, written, (kernel.first_line, kernel.last_line), kernel.source)
 
     def fits_names(
-        self, names: Iterable[str], written: Iterable[str], lines: tuple[int, int], source: t.Location | None
+        self, names: Iterable[str], written: Iterable[str], lines: tuple[int, int], source: t.SourceLocation | None
     ) -> bool:
         """Return True if the choice matches a kernel with one of these names.
 

@@ -19,7 +19,6 @@ from incc.report import types as t
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from incc.frontends.kernel import SourceLocation
     from incc.frontends.remarks import Remark
 
     At = tuple[str, int, int]
@@ -145,13 +144,9 @@ def _remark(remark: Remark) -> t.Remark:
         text=sentence(remark),
         said=remark.message,
         by=remark.by,
-        source=_location(remark.place),
+        source=remark.place,
         column=remark.column,
     )
-
-
-def _location(place: SourceLocation | None) -> t.Location | None:
-    return t.Location(file=place.file, line=place.line) if place else None
 
 
 def sentence(remark: Remark) -> str:

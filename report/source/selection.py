@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from incc.report import types as t
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -29,23 +31,10 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     """The place of each region; empty without debug information."""
     system_loops: int
     """The number of system loops that were left out."""
-    calls: list[LibraryCall]
+    calls: list[t.LibraryCall]
     """Calls that may replace a loop."""
     outlined: dict[str, str]
     """The user's function of each function that OpenMP outlined from it."""
-
-
-class LibraryCall(msgspec.Struct, frozen=True, kw_only=True):
-    """A call of a library function that compilers substitute for loops."""
-
-    function: str
-    """The calling function."""
-    callee: str
-    """The called function."""
-    line: int
-    """The line in the assembly."""
-    source: SourceLocation | None
-    """The place in the user's source; None if unknown."""
 
 
 def located(
@@ -77,9 +66,17 @@ def located(
         # Calls in analysed loops have a note there.
         inside = {line for region in regions for line in region.body_lines}
         of_functions = [call for call in of_functions if parsed.statements[call[2]].line not in inside]
-    library_calls = [
-        LibraryCall(function=f, callee=name, line=parsed.statements[i].line, source=None) for f, name, i in of_functions
-    ]
+
+    def library_call(function: str, callee: str, statement: int, source: SourceLocation | None) -> t.LibraryCall:
+        return t.LibraryCall(
+            function=function,
+            function_name=user_functions.get(function, function),
+            callee=callee,
+            line=parsed.statements[statement].line,
+            source=source,
+        )
+
+    library_calls = [library_call(*call, None) for call in of_functions]
     if not parsed.debug or not (regions or left_out or library_calls):
         return Selection(
             regions=regions,
@@ -115,7 +112,7 @@ def located(
         )
         for region, (path, body) in zip(regions, of_regions, strict=True)
     ]
-    of_calls = [(f, name, i, where.of(f, [i], [i], False)) for f, name, i in of_functions]
+    of_calls = [(call, where.of(call[0], [call[2]], [call[2]], False)) for call in of_functions]
     kept = [(r, p) for r, p in zip(regions, places, strict=True) if p.is_users or not hide]
     spans = [
         span
@@ -128,10 +125,6 @@ def located(
         all_regions=regions,
         places=[place for _, place in kept],
         system_loops=len(regions) - len(kept) + len(left_out) - len(spans),
-        calls=[
-            LibraryCall(function=f, callee=name, line=parsed.statements[i].line, source=place.source)
-            for f, name, i, place in of_calls
-            if place.is_users or not hide
-        ],
+        calls=[library_call(*call, place.source) for call, place in of_calls if place.is_users or not hide],
         outlined=user_functions,
     )

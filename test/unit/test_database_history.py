@@ -40,7 +40,7 @@ def kernel(name: str, cycles: float = 4.0, elements: float | None = 1.0, code: s
         t.Elements, {"basis": "inferred", "per_iteration": elements, "cycles": cycles / elements}
     )
     made = replace(made, kernel_id=name, function=function, function_name=function, cycles=cycles, elements=each)
-    made = replace(made, content_hash=HASHES.get(code, code), source=t.Location("a.c", 1))
+    made = replace(made, content_hash=HASHES.get(code, code), source=t.SourceLocation("a.c", 1))
     made.overview = replace(made.overview, function=function)
     made.role = t.Role(name="main", of="", instead=False, basis="inferred", text="")
     return replace(made, **more)
@@ -179,7 +179,7 @@ def test_a_function_that_is_renamed_and_changed_is_followed_as_comparisons_do(
 def test_what_is_gone_is_not_what_is_unlike_it(path: Path) -> None:
     unlike = replace(OTHER, function="new", function_name="new", kernel_id="new/loop1", content_hash="c" * 16)
     add(path, "c1", kernel("old/loop1", 4))
-    add(path, "c2", replace(unlike, source=t.Location("a.c", 900)))
+    add(path, "c2", replace(unlike, source=t.SourceLocation("a.c", 900)))
     (series,) = log(path, "old")
     assert points(series) == [("c1",)]
 
@@ -236,9 +236,9 @@ def test_a_build_that_takes_anothers_place_goes_on_with_its_series(path: Path) -
 
 
 def test_the_best_build(path: Path) -> None:
-    add(path, "c1", kernel("f/loop1", 8, 8, source=t.Location("a.c", 9)), flags="-O3")
-    add(path, "c2", kernel("f/loop1", 8, 8, source=t.Location("a.c", 4)), flags="-O3")
-    add(path, "c2", kernel("f/loop1", 3, 1), kernel("f/loop2", 5, 1, source=t.Location("a.c", 2)))
+    add(path, "c1", kernel("f/loop1", 8, 8, source=t.SourceLocation("a.c", 9)), flags="-O3")
+    add(path, "c2", kernel("f/loop1", 8, 8, source=t.SourceLocation("a.c", 4)), flags="-O3")
+    add(path, "c2", kernel("f/loop1", 3, 1), kernel("f/loop2", 5, 1, source=t.SourceLocation("a.c", 2)))
     add(path, "c2", kernel("f/loop1", 2, None), compiler="clang")
     with open_reading(str(path)) as database:
         found = best(database, "f", choice("f"))

@@ -72,12 +72,12 @@ def test_a_table_is_read() -> None:
         interleave=2,
         unroll=1,
         peeled=0,
-        trip_count=0,
+        trip_count=None,
         max_trip_count=7,
         trip_multiple=1,
         expected_trip_count=None,
-        source_trip_count=0,
-        source_max_trip_count=0,
+        source_trip_count=None,
+        source_max_trip_count=None,
         streams=(CompiledStream(store=True, element_bytes=4, lanes=8, scalable=False, step=64, accesses=2),),
         lines=(3,),
     )  # fmt: skip
@@ -101,7 +101,7 @@ def test_a_loop_of_unknown_origin_is_read() -> None:
     missing = (*known, "source_trip_count", "source_max_trip_count", "source_trip_multiple")
     fields = {name: value for name, value in entry(kind="unknown", role="").items() if name not in missing}
     (loop,) = read_table(table(fields))
-    assert (loop.kind, loop.role, loop.source_loop, loop.iterations) == ("unknown", "", -1, 0)
+    assert (loop.kind, loop.role, loop.source_loop, loop.iterations) == ("unknown", "", -1, None)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def numbers(text: str, *known: int) -> list[int]:
     """The compiler's numbers of the innermost loops of a text, -1 for none."""
     assembly = parse(text)
     regions, _ = innermost_loops(assembly)
-    loops = [CompiledLoop(number=number, function="f", kind="plain") for number in known]
+    loops = read_table(table(*[entry(number) for number in known]))
     found = with_compiled(assembly, text, regions, loops)
     assert [replace(region, compiled=None) for region in found] == regions
     return [region.compiled.number if region.compiled else -1 for region in found]

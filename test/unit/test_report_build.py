@@ -69,7 +69,7 @@ def rules(report: t.Kernel) -> list[str]:
 
 def test_header() -> None:
     report = build(triad_parts(), notes=["a note"])
-    assert report.source == t.Location("triad.c", 4)
+    assert report.source == t.SourceLocation("triad.c", 4)
     assert (report.function, report.label, report.first_line, report.depth) == ("triad", ".L4", 12, 1)
     assert report.notes == ["a note"]
     assert report.size == t.Size(instructions=6, bytes=26, issue_slots=7, retire_slots=7, uops=7)
@@ -488,7 +488,7 @@ def test_not_vectorised_is_not_said_beside_a_vectorised_loop() -> None:
     vectorised = build(triad_parts())
     assert hints_beside(vectorised) == []
     # another line of the same function, or another function: simply not vectorised
-    assert hints_beside(vectorised, source=t.Location("triad.c", 9)) == ["scalar-arithmetic"]
+    assert hints_beside(vectorised, source=t.SourceLocation("triad.c", 9)) == ["scalar-arithmetic"]
     assert hints_beside(vectorised, function="sum") == ["scalar-arithmetic"]
     # nobody knows
     assert hints_beside(vectorised, source=None) == []

@@ -113,7 +113,7 @@ def test_cells() -> None:
 def test_copies_of_a_loop_have_one_row() -> None:
     made = report(*MANY)
     for kernel in made.units[0].kernels[1:4]:
-        kernel.source = t.Location("/src/a.c", 7)
+        kernel.source = t.SourceLocation("/src/a.c", 7)
         force_setattr(kernel.overview, "function", "sorter")
     force_setattr(made.units[0].kernels[2].overview, "limit", "chain xmm9")
     show = Show(overview=1, few=4)

@@ -365,7 +365,7 @@ def test_rows_of_uops_fit_the_width(cpu: str) -> None:
 def test_names_cannot_control_the_terminal(colour: bool) -> None:
     made = make_report(triad_parts())
     name = "a\n\033[31m\033]0;x\007\u202e\udcff\x9b2J.c"
-    made.units[0].kernels[0].source = t.Location(name, 3)
+    made.units[0].kernels[0].source = t.SourceLocation(name, 3)
     made.units[0].source = name
     text = render(made, 0, colour=colour, show=Show(overview=1))
     assert "a\\n" in text

@@ -163,7 +163,7 @@ def warnings(report: t.Report, sources: Sources, colour: bool = False, error: bo
     return "".join(f"{line}\n" for line in lines)
 
 
-def unmet(unit: t.Unit) -> Iterator[tuple[t.Location, int, str, Advice]]:
+def unmet(unit: t.Unit) -> Iterator[tuple[t.SourceLocation, int, str, Advice]]:
     """Yield line, column, text and advice of each warning."""
     for problem in unit.mark_problems:
         advice = (problem.end_column, problem.fix or "")

@@ -66,7 +66,7 @@ def line_numbers(instructions: Sequence[t.Instruction]) -> tuple[str, list[int]]
     return "No.", [instruction.index for instruction in instructions]
 
 
-def source_lines(instructions: Sequence[t.Instruction], own: t.Location | None) -> list[str]:
+def source_lines(instructions: Sequence[t.Instruction], own: t.SourceLocation | None) -> list[str]:
     """Return the line of the source for each instruction, with the file unless it is that of `own`.
 
     Returns nothing if all instructions come from the same line, which the header names.
