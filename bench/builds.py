@@ -29,14 +29,14 @@ import subprocess
 import sys
 import tarfile
 import time
+from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
 
 class Project(msgspec.Struct, frozen=True, kw_only=True):
-    """A source package of Debian's, and how it is configured, built and tested: commands for a shell, run in the
-    unpacked folder. `language` and `system` are for the table alone. `tools`: needed beside compilers and make.
-    `within`: other packages, and the folders in the project's where their sources have to be."""
+    """A project of builds.toml, which explains the fields."""
 
     package: str
     language: str
@@ -45,113 +45,10 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
     build: str
     test: str
     tools: tuple[str, ...] = ()
-    within: tuple[tuple[str, str], ...] = ()
+    within: dict[str, str] = {}
 
 
-# Some ask for a CMake of 2.8, whose ways CMake 4 takes only if it is told to.
-_CMAKE = "CMAKE_POLICY_VERSION_MINIMUM=3.5 cmake -G Ninja -S . -B out -DCMAKE_BUILD_TYPE=Release"
-_WITH_CMAKE = ("cmake", "ninja")
-
-# Debian takes the copy of googletest out of fmt; fmt's own is these two sources, too.
-_GOOGLETEST = """\
-add_library(gtest STATIC ../googletest/googletest/src/gtest-all.cc ../googletest/googlemock/src/gmock-all.cc)
-target_include_directories(gtest SYSTEM PUBLIC ../googletest/googletest/include ../googletest/googlemock/include)
-target_include_directories(gtest SYSTEM PRIVATE ../googletest/googletest ../googletest/googlemock)
-"""
-# All of fmt's tests would take minutes a build.
-_FMT_TESTS = "args-test printf-test scan-test"
-
-PROJECTS = {
-    "zlib": Project(
-        package="zlib", language="C", system="make", configure="./configure", build="make -j{jobs}", test="make test"
-    ),
-    "bzip2": Project(
-        package="bzip2",
-        language="C",
-        system="make",
-        configure="true",
-        build="make -j{jobs} bzip2 bzip2recover libbz2.a",
-        test="make test",
-    ),
-    "lz4": Project(
-        package="lz4",
-        language="C",
-        system="make",
-        configure="true",
-        build="make -j{jobs} -C lib && make -j{jobs} -C programs",
-        test="programs/lz4 -b1 -i0",
-    ),
-    "lua": Project(
-        package="lua5.4",
-        language="C",
-        system="make",
-        configure="true",
-        build="make -j{jobs} -C src linux",
-        test="src/lua -e 'assert(1 + 1 == 2)'",
-    ),
-    "libpng": Project(
-        package="libpng1.6",
-        language="C",
-        system="autotools",
-        configure="./configure --disable-dependency-tracking",
-        build="make -j{jobs}",
-        test="make check",
-    ),
-    "sqlite": Project(
-        package="sqlite3",
-        language="C",
-        system="autotools",
-        configure="./configure --disable-tcl --disable-readline",
-        build="make -j{jobs} sqlite3",
-        test="echo 'create table t(x); insert into t values(42); select * from t;' | ./sqlite3",
-        tools=("tclsh",),
-    ),
-    "zstd": Project(
-        package="libzstd",
-        language="C",
-        system="make",
-        configure="true",
-        build="make -j{jobs} -C lib && make -j{jobs} -C programs zstd",
-        test="programs/zstd -b1 -i0",
-    ),
-    "fribidi": Project(
-        package="fribidi",
-        language="C",
-        system="meson",
-        configure="meson setup out -Ddocs=false",
-        build="ninja -j{jobs} -C out",
-        test="meson test -C out",
-        tools=("meson", "ninja"),
-    ),
-    "brotli": Project(
-        package="brotli",
-        language="C",
-        system="CMake, ninja",
-        configure=_CMAKE,
-        build="ninja -j{jobs} -C out",
-        test="cd out && ctest",
-        tools=_WITH_CMAKE,
-    ),
-    "fmt": Project(
-        package="fmtlib",
-        language="C++",
-        system="CMake, ninja",
-        configure=f"mkdir test/gtest && echo '{_GOOGLETEST}' > test/gtest/CMakeLists.txt && {_CMAKE} -DFMT_DOC=OFF",
-        build=f"ninja -j{{jobs}} -C out fmt {_FMT_TESTS}",
-        test=f"cd out && ctest -R '^({_FMT_TESTS.replace(' ', '|')})$'",
-        tools=_WITH_CMAKE,
-        within=(("googletest", "test/googletest"),),
-    ),
-    "blas": Project(
-        package="lapack",
-        language="Fortran",
-        system="CMake, ninja",
-        configure=f"{_CMAKE} -DBUILD_TESTING=ON -DBUILD_SHARED_LIBS=OFF",
-        build="ninja -j{jobs} -C out blas && ninja -j{jobs} -C out BLAS/TESTING/all",
-        test="cd out && ctest -R BLAS",
-        tools=_WITH_CMAKE,
-    ),
-}
+PROJECTS = msgspec.toml.decode(pathlib.Path(__file__).with_suffix(".toml").read_bytes(), type=dict[str, Project])
 
 
 class Sources(msgspec.Struct, frozen=True):
@@ -182,15 +79,20 @@ _LOGS = re.compile(
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of one build. `configured` and `made`: digests of files, by name, after the configuration and at the
-    end. `cpu`, `wall`: seconds of the build. `failed`: the step that failed, "" if none did."""
+    """The results of one build."""
 
-    configured: dict[str, str]
-    made: dict[str, str]
-    cpu: float
-    wall: float
-    tests: tuple[int, str]
-    failed: str
+    configured: dict[str, str] = {}
+    """Digests of files after the configuration, by name."""
+    made: dict[str, str] = {}
+    """Digests of files at the end, by name."""
+    cpu: float = 0.0
+    """Processor time of the build in seconds."""
+    wall: float = 0.0
+    """Wall time of the build in seconds."""
+    tests: tuple[int, str] = (0, "")
+    """Exit status and output of the tests."""
+    failed: str = ""
+    """The step that failed."""
 
 
 def main() -> int:
@@ -214,7 +116,7 @@ def main() -> int:
         parser.error("no incc in PATH")
     folder = options.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    rows: list[dict[str, object]] = []
+    rows: list[dict[str, Any]] = []
     print(HEADING)
     for name in options.projects or PROJECTS:
         project = PROJECTS[name]
@@ -224,7 +126,7 @@ def main() -> int:
             continue
         try:
             archive = fetched(project.package, folder)
-            within = {place: fetched(package, folder) for package, place in project.within}
+            within = {place: fetched(package, folder) for place, package in project.within.items()}
         except (OSError, subprocess.CalledProcessError, LookupError) as error:
             print(f"{name:9} not built: its sources are not to be had: {error}")
             continue
@@ -236,7 +138,7 @@ def main() -> int:
     return 0 if all(row.get("same", True) for row in rows) else 1
 
 
-def line(row: dict[str, object]) -> str:
+def line(row: dict[str, Any]) -> str:
     if "problem" in row:
         return f"{row['project']:9} {row['way']:11} {row['problem']}"
     return (
@@ -253,17 +155,16 @@ def compared(
     ways: list[str],
     options: argparse.Namespace,
     incc: str,
-):
-    """The project's rows, first one of the plain builds."""
-    real = {
-        c: shutil.which(options.cc if c in ("cc", "gcc") else options.cxx if c in ("c++", "g++") else c)
-        for c in COMPILERS
-    }
-    plain = [built(project, sources, folder, {c: p for c, p in real.items() if p}, {}, options.jobs) for _ in range(2)]
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a project, first that of the plain builds."""
+    chosen = {"cc": options.cc, "gcc": options.cc, "c++": options.cxx, "g++": options.cxx}
+    compilers = {c: path for c in COMPILERS if (path := shutil.which(chosen.get(c, c)))}
+    wrapped = dict.fromkeys(compilers, incc)
+    plain = [built(project, sources, folder, compilers, {}, options.jobs) for _ in range(2)]
     if failed := next((run.failed for run in plain if run.failed), ""):
         yield {"project": name, "way": "plain", "problem": f"fails without incc: {failed}"}
         return
-    cpu, wall = (min(run[n] for run in plain) for n in (2, 3))
+    cpu, wall = min(run.cpu for run in plain), min(run.wall for run in plain)
     unstable = sum(plain[0].made.get(f) != plain[1].made.get(f) for f in {*plain[0].made, *plain[1].made})
     yield {
         "project": name,
@@ -273,75 +174,62 @@ def compared(
         "cpu_seconds": cpu,
         "wall_seconds": wall,
     }
-    behind = folder / "behind"
+    # The names lead to incc; behind it in PATH they lead to the compilers, where incc looks for them.
+    behind, cache = folder / "behind", folder / "cache"
+    links(behind, compilers)
     for way in ways:
-        # The names lead to incc; behind it in PATH they lead to the compilers, where incc looks for them.
-        links(behind, {c: p for c, p in real.items() if p})
-        reports, cache = folder / "reports" / f"{name}-{way}", folder / "cache"
-        shutil.rmtree(reports, ignore_errors=True)
-        reports.mkdir(parents=True)
+        reports = folder / "reports" / f"{name}-{way}"
+        emptied(reports)
         if way != "again":
             shutil.rmtree(cache, ignore_errors=True)
         elif not cache.exists():
-            built(
-                project,
-                sources,
-                folder,
-                dict.fromkeys(COMPILERS, incc),
-                environment("build", reports, cache, behind),
-                options.jobs,
-                "build",
-            )
-            shutil.rmtree(reports)
-            reports.mkdir()
-        run = built(
-            project,
-            sources,
-            folder,
-            dict.fromkeys((c for c, p in real.items() if p), incc),
-            environment(way, reports, cache, behind),
-            options.jobs,
-            way,
-        )
+            first = environment("build", reports, cache, behind)
+            built(project, sources, folder, wrapped, first, options.jobs, "build")
+            emptied(reports)
+        run = built(project, sources, folder, wrapped, environment(way, reports, cache, behind), options.jobs, way)
         if run.failed:
             yield {"project": name, "way": way, "problem": f"FAILS with incc: {run.failed}", "same": False}
-            continue
-        row = {"project": name, "way": way, "cpu": run.cpu / cpu, "wall": run.wall / wall}
-        if way == "deferred":
-            start = time.monotonic()
-            subprocess.run(
-                ["incc-report", "-n1", str(reports)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
-            )
-            row["analysis_seconds"] = time.monotonic() - start
-        row |= counted(reports)
-        files = differing(plain, [r.made for r in plain], run.made)
-        configured = differing(plain, [r.configured for r in plain], run.configured)
-        tests = plain[0].tests == run.tests or (plain[0].tests != plain[1].tests and plain[0].tests[0] == run.tests[0])
-        row["same"] = not files and not configured and tests
-        said = [
+        else:
+            row = {"project": name, "way": way, "cpu": run.cpu / cpu, "wall": run.wall / wall}
+            yield row | outcome(plain, run, reports, way)
+
+
+def outcome(plain: list[Run], run: Run, reports: pathlib.Path, way: str) -> dict[str, Any]:
+    """Return what the reports of a build have, and whether its results are those of the plain builds."""
+    row: dict[str, Any] = {}
+    analysed = ""
+    if way == "deferred":
+        start = time.monotonic()
+        subprocess.run(
+            ["incc-report", "-n1", str(reports)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+        )
+        row["analysis_seconds"] = time.monotonic() - start
+        analysed = f"; analysed in {row['analysis_seconds']:.1f} s"
+    files = differing([r.made for r in plain], run.made)
+    configured = differing([r.configured for r in plain], run.configured)
+    tests = plain[0].tests == run.tests or (plain[0].tests != plain[1].tests and plain[0].tests[0] == run.tests[0])
+    text = ", ".join(
+        [
             f"{len(files)} files differ ({files[0]})" if files else "identical",
             f"{len(configured)} differ ({configured[0]})" if configured else "identical",
             "the same" if tests else "DIFFERENT",
         ]
-        row["said"] = ", ".join(said) + (f"; analysed in {row['analysis_seconds']:.1f} s" if way == "deferred" else "")
-        yield row
+    )
+    return row | counted(reports) | {"same": not files and not configured and tests, "said": text + analysed}
 
 
 def environment(way: str, reports: pathlib.Path, cache: pathlib.Path, behind: pathlib.Path) -> dict[str, str]:
-    """The variables that a way adds."""
-    found = {"PATH_BEHIND": str(behind), "INCC_CACHE": str(cache)}
+    """Return the variables that a way adds."""
+    variables = {"PATH_BEHIND": str(behind), "INCC_CACHE": str(cache)}
+    if way != "off":
+        variables["INCC_MODE"] = "full" if way in ("full", "build-full") else "lean"
     if way in ("lean", "full", "deferred"):
-        found |= {
-            "INCC_ANALYZE": "1",
-            "INCC_OUTPUT": str(reports),
-            "INCC_FORMAT": "json",
-            "INCC_MODE": "full" if way == "full" else "lean",
-        }
+        variables |= {"INCC_ANALYZE": "1", "INCC_OUTPUT": str(reports), "INCC_FORMAT": "json"}
     if way == "deferred":
-        found["INCC_DEFER"] = "1"
+        variables["INCC_DEFER"] = "1"
     if way in ("build", "build-full", "again"):
-        found |= {"INCC_MODE": "full" if way == "build-full" else "lean", "REPORTS": str(reports)}
-    return found
+        variables["REPORTS"] = str(reports)
+    return variables
 
 
 # --- one build --------------------------------------------------------------------------------------------------------
@@ -379,32 +267,31 @@ def built(
 
         # incc is there when a project is configured, too.
         if step(project.configure, variables if way in ("lean", "full", "deferred") else quiet):
-            return Run(configured={}, made={}, cpu=0, wall=0, tests=(0, ""), failed=project.configure)
+            return Run(failed=project.configure)
         configured = digests(source)
         wrapped = ("incc-build", "-o", reports, "--") if reports else ()
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         if step(project.build.format(jobs=jobs), variables, wrapped):
-            return Run(configured={}, made={}, cpu=0, wall=0, tests=(0, ""), failed=project.build)
+            return Run(failed=project.build)
         wall, after = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     made = digests(source)
-    tested = subprocess.run(
-        project.test,
-        shell=True,
-        cwd=source,
-        env=quiet,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        check=False,
-    )
-    said = re.sub(r"\d+([.:]\d+)*", "N", tested.stdout.decode("utf-8", "replace"))
-    return Run(configured=configured, made=made, cpu=cpu, wall=wall, tests=(tested.returncode, said), failed="")
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    tested = subprocess.run(project.test, shell=True, cwd=source, env=quiet, check=False, **streams)
+    # Times and counts differ between two runs of the same tests.
+    output = re.sub(r"\d+([.:]\d+)*", "N", tested.stdout.decode("utf-8", "replace"))
+    return Run(configured=configured, made=made, cpu=cpu, wall=wall, tests=(tested.returncode, output))
+
+
+def emptied(folder: pathlib.Path) -> None:
+    """Remove a folder with all that is in it, and make it again."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
 
 
 def links(folder: pathlib.Path, names: dict[str, str]) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    """Fill a folder with links, and nothing else."""
+    emptied(folder)
     for name, target in names.items():
         (folder / name).symlink_to(target)
 
@@ -419,8 +306,8 @@ def digests(folder: pathlib.Path) -> dict[str, str]:
     return found
 
 
-def differing(plain: list[Run], both: list[dict[str, str]], made: dict[str, str]) -> list[str]:
-    """The files that two plain builds made alike and the third did not."""
+def differing(both: list[dict[str, str]], made: dict[str, str]) -> list[str]:
+    """Return the files that two plain builds made alike and the third did not."""
     first, second = both
     return sorted(
         [name for name, digest in first.items() if second.get(name) == digest and made.get(name) != digest]

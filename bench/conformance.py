@@ -154,7 +154,7 @@ def main() -> int:
         "--causes", nargs="?", type=int, const=60, default=0, metavar="N", help="print what differs most often"
     )
     parser.add_argument("--recorded", action="store_true", help="compare with what was recorded of llvm-mca")
-    parser.add_argument("--record", action="store_true", help="write test/conformance/recorded.json")
+    parser.add_argument("--record", action="store_true", help="write test/conformance/recorded")
     parser.add_argument("--update", action="store_true", help="write test/conformance/expected.toml")
     parser.add_argument(
         "--jobs", type=int, default=min(4, os.cpu_count() or 1), metavar="N", help="runs at the same time"

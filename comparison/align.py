@@ -89,12 +89,7 @@ def _shape(instruction: t.Instruction) -> _Shape:
     names = tuple(_NAME.findall(operands))
     rest = _NAME.sub("$", operands)
     return _Shape(
-        text=f"{mnemonic} {operands}",
-        mnemonic=mnemonic,
-        form=instruction.form,
-        work=works[-1],
-        rest=rest,
-        names=names,
+        text=f"{mnemonic} {operands}", mnemonic=mnemonic, form=instruction.form, work=works[-1], rest=rest, names=names
     )
 
 

@@ -244,7 +244,7 @@ def _best(row: _Row) -> list[int]:
 
 
 def _weight(row: _Row) -> float:
-    return max((_weight_of(row, side) for side in range(len(row.pairs))), default=0.0)
+    return max(_weight_of(row, side) for side in range(len(row.pairs)))
 
 
 def _weight_of(row: _Row, side: int) -> float:
@@ -280,13 +280,9 @@ def _totals(rows: Sequence[_Row], side: int) -> c.Totals:
         for each in changes
         if each.ratio and each.outcome != "unknown"
     ]
+    counts = {outcome: outcomes.count(outcome) for outcome in _RANKS}
     return c.Totals(
-        same=outcomes.count("same"),
-        moved=outcomes.count("moved"),
-        equal=outcomes.count("equal"),
-        faster=outcomes.count("faster"),
-        slower=outcomes.count("slower"),
-        unknown=outcomes.count("unknown"),
+        **counts,
         only_a=sum(row.base == 0 and row.entries[side] is None and side not in row.part_of for row in rows),
         only_b=sum(row.base == side for row in rows),
         speedup=round(math.exp(math.fsum(logarithms) / len(logarithms)), 6) if logarithms else None,
@@ -296,17 +292,10 @@ def _totals(rows: Sequence[_Row], side: int) -> c.Totals:
 # --- conditions -------------------------------------------------------------------------------------------------------
 
 
-class _Values(msgspec.Struct, frozen=True):
-    """The values of names in a pair."""
-
-    all: dict[str, Value]
-    """The values of all names."""
-    baseline: dict[str, Value]
-    """The values of the first kernel, with which the second is compared."""
-
-
-def _values(names: Iterable[str], a: Entry | None, b: Entry | None, pair: _Pair | None) -> _Values:
-    """Return the values of a condition's names in two kernels, one of which may be missing."""
+def _values(
+    names: Iterable[str], a: Entry | None, b: Entry | None, pair: _Pair | None
+) -> tuple[dict[str, Value], dict[str, Value]]:
+    """Return the values of a condition's names in two kernels, one of which may be missing, and in the first alone."""
     plain = {name for name in names if name in NAMES}
     plain |= {name[:-2] for name in names if name[-2:] in ("_a", "_b") and name[:-2] in NAMES}
     first, second = _of(plain, a), _of(plain, b)
@@ -327,7 +316,7 @@ def _values(names: Iterable[str], a: Entry | None, b: Entry | None, pair: _Pair 
     else:
         values |= dict.fromkeys(("ratio", "work", "confidence"))
         values |= {"outcome": "removed" if b is None else "added", "matched_by": "", "basis": "", "causes": ""}
-    return _Values(values, first)
+    return values, first
 
 
 def _set_cycles(values: dict[str, Value], cycles: float | None, elements: float) -> None:
@@ -379,12 +368,8 @@ def _pairs_of(row: _Row) -> Iterable[tuple[int, Entry | None, Entry | None, _Pai
             yield side, row.first(), row.entries[side], row.pairs[side]
 
 
-def _holds(condition: Condition, values: _Values) -> bool:
-    return condition.holds(values.all, values.baseline)
-
-
 def _holds_somewhere(row: _Row, condition: Condition) -> bool:
-    return any(_holds(condition, _values(condition.names, a, b, pair)) for _, a, b, pair in _pairs_of(row))
+    return any(condition.holds(*_values(condition.names, a, b, pair)) for _, a, b, pair in _pairs_of(row))
 
 
 def _offenders(rows: Sequence[_Row], sides: Sequence[Side], condition: Condition) -> list[c.Offender]:
@@ -399,13 +384,13 @@ def _offenders(rows: Sequence[_Row], sides: Sequence[Side], condition: Condition
             if b is None and not of_both:
                 continue
             values = _values(condition.names, a, b, pair)
-            if _holds(condition, values):
+            if condition.holds(*values):
                 where = f" in {sides[side].info.label}" if len(sides) > 2 else ""
                 entry = b or row.first()
                 file, line = _place(entry)
                 place = f" at {file}:{line}" if line else f" in {file}" if file else ""
                 name = entry.kernel.overview.function
-                text = f"{name}{place}{where}: {_figures_text(condition, values, a is not None and b is not None)}"
+                text = f"{name}{place}{where}: {_figures_text(condition, values[0], a is not None and b is not None)}"
                 offenders.append(c.Offender(row=number, side=side, text=text))
     return offenders
 
@@ -415,18 +400,18 @@ def _place(entry: Entry) -> tuple[str, int]:
     return (source.file, source.line) if source else (entry.unit.assembly_file, entry.kernel.first_line)
 
 
-def _figures_text(condition: Condition, values: _Values, both: bool) -> str:
+def _figures_text(condition: Condition, values: dict[str, Value], both: bool) -> str:
     """Return the figures that a condition names, as text."""
     words = []
     for name in NAMES:
         if not condition.names & {name, f"{name}_a", f"{name}_b"}:
             continue
-        first, second = values.all.get(f"{name}_a"), values.all.get(f"{name}_b")
+        first, second = values.get(f"{name}_a"), values.get(f"{name}_b")
         if both and first != second:
             words.append(f"{name} {_shown(first)} → {_shown(second)}{_percent(first, second)}")
         else:
-            words.append(f"{name} {_shown(values.all[name])}")
-    words += [f"{name} {_shown(values.all[name])}" for name in PAIR_NAMES if name in condition.names]
+            words.append(f"{name} {_shown(values[name])}")
+    words += [f"{name} {_shown(values[name])}" for name in PAIR_NAMES if name in condition.names]
     return ", ".join(words) or condition.text
 
 

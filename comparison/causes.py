@@ -19,6 +19,7 @@ change and its opposite have the same causes.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -26,10 +27,10 @@ from msgspec.structs import asdict, replace
 
 from incc.comparison import types as c
 from incc.report.hints.work import calls, expected_cycles, places
-from incc.report.wording import HUGE
+from incc.report.wording import HUGE, listed, ports
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from incc.report import types as t
     from incc.report.types import BoundName
@@ -49,15 +50,13 @@ _BOUNDS: tuple[BoundName, ...] = ("loop_carried", "port", "divider", "front_end"
 """The order in which equal bounds are named: the most tangible first."""
 
 
-class Sight(msgspec.Struct, frozen=True, kw_only=True):
+class Sight(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A kernel as the comparison sees it."""
 
     kernel: t.Kernel
     instructions: Sequence[t.Instruction]
     scale: float
     """The factor that brings its cycles to as much work as the other kernel's."""
-    kept: dict[str, Any]
-    """A cache of results derived from the instructions."""
 
     def bound(self, name: BoundName) -> float:
         return self.kernel.bounds.of(name).cycles * self.scale
@@ -65,16 +64,73 @@ class Sight(msgspec.Struct, frozen=True, kw_only=True):
     def expected(self) -> float:
         return expected_cycles(self.kernel) * self.scale
 
+    def largest_bound(self) -> float:
+        return max(self.bound(name) for name in _BOUNDS)
+
+    @cached_property
+    def branches(self) -> list[tuple[int, ...]]:
+        """The branches of an iteration, each with the instruction fused with it."""
+        branches: list[tuple[int, ...]] = []
+        for n, instruction in enumerate(self.instructions):
+            if "branches" not in _works(instruction):
+                continue
+            if instruction.macro_fused and branches and branches[-1] == (n - 1,):
+                branches[-1] = (n - 1, n)
+            else:
+                branches.append((n,))
+        return branches
+
+    @cached_property
+    def closing(self) -> tuple[int, ...]:
+        """The branch that closes the loop.
+
+        It is the last instruction or, in a loop that is tested at its start, the only branch.
+        """
+        branches = self.branches
+        if branches and (len(branches) == 1 or branches[-1][-1] == len(self.instructions) - 1):
+            return branches[-1]
+        return ()
+
+    @cached_property
+    def overhead(self) -> frozenset[int]:
+        """The instructions that only keep the loop going: its branch, what is fused with that, and counters.
+
+        A counter takes one cycle and depends only on itself; addresses are made from it, or the branch tests it.
+        """
+        overhead = set(self.closing)
+        texts = [instruction.text for instruction in self.instructions]
+        addresses = {name for text in texts for inside in _ADDRESS.findall(text) for name in _WORD.findall(inside)}
+        tested = {name for n in self.closing for name in _WORD.findall(texts[n])}
+        for chain in self.kernel.chains:
+            first = chain.instructions[0]
+            if first >= len(texts) or len(chain.instructions) > 1 or chain.latency > 1 or chain.iterations > 1:
+                continue
+            if self.instructions[first].loads or self.instructions[first].stores:
+                continue
+            if {step.via for step in chain.steps} & (addresses | tested) or first + 1 in self.closing:
+                overhead.add(first)
+        return frozenset(overhead)
+
+    @cached_property
+    def ports(self) -> frozenset[str]:
+        """The names of the core's ports."""
+        return frozenset(r.name for r in self.kernel.resources if r.kind == "port")
+
+
+_ADDRESS = re.compile(r"[(\[]([^)\]]*)[)\]]")
+_WORD = re.compile(r"\w+")
+
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
     """A cause on the way from the faster kernel to the slower one."""
 
     kind: Kind
-    cycles: float | None
     more: str
     """The wording in this direction."""
     fewer: str
     """The wording in the other direction."""
+    cycles: float | None = None
+    """The share of the difference; None if unknown."""
     fast: tuple[int, ...] = ()
     slow: tuple[int, ...] = ()
     of_fast: Mapping[str, Any] = {}
@@ -87,17 +143,8 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     def turned(self) -> Found:
         """Return this cause in the other direction."""
         cycles = None if self.cycles is None else -self.cycles
-        turned = Found(
-            kind=self.kind,
-            cycles=cycles,
-            more=self.fewer,
-            fewer=self.more,
-            fast=self.slow,
-            slow=self.fast,
-            of_fast=self.of_slow,
-            of_slow=self.of_fast,
-        )
-        return replace(turned, summed=self.summed)
+        swapped = {"fast": self.slow, "slow": self.fast, "of_fast": self.of_slow, "of_slow": self.of_fast}
+        return replace(self, cycles=cycles, more=self.fewer, fewer=self.more, **swapped)
 
     def cause(self) -> c.Cause:
         """Return the record of this cause in a comparison."""
@@ -105,12 +152,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
         text = self.more if cycles is None else f"{self.more}: {cycles_text(cycles)}"
         evidence = {"a": dict(self.of_fast), "b": dict(self.of_slow)} if self.of_fast or self.of_slow else {}
         return c.Cause(
-            kind=self.kind,
-            text=text,
-            cycles=cycles,
-            a=list(self.fast),
-            b=list(self.slow),
-            evidence=evidence,
+            kind=self.kind, text=text, cycles=cycles, a=list(self.fast), b=list(self.slow), evidence=evidence
         )
 
 
@@ -119,11 +161,13 @@ def explain(a: Sight, b: Sight) -> list[c.Cause]:
 
     Causes without a number of cycles come last.
     """
-    forward = _order(a) <= _order(b)
-    fast, slow = (a, b) if forward else (b, a)
-    causes = _difference(fast, slow)
-    causes = [*_summed(causes, slow.expected() - fast.expected()), *_facts(fast, slow, {each.kind for each in causes})]
-    return [(each if forward else each.turned()).cause() for each in causes]
+
+    def causes(fast: Sight, slow: Sight) -> list[Found]:
+        parts = _difference(fast, slow)
+        facts = _facts(fast, slow, {each.kind for each in parts})
+        return [*_summed(parts, slow.expected() - fast.expected()), *facts]
+
+    return _from_faster(a, b, causes)
 
 
 def other_core(a: Sight, b: Sight) -> list[c.Cause]:
@@ -131,9 +175,14 @@ def other_core(a: Sight, b: Sight) -> list[c.Cause]:
 
     The share of the difference that is due to the code is unknown.
     """
-    forward = _order(a) <= _order(b)
-    fast, slow = (a, b) if forward else (b, a)
-    return [(each if forward else each.turned()).cause() for each in _facts(fast, slow, set())]
+    return _from_faster(a, b, lambda fast, slow: _facts(fast, slow, set()))
+
+
+def _from_faster(a: Sight, b: Sight, causes: Callable[[Sight, Sight], list[Found]]) -> list[c.Cause]:
+    """Return the causes of the change from `a` to `b`; `causes` explains the one from the faster to the slower."""
+    if _order(a) <= _order(b):
+        return [each.cause() for each in causes(a, b)]
+    return [each.turned().cause() for each in causes(b, a)]
 
 
 def alignment(a: Sight, b: Sight) -> list[c.Cause]:
@@ -197,7 +246,7 @@ def _difference(fast: Sight, slow: Sight) -> list[Found]:
 def _apart(fast: Sight, slow: Sight) -> list[Found]:
     """Return the causes of the difference of the largest bounds and of what is above them."""
     causes: list[Found] = []
-    high, low = (max(sight.bound(name) for name in _BOUNDS) for sight in (slow, fast))
+    high, low = slow.largest_bound(), fast.largest_bound()
     if high - low > _NOISE:
         causes += _of_bound(fast, slow, high - low)
     elif low - high > _NOISE:
@@ -253,8 +302,6 @@ def _lost_to(sight: Sight) -> str:
     """
     kernel = sight.kernel
     if not kernel.bounds.prediction.limited_by and kernel.overview.limit:
-        from incc.report.wording import listed
-
         limits = kernel.overview.limit.split("; ")
         return f" to {listed([_LIMITS.get(limit, limit) for limit in limits])}"
     shares: dict[str, Any] = asdict(kernel.simulated.lost_slots) if kernel.simulated else {}
@@ -278,15 +325,14 @@ _EMPTY_SLOTS = {
 def _lost(sight: Sight) -> dict[str, Any]:
     """Return the shares of empty issue slots in a simulation, by reason."""
     simulation = sight.kernel.simulated
-    above = sight.expected() - max(sight.bound(name) for name in _BOUNDS)
+    above = sight.expected() - sight.largest_bound()
     lost = {name: share for name, share in asdict(simulation.lost_slots).items() if share} if simulation else {}
     return {"above_bounds": round(above, 6), "lost_slots": lost}
 
 
 def _of_bound(low: Sight, high: Sight, shown: float) -> list[Found]:
     """Return the causes that make the largest bound of `high` larger than in `low`; `shown` of its cycles show."""
-    largest = max(high.bound(name) for name in _BOUNDS)
-    name = next(name for name in _BOUNDS if high.bound(name) >= largest - _NOISE)
+    name = next(name for name in _BOUNDS if high.bound(name) >= high.largest_bound() - _NOISE)
     causes = _BY_BOUND[name](low, high)
     growth = sum(each.cycles or 0.0 for each in causes)
     if growth <= _NOISE or abs(growth - (high.bound(name) - low.bound(name))) > 0.02 * growth + _NOISE:
@@ -294,7 +340,7 @@ def _of_bound(low: Sight, high: Sight, shown: float) -> list[Found]:
         kind, words = _BOUND_WORDS[name]
         more, fewer = f"a higher bound by {words}", f"a lower bound by {words}"
         one, other = ({"bound": round(sight.bound(name), 6)} for sight in (low, high))
-        return [Found(kind=kind, cycles=shown, more=more, fewer=fewer, fast=(), slow=(), of_fast=one, of_slow=other)]
+        return [Found(kind=kind, cycles=shown, more=more, fewer=fewer, of_fast=one, of_slow=other)]
     return [replace(each, cycles=(each.cycles or 0.0) * shown / growth) for each in causes]
 
 
@@ -320,63 +366,6 @@ def computes(instruction: t.Instruction) -> str:
     """Return an instruction's work other than loading and storing; its first work if there is no other."""
     works = _works(instruction)
     return next((work for work in reversed(works) if work not in _MEMORY), works[0])
-
-
-def _branches(sight: Sight) -> list[tuple[int, ...]]:
-    """Return the branches of an iteration, each with the instruction fused with it."""
-    if "branches" in sight.kept:
-        kept: list[tuple[int, ...]] = sight.kept["branches"]
-        return kept
-    branches: list[tuple[int, ...]] = []
-    for n, instruction in enumerate(sight.instructions):
-        if "branches" not in _works(instruction):
-            continue
-        if instruction.macro_fused and branches and branches[-1] == (n - 1,):
-            branches[-1] = (n - 1, n)
-        else:
-            branches.append((n,))
-    sight.kept["branches"] = branches
-    return branches
-
-
-def _closing(sight: Sight) -> tuple[int, ...]:
-    """Return the branch that closes the loop.
-
-    It is the last instruction or, in a loop that is tested at its start, the only branch.
-    """
-    branches = _branches(sight)
-    if branches and (len(branches) == 1 or branches[-1][-1] == len(sight.instructions) - 1):
-        return branches[-1]
-    return ()
-
-
-def _overhead(sight: Sight) -> frozenset[int]:
-    """Return the instructions that only keep the loop going: its branch, what is fused with that, and counters.
-
-    A counter takes one cycle and depends only on itself; addresses are made from it, or the branch tests it.
-    """
-    if "overhead" in sight.kept:
-        kept: frozenset[int] = sight.kept["overhead"]
-        return kept
-    closing = _closing(sight)
-    overhead = set(closing)
-    texts = [instruction.text for instruction in sight.instructions]
-    addresses = {name for text in texts for inside in _ADDRESS.findall(text) for name in _WORD.findall(inside)}
-    tested = {name for n in closing for name in _WORD.findall(texts[n])}
-    for chain in sight.kernel.chains:
-        first = chain.instructions[0]
-        if first >= len(sight.instructions) or len(chain.instructions) > 1 or chain.latency > 1 or chain.iterations > 1:
-            continue
-        if sight.instructions[first].loads or sight.instructions[first].stores:
-            continue
-        if {step.via for step in chain.steps} & (addresses | tested) or first + 1 in closing:
-            overhead.add(first)
-    sight.kept["overhead"] = frozenset(overhead)
-    return frozenset(overhead)
-
-
-_ADDRESS = re.compile(r"[(\[]([^)\]]*)[)\]]")
-_WORD = re.compile(r"\w+")
 
 
 def counted(count: float, plural: str) -> str:
@@ -421,6 +410,11 @@ class Heading:
         self.cycles = [0.0, 0.0]
         self.instructions: tuple[dict[int, None], dict[int, None]] = ({}, {})
 
+    @property
+    def more(self) -> float:
+        """How many more the slower kernel has."""
+        return self.count[1] - self.count[0]
+
     def is_of_instructions(self, scales: Sequence[float]) -> bool:
         """Return True if each instruction counts once: counts of µops and of instructions may differ."""
         sides = zip(self.count, self.instructions, scales, strict=True)
@@ -459,39 +453,30 @@ def _cause(kind: Kind, heading: Heading, more: str, fewer: str) -> Found:
 # --- the longest chain ------------------------------------------------------------------------------------------------
 
 
-def _chain_steps(sight: Sight) -> list[Contribution]:
-    """Return the steps of the longest chain: the cycles that each adds for as much work."""
-    if not sight.kernel.chains:
-        return []
-    chain = sight.kernel.chains[0]
-    if max((step.to for step in chain.steps), default=0) >= len(sight.instructions):
-        return []  # the report contradicts itself
+def _chain_steps(sight: Sight) -> Iterator[Contribution]:
+    """Yield the steps of the longest chain: the cycles that each adds for as much work."""
+    chain = next(iter(sight.kernel.chains), None)
+    if chain is None or max((step.to for step in chain.steps), default=0) >= len(sight.instructions):
+        return  # in the latter case, the report contradicts itself
     once = sight.scale / chain.iterations
-    steps = chain.steps
-    contributions = []
-    for n, step in enumerate(steps):
+    for n, step in enumerate(chain.steps):
         to = sight.instructions[step.to]
-        after = steps[(n + 1) % len(steps)]
+        after = chain.steps[(n + 1) % len(chain.steps)]
         if step.kind == "memory":
             heading = "memory", "reloads" if to.frame else "loads of what the loop stored"
         elif step.kind != "internal" and after.kind == "internal" and after.to == step.to:
             heading = "work", "loads"
         else:
             heading = "work", computes(to)
-        contributions.append(
-            Contribution(heading=heading, instruction=step.to, number=once, cycles=step.latency * once)
-        )
-    return contributions
+        yield Contribution(heading=heading, instruction=step.to, number=once, cycles=step.latency * once)
 
 
 def _chain(low: Sight, high: Sight) -> list[Found]:
     causes = []
     for (kind, label), heading in _headings(_chain_steps(low), _chain_steps(high)).items():
-        more = heading.count[1] - heading.count[0]
+        more = heading.more
         if abs(more) <= _NOISE:
-            each = [
-                cycles / count if count else 0.0 for cycles, count in zip(heading.cycles, heading.count, strict=True)
-            ]
+            each = [heading.cycles[n] / heading.count[n] if heading.count[n] else 0.0 for n in (0, 1)]
             first, second = (amount_text(cycles) for cycles in each)
             words = (
                 f"{label} on the LCD take longer ({first} → {second} cycles)",
@@ -522,7 +507,7 @@ def _as_much(low: Sight, high: Sight, label: str) -> bool:
 # --- ports, slots, dividers -------------------------------------------------------------------------------------------
 
 
-def _headed(sight: Sight, overhead: frozenset[int], i: int, work: str) -> tuple[str, str]:
+def _headed(sight: Sight, i: int, work: str) -> tuple[str, str]:
     """Return the heading for an instruction's µops of some work in a bound by throughput.
 
     If an instruction computes with a value that it reloads, only its load is counted as a reload.
@@ -530,7 +515,7 @@ def _headed(sight: Sight, overhead: frozenset[int], i: int, work: str) -> tuple[
     instruction = sight.instructions[i]
     if instruction.frame and work in _MEMORY:
         return "spills", "spills" if instruction.stores else "reloads"
-    if i in overhead:
+    if i in sight.overhead:
         return "loop", "loop overhead"
     if instruction.eliminated:
         return "work", "eliminated moves"
@@ -547,8 +532,7 @@ def _parts(sight: Sight, i: int, slots: int) -> list[tuple[str, int]]:
     computing = computes(instruction)
     if not instruction.frame or computing in _MEMORY:
         return [(computing, slots)]
-    names = frozenset(r.name for r in sight.kernel.resources if r.kind == "port")
-    terms = zip(_terms(instruction, names), works, strict=False)
+    terms = zip(_terms(instruction, sight.ports), works, strict=False)
     alone = min(slots, max(1, sum(count for (count, _), work in terms if work not in _MEMORY)))
     memory = next(work for work in works if work in _MEMORY) if slots > alone else ""
     return [(computing, alone), *([(memory, slots - alone)] if memory else [])]
@@ -557,8 +541,8 @@ def _parts(sight: Sight, i: int, slots: int) -> list[tuple[str, int]]:
 def _terms(instruction: t.Instruction, names: frozenset[str]) -> list[tuple[int, frozenset[str]]]:
     """Return the numbers of µops and the ports that they may use, among `names`; units are omitted."""
     terms = []
-    for count, ports in re.findall(r"(\d+)\*p(\([^)]*\)|[^+]+)", instruction.ports):
-        inside = ports[1:-1].split(",") if ports[0] == "(" else [ports] if ports in names else list(ports)
+    for count, text in re.findall(r"(\d+)\*p(\([^)]*\)|[^+]+)", instruction.ports):
+        inside = text[1:-1].split(",") if text[0] == "(" else [text] if text in names else list(text)
         if names.issuperset(inside):
             terms.append((int(count), frozenset(inside)))
     return terms
@@ -570,36 +554,26 @@ def _ports(low: Sight, high: Sight) -> list[Found]:
     if not busiest:
         return []
     inside = frozenset(busiest)
-    contributions: list[list[Contribution]] = []
-    for sight in (low, high):
-        names = frozenset(r.name for r in sight.kernel.resources if r.kind == "port")
-        overhead = _overhead(sight)
-        each: list[Contribution] = []
+
+    def contributions_of(sight: Sight) -> Iterator[Contribution]:
         for i, instruction in enumerate(sight.instructions):
             works = _works(instruction)
-            for n, (count, ports) in enumerate(_terms(instruction, names)):
-                if ports <= inside:
-                    heading = _headed(sight, overhead, i, works[min(n, len(works) - 1)])
-                    amount = count * sight.scale
-                    each.append(
-                        Contribution(heading=heading, instruction=i, number=amount, cycles=amount / len(inside))
-                    )
-        contributions.append(each)
+            for n, (count, allowed) in enumerate(_terms(instruction, sight.ports)):
+                if allowed <= inside:
+                    heading = _headed(sight, i, works[min(n, len(works) - 1)])
+                    number = count * sight.scale
+                    yield Contribution(heading=heading, instruction=i, number=number, cycles=number / len(inside))
+
+    contributions = [list(contributions_of(sight)) for sight in (low, high)]
     whole = sum(each.cycles for each in contributions[1])
     if abs(whole - high.bound("port")) > 0.001 * whole + _NOISE and high.kernel.memory.line_crossings:
         # A load that crosses a line takes its port twice.
         for each, sight in zip(contributions, (low, high), strict=True):
             crossings = sight.kernel.memory.line_crossings * sight.scale
             if crossings:
-                each.append(
-                    Contribution(
-                        heading=("lines", "line crossings"),
-                        instruction=None,
-                        number=crossings,
-                        cycles=crossings / len(inside),
-                    )
-                )
-    where = f" on {_listed_ports(busiest)}"
+                heading, cycles = ("lines", "line crossings"), crossings / len(inside)
+                each.append(Contribution(heading=heading, instruction=None, number=crossings, cycles=cycles))
+    where = f" on {ports(busiest)}"
     causes = _throughput(low, high, contributions, "ports", where)
     short = high.bound("port") - low.bound("port")
     growth = sum(each.cycles or 0.0 for each in causes)
@@ -611,39 +585,22 @@ def _ports(low: Sight, high: Sight) -> list[Found]:
     )
 
 
-def _listed_ports(names: Sequence[str]) -> str:
-    from incc.report.wording import ports
+def _slots(low: Sight, high: Sight, name: Literal["front_end", "retire"]) -> list[Found]:
+    """Return the causes of a bound by µops that are issued or retired per cycle."""
 
-    return ports(names)
+    def contributions_of(sight: Sight) -> Iterator[Contribution]:
+        slots = [i.issue_slots if name == "front_end" else i.retire_slots for i in sight.instructions]
+        each_takes = sight.bound(name) / sum(slots) if sum(slots) else 0.0
+        for i, taken in enumerate(slots):
+            for work, number in _parts(sight, i, taken):
+                if number:
+                    heading, cycles = _headed(sight, i, work), number * each_takes
+                    yield Contribution(heading=heading, instruction=i, number=number * sight.scale, cycles=cycles)
 
-
-def _slots(name: Literal["front_end", "retire"]) -> Callable[[Sight, Sight], list[Found]]:
-    """Return a function for the causes of a bound by µops that are issued or retired per cycle."""
-    field: Literal["issue_slots", "retire_slots"] = "issue_slots" if name == "front_end" else "retire_slots"
-
-    def causes(low: Sight, high: Sight) -> list[Found]:
-        contributions: list[list[Contribution]] = []
-        for sight in (low, high):
-            slots = sum(getattr(i, field) for i in sight.instructions)
-            each_takes = sight.bound(name) / slots if slots else 0.0
-            overhead = _overhead(sight)
-            contributions.append(
-                [
-                    Contribution(
-                        heading=_headed(sight, overhead, i, work),
-                        instruction=i,
-                        number=number * sight.scale,
-                        cycles=number * each_takes,
-                    )
-                    for i, instruction in enumerate(sight.instructions)
-                    for work, number in _parts(sight, i, getattr(instruction, field))
-                    if number
-                ]
-            )
-        verb = " to issue" if name == "front_end" else " to retire"
-        return _throughput(low, high, contributions, "front-end" if name == "front_end" else "retirement", verb)
-
-    return causes
+    contributions = contributions_of(low), contributions_of(high)
+    if name == "front_end":
+        return _throughput(low, high, contributions, "front-end", " to issue")
+    return _throughput(low, high, contributions, "retirement", " to retire")
 
 
 def _throughput(
@@ -658,7 +615,7 @@ def _throughput(
     causes: list[Found] = []
     works: list[tuple[str, Heading]] = []
     for (what, label), heading in headings.items():
-        more = heading.count[1] - heading.count[0]
+        more = heading.more
         if abs(heading.cycles[1] - heading.cycles[0]) <= _NOISE:
             continue
         if what == "spills":
@@ -680,7 +637,7 @@ def _throughput(
             works.append((label, heading))
     works.sort(key=lambda each: (-abs(each[1].cycles[1] - each[1].cycles[0]), each[0]))
     for label, heading in works[:MOST]:
-        more = heading.count[1] - heading.count[0]
+        more = heading.more
         if not heading.is_of_instructions((low.scale, high.scale)):
             label = f"µops for {label}"
         causes.append(_cause(kind, heading, *_more_and_fewer(more, label, where)))
@@ -691,7 +648,7 @@ def _throughput(
                 rest.count[side] += heading.count[side]
                 rest.cycles[side] += heading.cycles[side]
                 rest.instructions[side].update(heading.instructions[side])
-        more = rest.count[1] - rest.count[0]
+        more = rest.more
         texts = _more_and_fewer(more, "other µops", where) if abs(more) > _NOISE else (f"other µops{where}",) * 2
         causes.append(replace(_cause(kind, rest, *texts), summed=True))
     return causes
@@ -704,24 +661,17 @@ def _divider(low: Sight, high: Sight) -> list[Found]:
         return []
     name = max(units, key=lambda r: r.load).name
     unit = f"the divider of port {name[:-2]}" if name.endswith("DV") and name != "DV" else f"unit {name}"
-    contributions: list[list[Contribution]] = []
-    for sight in (low, high):
+
+    def contributions_of(sight: Sight) -> Iterator[Contribution]:
         column = next((p for p, r in enumerate(sight.kernel.resources) if r.name == name), None)
-        contributions.append(
-            [
-                Contribution(
-                    heading=("work", computes(i)),
-                    instruction=n,
-                    number=sight.scale,
-                    cycles=i.pressure[column] * sight.scale,
-                )
-                for n, i in enumerate(sight.instructions)
-                if column is not None and any(i.pressure[column : column + 1])
-            ]
-        )
+        for n, i in enumerate(sight.instructions):
+            if column is not None and any(i.pressure[column : column + 1]):
+                heading, cycles = ("work", computes(i)), i.pressure[column] * sight.scale
+                yield Contribution(heading=heading, instruction=n, number=sight.scale, cycles=cycles)
+
     causes = []
-    for (_, label), heading in _headings(*contributions).items():
-        more = heading.count[1] - heading.count[0]
+    for (_, label), heading in _headings(contributions_of(low), contributions_of(high)).items():
+        more = heading.more
         if abs(more) > _NOISE:
             words = _more_and_fewer(more, label, f" on {unit}")
         else:
@@ -735,8 +685,8 @@ _BY_BOUND: dict[BoundName, Callable[[Sight, Sight], list[Found]]] = {
     "loop_carried": _chain,
     "port": _ports,
     "divider": _divider,
-    "front_end": _slots("front_end"),
-    "retire": _slots("retire"),
+    "front_end": lambda low, high: _slots(low, high, "front_end"),
+    "retire": lambda low, high: _slots(low, high, "retire"),
 }
 
 # --- how wide ---------------------------------------------------------------------------------------------------------
@@ -809,33 +759,35 @@ def _facts(fast: Sight, slow: Sight, explained: set[Kind]) -> list[Found]:
         causes.append(_width_cause(fast, slow, None))
     if "unrolled" not in explained:
         causes += _unrolled(fast, slow)
-    causes += _differing(
-        "calls",
-        [{note.partition(";")[0]: 1.0 for note in calls(sight.kernel)} for sight in (fast, slow)],
-        "{0}",
-        "no {0}",
-    )
+    causes += _calls(fast, slow)
     causes += _counts(
+        fast,
+        slow,
         "unknown-instructions",
         "instructions that the model lacks",
-        "",
-        [[i.index for i in sight.kernel.unknown_instructions] for sight in (fast, slow)],
-        (fast.scale, slow.scale),
+        lambda sight: [i.index for i in sight.kernel.unknown_instructions],
     )
-    inside = [[b[-1] for b in _branches(s) if b != _closing(s)] for s in (fast, slow)]
-    causes += _counts("branches", "branches", " inside the loop", inside, (fast.scale, slow.scale))
+    causes += _counts(
+        fast,
+        slow,
+        "branches",
+        "branches",
+        lambda sight: [branch[-1] for branch in sight.branches if branch != sight.closing],
+        " inside the loop",
+    )
     if not explained & {"spills", "chain-memory"}:
-        for field, plural in (("stores", "spills"), ("loads", "reloads")):
-            on_frame = [
-                [n for n, i in enumerate(s.instructions) if i.frame and getattr(i, field)] for s in (fast, slow)
-            ]
-            causes += _counts("spills", plural, "", on_frame, (fast.scale, slow.scale))
+        causes += _counts(
+            fast, slow, "spills", "spills", lambda s: [n for n, i in enumerate(s.instructions) if i.frame and i.stores]
+        )
+        causes += _counts(
+            fast, slow, "spills", "reloads", lambda s: [n for n, i in enumerate(s.instructions) if i.frame and i.loads]
+        )
     for name, words in (("flop", "floating-point operations"), ("integer_operations", "integer vector operations")):
         done = [getattr(sight.kernel.arithmetic, name) * sight.scale for sight in (fast, slow)]
         if abs(done[1] - done[0]) > 0.01 * max(done) + _NOISE:
             texts = _more_and_fewer(done[1] - done[0], words, "")
             one, other = ({name: round(each, 6)} for each in done)
-            causes.append(Found(kind="work", cycles=None, more=texts[0], fewer=texts[1], of_fast=one, of_slow=other))
+            causes.append(Found(kind="work", more=texts[0], fewer=texts[1], of_fast=one, of_slow=other))
     return causes
 
 
@@ -854,42 +806,30 @@ def _unrolled(fast: Sight, slow: Sight) -> list[Found]:
         ratio, what = times, "work of an iteration"
     more, fewer = f"{what} ×{amount_text(max(ratio, 1 / ratio))}", f"{what} ÷{amount_text(max(ratio, 1 / ratio))}"
     more, fewer = (more, fewer) if ratio > 1 else (fewer, more)
-    return [Found(kind="unrolled", cycles=None, more=more, fewer=fewer)]
+    return [Found(kind="unrolled", more=more, fewer=fewer)]
 
 
 def _counts(
-    kind: Kind, plural: str, where: str, indices: Sequence[Sequence[int]], scales: Sequence[float]
+    fast: Sight,
+    slow: Sight,
+    kind: Kind,
+    plural: str,
+    indices: Callable[[Sight], list[int]],
+    where: str = "",
 ) -> list[Found]:
     """Return a cause if there are more of some instructions for as much work."""
-    counts = [len(each) * scale for each, scale in zip(indices, scales, strict=True)]
+    ours, theirs = indices(fast), indices(slow)
+    counts = len(ours) * fast.scale, len(theirs) * slow.scale
     if abs(counts[1] - counts[0]) <= 0.01 * max(counts) + _NOISE:
         return []
-    texts = _more_and_fewer(counts[1] - counts[0], plural, where)
+    more, fewer = _more_and_fewer(counts[1] - counts[0], plural, where)
     one, other = ({"count": round(count, 6)} for count in counts)
-    return [
-        Found(
-            kind=kind,
-            cycles=None,
-            more=texts[0],
-            fewer=texts[1],
-            fast=tuple(indices[0]),
-            slow=tuple(indices[1]),
-            of_fast=one,
-            of_slow=other,
-        )
-    ]
+    return [Found(kind=kind, more=more, fewer=fewer, fast=tuple(ours), slow=tuple(theirs), of_fast=one, of_slow=other)]
 
 
-def _differing(kind: Kind, sides: Sequence[Mapping[str, float]], there: str, gone: str) -> list[Found]:
-    """Return a cause for each entry that only one kernel has."""
-    causes = [
-        Found(kind=kind, cycles=None, more=there.format(name), fewer=gone.format(name))
-        for name in sides[1]
-        if name not in sides[0]
-    ]
-    causes += [
-        Found(kind=kind, cycles=None, more=gone.format(name), fewer=there.format(name))
-        for name in sides[0]
-        if name not in sides[1]
-    ]
+def _calls(fast: Sight, slow: Sight) -> list[Found]:
+    """Return a cause for each call that only one kernel has."""
+    ours, theirs = (dict.fromkeys(note.partition(";")[0] for note in calls(s.kernel)) for s in (fast, slow))
+    causes = [Found(kind="calls", more=name, fewer=f"no {name}") for name in theirs if name not in ours]
+    causes += [Found(kind="calls", more=f"no {name}", fewer=name) for name in ours if name not in theirs]
     return sorted(causes, key=lambda each: min(each.more, each.fewer))

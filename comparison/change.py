@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from incc.comparison import types as c
-from incc.comparison.causes import Sight, alignment, amount_text, cycles_text, explain, other_core, vector_bits
+from incc.comparison.causes import Found, Sight, alignment, amount_text, cycles_text, explain, other_core, vector_bits
 from incc.report.hints.work import NOTHING, calls, elements_of, expected_cycles, work_ratio
+from incc.report.where import NAMES
 from incc.report.wording import relative
 
 if TYPE_CHECKING:
@@ -22,49 +23,24 @@ if TYPE_CHECKING:
     Outcome = Literal["same", "moved", "equal", "faster", "slower", "unknown"]
 
 
-def figures(entry: Entry) -> c.Figures:
-    """Return the figures of a kernel."""
-    kernel = entry.kernel
-    bounds, size, arithmetic, memory = kernel.bounds, kernel.size, kernel.arithmetic, kernel.memory
-    elements, ends = kernel.elements, kernel.range
-    return c.KernelFigures(
-        cycles=kernel.cycles,
-        cycles_least=ends.least if ends else kernel.cycles,
-        cycles_most=ends.most if ends else kernel.cycles,
-        at_least=kernel.at_least,
-        elements=elements.per_iteration if elements else None,
-        cycles_per_element=elements.cycles if elements else None,
-        port=bounds.port.cycles,
-        divider=bounds.divider.cycles,
-        front_end=bounds.front_end.cycles,
-        retire=bounds.retire.cycles,
-        loop_carried=bounds.loop_carried.cycles,
-        critical_path=kernel.critical_path.cycles,
-        instructions=size.instructions,
-        uops=size.issue_slots,
-        port_uops=size.uops,
-        bytes=size.bytes,
-        vector_bits=vector_bits(kernel),
-        packed_share=arithmetic.packed_share,
-        loads=memory.loads,
-        stores=memory.stores,
-        spills=memory.spills,
-        reloads=memory.reloads,
-        bytes_loaded=memory.bytes_loaded,
-        bytes_stored=memory.bytes_stored,
-        flop=arithmetic.flop,
-    )
+def figures(entry: Entry) -> c.KernelFigures:
+    """Return the figures of a kernel, which conditions know by the same names."""
+    unit, kernel = entry.unit, entry.kernel
+    values: dict[str, Any] = {name: NAMES[name].of(unit, kernel) for name in c.KernelFigures.__struct_fields__}
+    ends = kernel.range
+    values |= {"cycles_most": ends.most if ends else kernel.cycles, "vector_bits": vector_bits(kernel)}
+    return c.KernelFigures(**values)
 
 
 class _Basis(msgspec.Struct, frozen=True, kw_only=True):
     """The basis on which cycles are compared."""
 
-    name: Basis
-    scale_a: float
+    name: Basis = ""
+    scale_a: float = 1.0
     """The factor for cycles of an iteration of a."""
-    scale_b: float
+    scale_b: float = 1.0
     """The factor for cycles of an iteration of b."""
-    work: float | None
+    work: float | None = None
     """The work of an iteration of b as a multiple of one of a; None if unknown."""
     why: str = ""
     """The reason if there is no basis."""
@@ -97,7 +73,7 @@ def change(a: Entry, b: Entry, match: Match, parts_a: Sequence[Entry] = (), part
         _compare(result, basis, a, b, same_core, same_code, parts_a, parts_b)
     elif same_core:
         # There is no number of cycles, but differences that do not depend on the work can be reported.
-        sights = (Sight(kernel=entry.kernel, instructions=entry.instructions(), scale=1.0, kept={}) for entry in (a, b))
+        sights = (Sight(kernel=entry.kernel, instructions=entry.instructions(), scale=1.0) for entry in (a, b))
         kinds = ("calls", "vectorised", "vector-width")
         result.causes = [cause for cause in other_core(*sights) if cause.kind in kinds]
     result.text = _text(result, basis, a, b, same_core)
@@ -126,9 +102,7 @@ def _compare(
     if same_code and same_core:
         result.outcome = "same" if _place(a) == _place(b) else "moved"
         if abs(cycles_b - cycles_a) > NOTHING * max(cycles_a, cycles_b):
-            result.causes = alignment(
-                *(Sight(kernel=e.kernel, instructions=(), scale=basis.scale_a, kept={}) for e in (a, b))
-            )
+            result.causes = alignment(*(Sight(kernel=e.kernel, instructions=(), scale=basis.scale_a) for e in (a, b)))
         return
     result.outcome = _outcome(cycles_a, cycles_b, a, b)
     if same_code and result.outcome == "equal" and _model(a)[0] == _model(b)[0]:
@@ -136,7 +110,7 @@ def _compare(
         result.outcome = "same" if _place(a) == _place(b) else "moved"
         return
     sights = [
-        Sight(kernel=entry.kernel, instructions=() if same_code else entry.instructions(), scale=scale, kept={})
+        Sight(kernel=entry.kernel, instructions=() if same_code else entry.instructions(), scale=scale)
         for entry, scale in ((a, basis.scale_a), (b, basis.scale_b))
     ]
     causes: list[c.Cause] = []
@@ -178,29 +152,21 @@ def _basis(a: Entry, b: Entry, same_code: bool, parts_a: Sequence[Entry], parts_
     """Return the basis on which cycles of both kernels can be compared."""
     first, second = a.kernel.elements, b.kernel.elements
     if same_code and not (first and second and first.per_iteration == second.per_iteration):
-        return _Basis(name="iteration", scale_a=1.0, scale_b=1.0, work=1.0)
+        return _Basis(name="iteration", work=1.0)
     parts = [part.kernel.elements for part in (*parts_a, *parts_b)]
     if parts and first and second and all(parts):
         numbers = first.per_iteration, second.per_iteration
         if all(numbers) and all(part and part.per_iteration for part in parts):
             return _Basis(name="element", scale_a=1 / numbers[0], scale_b=1 / numbers[1], work=numbers[1] / numbers[0])
     if parts:
-        return _Basis(
-            name="", scale_a=1.0, scale_b=1.0, work=None, why="how much of the work each of the loops does is not known"
-        )
+        return _Basis(why="how much of the work each of the loops does is not known")
     work = work_ratio(a.kernel, b.kernel)
     if work is None:
-        return _Basis(
-            name="",
-            scale_a=1.0,
-            scale_b=1.0,
-            work=None,
-            why="how much of the source's loop an iteration does is not known",
-        )
+        return _Basis(why="how much of the source's loop an iteration does is not known")
     if elements := elements_of(first.per_iteration if first else None, second.per_iteration if second else None, work):
         return _Basis(name="element", scale_a=1 / elements[0], scale_b=1 / elements[1], work=work)
     if work == 1:
-        return _Basis(name="iteration", scale_a=1.0, scale_b=1.0, work=1.0)
+        return _Basis(name="iteration", work=1.0)
     # The unit is an iteration of the kernel that does more, so that the opposite change has the same figures.
     return _Basis(name="work", scale_a=max(work, 1.0), scale_b=max(1 / work, 1.0), work=work)
 
@@ -255,25 +221,17 @@ def _core(a: Entry, b: Entry, cycles: float | None) -> c.Cause:
         text = f"another model of {second.name}: version {first.version} → {second.version}"
     else:
         text = f"another core: {first.name} → {second.name}"
-    evidence = {side: {"name": m.name, "version": m.version} for side, m in (("a", first), ("b", second))}
-    if cycles is not None:
-        cycles = round(cycles, 6)
-        text += f": {cycles_text(cycles)}"
-    return c.Cause(kind="core", text=text, cycles=cycles, a=[], b=[], evidence=evidence)
+    one, other = ({"name": model.name, "version": model.version} for model in (first, second))
+    return Found(kind="core", cycles=cycles, more=text, fewer="", of_fast=one, of_slow=other).cause()
 
 
 def _split(parts_a: int, parts_b: int, cycles: float) -> c.Cause:
     loops = parts_a + 1, parts_b + 1
     text = f"{loops[0]} {'loops' if parts_a else 'loop'} → {loops[1]} {'loops' if parts_b else 'loop'}"
     cycles = round(cycles, 6)
-    return c.Cause(
-        kind="work",
-        text=f"{text}: {cycles_text(cycles)} for the others",
-        cycles=cycles,
-        a=[],
-        b=[],
-        evidence={"a": {"loops": loops[0]}, "b": {"loops": loops[1]}},
-    )
+    text += f": {cycles_text(cycles)} for the others"
+    evidence = {"a": {"loops": loops[0]}, "b": {"loops": loops[1]}}
+    return c.Cause(kind="work", text=text, cycles=cycles, a=[], b=[], evidence=evidence)
 
 
 # --- in words ---------------------------------------------------------------------------------------------------------

@@ -23,11 +23,18 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 from msgspec.structs import replace
 
+from incc.comparison.match_assign import assign
+from incc.comparison.match_features import Features, features, mark_leftovers, mix_likeness, tail, together
+from incc.comparison.match_score import Sides, Weights, attendant_score, probability, same_sources, score, shifts
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
 
-    from incc.comparison.match_features import Features
     from incc.comparison.side import Entry
+
+    Keys = Callable[[Features], Iterable[object]]
+    Group = tuple[list[int], list[int]]
+    ByLine = dict[int, Features]
 
 By = Literal["content", "identity", "function", "similarity"]
 
@@ -114,18 +121,12 @@ def _of_cores(entries: Sequence[Entry]) -> dict[str, list[int]]:
 
 
 def _match(a: Sequence[Entry], b: Sequence[Entry]) -> Matching:
-    from incc.comparison.match_features import features
-
     features_a, features_b = features(a), features(b)
     swapped = [f.key for f in features_b] < [f.key for f in features_a]
     if swapped:
         features_a, features_b = features_b, features_a
     matcher = _Matcher(features_a, features_b)
     matcher.run()
-    return _result(matcher, swapped)
-
-
-def _result(matcher: _Matcher, swapped: bool) -> Matching:
     matches: list[Match] = []
     for row, column in matcher.partner.items():
         one, other = matcher.a[row].index, matcher.b[column].index
@@ -163,9 +164,6 @@ class _Matcher:
         self._known_likeness: dict[tuple[int, int], float] = {}
 
     def run(self) -> None:
-        from incc.comparison.match_features import mark_leftovers
-        from incc.comparison.match_score import Sides, same_sources
-
         self.sides = Sides(
             functions_a=frozenset(f.function for f in self.a),
             functions_b=frozenset(f.function for f in self.b),
@@ -179,8 +177,8 @@ class _Matcher:
             pool={},
         )
         self._same_kernels()
-        mark_leftovers([f for row, f in enumerate(self.a) if row not in self.partner])
-        mark_leftovers([f for column, f in enumerate(self.b) if column not in self.back])
+        mark_leftovers([self.a[row] for row in self._open_rows()])
+        mark_leftovers([self.b[column] for column in self._open_columns()])
         self._measure_moves()
         self._equal_code()
         self._learn_aliases()
@@ -236,14 +234,12 @@ class _Matcher:
         self._look_beside()
         pairs = set(self._nearest())
         # In a file with few kernels left, all pairs are candidates.
-        for rows, columns in self._groups(lambda f: [_by_unit(f)], lambda f: [_by_unit(f)]):
+        for rows, columns in self._groups(self._open_rows(), self._open_columns(), _by_unit, _by_unit):
             if len(rows) * len(columns) <= MANY:
                 pairs.update((r, c) for r in rows for c in columns if self.a[r].main and self.b[c].main)
         self._solve(sorted(pairs), sparse=True)
 
     def _attendants(self) -> None:
-        from incc.comparison.match_score import attendant_score
-
         of_a, of_b = _by_main(self.a), _by_main(self.b)
         mains = [(row, column) for row, column in self.partner.items() if self.a[row].main]
         weights: dict[tuple[int, int], int] = {}
@@ -289,14 +285,8 @@ class _Matcher:
         self._parts_of(self.b, self.a, self.back, self.parts_a)
 
     def _parts_of(
-        self,
-        whole: Sequence[Features],
-        split: Sequence[Features],
-        partner: dict[int, int],
-        parts: dict[int, list[int]],
+        self, whole: Sequence[Features], split: Sequence[Features], partner: dict[int, int], parts: dict[int, list[int]]
     ) -> None:
-        from incc.comparison.match_features import mix_likeness, together
-
         matched = set(partner.values()) | {part for members in parts.values() for part in members}
         loose: dict[tuple[str, str], list[int]] = {}
         for number, each in enumerate(split):
@@ -325,20 +315,20 @@ class _Matcher:
 
     def _pairs(
         self,
-        names: Callable[[Features], Iterable[str]],
+        names: Keys,
         fits: Callable[[Features, Features], bool],
-        names_b: Callable[[Features], Iterable[str]] | None = None,
+        names_b: Keys | None = None,
     ) -> list[tuple[int, int]]:
         """Return pairs of kernels without a partner that share a name and fit, in order.
 
         In large groups, only pairs that are also in the same file, similar, or at the same place.
         """
         pairs: set[tuple[int, int]] = set()
-        groups = self._groups(names, names_b or names)
+        groups = self._groups(self._open_rows(), self._open_columns(), names, names_b or names)
         for finer in (_by_unit, _by_line, _by_signature, _by_part, None):
             if not groups:
                 break
-            large: list[tuple[list[int], list[int]]] = []
+            large: list[Group] = []
             for rows, columns in groups:
                 if len(rows) * len(columns) > MANY:
                     large.append((rows, columns))
@@ -350,86 +340,40 @@ class _Matcher:
                     # Nothing distinguishes these kernels, so they are paired in order.
                     pairs.update((r, c) for r, c in zip(rows, columns, strict=False) if fits(self.a[r], self.b[c]))
                 else:
-                    groups += self._groups_within(rows, columns, finer)
+                    groups += self._groups(rows, columns, finer, finer)
         return sorted(pairs)
 
-    def _groups(
-        self, names_a: Callable[[Features], Iterable[str]], names_b: Callable[[Features], Iterable[str]]
-    ) -> list[tuple[list[int], list[int]]]:
-        by_name: dict[str, list[int]] = {}
-        for column, each in enumerate(self.b):
-            if column not in self.back:
-                for name in names_b(each):
-                    by_name.setdefault(name, []).append(column)
-        rows: dict[str, list[int]] = {}
-        for row, each in enumerate(self.a):
-            if row not in self.partner:
-                for name in names_a(each):
-                    if name in by_name:
-                        rows.setdefault(name, []).append(row)
-        return [(of_name, by_name[name]) for name, of_name in rows.items()]
+    def _open_rows(self) -> list[int]:
+        return [row for row in range(len(self.a)) if row not in self.partner]
 
-    def _groups_within(
-        self, rows: list[int], columns: list[int], finer: Callable[[Features], object]
-    ) -> list[tuple[list[int], list[int]]]:
-        by_key: dict[object, list[int]] = {}
-        for column in columns:
-            by_key.setdefault(finer(self.b[column]), []).append(column)
-        of_key: dict[object, list[int]] = {}
-        for row in rows:
-            of_key.setdefault(finer(self.a[row]), []).append(row)
-        return [(of_rows, by_key[key]) for key, of_rows in of_key.items() if key in by_key]
+    def _open_columns(self) -> list[int]:
+        return [column for column in range(len(self.b)) if column not in self.back]
+
+    def _groups(self, rows: Iterable[int], columns: Iterable[int], keys_a: Keys, keys_b: Keys) -> list[Group]:
+        """Return the rows and columns that share a key."""
+        of_rows, of_columns = _by_key(self.a, rows, keys_a), _by_key(self.b, columns, keys_b)
+        return [(some, of_columns[key]) for key, some in of_rows.items() if key in of_columns]
 
     def _nearest(self) -> Iterable[tuple[int, int]]:
         """Yield, for each kernel of either side, the few of the other side with which it has most in common."""
-        indices = [self._index(self.b, self.back), self._index(self.a, self.partner)]
-        for row, each in enumerate(self.a):
-            if row not in self.partner and each.main:
-                for column in self._choose(each, indices[0], self.b):
-                    yield row, column
-        for column, each in enumerate(self.b):
-            if column not in self.back and each.main:
-                for row in self._choose(each, indices[1], self.a):
-                    yield row, column
-
-    def _index(self, loops: Sequence[Features], done: dict[int, int]) -> dict[object, list[int]]:
-        index: dict[object, list[int]] = {}
-        for number, each in enumerate(loops):
-            if number not in done and each.main:
-                for key in _signs(each):
-                    index.setdefault(key, []).append(number)
-        return index
-
-    def _choose(self, each: Features, index: dict[object, list[int]], others: Sequence[Features]) -> list[int]:
-        votes: dict[int, float] = {}
-        for key in _signs(each):
-            numbers = index.get(key, ())
-            # A sign that many kernels share is no evidence.
-            if 0 < len(numbers) <= COMMON:
-                worth = 1.0 + 1.0 / len(numbers)
-                for number in numbers:
-                    votes[number] = votes.get(number, 0.0) + worth
-        best = sorted(votes, key=lambda number: (-votes[number], number))
-        return best[:CANDIDATES]
+        rows = [row for row in self._open_rows() if self.a[row].main]
+        columns = [column for column in self._open_columns() if self.b[column].main]
+        index_a, index_b = _by_key(self.a, rows, _signs), _by_key(self.b, columns, _signs)
+        for row in rows:
+            yield from ((row, column) for column in _candidates(self.a[row], index_b))
+        for column in columns:
+            yield from ((row, column) for row in _candidates(self.b[column], index_a))
 
     # --- choosing ---
 
     def _solve(self, pairs: Iterable[tuple[int, int]], sparse: bool = False, least: float = 0.0) -> None:
-        from incc.comparison.match_score import score
-
         sides = self.sides
         weights = {(r, c): score(self.a[r], self.b[c], sides, sparse) for r, c in pairs}
         self._take(weights, least=LIKELY if sparse else least)
 
     def _take(
-        self,
-        weights: dict[tuple[int, int], int],
-        sure: Callable[[int], float] = lambda _: 1.0,
-        least: float = 0.0,
+        self, weights: dict[tuple[int, int], int], sure: Callable[[int], float] = lambda _: 1.0, least: float = 0.0
     ) -> None:
-        from incc.comparison.match_assign import assign
-        from incc.comparison.match_score import Weights, probability
-
         chosen = assign(weights)
         weighted = Weights(weights)
         forth = dict(chosen)
@@ -457,7 +401,7 @@ class _Matcher:
     def _count_pool(self) -> None:
         counts = []
         for loops, done in ((self.a, self.partner), (self.b, self.back)):
-            counts.append(Counter(_by_unit(f) for number, f in enumerate(loops) if f.main and number not in done))
+            counts.append(Counter(tail(f.unit) for number, f in enumerate(loops) if f.main and number not in done))
         pool = {file: max(counts[0][file], counts[1][file]) for file in sorted(counts[0].keys() | counts[1].keys())}
         pool[""] = max(sum(count.values()) for count in counts)
         self.sides = replace(self.sides, pool=pool)
@@ -513,27 +457,22 @@ class _Matcher:
 
     def _measure_moves(self) -> None:
         """Measure by how many lines the text of functions moved, wherever it was inlined."""
-        from incc.comparison.match_features import likeness
-        from incc.comparison.match_score import shifts, tail_of
 
         def text(f: Features) -> tuple[str, str]:
-            return tail_of(f), f.origin
+            return tail(f.file), f.origin
 
-        def placed(f: Features) -> bool:
-            return bool(f.main and f.line and f.origin)
+        def by_line(loops: Sequence[Features], wanted: Container[tuple[str, str]]) -> dict[tuple[str, str], ByLine]:
+            """Return the loops of each text by line; one of several copies per line is enough."""
+            texts: dict[tuple[str, str], ByLine] = {}
+            for each in loops:
+                if each.main and each.line and each.origin and text(each) in wanted:
+                    texts.setdefault(text(each), {}).setdefault(each.line, each)
+            return texts
 
         # Only texts of which something is still to be matched are needed.
-        wanted = {text(f) for row, f in enumerate(self.a) if row not in self.partner}
-        wanted &= {text(f) for column, f in enumerate(self.b) if column not in self.back}
-        # One of several copies per line is enough.
-        texts_b: dict[tuple[str, str], dict[int, Features]] = {}
-        for each in self.b:
-            if placed(each) and text(each) in wanted:
-                texts_b.setdefault(text(each), {}).setdefault(each.line, each)
-        texts_a: dict[tuple[str, str], dict[int, Features]] = {}
-        for each in self.a:
-            if placed(each) and text(each) in texts_b:
-                texts_a.setdefault(text(each), {}).setdefault(each.line, each)
+        wanted = {text(self.a[row]) for row in self._open_rows()} & {text(self.b[c]) for c in self._open_columns()}
+        texts_b = by_line(self.b, wanted)
+        texts_a = by_line(self.a, texts_b)
         pairs = [
             (a, b)
             for name, of_line in texts_a.items()
@@ -543,21 +482,35 @@ class _Matcher:
             for a in of_line.values()
             for b in texts_b[name].values()
         ]
-        self.sides = replace(
-            self.sides,
-            moves=shifts(pairs, lambda a, b: 1.0 if a.content == b.content else likeness(a, b), lambda a, _: text(a)),
-        )
+        self.sides = replace(self.sides, moves=shifts(pairs, lambda a, _: text(a)))
 
     def _measure_shifts(self, pairs: Iterable[tuple[int, int]]) -> None:
-        from incc.comparison.match_features import likeness
-        from incc.comparison.match_score import shifts
-
         there = [(self.a[r], self.b[c]) for r, c in self.partner.items() if self.a[r].main]
         open_ = [(self.a[r], self.b[c]) for r, c in pairs]
         moved = [(a, b) for a, b in (*there, *open_) if a.line and b.line]
-        self.sides = replace(
-            self.sides, shifts=shifts(moved, lambda a, b: 1.0 if a.content == b.content else likeness(a, b))
-        )
+        self.sides = replace(self.sides, shifts=shifts(moved))
+
+
+def _by_key(loops: Sequence[Features], numbers: Iterable[int], keys: Keys) -> dict[object, list[int]]:
+    """Return numbers of loops by each of their keys."""
+    by_key: dict[object, list[int]] = {}
+    for number in numbers:
+        for key in keys(loops[number]):
+            by_key.setdefault(key, []).append(number)
+    return by_key
+
+
+def _candidates(each: Features, index: dict[object, list[int]]) -> list[int]:
+    """Return the numbers of the loops in an index that have most signs in common with a kernel."""
+    votes: dict[int, float] = {}
+    for key in _signs(each):
+        numbers = index.get(key, ())
+        # A sign that many kernels share is no evidence.
+        if 0 < len(numbers) <= COMMON:
+            worth = 1.0 + 1.0 / len(numbers)
+            for number in numbers:
+                votes[number] = votes.get(number, 0.0) + worth
+    return sorted(votes, key=lambda number: (-votes[number], number))[:CANDIDATES]
 
 
 COMMON = 60
@@ -570,8 +523,7 @@ def _orders(loops: Sequence[Features]) -> list[list[str]]:
     for each in loops:
         units.setdefault(each.unit, []).append((each.entry.kernel.first_line, each.function))
     return [
-        [_tail(unit), *dict.fromkeys(name for _, name in sorted(functions) if name)]
-        for unit, functions in units.items()
+        [tail(unit), *dict.fromkeys(name for _, name in sorted(functions) if name)] for unit, functions in units.items()
     ]
 
 
@@ -593,7 +545,7 @@ def _from_known(order: Sequence[str], matched: Container[str]) -> Iterable[tuple
 
 def _signs(f: Features) -> Iterable[object]:
     """Yield the signs that two kernels of functions with different names may have in common."""
-    file = _tail(f.file) or _tail(f.unit)
+    file = tail(f.file) or tail(f.unit)
     yield "content", f.content
     for word in f.words:
         if len(word) > 2:
@@ -615,7 +567,7 @@ def _signs(f: Features) -> Iterable[object]:
 
 
 def _name(f: Features) -> tuple[object, ...]:
-    return f.content, f.function, f.entry.kernel.kernel_id, _tail(f.unit)
+    return f.content, f.function, f.entry.kernel.kernel_id, tail(f.unit)
 
 
 def _one_function(a: Features, b: Features) -> bool:
@@ -643,32 +595,25 @@ def _how(a: Features, b: Features) -> By:
     return "function" if _one_function(a, b) else "similarity"
 
 
-def _by_unit(f: Features) -> str:
-    return _tail(f.unit)
+def _by_unit(f: Features) -> list[object]:
+    return [tail(f.unit)]
 
 
-def _tail(path: str) -> str:
-    return path.rpartition("/")[2]
+def _by_line(f: Features) -> list[object]:
+    return [(tail(f.unit), tail(f.file), f.line)]
 
 
-def _by_line(f: Features) -> object:
-    return _tail(f.unit), _tail(f.file), f.line
+def _by_signature(f: Features) -> list[object]:
+    return [(tail(f.unit), f.mix.signature)]
 
 
-def _by_signature(f: Features) -> object:
-    return _tail(f.unit), f.mix.signature
+def _by_part(f: Features) -> list[object]:
+    return [(tail(f.unit), f.function, f.part)]
 
 
-def _by_part(f: Features) -> object:
-    return _tail(f.unit), f.function, f.part
-
-
-def _by_main(loops: Sequence[Features]) -> dict[tuple[str, str], list[int]]:
-    attendants: dict[tuple[str, str], list[int]] = {}
-    for number, each in enumerate(loops):
-        if not each.main:
-            attendants.setdefault((each.unit, each.of), []).append(number)
-    return attendants
+def _by_main(loops: Sequence[Features]) -> dict[object, list[int]]:
+    """Return the remainders, prologues and fallbacks by their main loop."""
+    return _by_key(loops, (n for n, each in enumerate(loops) if not each.main), lambda f: [(f.unit, f.of)])
 
 
 def _rarity(a: Sequence[Features], b: Sequence[Features]) -> Callable[[Features], float]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,7 +16,7 @@ from incc.frontends.isa import isa
 from incc.report.source.demangle import is_mangled, of_openmp, short_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from incc.comparison.side import Entry
     from incc.frontends.isa import FormWork
@@ -71,35 +71,6 @@ class Mix(msgspec.Struct, frozen=True, kw_only=True):
 class Features:
     """The features of an entry; `index` is its place among the side's entries."""
 
-    __slots__ = (
-        "_lines",
-        "_mix",
-        "base",
-        "content",
-        "depth",
-        "elements",
-        "entry",
-        "file",
-        "frames",
-        "function",
-        "index",
-        "instructions",
-        "key",
-        "kind",
-        "last",
-        "leftover",
-        "line",
-        "main",
-        "names",
-        "of",
-        "origin",
-        "part",
-        "rank",
-        "role",
-        "unit",
-        "words",
-    )
-
     def __init__(self, index: int, entry: Entry) -> None:
         kernel, unit = entry.kernel, entry.unit
         self.index = index
@@ -129,8 +100,6 @@ class Features:
         self.words = frozenset(word.lower() for word in _WORDS.findall(self.base or self.function))
         self.rank = (0, 1)
         self.leftover = False
-        self._mix: Mix | None = None
-        self._lines: frozenset[int] | None = None
         # This key has all that distinguishes entries; sides are sorted by it, so that their given order has no
         # influence.
         self.key = (
@@ -147,21 +116,17 @@ class Features:
 
     @property
     def mix(self) -> Mix:
-        """Return the mix of operations; the instructions are read on first use."""
-        if self._mix is None:
-            self._read()
-        assert self._mix is not None
-        return self._mix
+        """Return the mix of operations."""
+        return self._work[0]
 
     @property
     def lines(self) -> frozenset[int]:
         """Return the lines of its source file that its instructions come from."""
-        if self._lines is None:
-            self._read()
-        assert self._lines is not None
-        return self._lines
+        return self._work[1]
 
-    def _read(self) -> None:
+    @cached_property
+    def _work(self) -> tuple[Mix, frozenset[int]]:
+        """The mix and the lines, which need the instructions."""
         kernel = self.entry.kernel
         instruction_set = kernel.isa
         kinds: Counter[str] = Counter()
@@ -185,16 +150,11 @@ class Features:
             if count:
                 kinds[name] += _WEIGHT[name] * count  # type: ignore[assignment]
                 fine[name] += _WEIGHT[name] * count  # type: ignore[assignment]
-        self._lines = frozenset(lines)
         total, total_fine = float(sum(kinds.values())), float(sum(fine.values()))
         shares = {kind: weight / total for kind, weight in sorted(kinds.items())}
         signature = tuple(sorted(kind for kind, share in shares.items() if share >= 0.1 and kind not in _SLIGHT))
-        self._mix = Mix(
-            kinds=shares,
-            fine={kind: weight / total_fine for kind, weight in sorted(fine.items())},
-            weight=total,
-            signature=signature,
-        )
+        fine_shares = {kind: weight / total_fine for kind, weight in sorted(fine.items())}
+        return Mix(kinds=shares, fine=fine_shares, weight=total, signature=signature), frozenset(lines)
 
 
 @lru_cache(maxsize=1 << 13)
@@ -214,13 +174,18 @@ def features(entries: Sequence[Entry]) -> list[Features]:
     return sorted_features
 
 
-def _rank(entries: list[Features]) -> None:
-    """Set the rank of each main loop in its function: by line if lines are known, otherwise as in the text."""
+def _main_loops(entries: Sequence[Features]) -> Iterable[list[Features]]:
+    """Return the main loops of each function."""
     of_function: dict[tuple[str, str], list[Features]] = {}
     for each in entries:
         if each.main:
             of_function.setdefault((each.unit, each.function), []).append(each)
-    for loops in of_function.values():
+    return of_function.values()
+
+
+def _rank(entries: list[Features]) -> None:
+    """Set the rank of each main loop in its function: by line if lines are known, otherwise as in the text."""
+    for loops in _main_loops(entries):
         loops.sort(key=lambda f: (f.file, f.line, f.entry.kernel.first_line))
         for place, each in enumerate(loops):
             each.rank = (place, len(loops))
@@ -231,11 +196,7 @@ def mark_leftovers(entries: Sequence[Features]) -> None:
 
     They remain after a loop that was unrolled by hand. Roles do not cover them, because their lines differ.
     """
-    of_function: dict[tuple[str, str], list[Features]] = {}
-    for each in entries:
-        if each.main:
-            of_function.setdefault((each.unit, each.function), []).append(each)
-    for loops in of_function.values():
+    for loops in _main_loops(entries):
         if len(loops) > SEVERAL:
             continue
         for each in loops:

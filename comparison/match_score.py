@@ -88,37 +88,40 @@ def function_evidence(a: Features, b: Features, sides: Sides) -> float:
 
 def place_evidence(a: Features, b: Features, sides: Sides) -> float:
     """Return the evidence of source lines, or else of the order of a function's loops."""
-    has_lines = a.line and b.line and path_likeness(a.file, b.file) > 0
-    if has_lines and tail_of(a) in sides.same_sources:
+    has_lines = bool(a.line and b.line and path_likeness(a.file, b.file) > 0)
+    if has_lines and tail(a.file) in sides.same_sources:
         distance = _distance(a, b, 0)
-        if distance == 0:
-            return 4.0
-        return -1.0 if distance <= 1 else -4.0
-    evidence = 0.0
-    if a.origin != b.origin and a.origin in sides.origins and b.origin in sides.origins:
-        # Both builds have loops of both texts, so these two belong to different ones.
-        evidence -= 3.0
-    moved = sides.moves.get((tail_of(a), a.origin)) if has_lines and a.origin == b.origin else None
+        return 4.0 if distance == 0 else -1.0 if distance <= 1 else -4.0
+    # If both builds have loops of both texts, these two belong to different ones.
+    evidence = -3.0 if a.origin != b.origin and {a.origin, b.origin} <= sides.origins else 0.0
+    moved = sides.moves.get((tail(a.file), a.origin)) if has_lines and a.origin == b.origin else None
     if moved is not None:
-        distance = _distance(a, b, moved)
-        evidence += 3.0 if distance == 0 else 0.5 - 4.0 * min(distance, FAR) / FAR
+        evidence += _distance_evidence(a, b, moved, 3.0, 4.0)
         # Copies of a loop keep their order.
         return evidence + (0.3 * _order(a.rank, b.rank) if a.function == b.function else 0.0)
     if a.function and (a.function == b.function or (a.function, b.function) in sides.aliases):
-        alone = a.rank[1] == b.rank[1] == 1
-        # Inlined code is not a part of the function's own text.
-        inlined = (a.origin and a.origin != a.base) or (b.origin and b.origin != b.base)
-        shift = None if inlined else sides.shifts.get((a.function, b.function))
-        if has_lines and shift is not None and not alone:
-            distance = _distance(a, b, shift)
-            evidence += 2.0 if distance == 0 else 0.5 - 2.0 * min(distance, FAR) / FAR
-        if a.main and b.main:
-            evidence += _order(a.rank, b.rank)
-        if a.part == b.part:
-            evidence += 0.3
-    else:
-        evidence += 1.0 * sides.beside.get((a.function, b.function), 0)
-    return evidence
+        return evidence + _evidence_in_function(a, b, sides, has_lines)
+    return evidence + sides.beside.get((a.function, b.function), 0)
+
+
+def _evidence_in_function(a: Features, b: Features, sides: Sides, has_lines: bool) -> float:
+    """Return the evidence of the places of two loops of one function."""
+    evidence = 0.0
+    alone = a.rank[1] == b.rank[1] == 1
+    # Inlined code is not a part of the function's own text.
+    inlined = (a.origin and a.origin != a.base) or (b.origin and b.origin != b.base)
+    shift = None if inlined else sides.shifts.get((a.function, b.function))
+    if has_lines and shift is not None and not alone:
+        evidence += _distance_evidence(a, b, shift, 2.0, 2.0)
+    if a.main and b.main:
+        evidence += _order(a.rank, b.rank)
+    return evidence + (0.3 if a.part == b.part else 0.0)
+
+
+def _distance_evidence(a: Features, b: Features, shift: int, same: float, far: float) -> float:
+    """Return the evidence of lines, once those of `b` are moved: `same` for a common line, less up to FAR lines."""
+    distance = _distance(a, b, shift)
+    return same if distance == 0 else 0.5 - far * min(distance, FAR) / FAR
 
 
 def _order(a: tuple[int, int], b: tuple[int, int]) -> float:
@@ -137,10 +140,6 @@ def _distance(a: Features, b: Features, shift: int) -> int:
     if not lines_a.isdisjoint(lines_b):
         return 0
     return min(abs(x - y) for x in lines_a for y in lines_b)
-
-
-def tail_of(a: Features) -> str:
-    return a.file.rpartition("/")[2]
 
 
 def work_evidence(a: Features, b: Features, alike: float) -> float:
@@ -168,10 +167,12 @@ def content_evidence(a: Features, b: Features) -> float:
 
 def unit_evidence(a: Features, b: Features) -> float:
     """Return the evidence of file names."""
-    if not a.unit or not b.unit:
-        return 0.0
-    alike = path_likeness(a.unit, b.unit)
-    return alike - 0.3
+    return path_likeness(a.unit, b.unit) - 0.3 if a.unit and b.unit else 0.0
+
+
+def alike(a: Features, b: Features) -> float:
+    """Return how similar two kernels are, 1 for equal code."""
+    return 1.0 if a.content == b.content else likeness(a, b)
 
 
 def score(a: Features, b: Features, sides: Sides, sparse: bool = False) -> int:
@@ -180,18 +181,18 @@ def score(a: Features, b: Features, sides: Sides, sparse: bool = False) -> int:
     If `sparse` is set, the pair comes from all kernels instead of one function, so the evidence needed grows with the
     number of other candidates.
     """
-    alike = 1.0 if a.content == b.content else likeness(a, b)
+    likely = alike(a, b)
     evidence = (
         function_evidence(a, b, sides)
         + place_evidence(a, b, sides)
-        + work_evidence(a, b, alike)
+        + work_evidence(a, b, likely)
         + content_evidence(a, b)
         + unit_evidence(a, b)
     )
     if sparse:
         file = tail(a.unit)
         pool = sides.pool.get(file, 0) if file and file == tail(b.unit) else sides.pool[""]
-        evidence += min(sides.rarity(a), sides.rarity(b)) * max(0.0, 2.0 * alike - 1.0)
+        evidence += min(sides.rarity(a), sides.rarity(b)) * max(0.0, 2.0 * likely - 1.0)
         evidence -= math.log(1 + pool)
     else:
         evidence -= NEEDED
@@ -263,7 +264,6 @@ class Weights:
 
 def shifts(
     pairs: Iterable[tuple[Features, Features]],
-    alike: Callable[[Features, Features], float],
     of: Callable[[Features, Features], tuple[str, str]] = lambda a, b: (a.function, b.function),
 ) -> dict[tuple[str, str], int]:
     """Return by how many lines the loops of each function, or of each key from `of`, have moved.
@@ -290,7 +290,7 @@ def same_sources(a: Sequence[Features], b: Sequence[Features]) -> frozenset[str]
     for side, loops in zip(lines, (a, b), strict=True):
         for each in loops:
             if each.line and each.main:
-                side.setdefault((tail_of(each), each.origin or each.base or each.function), set()).update((each.line,))
+                side.setdefault((tail(each.file), each.origin or each.base or each.function), set()).add(each.line)
     met: dict[str, list[int]] = {}
     for key in sorted(lines[0].keys() & lines[1].keys()):
         one, other = lines[0][key], lines[1][key]

@@ -238,13 +238,13 @@ def _rendered(report: t.Report, request: Request, width: int, colour: bool) -> s
     from incc.views.text import render as render_text
 
     show = Show(
-        [view for view in (*UNIT_VIEWS, *VIEWS) if view in request.views],
-        list(request.places),
-        request.overview,
-        request.kernels,
-        request.few,
-        _MORE,
-        request.uops,
+        views=[view for view in (*UNIT_VIEWS, *VIEWS) if view in request.views],
+        details=request.places,
+        overview=request.overview,
+        kernels=request.kernels,
+        few=request.few,
+        how=_MORE,
+        uops=request.uops,
     )
     return render_text(report, width, colour, show)
 

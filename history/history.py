@@ -149,7 +149,7 @@ class _Lanes:
             open_rows = list(self.rows[commit])
             ends = self._pair(lanes, open_rows)
             # The remaining kernels are gone, or have another name now.
-            for find in (self._any_same_code, self._like_the_last):
+            for find in (self._any_same_code, lambda lane, commit: self.likenesses.find(lane[-1], commit)):
                 for lane in ends:
                     if lane[-1].commit == commit or (successor := find(lane, commit)) is None:
                         continue
@@ -262,9 +262,6 @@ class _Lanes:
         new = [other for other in candidates if not self._is_there(other.known_by, row.commit)]
         new.sort(key=lambda other: (other.build != row.build, other.source != row.source))
         return new[0] if new else None
-
-    def _like_the_last(self, lane: list[_Row], commit: int) -> _Row | None:
-        return self.likenesses.find(lane[-1], commit)
 
     def _is_there(self, known_by: tuple[str, str, str], commit: int) -> bool:
         key = commit, known_by
@@ -399,25 +396,17 @@ class _Builds:
 def _series(lane: Sequence[_Row], commits: dict[int, Commit]) -> d.Series:
     last = lane[-1]
     points = [_point(row, commits[row.commit], before) for row, before in zip(lane, [None, *lane[:-1]], strict=True)]
-    return d.Series(
-        function=last.called,
-        kernel_id=last.kernel_id,
-        source=last.source,
-        model=last.model,
-        points=points,
-    )
+    return d.Series(function=last.called, kernel_id=last.kernel_id, source=last.source, model=last.model, points=points)
 
 
 def _point(row: _Row, commit: Commit, before: _Row | None) -> d.Point:
     basis: Any = _basis(before, row) if before else ""
     change = None
     if before and basis:
-        a = before.cycles_per_element if basis == "element" else before.cycles
-        b = row.cycles_per_element if basis == "element" else row.cycles
+        a, b = (each.cycles_per_element if basis == "element" else each.cycles for each in (before, row))
         assert a is not None
         assert b is not None
-        change = b / a - 1 if a else None
-        change = 0.0 if a == b else change
+        change = 0.0 if a == b else b / a - 1 if a else None
     return d.Point(
         commit=commit.name,
         date=iso(commit.date),
@@ -516,9 +505,9 @@ def _numbers(rows: Iterable[_Row]) -> dict[_Row, int]:
         by_function[row.unit, row.function].append(row)
     numbers = {}
     for some in by_function.values():
-        places = sorted({(row.line or 0, 0 if row.line else row.place) for row in some})
-        for row in some:
-            numbers[row] = 1 + places.index((row.line or 0, 0 if row.line else row.place))
+        places = {row: (row.line or 0, 0 if row.line else row.place) for row in some}
+        in_order = sorted(set(places.values()))
+        numbers.update({row: 1 + in_order.index(place) for row, place in places.items()})
     return numbers
 
 
@@ -543,25 +532,20 @@ def _candidate(row: _Row, commit: Commit) -> d.Candidate:
 
 def commits(database: Database) -> list[d.Commit]:
     """Return all commits, the newest first."""
-    counts = {
-        row[0]: row[1:]
-        for row in database.rows(
-            """SELECT u."commit", count(DISTINCT u.id), count(l.kernel) FROM units u
-            LEFT JOIN unit_kernels l ON l.unit = u.id GROUP BY u."commit" """
-        )
-    }
-    branches: defaultdict[int, list[str]] = defaultdict(list)
-    for number, name in database.rows('SELECT "commit", name FROM branches ORDER BY name'):
-        branches[number].append(name)
-    baselines: defaultdict[int, list[str]] = defaultdict(list)
-    for number, name in database.rows('SELECT "commit", name FROM baselines ORDER BY name'):
-        baselines[number].append(name)
+    sql = """SELECT u."commit", count(DISTINCT u.id), count(l.kernel) FROM units u
+        LEFT JOIN unit_kernels l ON l.unit = u.id GROUP BY u."commit" """
+    counts = {number: (units, kernels) for number, units, kernels in database.rows(sql)}
+    names: dict[str, defaultdict[int, list[str]]] = {}
+    for table in ("branches", "baselines"):
+        names[table] = defaultdict(list)
+        for number, name in database.rows(f'SELECT "commit", name FROM {table} ORDER BY name'):
+            names[table][number].append(name)
     return [
         d.Commit(
             commit=commit.name,
             date=iso(commit.date),
-            branches=branches[commit.id],
-            baselines=baselines[commit.id],
+            branches=names["branches"][commit.id],
+            baselines=names["baselines"][commit.id],
             units=counts.get(commit.id, (0, 0))[0],
             kernels=counts.get(commit.id, (0, 0))[1],
         )

@@ -63,7 +63,6 @@ def entries_of_unit(database: Database, number: int) -> list[Entry]:
 def _document(database: Database, number: int, body: int) -> t.Report:
     data = database.row("SELECT data FROM bodies WHERE id = ?", [body])[0]
     kernels = database.rows(
-        "SELECT b.data FROM unit_kernels l JOIN bodies b ON b.id = l.kernel WHERE l.unit = ? ORDER BY l.place",
-        [number],
+        "SELECT b.data FROM unit_kernels l JOIN bodies b ON b.id = l.kernel WHERE l.unit = ? ORDER BY l.place", [number]
     )
     return unpacked(data, [kernel for (kernel,) in kernels], database.path)

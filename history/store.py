@@ -8,7 +8,8 @@ import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -127,8 +128,7 @@ class Database:
     def named(self, name: str) -> Commit:
         """Return the commit of a baseline, or the one with this name or prefix; the newest for ""."""
         if not name:
-            newest = self.rows(f"SELECT id, name, date FROM commits c ORDER BY {NEWEST} LIMIT 1")
-            for row in newest:
+            if row := self.row(f"SELECT id, name, date FROM commits c ORDER BY {NEWEST} LIMIT 1"):
                 return Commit(*row)
             raise InputError(f"{self.path}: there are no reports in it")
         by_baseline = """SELECT c.id, c.name, c.date FROM baselines b JOIN commits c ON c.id = b."commit"
@@ -146,7 +146,7 @@ class Database:
 
     def _names(self) -> str:
         """Return the names that a user may choose from, for messages."""
-        baselines = [row[0] for row in self.rows("SELECT name FROM baselines ORDER BY name")]
+        baselines = [name for (name,) in self.rows("SELECT name FROM baselines ORDER BY name")]
         commits = [commit.name for commit in self.commits()][::-1]
         parts = []
         for kind, names in (("baseline", baselines), ("commit", commits)):
@@ -199,15 +199,12 @@ class Database:
         """
         size = self.size()
         with self.transaction() as connection:
-            commits = [
-                (Commit(*row[:3]), row[3])
-                for row in connection.execute(
-                    f"SELECT id, name, date, coalesce(date, added / 1000000) FROM commits c ORDER BY {ORDER}"
-                )
-            ]
+            commits = connection.execute(
+                f"SELECT id, name, date, coalesce(date, added / 1000000) FROM commits c ORDER BY {ORDER}"
+            ).fetchall()
             old = [
-                commit
-                for n, (commit, when) in enumerate(commits)
+                Commit(*row)
+                for n, (*row, when) in enumerate(commits)
                 if (keep is None or n < len(commits) - keep) and (before is None or when < before)
             ]
             held = {row[0] for row in connection.execute('SELECT "commit" FROM baselines')}
@@ -252,17 +249,12 @@ class Database:
             theirs.execute("BEGIN")
         try:
             with self.transaction() as connection:
-                commits = _merge_commits(connection, theirs, other.path)
-                bodies = _merge_bodies(connection, theirs, other.path)
-                _merge_kernels(connection, theirs, other.path, bodies)
-                added = _merge_units(connection, theirs, other.path, commits, bodies)
-                notes = _merge_baselines(connection, theirs, other.path, commits)
+                return _Merge(connection, other).run()
         except KeyError:
             raise InputError(f"{other.path}: damaged: something in it belongs to what is not there") from None
         finally:
             if theirs.in_transaction:
                 theirs.execute("ROLLBACK")
-        return added, notes
 
 
 class _Mine(msgspec.Struct, frozen=True):
@@ -281,12 +273,8 @@ def _same(a: frozenset[str], b: frozenset[str]) -> bool:
 
 
 def _ids_of(connection: sqlite3.Connection, unit: int) -> frozenset[str]:
-    return frozenset(
-        row[0]
-        for row in connection.execute(
-            "SELECT k.kernel_id FROM unit_kernels l JOIN kernels k ON k.id = l.kernel WHERE l.unit = ?", [unit]
-        )
-    )
+    sql = "SELECT k.kernel_id FROM unit_kernels l JOIN kernels k ON k.id = l.kernel WHERE l.unit = ?"
+    return frozenset(kernel_id for (kernel_id,) in connection.execute(sql, [unit]))
 
 
 class Adder:
@@ -325,7 +313,9 @@ class Adder:
         # zlib releases the interpreter's lock. A whole unit is one task, because starting a task takes as long as
         # compressing a kernel.
         if new := [digest for digest in wanted if digest not in there]:
-            future = self._threads.submit(_all_compressed, [bodies[digest].data for digest in new])
+            future = self._threads.submit(
+                lambda texts: list(map(compressed, texts)), [bodies[digest].data for digest in new]
+            )
             self._texts.update((digest, (future, n)) for n, digest in enumerate(new))
         self._waiting.append(unit)
         self._size += unit.size()
@@ -412,10 +402,6 @@ class Adder:
         connection.executemany("INSERT INTO unit_kernels VALUES (?, ?, ?)", links)
 
 
-def _all_compressed(texts: Sequence[bytes]) -> list[bytes]:
-    return [compressed(text) for text in texts]
-
-
 def _ids_of_bodies(rows: Callable[[str, list[bytes]], Iterable[Any]], digests: Sequence[bytes]) -> dict[bytes, int]:
     """Return the ids of the bodies that are there, looked up many per query."""
     ids: dict[bytes, int] = {}
@@ -456,15 +442,10 @@ def _next_moment(connection: sqlite3.Connection, table: str, column: str) -> int
 
 def _remove_unit(connection: sqlite3.Connection, number: int) -> None:
     """Remove a unit, and the texts that only it has."""
-    bodies = [
-        row[0]
-        for row in connection.execute(
-            "SELECT body FROM units WHERE id = :unit UNION SELECT kernel FROM unit_kernels WHERE unit = :unit",
-            {"unit": number},
-        )
-    ]
+    sql = "SELECT body FROM units WHERE id = :unit UNION SELECT kernel FROM unit_kernels WHERE unit = :unit"
+    bodies = connection.execute(sql, {"unit": number}).fetchall()
     connection.execute("DELETE FROM units WHERE id = ?", [number])
-    connection.executemany(f"DELETE FROM bodies WHERE id = ? AND {_UNUSED}", [[body] for body in bodies])
+    connection.executemany(f"DELETE FROM bodies WHERE id = ? AND {_UNUSED}", bodies)
 
 
 _UNUSED = """NOT EXISTS (SELECT 1 FROM units WHERE body = bodies.id)
@@ -479,98 +460,85 @@ def _sweep(connection: sqlite3.Connection) -> int:
 # --- merging ----------------------------------------------------------------------------------------------------------
 
 
-def _merge_commits(ours: sqlite3.Connection, theirs: sqlite3.Connection, path: str) -> dict[int, int]:
-    """Return the ids of the other database's commits in this one; missing commits are created."""
-    for name, date, added in _all(theirs, "SELECT name, date, added FROM commits", path):
-        # The result is the same whichever database is merged into the other.
-        ours.execute(
-            """INSERT INTO commits (name, date, added) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET
-            date = min(coalesce(date, excluded.date), coalesce(excluded.date, date)),
-            added = min(added, excluded.added)""",
-            [name, date, added],
-        )
-    ids = {}
-    for number, name in _all(theirs, "SELECT id, name FROM commits", path):
-        ids[number] = ours.execute("SELECT id FROM commits WHERE name = ?", [name]).fetchone()[0]
-    branches = _all(theirs, 'SELECT "commit", name FROM branches', path)
-    ours.executemany("INSERT OR IGNORE INTO branches VALUES (?, ?)", ((ids[n], name) for n, name in branches))
-    return ids
+class _Merge:
+    """The addition of everything that another database has."""
 
+    def __init__(self, ours: sqlite3.Connection, other: Database) -> None:
+        self.ours = ours
+        self.other = other
+        self.commits: dict[int, int] = {}
+        """The ids of the other database's commits in this one."""
+        self.bodies: dict[int, int] = {}
+        """The ids of the other database's bodies in this one."""
 
-def _merge_bodies(ours: sqlite3.Connection, theirs: sqlite3.Connection, path: str) -> dict[int, int]:
-    ours.executemany(
-        "INSERT OR IGNORE INTO bodies (digest, data) VALUES (?, ?)",
-        _all(theirs, "SELECT digest, data FROM bodies", path),
-    )
-    here = dict(ours.execute("SELECT digest, id FROM bodies"))
-    return {number: here[digest] for number, digest in _all(theirs, "SELECT id, digest FROM bodies", path)}
+    def run(self) -> tuple[Added, list[str]]:
+        """Add everything; return what was added, and notes. Raises KeyError for references to missing rows."""
+        self._merge_commits()
+        self._merge_bodies()
+        rows = self.other.rows(f"SELECT {_KERNEL_COLUMNS} FROM kernels")
+        self.ours.executemany(_INSERT_KERNEL, ((self.bodies[row[0]], *row[1:]) for row in rows))
+        return self._merge_units(), self._merge_baselines()
 
-
-def _merge_kernels(ours: sqlite3.Connection, theirs: sqlite3.Connection, path: str, bodies: dict[int, int]) -> None:
-    rows = _all(theirs, f"SELECT {_KERNEL_COLUMNS} FROM kernels", path)
-    ours.executemany(_INSERT_KERNEL, ((bodies[row[0]], *row[1:]) for row in rows))
-
-
-def _merge_units(
-    ours: sqlite3.Connection,
-    theirs: sqlite3.Connection,
-    path: str,
-    commits: dict[int, int],
-    bodies: dict[int, int],
-) -> Added:
-    units: dict[int, int] = {}
-    already = 0
-    for number, *row in _all(theirs, f"SELECT id, {_UNIT_COLUMNS} FROM units", path):
-        row[0], row[3] = commits[row[0]], bodies[row[3]]
-        cursor = ours.execute(_INSERT_UNIT, row)
-        if cursor.rowcount:
-            assert cursor.lastrowid is not None
-            units[number] = cursor.lastrowid
-        else:
-            already += 1
-            ours.execute(
-                'UPDATE units SET added = min(added, ?) WHERE "commit" = ? AND digest = ?', [row[4], row[0], row[2]]
+    def _merge_commits(self) -> None:
+        for name, date, added in self.other.rows("SELECT name, date, added FROM commits"):
+            # The result is the same whichever database is merged into the other.
+            self.ours.execute(
+                """INSERT INTO commits (name, date, added) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET
+                date = min(coalesce(date, excluded.date), coalesce(excluded.date, date)),
+                added = min(added, excluded.added)""",
+                [name, date, added],
             )
-    kernels = 0
+        here = dict(self.ours.execute("SELECT name, id FROM commits"))
+        self.commits = {number: here[name] for number, name in self.other.rows("SELECT id, name FROM commits")}
+        branches = self.other.rows('SELECT "commit", name FROM branches')
+        rows = ((self.commits[number], name) for number, name in branches)
+        self.ours.executemany("INSERT OR IGNORE INTO branches VALUES (?, ?)", rows)
 
-    def links() -> Iterator[tuple[int, int, int]]:
-        nonlocal kernels
-        for unit, place, kernel in _all(theirs, "SELECT unit, place, kernel FROM unit_kernels", path):
-            if unit in units:
-                kernels += 1
-                yield units[unit], place, bodies[kernel]
+    def _merge_bodies(self) -> None:
+        bodies = self.other.rows("SELECT digest, data FROM bodies")
+        self.ours.executemany("INSERT OR IGNORE INTO bodies (digest, data) VALUES (?, ?)", bodies)
+        here = dict(self.ours.execute("SELECT digest, id FROM bodies"))
+        self.bodies = {number: here[digest] for number, digest in self.other.rows("SELECT id, digest FROM bodies")}
 
-    ours.executemany("INSERT INTO unit_kernels VALUES (?, ?, ?)", links())
-    return Added(units=len(units), kernels=kernels, replaced=0, already=already)
+    def _merge_units(self) -> Added:
+        units: dict[int, int] = {}
+        already = 0
+        for number, *row in self.other.rows(f"SELECT id, {_UNIT_COLUMNS} FROM units"):
+            row[0], row[3] = self.commits[row[0]], self.bodies[row[3]]
+            cursor = self.ours.execute(_INSERT_UNIT, row)
+            if cursor.rowcount:
+                assert cursor.lastrowid is not None
+                units[number] = cursor.lastrowid
+            else:
+                already += 1
+                added = 'UPDATE units SET added = min(added, ?) WHERE "commit" = ? AND digest = ?'
+                self.ours.execute(added, [row[4], row[0], row[2]])
+        links = self.other.rows("SELECT unit, place, kernel FROM unit_kernels")
+        rows = ((units[unit], place, self.bodies[kernel]) for unit, place, kernel in links if unit in units)
+        cursor = self.ours.executemany("INSERT INTO unit_kernels VALUES (?, ?, ?)", rows)
+        return Added(units=len(units), kernels=max(cursor.rowcount, 0), replaced=0, already=already)
 
-
-def _merge_baselines(
-    ours: sqlite3.Connection, theirs: sqlite3.Connection, path: str, commits: dict[int, int]
-) -> list[str]:
-    """Merge baselines; if two have the same name, keep the one that was set later."""
-    notes = []
-    for name, commit, since in _all(theirs, 'SELECT name, "commit", since FROM baselines ORDER BY name', path):
-        row = ours.execute(
-            'SELECT b."commit", b.since, c.name FROM baselines b JOIN commits c ON c.id = b."commit" WHERE b.name = ?',
-            [name],
-        ).fetchone()
-        other = commits[commit]
-        if row is None:
-            ours.execute("INSERT INTO baselines VALUES (?, ?, ?)", [name, other, since])
-            continue
-        called = ours.execute("SELECT name FROM commits WHERE id = ?", [other]).fetchone()[0]
-        if (since, called) > (row[1], row[2]):
-            ours.execute('UPDATE baselines SET "commit" = ?, since = ? WHERE name = ?', [other, since, name])
-        if row[0] != other:
-            later, earlier = (called, row[2]) if (since, called) > (row[1], row[2]) else (row[2], called)
-            notes.append(f"baseline {name}: it is {shown(later)}, which was set later than {shown(earlier)}")
-    return notes
-
-
-def _all(connection: sqlite3.Connection, sql: str, path: str) -> Iterator[Any]:
-    """Yield rows of another database; errors name that database."""
-    with problems(path):
-        yield from connection.execute(sql)
+    def _merge_baselines(self) -> list[str]:
+        """Merge baselines; if two have the same name, keep the one that was set later. Returns notes."""
+        notes = []
+        for name, number, since in self.other.rows('SELECT name, "commit", since FROM baselines ORDER BY name'):
+            row = self.ours.execute(
+                'SELECT b."commit", b.since, c.name FROM baselines b JOIN commits c ON c.id = b."commit" '
+                "WHERE b.name = ?",
+                [name],
+            ).fetchone()
+            commit = self.commits[number]
+            if row is None:
+                self.ours.execute("INSERT INTO baselines VALUES (?, ?, ?)", [name, commit, since])
+                continue
+            called = self.ours.execute("SELECT name FROM commits WHERE id = ?", [commit]).fetchone()[0]
+            is_later = (since, called) > (row[1], row[2])
+            if is_later:
+                self.ours.execute('UPDATE baselines SET "commit" = ?, since = ? WHERE name = ?', [commit, since, name])
+            if row[0] != commit:
+                later, earlier = (called, row[2]) if is_later else (row[2], called)
+                notes.append(f"baseline {name}: it is {shown(later)}, which was set later than {shown(earlier)}")
+        return notes
 
 
 # --- opening ----------------------------------------------------------------------------------------------------------
@@ -580,55 +548,46 @@ def open_database(path: str, create: bool = False) -> Database:
     """Open a database to write to; with `create`, make it if it does not exist. Raises InputError."""
     _check_file(path, create)
     note = ""
-    with problems(path):
-        connection = _connect(path, "rwc" if create else "rw")
-        try:
-            _check_kind(connection, path)
-            if _version(connection) == 0:
-                # The journal mode is stored in the file permanently.
-                _patiently(connection, f"PRAGMA journal_mode = {'DELETE' if _on_network(path) else 'WAL'}")
-                if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-                    note = (
-                        f"{path}: this file system, as one of a network, allows no write-ahead log: programs that read "
-                        "and write it wait for each other, as reliably as it locks files"
-                    )
-            connection.execute("PRAGMA synchronous = NORMAL")
-            if _version(connection) == 0:
-                _create_tables(connection, path)
-        except BaseException:
-            connection.close()
-            raise
+    with problems(path), ExitStack() as on_error:
+        connection = on_error.enter_context(closing(_connect(path, "rwc" if create else "rw")))
+        _check_kind(connection, path)
+        if _version(connection) == 0:
+            # The journal mode is stored in the file permanently.
+            _patiently(connection, f"PRAGMA journal_mode = {'DELETE' if _on_network(path) else 'WAL'}")
+            if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                note = (
+                    f"{path}: this file system, as one of a network, allows no write-ahead log: programs that read "
+                    "and write it wait for each other, as reliably as it locks files"
+                )
+        connection.execute("PRAGMA synchronous = NORMAL")
+        if _version(connection) == 0:
+            _create_tables(connection, path)
+        on_error.pop_all()
     return Database(connection, path, note)
 
 
 def open_reading(path: str) -> Database:
     """Open a database to read only. Raises InputError."""
     _check_file(path, False)
-    with problems(path):
+    with problems(path), ExitStack() as on_error:
         try:
-            connection = _connect(path, "ro")
+            connection = on_error.enter_context(closing(_connect(path, "ro")))
             _check_kind(connection, path)
         except sqlite3.OperationalError:
             # Even a reader shares memory with others, through a file next to the database. If that file cannot be
             # created, there are no writers either.
-            connection = _connect(path, "ro&immutable=1")
+            connection = on_error.enter_context(closing(_connect(path, "ro&immutable=1")))
             _check_kind(connection, path)
-        try:
-            if _version(connection) == 0:
-                raise InputError(f"{path}: the database has no reports")
-        except BaseException:
-            connection.close()
-            raise
+        if _version(connection) == 0:
+            raise InputError(f"{path}: the database has no reports")
+        on_error.pop_all()
     return Database(connection, path)
 
 
 def _connect(path: str, mode: str) -> sqlite3.Connection:
     # A URI can express names with arbitrary bytes.
     name = f"file:{quote(os.path.abspath(os.fsencode(path)))}?mode={mode}"
-    return _prepared(sqlite3.connect(name, uri=True, timeout=TIMEOUT, isolation_level=None))
-
-
-def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
+    connection = sqlite3.connect(name, uri=True, timeout=TIMEOUT, isolation_level=None)
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cache_size = -32000")
@@ -771,11 +730,6 @@ _EXPLAINED = {
 
 def take(rows: Iterable[Any], number: int) -> Iterator[list[Any]]:
     """Yield rows in lists of a given length."""
-    some: list[Any] = []
-    for row in rows:
-        some.append(row)
-        if len(some) == number:
-            yield some
-            some = []
-    if some:
+    iterator = iter(rows)
+    while some := list(islice(iterator, number)):
         yield some

@@ -376,12 +376,7 @@ def _gate(threshold: Threshold, rows: _Rows) -> r.Gate:
             offenders.append(
                 r.Offender(row=n, text=f"{where}: {row.name}: {figures}" if figures else f"{where}: {row.name}")
             )
-    return r.Gate(
-        condition=condition.text,
-        fails=threshold.fails,
-        origin=threshold.origin,
-        offenders=offenders,
-    )
+    return r.Gate(condition=condition.text, fails=threshold.fails, origin=threshold.origin, offenders=offenders)
 
 
 def _value_text(value: Value) -> str:

@@ -66,11 +66,7 @@ def loops_of(kernels: Sequence[Seen]) -> list[int]:
     for n, seen in enumerate(kernels):
         kernel, model = seen.kernel, seen.unit.model.name
         source = kernel.source
-        key: tuple[Any, ...] = (
-            model,
-            seen.path(seen.unit.source or seen.unit.assembly_file),
-            kernel.kernel_id,
-        )
+        key: tuple[Any, ...] = (model, seen.path(seen.unit.source or seen.unit.assembly_file), kernel.kernel_id)
         if source:
             key = model, seen.path(source.file), kernel.source_function or kernel.function_name
         groups.setdefault(key, []).append(n)

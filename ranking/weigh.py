@@ -28,7 +28,7 @@ from incc.ranking.kernels import loops_of, whole
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from incc.ranking.hot.records import Function, Listing, Sample, Told
+    from incc.ranking.hot.records import Listing, Sample, Told
     from incc.ranking.kernels import Seen
 
 
@@ -169,7 +169,7 @@ class _Weighing:
             self._sample(profile, sample, amount)
         for function in profile.functions:
             total += function.amount
-            self._of_function(function)
+            self._of_function(self.by_symbol.get(function.name, []), function.amount)
         for listing in profile.listings:
             total += sum(amount for _, amount, _ in listing.rows)
             self._listing(listing)
@@ -180,7 +180,8 @@ class _Weighing:
         if sample.offset >= 0:
             with_places = [n for n in of_function if self.kernels[n].code.offset >= 0]
             if with_places:
-                inside = [n for n in with_places if 0 <= sample.offset - self.kernels[n].code.offset < self._size(n)]
+                codes = {n: self.kernels[n].code for n in with_places}
+                inside = [n for n, code in codes.items() if 0 <= sample.offset - code.offset < code.size]
                 # A sample may also be in the function's code outside its loops.
                 self._divide(inside, amount, "address")
                 return
@@ -198,7 +199,7 @@ class _Weighing:
                 # The function's lines are known, and this line belongs to no loop.
                 self._divide(own, amount, "line")
                 return
-        self._of_function_amount(of_function, amount)
+        self._of_function(of_function, amount)
 
     def _around(self, path: str, line: int) -> list[int]:
         """Return the kernels whose range of lines most closely surrounds a line that belongs to none."""
@@ -206,13 +207,7 @@ class _Weighing:
         least = min(around, default=(0, 0))[0]
         return [n for length, n in around if length == least]
 
-    def _size(self, n: int) -> int:
-        return self.kernels[n].code.size
-
-    def _of_function(self, function: Function) -> None:
-        self._of_function_amount(self.by_symbol.get(function.name, []), function.amount)
-
-    def _of_function_amount(self, kernels: Sequence[int], amount: float) -> None:
+    def _of_function(self, kernels: Sequence[int], amount: float) -> None:
         self._divide(kernels, amount, "function")
 
     def _listing(self, listing: Listing) -> None:
@@ -230,7 +225,7 @@ class _Weighing:
                 for n in span:
                     taken[n] = True
         if not located and of_function and not any(row[2] for row in rows):
-            self._of_function_amount(of_function, sum(row[1] for row in rows))
+            self._of_function(of_function, sum(row[1] for row in rows))
             return
         for (_, amount, line), gone in zip(rows, taken, strict=True):
             if amount and line and not gone:

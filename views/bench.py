@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from incc.views.layout import BOLD, GREEN, RED, YELLOW, Layout
-from incc.views.table import Column, Table, row, text_lines
+from incc.views.table import Column, Table, number_column, row, text_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 _FIGURES = (
     Column(title="form", comfortable=24, least=12, priority=1),
     Column(title="figure", comfortable=18, least=10, priority=2),
-    Column(title="cycles", right=True),
-    Column(title="±", right=True),
-    Column(title="model", right=True),
+    number_column("cycles"),
+    number_column("±"),
+    number_column("model"),
     Column(title="", comfortable=20, least=8, priority=3),
 )
 _PAIRS = (
     Column(title="pair", comfortable=30, least=16, priority=1),
-    Column(title="cycles", right=True),
-    Column(title="±", right=True),
-    Column(title="larger", right=True),
-    Column(title="sum", right=True),
-    Column(title="model", right=True),
-    Column(title="conflict", right=True),
+    number_column("cycles"),
+    number_column("±"),
+    number_column("larger"),
+    number_column("sum"),
+    number_column("model"),
+    number_column("conflict"),
 )
 _MOST_PAIRS = 45
 """Pairs in a table; of more than that, only the matrix is shown."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from incc.report.wording import relative
 from incc.views.layout import BOLD, count, each, harmless
-from incc.views.table import Column, Row, Table, row, text_lines
+from incc.views.table import Column, Row, Table, number_column, row, text_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,18 +31,11 @@ def commits(commit_list: Sequence[d.Commit], layout: Layout) -> Iterator[str]:
         Column(title="Date"),
         Column(title="Branches", comfortable=12, least=6, priority=5),
         Column(title="Baselines", comfortable=12, least=6, priority=4),
-        Column(title="Units", right=True),
-        Column(title="Kernels", right=True),
+        number_column("Units"),
+        number_column("Kernels"),
     ]
     rows = [
-        row(
-            short(c.commit),
-            c.date[:10],
-            ", ".join(c.branches),
-            ", ".join(c.baselines),
-            str(c.units),
-            str(c.kernels),
-        )
+        row(short(c.commit), c.date[:10], ", ".join(c.branches), ", ".join(c.baselines), str(c.units), str(c.kernels))
         for c in commit_list
     ]
     yield from _table(columns, rows, layout)
@@ -71,7 +64,7 @@ def best(bests: d.Bests, layout: Layout) -> Iterator[str]:
             Column(title="Function", comfortable=16, least=8, priority=6),
             Column(title="Core", comfortable=10, least=6, priority=4),
         ]
-        columns += [*_BUILD_COLUMNS, Column(title="Others", right=True)]
+        columns += [*_BUILD_COLUMNS, number_column("Others")]
         rows = [row(_loop(k), k.model, *_build_row(k.builds[0], k), _others(k.builds)) for k in kernels]
         yield from _table(columns, rows, layout)
     if bests.without_elements:
@@ -117,9 +110,9 @@ def _lines_of_series(series: d.Series, layout: Layout, bars: str) -> Iterator[st
     columns = [
         Column(title="Commit", comfortable=10, least=8, priority=3),
         Column(title="Date"),
-        Column(title="Cycles", right=True),
-        Column(title="/elem.", right=True),
-        Column(title="Change", right=True),
+        number_column("Cycles"),
+        number_column("/elem."),
+        number_column("Change"),
         Column(title="Bound by", comfortable=12, least=6, priority=4),
         Column(title="Vectors", comfortable=7, least=6, priority=5),
         Column(title="", comfortable=16, least=6, priority=6),
@@ -189,8 +182,8 @@ def _difference(a: d.Build, b: d.Build) -> str:
 # --- builds -----------------------------------------------------------------------------------------------------------
 
 _BUILD_COLUMNS = [
-    Column(title="/elem.", right=True),
-    Column(title="to best", right=True),
+    number_column("/elem."),
+    number_column("to best"),
     Column(title="Bound by", comfortable=12, least=6, priority=2),
     Column(title="Vectors", comfortable=7, least=6, priority=1),
     Column(title="Build", comfortable=24, least=10, priority=5),

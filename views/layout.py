@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from incc.report import types as t
 
@@ -25,10 +25,13 @@ _CONTROLS = {
 }
 
 
-def harmless(line: str, colour: bool) -> str:
+_STYLES = frozenset(("0", BOLD, RED, GREEN, YELLOW))
+
+
+def harmless(line: str, colour: bool, styles: Container[str] = _STYLES) -> str:
     """Return a line that is safe for a terminal.
 
-    Control characters are written out, except for the styles of `paint` with colour.
+    Control characters are written out, except for our own styles with colour.
     """
     if line.isprintable():
         return line
@@ -36,7 +39,7 @@ def harmless(line: str, colour: bool) -> str:
     parts = [head.translate(_CONTROLS)]
     for part in rest:
         style, end, text = part.partition("m")
-        ours = end and style in ("0", BOLD, RED, GREEN, YELLOW)
+        ours = end and style in styles
         parts.append(f"\033[{style}m{text.translate(_CONTROLS)}" if ours else f"\033[{part}".translate(_CONTROLS))
     return "".join(parts)
 
@@ -96,8 +99,8 @@ class Layout:
             return text
         return text[: max(room - 1, 0)] + "…"
 
-    def wrap(self, text: str, first: str = "", indent: str = "") -> Iterator[str]:
-        """Yield the text in lines, broken at blanks but not at no-break spaces.
+    def wrap(self, text: str, first: str = "", indent: str = "", style: str = "") -> Iterator[str]:
+        """Yield the text in lines of a style, broken at blanks but not at no-break spaces.
 
         `first` leads the first line, `indent` the others.
         """
@@ -105,11 +108,11 @@ class Layout:
         empty = True
         for word in text.split(" "):
             if not empty and self.width and len(line) + 1 + len(word) > self.width:
-                yield line.replace("\xa0", " ")
+                yield self.paint(line.replace("\xa0", " "), style)
                 line, empty = indent, True
             line = f"{line}{'' if empty else ' '}{word}"
             empty = False
-        yield line.replace("\xa0", " ")
+        yield self.paint(line.replace("\xa0", " "), style)
 
 
 def short_files(paths: Iterable[str]) -> dict[str, str]:

@@ -5,7 +5,7 @@ Pages print the same tables with html/macros.html.j2.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -47,6 +47,16 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     """Narrow screens go without the column."""
     draw: str = ""
     """Name of the macro that draws the cells' keys on pages; text and Markdown go without such a column."""
+
+
+def number_column(title: str, meaning: str = "", **settings: Any) -> Column:
+    """Return a column of numbers, which end at its right edge; `settings` are further fields of Column."""
+    return Column(title=title, meaning=meaning, right=True, **settings)
+
+
+def text_column(title: str, meaning: str, comfortable: int, least: int, **settings: Any) -> Column:
+    """Return a column of texts that may shrink to two widths; `settings` are further fields of Column."""
+    return Column(title=title, meaning=meaning, comfortable=comfortable, least=least, **settings)
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,8 +109,7 @@ def select(table: Table, without: Iterable[str] = (), draw: bool = False) -> Tab
         and (n == 0 or any(row.cells[n].text or (column.draw and row.cells[n].key) for row in rows))
     ]
     return Table(
-        [table.columns[n] for n in used],
-        [Row([row.cells[n] for n in used], row.search, row.kinds) for row in rows],
+        [table.columns[n] for n in used], [Row([row.cells[n] for n in used], row.search, row.kinds) for row in rows]
     )
 
 

@@ -122,12 +122,7 @@ def _of_regions(function: Any) -> list[Line]:
         for line in range(first + 1, min(last, first + _LONGEST) + 1):
             around[file, line] = count
     return [
-        Line(
-            file=place[0],
-            line=place[1],
-            executions=max(around.get(place, 0.0), starts.get(place, 0.0)),
-            symbol=name,
-        )
+        Line(file=place[0], line=place[1], executions=max(around.get(place, 0.0), starts.get(place, 0.0)), symbol=name)
         for place in sorted(around.keys() | starts.keys())
     ]
 

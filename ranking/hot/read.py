@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from incc.ranking.hot import coverage, listed, perf
 from incc.ranking.hot.records import HotError
 
 if TYPE_CHECKING:
@@ -50,35 +51,24 @@ def read_hot(path: str, kind: str = "") -> Told:
     data = _data(path)
     if not kind:
         kind = _kind(path, data)
-    readers: dict[str, Callable[[str, Any], Told]] = {}
-    if kind in ("gcov-json", "llvm-cov"):
-        from incc.ranking.hot import coverage
+    if kind in _JSON_READERS:
+        return _JSON_READERS[kind](path, _json(path, data, kind))
+    return _TEXT_READERS[kind](path, data.decode("utf-8", "replace"))
 
-        readers = {"gcov-json": coverage.gcov_json, "llvm-cov": coverage.llvm_cov}
-        return readers[kind](path, _json(path, data, kind))
-    text = data.decode("utf-8", "replace")
-    if kind in ("gcov", "llvm-cov-show", "llvm-profdata"):
-        from incc.ranking.hot import coverage
 
-        readers = {
-            "gcov": coverage.gcov,
-            "llvm-cov-show": coverage.llvm_cov_show,
-            "llvm-profdata": coverage.llvm_profdata,
-        }
-    elif kind == "list":
-        from incc.ranking.hot import listed
-
-        readers = {"list": listed.listed}
-    else:
-        from incc.ranking.hot import perf
-
-        readers = {
-            "perf-script": perf.script,
-            "perf-report": perf.report,
-            "perf-annotate": perf.annotate,
-        }
-    return readers[kind](path, text)
-
+_JSON_READERS: dict[str, Callable[[str, list[Any]], Told]] = {
+    "gcov-json": coverage.gcov_json,
+    "llvm-cov": coverage.llvm_cov,
+}
+_TEXT_READERS: dict[str, Callable[[str, str], Told]] = {
+    "gcov": coverage.gcov,
+    "llvm-cov-show": coverage.llvm_cov_show,
+    "llvm-profdata": coverage.llvm_profdata,
+    "perf-script": perf.script,
+    "perf-report": perf.report,
+    "perf-annotate": perf.annotate,
+    "list": listed.listed,
+}
 
 _OF_GCOV = ((".gcov.json.gz", ".gcov.json"), (".gcov",))
 """The endings of gcov's files, the most detailed kind first; the other kind may repeat its counts."""
@@ -104,15 +94,11 @@ def _of_folder(folder: str) -> Told:
 
 def _data(path: str) -> bytes:
     try:
-        if path == "-":
-            with open(0, "rb", closefd=False) as file:
-                data = file.read()
-        else:
-            mode = os.stat(path).st_mode
-            if stat.S_ISFIFO(mode) and not path.startswith(("/dev/fd/", "/proc/self/fd/")):
-                raise HotError(f"{path}: a named pipe, not a file that can be read")
-            with open(path, "rb") as file:
-                data = file.read()
+        is_pipe = path != "-" and stat.S_ISFIFO(os.stat(path).st_mode)
+        if is_pipe and not path.startswith(("/dev/fd/", "/proc/self/fd/")):
+            raise HotError(f"{path}: a named pipe, not a file that can be read")
+        with open(0, "rb", closefd=False) if path == "-" else open(path, "rb") as file:
+            data = file.read()
     except (OSError, ValueError) as error:  # the path has a NUL byte
         reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
         raise HotError(f"{path}: {reason[:1].lower()}{reason[1:]}") from None
@@ -184,11 +170,8 @@ def _kind(path: str, data: bytes) -> str:
     for kind, test in _TESTS:
         if test(lines):
             return kind
-    raise HotError(f"{path}: of no kind that is known (--hot-kind says which it is); there are {_listed()}")
-
-
-def _listed() -> str:
-    return "; ".join(f"{kind}: {what}" for kind, what in KINDS.items())
+    kinds = "; ".join(f"{kind}: {what}" for kind, what in KINDS.items())
+    raise HotError(f"{path}: of no kind that is known (--hot-kind says which it is); there are {kinds}")
 
 
 def _any(pattern: str) -> Callable[[list[str]], bool]:
@@ -197,16 +180,8 @@ def _any(pattern: str) -> Callable[[list[str]], bool]:
 
 
 def _is_list(lines: list[str]) -> bool:
-    from incc.ranking.hot.listed import ENTRY
-
     lines = [line for line in lines if not line.lstrip().startswith("#")]
-    return bool(lines) and all(ENTRY.match(line) for line in lines[:20])
-
-
-def _is_script(lines: list[str]) -> bool:
-    from incc.ranking.hot.perf import begins_sample
-
-    return any(map(begins_sample, lines))
+    return bool(lines) and all(listed.ENTRY.match(line) for line in lines[:20])
 
 
 _TESTS: tuple[tuple[str, Callable[[list[str]], bool]], ...] = (
@@ -215,6 +190,6 @@ _TESTS: tuple[tuple[str, Callable[[list[str]], bool]], ...] = (
     ("perf-report", _any(r"^#\s*(?:Overhead|Children)\b")),
     ("llvm-profdata", _any(r"^\s+Function count: \d+")),
     ("llvm-cov-show", _any(r"^\s*\d+\|\s*(?:[0-9.]+[kMGTPE]?)?\|")),
-    ("perf-script", _is_script),
+    ("perf-script", lambda lines: any(map(perf.begins_sample, lines))),
     ("list", _is_list),
 )

@@ -1,9 +1,9 @@
-"""What is known of the corpus: what llvm-mca prints (recorded.json), what is alike (expected.toml), what is excepted.
+"""The records on the corpus: llvm-mca's output (`recorded/`), the expected result of each case, and exceptions.
 
-`recorded.json` holds the facts of every case, results masked, so that tests need no llvm-mca; lists of instructions,
-messages, rows and sections that several cases share are there once. `expected.toml` has a line for each case: `alike`,
-or `differs: in what`; cases of the group `aarch64` are `xfail`. `exceptions.toml` lists the differences that are meant,
-with a reason each. The first two are written by `bench/conformance.py --record` and `--update`.
+`recorded/GROUP.json` holds the facts of the cases of a group with all results masked, so that tests need no llvm-mca.
+Lists of instructions, messages, rows and sections that several of its cases share are there once. `expected.toml` has a
+line for each case: `alike`, or `differs: ASPECTS`; cases of the group `aarch64` are `xfail`. `exceptions.toml` lists
+the intended differences, with a reason each. `bench/conformance.py --record` and `--update` write the first two.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import itertools
 import json
 import re
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -20,7 +21,7 @@ import msgspec
 from mca_cases import HERE, Case
 from mca_masks import TEXT, Difference, Facts, Section, differences
 
-RECORDED = HERE / "recorded.json"
+RECORDED = HERE / "recorded"
 EXPECTED = HERE / "expected.toml"
 EXCEPTIONS = HERE / "exceptions.toml"
 
@@ -100,8 +101,12 @@ def _joined(rows: list[str], texts: list[str]) -> list[str]:
 
 
 def read_recorded() -> dict[str, Facts]:
-    """What llvm-mca printed, by case."""
-    document = json.loads(RECORDED.read_text("utf-8"))
+    """Return what llvm-mca printed, by case."""
+    return {name: facts for file in sorted(RECORDED.glob("*.json")) for name, facts in _read_group(file).items()}
+
+
+def _read_group(file: Path) -> dict[str, Facts]:
+    document = json.loads(file.read_text("utf-8"))
     texts, messages, rows = document["texts"], document["messages"], document["rows"]
     shared = [
         Section(title, _joined([rows[each] for each in _unpacked(packed)], texts[n]))
@@ -124,23 +129,31 @@ class _Table(dict[str, int]):
 
 
 def write_recorded(facts: dict[str, Facts], version: str) -> None:
-    """Write what llvm-mca printed; a line for each list of instructions, section and case."""
+    """Write what llvm-mca printed, a file for each group of cases."""
+    RECORDED.mkdir(exist_ok=True)
+    match = re.search(r"version (\S+)", version)
+    # Names that begin with their group stand together once they are sorted.
+    for group, names in itertools.groupby(sorted(facts), key=lambda name: name.partition("/")[0]):
+        text = _group_text({name: facts[name] for name in names}, match[1] if match else "")
+        (RECORDED / f"{group}.json").write_text(text, "utf-8")
+
+
+def _group_text(facts: dict[str, Facts], version: str) -> str:
+    """Return the file of a group, with a line for each list of instructions, message, row, section and case."""
     texts, messages, rows, sections = _Table(), _Table(), _Table(), _Table()
     cases = []
-    for name in sorted(facts):
-        each = facts[name]
+    for name, each in facts.items():
         numbers = []
-        for each_section in each.sections:
-            before = [line[: line.index(TEXT) + 1] if TEXT in line else line for line in each_section.lines]
+        for section in each.sections:
+            before = [line[: line.index(TEXT) + 1] if TEXT in line else line for line in section.lines]
             packed = _packed([rows.number(row) for row in before])
-            number = texts.number([line.partition(TEXT)[2] for line in each_section.lines if TEXT in line])
-            numbers.append(sections.number([each_section.title, packed, number]))
+            number = texts.number([line.partition(TEXT)[2] for line in section.lines if TEXT in line])
+            numbers.append(sections.number([section.title, packed, number]))
         row = json.dumps([each.status, messages.number(each.stderr), numbers])
         cases.append(f"{json.dumps(name)}: {row}")
-    found = re.search(r"version (\S+)", version)
-    text = f'{{"llvm-mca": "{found[1] if found else ""}",\n"texts": {texts.written()},\n'
-    text += f'"messages": {messages.written()},\n"rows": {rows.written()},\n"sections": {sections.written()},\n'
-    RECORDED.write_text(text + '"cases": {\n' + ",\n".join(cases) + "\n}}\n", "utf-8")
+    text = f'{{"llvm-mca": "{version}",\n"texts": {texts.written()},\n"messages": {messages.written()},\n'
+    text += f'"rows": {rows.written()},\n"sections": {sections.written()},\n'
+    return text + '"cases": {\n' + ",\n".join(cases) + "\n}}\n"
 
 
 def verdict(case: Case, found: list[Difference]) -> str:

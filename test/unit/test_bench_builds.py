@@ -47,9 +47,9 @@ def test_sources_of_other_packages_are_where_a_project_wants_them(builds: Module
 def test_what_plain_builds_make_alike_must_be_alike(builds: ModuleType) -> None:
     plain = [{"same": "1", "date": "1", "gone": "1"}, {"same": "1", "date": "2", "gone": "1"}]
     made = {"same": "1", "date": "3", "new": "1"}
-    assert builds.differing([], plain, made) == ["gone", "new"]
-    assert builds.differing([], plain, {**plain[0], "same": "2"}) == ["same"]
-    assert builds.differing([], plain, plain[1]) == []
+    assert builds.differing(plain, made) == ["gone", "new"]
+    assert builds.differing(plain, {**plain[0], "same": "2"}) == ["same"]
+    assert builds.differing(plain, plain[1]) == []
 
 
 def test_the_parts_of_projects_fit_together(builds: ModuleType) -> None:

@@ -311,7 +311,7 @@ def test_json_is_keys_and_types() -> None:
 
 def test_what_is_recorded_is_read_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = dict(itertools.islice(recorded().items(), 0, None, 7))
-    monkeypatch.setattr(mca_table, "RECORDED", tmp_path / "recorded.json")
+    monkeypatch.setattr(mca_table, "RECORDED", tmp_path / "recorded")
     mca_table.write_recorded(before, "LLVM version 19.1.7")
     assert mca_table.read_recorded() == before
 

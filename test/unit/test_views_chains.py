@@ -153,14 +153,14 @@ def test_figures_of_real_kernels_add_up(report: Any) -> None:
 
 @pytest.mark.parametrize("width", [80, 100, 200])
 def test_no_line_is_wider_than_the_terminal(report: Any, width: int) -> None:
-    text = render(report, width, show=Show(("what-if", "critical-path", "loop-carried")))
+    text = render(report, width, show=Show(views=("what-if", "critical-path", "loop-carried")))
     assert max(map(len, text.splitlines())) <= width
     assert "…" not in text
 
 
 def test_the_summary_leaves_changed_cores_to_their_own_view(report: Any) -> None:
-    assert "with a changed core, in cycles" in render(report, 80, show=Show(("summary",)))
-    text = render(report, 80, show=Show(("summary", "what-if")))
+    assert "with a changed core, in cycles" in render(report, 80, show=Show(views=("summary",)))
+    text = render(report, 80, show=Show(views=("summary", "what-if")))
     assert text.count("Simulated with a changed core") == 1
     assert "cycles per iteration without" in text
 

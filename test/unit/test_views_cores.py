@@ -99,7 +99,7 @@ def test_a_kernel_that_a_core_lacks_has_an_empty_row(report: t.Report) -> None:
 def test_units_of_one_code_stand_together() -> None:
     found = report_of("skylake,znver4", CODE, CODE.replace("dot", "tod"))
     assert [[unit.assembly_file for unit in group] for group in groups(found.units)] == [["0.s"] * 2, ["1.s"] * 2]
-    text = render(found, 80, show=Show((), overview=2))
+    text = render(found, 80, show=Show(views=(), overview=2))
     assert text.count(" on 2 cores:") == 2
     # What each core's report begins with comes behind the table; one kernel needs no overview.
     order = ["0.s on 2 cores:", "0.s: incc", "1.s on 2 cores:", "1.s: incc"]

@@ -106,7 +106,7 @@ from incc.report.types import Report
 report, views = json.load(sys.stdin)
 report = msgspec.convert(report, Report)
 from incc.views.text import Show, render
-render(report, show=Show(views))
+render(report, show=Show(views=views))
 print(json.dumps([name for name in sys.modules if name.startswith("incc.")]))
 """
 

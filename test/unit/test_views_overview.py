@@ -271,7 +271,7 @@ def test_columns_shrink_in_order() -> None:
 
 
 def test_the_columns_of_the_compact_table_add_up() -> None:
-    text = render(report("a"), 100, show=Show(("compact",)))
+    text = render(report("a"), 100, show=Show(views=("compact",)))
     lines = text.splitlines()
     head = next(n for n, line in enumerate(lines) if line.startswith("Line "))
     last = next(n for n, line in enumerate(lines) if line.endswith("in all"))

@@ -121,7 +121,7 @@ def test_twelve_resources_fit_in_80_columns(resources: int, load: float, operand
     for instruction in kernel.instructions:
         force_setattr(instruction, "pressure", [load] * resources)
         force_setattr(instruction, "text", f"vop {operands}")
-    for line in render(report, 80, show=Show(("info", "pressure", "dependencies"))).splitlines():
+    for line in render(report, 80, show=Show(views=("info", "pressure", "dependencies"))).splitlines():
         assert len(line) <= 80
 
 
@@ -153,11 +153,11 @@ def test_views_can_be_chosen(report: t.Report) -> None:
     }
     assert set(marks) == set(VIEWS)
     for chosen in VIEWS:
-        text = render(report, 80, show=Show((chosen,)))
+        text = render(report, 80, show=Show(views=(chosen,)))
         assert [view for view, mark in marks.items() if mark in text] == [chosen]
         assert "Bound by" in text
     with pytest.raises(ValueError, match="no view 'graph'"):
-        render(report, 80, show=Show(("graph",)))
+        render(report, 80, show=Show(views=("graph",)))
 
 
 def test_no_empty_lines_pile_up_without_timeline() -> None:
@@ -261,13 +261,13 @@ def test_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_details_of_a_line(report: t.Report) -> None:
-    text = render(report, 100, show=Show((), [Place("triad.s", 13)]))
+    text = render(report, 100, show=Show(views=(), details=[Place("triad.s", 13)]))
     lines = text[text.index("Line 13:") :].splitlines()
     assert lines[0] == "Line 13: vfmadd213pd (%rdx,%rax), %ymm1, %ymm0"
     assert lines[1] == "  had to wait 4.00, caused others to wait 0.00 cycles an iteration"
     assert lines[3].split()[:5] == ["12", "4", "-", "4.00", "-"]
     assert lines[4].split()[:3] == ["14", "-", "0"]
-    store = render(report, 100, show=Show((), [Place("triad.s", 14)]))
+    store = render(report, 100, show=Show(views=(), details=[Place("triad.s", 14)]))
     assert "  2         0.00    1.50" in store
     assert "Line 14" not in text
 
@@ -278,10 +278,10 @@ def test_views_that_are_off_take_nothing_along_that_was_asked_for() -> None:
     kernel.cycles, kernel.simulated = 2.0, filled(t.Simulated, {"cycles": 2.0})
     kernel.what_ifs = [filled(t.WhatIf, {"text": "with rob = 9", "cycles": 3.0, "gained": -1.0, "asked": True})]
     kernel.alignments = [t.Ratio(2.0, "2")] * 64
-    text = render(report, 80, show=Show(()))
+    text = render(report, 80, show=Show(views=()))
     assert "2.00 →  3.00  with rob = 9\n\nSimulated cycles per iteration by the place" in text
     kernel.what_ifs = [replace(kernel.what_ifs[0], asked=False)]
-    assert "rob" not in render(report, 80, show=Show(()))
+    assert "rob" not in render(report, 80, show=Show(views=()))
 
 
 # --- µops in the timeline ---------------------------------------------------------------------------------------------
@@ -293,7 +293,7 @@ def uop_rows(assembly: str, cpu: str, width: int = 80, iterations: int = 3) -> l
 
     settings = Settings(mcpu=cpu, regions="loops", timeline_iterations=iterations)
     report = analyze_units([Unit(assembly=f"f:\n.L1:\n{assembly}\n\tjne .L1\n\tret\n", assembly_file="a.s")], settings)
-    lines = render(report, width, show=Show(["timeline"])).splitlines()
+    lines = render(report, width, show=Show(views=["timeline"])).splitlines()
     start = next(n for n, line in enumerate(lines) if line.startswith("[0,0]"))
     return lines[start : lines.index("", start)]
 

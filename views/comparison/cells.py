@@ -143,10 +143,7 @@ def fits(row: c.Row, choice: Choice) -> bool:
     """Return True if a user's choice names this row."""
     return any(
         choice.fits_names(
-            (m.function, m.kernel_id, row.name),
-            (m.function_name,),
-            (m.first_line, m.last_line),
-            m.source,
+            (m.function, m.kernel_id, row.name), (m.function_name,), (m.first_line, m.last_line), m.source
         )
         for m in row.members
         if m

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from incc.report import wording
 from incc.views.comparison import cells
-from incc.views.table import Cell, Column, Row, Table
+from incc.views.table import Cell, Column, Row, Table, number_column, text_column
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -48,30 +48,16 @@ def table(
 
 def _columns(a: str, b: str) -> tuple[Column, ...]:
     return (
-        Column(title="#", right=True, meaning="Number of the row, the same in all views"),
-        Column(
-            title="Line",
-            comfortable=14,
-            least=12,
-            priority=6,
-            keep_end=True,
-            code=True,
-            meaning="Place of the loop, in the last build that knows it",
+        number_column("#", "Number of the row, the same in all views"),
+        text_column(
+            "Line", "Place of the loop, in the last build that knows it", 14, 12, priority=6, keep_end=True, code=True
         ),
-        Column(
-            title="Function",
-            comfortable=16,
-            least=10,
-            ample=30,
-            priority=3,
-            code=True,
-            meaning="Function that the loop is written in, and its role",
+        text_column(
+            "Function", "Function that the loop is written in, and its role", 16, 10, ample=30, priority=3, code=True
         ),
-        Column(
-            title=a, right=True, meaning="Cycles of the first build; per iteration, in parentheses, if not comparable"
-        ),
-        Column(title=b, right=True, meaning="Cycles of the second build"),
-        Column(title="Change", right=True, meaning="Second build relative to the first"),
+        number_column(a, "Cycles of the first build; per iteration, in parentheses, if not comparable"),
+        number_column(b, "Cycles of the second build"),
+        number_column("Change", "Second build relative to the first"),
         Column(title="±", draw="signed_bar", spare=True, meaning="Change: faster to the left, slower to the right"),
         Column(
             title="Of",
@@ -80,35 +66,19 @@ def _columns(a: str, b: str) -> tuple[Column, ...]:
             spare=True,
             meaning="Basis of the cycles: an element, as much work, an iteration",
         ),
-        Column(
-            title="Bound by",
-            comfortable=24,
-            least=16,
-            ample=36,
-            priority=4,
-            optional=True,
-            meaning="Resource that limits the loop",
-        ),
-        Column(
-            title="Vectors",
-            comfortable=20,
-            least=16,
-            priority=1,
-            optional=True,
-            spare=True,
-            meaning="Width of the vectors",
-        ),
-        Column(
-            title="Match",
-            comfortable=6,
-            least=6,
+        text_column("Bound by", "Resource that limits the loop", 24, 16, ample=36, priority=4, optional=True),
+        text_column("Vectors", "Width of the vectors", 20, 16, priority=1, optional=True, spare=True),
+        text_column(
+            "Match",
+            "Confidence that both are the same loop, unless it is high",
+            6,
+            6,
             priority=2,
             optional=True,
             spare=True,
-            meaning="Confidence that both are the same loop, unless it is high",
         ),
         Column(title="Fails", meaning="Rows for which the condition of --fail-if holds"),
-        Column(title="Why", comfortable=40, least=24, priority=5, meaning="Cause that accounts for most"),
+        text_column("Why", "Cause that accounts for most", 40, 24, priority=5),
     )
 
 

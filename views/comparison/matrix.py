@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from incc.views.comparison import cells
-from incc.views.table import Cell, Column, Row, Table, text_lines
+from incc.views.table import Cell, Row, Table, number_column, text_column, text_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,26 +26,20 @@ HEAT = (1.02, 1.1, 1.25, 1.5, 2.0, 4.0)
 """Largest ratios to a row's best for each shade of a cell; cells beyond the last one have the darkest."""
 
 LEADS = (
-    Column(title="#", right=True, meaning="Number of the row, the same in all views"),
-    Column(
-        title="Line",
-        comfortable=14,
-        least=7,
+    number_column("#", "Number of the row, the same in all views"),
+    text_column(
+        "Line",
+        "Place of the loop, in the last build that knows it",
+        14,
+        7,
         priority=1,
         optional=True,
         keep_end=True,
         code=True,
         spare=True,
-        meaning="Place of the loop, in the last build that knows it",
     ),
-    Column(
-        title="Function",
-        comfortable=12,
-        least=8,
-        ample=30,
-        priority=2,
-        code=True,
-        meaning="Function that the loop is written in, and its role",
+    text_column(
+        "Function", "Function that the loop is written in, and its role", 12, 8, ample=30, priority=2, code=True
     ),
 )
 """The columns before those of the sides."""
@@ -89,7 +83,7 @@ def table(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout, la
     columns = [
         *LEADS,
         *(
-            Column(title=title, right=True, meaning=f"{cells.called(comparison, n)}: cycles")
+            number_column(title, f"{cells.called(comparison, n)}: cycles")
             for n, title in enumerate(_titles(comparison, labels))
         ),
     ]
@@ -168,7 +162,7 @@ def lines(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout) ->
             yield ""
         titles = _titles(comparison, labels)
         texts = _texts(grid, ratios)
-        columns = [*LEADS, *(Column(title=titles[side], right=True) for side in sides)]
+        columns = [*LEADS, *(number_column(titles[side]) for side in sides)]
         block = [
             Row([*row[:leads], *(Cell(text=texts[side][n], kind=row[leads + side].kind) for side in sides)])
             for n, row in enumerate(grid)

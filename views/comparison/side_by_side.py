@@ -62,8 +62,7 @@ def lines(comparison: c.Comparison, numbered: Numbered, side: int, layout: Layou
     assert change is not None
     head = f"[{numbered.number}] "
     names = f"{cells.called(comparison, row.base)} beside {cells.called(comparison, side)}"
-    for line in layout.wrap(f"{cells.title(row, layout)}: {names}", head, " " * len(head)):
-        yield layout.paint(line, BOLD)
+    yield from layout.wrap(f"{cells.title(row, layout)}: {names}", head, " " * len(head), style=BOLD)
     if a.instructions is None or b.instructions is None or change.alignment is None:
         yield "There are no instructions in the comparison."
         return

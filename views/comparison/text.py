@@ -67,8 +67,12 @@ def _heading(comparison: c.Comparison, layout: Layout) -> Iterator[str]:
     for number, side in enumerate(comparison.sides):
         mark = cells.letter(number)
         head = f"{mark}  " if side.label == mark else f"{mark}  {side.label:{width}}  "
-        for line in layout.wrap(cells.side_text(comparison, number, layout), head, " " * min(len(head), 8)):
-            yield layout.paint(line, RED if side.problem else "")
+        yield from layout.wrap(
+            cells.side_text(comparison, number, layout),
+            head,
+            " " * min(len(head), 8),
+            style=RED if side.problem else "",
+        )
     if model:
         yield from layout.wrap(f"Cycles of {model.title or model.name}, model {model.name} {model.version}")
     for note in cells.notes(comparison):
@@ -86,8 +90,7 @@ def _sums(comparison: c.Comparison, layout: Layout, table: bool) -> Iterator[str
         return
     for side, totals in enumerate(comparison.totals):
         if totals is not None and not comparison.sides[side].problem:
-            for line in layout.wrap(cells.lead(comparison, side) + cells.sums(comparison, side), "", "  "):
-                yield layout.paint(line, BOLD)
+            yield from layout.wrap(cells.lead(comparison, side) + cells.sums(comparison, side), "", "  ", style=BOLD)
 
 
 def _table(comparison: c.Comparison, rows: list[Numbered], layout: Layout) -> Iterator[str]:
@@ -117,8 +120,7 @@ def _detail(comparison: c.Comparison, numbered: Numbered, layout: Layout) -> Ite
     """Yield a row in full: its places, what became of it, causes, and figures that differ."""
     row = numbered.row
     head = f"[{numbered.number}] "
-    for line in layout.wrap(cells.title(row, layout), head, " " * len(head)):
-        yield layout.paint(line, BOLD)
+    yield from layout.wrap(cells.title(row, layout), head, " " * len(head), style=BOLD)
     a = cells.base(row)
     yield from layout.wrap(f"{cells.letter(row.base)}: {changes.where(a, row, layout)}", "    ", "      ")
     for side, b, change in cells.pairs(row):
@@ -126,8 +128,7 @@ def _detail(comparison: c.Comparison, numbered: Numbered, layout: Layout) -> Ite
         yield from layout.wrap(place, "    ", "      ")
     for side, b, change in cells.pairs(row):
         text = changes.sentence(cells.lead(comparison, side) + change.text)
-        for line in layout.wrap(text, "    ", "      "):
-            yield layout.paint(line, STYLES.get(change.outcome, ""))
+        yield from layout.wrap(text, "    ", "      ", style=STYLES.get(change.outcome, ""))
         for cause in changes.causes(change):
             yield from layout.wrap(cause, "    - ", "      ")
         for heading, texts in cells.figure_lists(a, b, change):
@@ -196,9 +197,7 @@ def _gate(comparison: c.Comparison, layout: Layout) -> Iterator[str]:
     if not gate.offenders:
         yield from layout.wrap(f"No kernel for which {condition}.")
         return
-    for line in layout.wrap(f"{count(len(gate.offenders), 'kernel')} for which {condition}:", "", "  "):
-        yield layout.paint(line, BOLD)
+    yield from layout.wrap(f"{count(len(gate.offenders), 'kernel')} for which {condition}:", "", "  ", style=BOLD)
     for offender in gate.offenders:
         where = f" ({cells.called(comparison, offender.side)})" if len(comparison.sides) > 2 else ""
-        for line in layout.wrap(f"{offender.text}{where}", f"  [{offender.row + 1}] ", "      "):
-            yield layout.paint(line, RED)
+        yield from layout.wrap(f"{offender.text}{where}", f"  [{offender.row + 1}] ", "      ", style=RED)

@@ -27,6 +27,7 @@ REMARK, WARNING, ERROR, NOTE = "remark", "warning", "error", "note"
 _GCC = {REMARK: "01;34", WARNING: "01;35", ERROR: "01;31", NOTE: "01;36"}
 _CLANG = {REMARK: "0;1;34", WARNING: "0;1;35", ERROR: "0;1;31", NOTE: "0;1;36"}
 _BOLD, _CARET, _FIX = "01", "01;32", "32"
+_STYLES = frozenset(("0", _BOLD, _CARET, _FIX, *_GCC.values(), *_CLANG.values()))
 _NUMBERS = 5
 """Width of line numbers in both compilers' output."""
 
@@ -218,12 +219,4 @@ def _characters(source: str, column: int) -> int:
 
 def _line(style: Style, text: str) -> str:
     """Return a line without control characters, except for our own colours."""
-    if not style.colour:
-        return harmless(text, False)
-    parts = text.split("\033[")
-    safe = [harmless(parts[0], False)]
-    for part in parts[1:]:
-        code, end, rest = part.partition("m")
-        ours = bool(end) and all(c.isdigit() or c == ";" for c in code)
-        safe.append(f"\033[{code}m{harmless(rest, False)}" if ours else harmless(f"\033[{part}", False))
-    return "".join(safe)
+    return harmless(text, style.colour, _STYLES)

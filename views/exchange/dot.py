@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from incc.report import types as t
 
@@ -22,19 +22,24 @@ def render(report: t.Report) -> str:
     of the critical path are bold, those into a later iteration dashed, those of a loop-carried chain in the chain's
     colour.
     """
+    several = len({unit.model.name for unit in report.units}) > 1
+    kernels = [(unit.model.name, kernel) for unit in report.units for kernel in unit.kernels]
+    return digraph(
+        "dependencies",
+        (_cluster(number, kernel, f" on {core}" if several else "") for number, (core, kernel) in enumerate(kernels)),
+    )
+
+
+def digraph(name: str, clusters: Iterable[Iterable[str]]) -> str:
+    """Return a directed graph of boxes, with the lines of its clusters."""
     lines = [
-        "digraph dependencies {",
+        f"digraph {name} {{",
         '  node [shape=box, fontname="monospace", fontsize=10];',
         '  edge [fontname="monospace", fontsize=9];',
     ]
-    several = len({unit.model.name for unit in report.units}) > 1
-    kernels = [(unit.model.name, kernel) for unit in report.units for kernel in unit.kernels]
-    for number, (core, kernel) in enumerate(kernels):
-        lines.append(f"  subgraph cluster_{number} {{")
-        lines += (f"    {line}" for line in _cluster(number, kernel, f" on {core}" if several else ""))
-        lines.append("  }")
-    lines.append("}")
-    return "\n".join(lines) + "\n"
+    for number, cluster in enumerate(clusters):
+        lines += [f"  subgraph cluster_{number} {{", *(f"    {line}" for line in cluster), "  }"]
+    return "\n".join([*lines, "}"]) + "\n"
 
 
 def _cluster(number: int, kernel: t.Kernel, core: str) -> Iterator[str]:
@@ -72,7 +77,7 @@ def _cluster(number: int, kernel: t.Kernel, core: str) -> Iterator[str]:
         yield f"{_node(number, edge.producer)} -> {_node(number, edge.to)} [{_attributes(attributes)}];"
 
 
-def _colour(chains: Any) -> str:
+def _colour(chains: Iterable[int]) -> str:
     """Return the colour of the longest of the chains with these indices, nothing for none."""
     first = min(chains, default=None)
     return "" if first is None else COLOURS[first % len(COLOURS)]

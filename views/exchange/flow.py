@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from incc.views.exchange.dot import quoted
+from incc.views.exchange.dot import digraph, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,17 +18,10 @@ def render(report: t.Report) -> str:
     Nodes are basic blocks with their lines and instructions, edges the ways between them, with the jump that goes along
     them; dashed edges close a natural loop. Blocks of innermost loops are bold.
     """
-    lines = ["digraph control_flow {", '  node [shape=box, fontname="monospace", fontsize=10];']
-    lines.append('  edge [fontname="monospace", fontsize=9];')
     # Of a source that was analysed for several cores once.
     units = {(u.folder, u.source, u.assembly_file, *u.command): u for u in reversed(report.units)}
     functions = [function for unit in reversed(units.values()) for function in unit.control_flow or ()]
-    for number, function in enumerate(functions):
-        lines.append(f"  subgraph cluster_{number} {{")
-        lines += (f"    {line}" for line in _cluster(function, number))
-        lines.append("  }")
-    lines.append("}")
-    return "\n".join(lines) + "\n"
+    return digraph("control_flow", (_cluster(function, number) for number, function in enumerate(functions)))
 
 
 def _cluster(function: t.ControlFlow, number: int) -> Iterator[str]:

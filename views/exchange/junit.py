@@ -57,12 +57,7 @@ def _set_counts(element: ElementTree.Element, counts: list[int]) -> None:
 
 
 def _case(
-    suite: ElementTree.Element,
-    row: c.Row,
-    layout: Layout,
-    change: c.Change | None,
-    failures: list[str],
-    condition: str,
+    suite: ElementTree.Element, row: c.Row, layout: Layout, change: c.Change | None, failures: list[str], condition: str
 ) -> None:
     place = cells.place(row, layout)
     # Tests are known by class and name together: what is in the same place and function has its kernel's id as well.

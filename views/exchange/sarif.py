@@ -35,22 +35,14 @@ def render(report: t.Report) -> str:
     tool = report.tool
     run = {
         "tool": {
-            "driver": {
-                "name": tool.name,
-                "semanticVersion": tool.version,
-                "rules": [_rule(name) for name in used],
-            }
+            "driver": {"name": tool.name, "semanticVersion": tool.version, "rules": [_rule(name) for name in used]}
         },
         "originalUriBaseIds": {name: {"uri": f"file://{_uri(folder)}/"} for folder, name in bases.items()},
         # Columns are those of line information, which counts bytes; SARIF has no such kind.
         "columnKind": "unicodeCodePoints",
         "results": results,
     }
-    log = {
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [run],
-    }
+    log = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
     # In ASCII: names of files may hold bytes that are no characters.
     return json.dumps(log, indent=2) + "\n"
 
@@ -85,10 +77,7 @@ def _results(unit: t.Unit, base: str) -> Iterator[dict[str, Any]]:
         }
         if kernel.inlined_into:
             result["relatedLocations"] = [
-                {
-                    **_location(frame.file, frame.line, 0, base),
-                    "message": {"text": f"inlined into {frame.function}"},
-                }
+                {**_location(frame.file, frame.line, 0, base), "message": {"text": f"inlined into {frame.function}"}}
                 for frame in reversed(kernel.inlined_into)
             ]
         yield result

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from incc.views.html.data import kernel_data
 from incc.views.html.templates import render as render_template
 from incc.views.layout import Layout
-from incc.views.table import Cell, Column, Row, Table, select
+from incc.views.table import Cell, Column, Row, Table, number_column, select
 from incc.views.text import header
 from incc.views.text.overview import COLUMNS, row_of
 
@@ -85,7 +85,7 @@ def _table(report: t.Report, layout: Layout) -> Table:
     cores = len({unit.model.name for unit in report.units}) > 1
     limit = next(n for n, column in enumerate(COLUMNS) if column.title == "Bound by")
     columns = (
-        Column(title="#", right=True, meaning="Number in the report"),
+        number_column("#", "Number in the report"),
         Column(title="Unit", code=True, spare=True, meaning="Source or input"),
         Column(title="Core", spare=True, meaning="Machine model"),
         *COLUMNS[:limit],

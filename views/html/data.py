@@ -86,15 +86,7 @@ def kernel_data(
         "sources": files,
         # [from, to, what carries it, latency, iterations, on the critical path, chains]
         "edges": [
-            [
-                e.producer,
-                e.to,
-                e.via or e.kind,
-                e.latency,
-                e.distance,
-                int(e.critical_path),
-                e.chains,
-            ]
+            [e.producer, e.to, e.via or e.kind, e.latency, e.distance, int(e.critical_path), e.chains]
             for e in kernel.dependencies
         ],
         # [cycles an iteration, latency, iterations, what carries it on, instructions]
@@ -166,12 +158,7 @@ def _timeline(timeline: t.Timeline) -> dict[str, Any]:
 
     places = {(e.iteration, e.instruction): number for number, e in enumerate(timeline.events)}
     events = [
-        [
-            e.iteration,
-            e.instruction,
-            *_steps((e.dispatched, e.started, e.executed, e.retired)),
-        ]
-        for e in timeline.events
+        [e.iteration, e.instruction, *_steps((e.dispatched, e.started, e.executed, e.retired))] for e in timeline.events
     ]
     uops = [
         [
@@ -183,13 +170,7 @@ def _timeline(timeline: t.Timeline) -> dict[str, Any]:
             *(
                 value
                 for i in u.inputs
-                for value in (
-                    number - i.producer,
-                    names(i.kind),
-                    names(i.via),
-                    i.arrived - u.dispatched,
-                    i.latency,
-                )
+                for value in (number - i.producer, names(i.kind), names(i.via), i.arrived - u.dispatched, i.latency)
             ),
         ]
         for number, u in enumerate(timeline.uops)

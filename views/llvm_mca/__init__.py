@@ -1,7 +1,7 @@
 """llvm-mca 19's views of a report, identical to the character except for the numbers.
 
-Each view is a module with `lines(kernel, views)`, and with `document(kernel)` if llvm-mca's JSON has it.
-docs/llvm-mca.md defines each column, and says where its definition is not llvm-mca's.
+Each view is a module with `lines(kernel, views)`, which two blank lines precede, and with `document(kernel)` if
+llvm-mca's JSON has it. docs/llvm-mca.md defines each column, and says where its definition is not llvm-mca's.
 """
 
 from __future__ import annotations
@@ -69,14 +69,15 @@ def _lines(report: t.Report, views: Views) -> Iterator[str]:
             yield from _heading(heading)
             for name, view in chosen:
                 if name in _WITHOUT_RUN or kernel.cold is not None:
-                    yield from view(kernel, views)
+                    for number, line in enumerate(view(kernel, views)):
+                        if not number and name != "summary":
+                            yield from ("", "")
+                        yield line
 
 
 def _heading(heading: Heading | None) -> Iterator[str]:
     if heading is not None and heading.number >= 0:
-        yield ""
-        yield f"[{heading.number}] Code Region" + (f" - {heading.name}" if heading.name else "")
-        yield ""
+        yield from ("", f"[{heading.number}] Code Region" + (f" - {heading.name}" if heading.name else ""), "")
 
 
 def _view(name: str) -> View:

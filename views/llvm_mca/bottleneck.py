@@ -25,8 +25,6 @@ def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
     pressure = run.pressure
     if pressure is None:
         return
-    yield ""
-    yield ""
     # Pressure is a bottleneck only if the back end stalled dispatch.
     stalled = any(cycles for cause, cycles in asdict(run.stalls).items() if cause != "front_end")
     if not pressure.increase or not stalled:

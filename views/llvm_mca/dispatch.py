@@ -27,8 +27,6 @@ def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
     """Yield the stalled cycles by cause, then the histogram."""
     run: Any = kernel.cold
     cycles = run.cycles
-    yield ""
-    yield ""
     yield "Dynamic Dispatch Stall Cycles:"
     for short, name, cause in _STALLS:
         count = getattr(run.stalls, cause)

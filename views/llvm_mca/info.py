@@ -19,8 +19,6 @@ _BARRIERS = ("LoadBarrier", "StoreBarrier")
 def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
     """Yield a legend of the columns, then a row for each instruction."""
     legend = [*_LEGEND, *(_BARRIERS if views.barriers else ()), *(("Encoding Size",) if views.encoding else ())]
-    yield ""
-    yield ""
     yield "Instruction Info:"
     for number, name in enumerate(legend, 1):
         yield f"[{number}]: {name}"

@@ -21,8 +21,6 @@ _NOTHING = " - "
 def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
     """Yield the resources, the totals, and a row for each instruction."""
     columns = resources(kernel)
-    yield ""
-    yield ""
     yield "Resources:"
     for column in columns:
         yield padded(f"[{column.label}]", 6) + f"- {column.name}"

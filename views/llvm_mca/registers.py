@@ -17,8 +17,6 @@ def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
     """Yield the totals, then each file of limited size."""
     run: Any = kernel.cold
     total, *files = run.registers
-    yield ""
-    yield ""
     yield "Register File statistics:"
     yield f"Total number of mappings created:    {total.mappings}"
     yield f"Max number of mappings used:         {total.most}"

@@ -8,27 +8,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incc.report import types as t
 
 
-class Resource:
+class Resource(msgspec.Struct, frozen=True, kw_only=True):
     """A column of the pressure view."""
 
-    __slots__ = ("cycles", "instructions", "label", "member", "name")
-
-    def __init__(self, label: str, name: str, member: int, cycles: float, instructions: Sequence[float]) -> None:
-        self.label = label
-        """The resource's number, followed by that of the instance if it has several: 12.1."""
-        self.name = name
-        self.member = member
-        """The number of the instance, -1 if the resource has only one."""
-        self.cycles = cycles
-        """Cycles per iteration."""
-        self.instructions = instructions
-        """Cycles per iteration of each instruction."""
+    label: str
+    """The resource's number, followed by that of the instance if it has several: 12.1."""
+    name: str
+    member: int
+    """The number of the instance, -1 if the resource has only one."""
+    cycles: float
+    """Cycles per iteration."""
+    instructions: Sequence[float]
+    """Cycles per iteration of each instruction."""
 
 
 def resources(kernel: t.Kernel) -> list[Resource]:
@@ -37,11 +36,7 @@ def resources(kernel: t.Kernel) -> list[Resource]:
         rows = [(row.name, row.cycles, row.instructions) for row in kernel.llvm_resources]
     else:
         rows = [
-            (
-                _without_blanks(resource.title),
-                resource.load,
-                [instruction.pressure[n] for instruction in kernel.instructions],
-            )
+            (_without_blanks(resource.title), resource.load, [i.pressure[n] for i in kernel.instructions])
             for n, resource in enumerate(kernel.resources)
         ]
     names = ["", *[name for name, _, _ in rows], ""]
@@ -53,7 +48,7 @@ def resources(kernel: t.Kernel) -> list[Resource]:
         if name in (previous, following):
             member += 1
         label = str(number) if member < 0 else f"{number}.{member}"
-        columns.append(Resource(label, name, member, cycles, instructions))
+        columns.append(Resource(label=label, name=name, member=member, cycles=cycles, instructions=instructions))
     return columns
 
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
     """Yield the histogram and the use of the buffer."""
     run: Any = kernel.cold
-    yield ""
-    yield ""
     yield "Retire Control Unit - number of cycles where we saw N instructions retired:"
     yield "[# retired], [# cycles]"
     for each in run.retired:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
     """Yield the histogram, then a row for each scheduler of limited size."""
     run: Any = kernel.cold
-    yield ""
-    yield ""
     yield "Schedulers - number of cycles where we saw N micro opcodes issued:"
     yield "[# issued], [# cycles]"
     for each in run.issued:

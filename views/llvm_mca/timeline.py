@@ -22,8 +22,6 @@ def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
     shown, complete, last = _shown(kernel, views)
     if not shown and complete:
         return
-    yield ""
-    yield ""
     yield "Timeline view:"
     if last >= 10:
         # Tens of cycles alternate between two lines, to be told apart.

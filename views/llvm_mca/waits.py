@@ -20,8 +20,6 @@ def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
     run: Any = kernel.cold
     if not run.waits:
         return
-    yield ""
-    yield ""
     yield "Average Wait times (based on the timeline view):"
     yield "[0]: Executions"
     yield "[1]: Average time spent waiting in a scheduler's queue"

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from incc.report import wording
 from incc.views.layout import count, each
-from incc.views.table import Cell, Column, Row, Table
+from incc.views.table import Cell, Column, Row, Table, number_column, text_column
+from incc.views.text.overview import VECTORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,73 +26,30 @@ _LEAST = 0.0005
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def _number(title: str, meaning: str, **settings: int | bool) -> Column:
-    return Column(title=title, right=True, meaning=meaning, **settings)  # type: ignore[arg-type]
-
-
-_TIME = _number("Time", "Part of the time, by the given hotness")
-_SAVES = _number("Saves", "Part of the time that the headroom would save")
-_ROOM = _number("Room", "Part of the cycles that the best change to the core or the code takes away")
+_TIME = number_column("Time", "Part of the time, by the given hotness")
+_SAVES = number_column("Saves", "Part of the time that the headroom would save")
+_ROOM = number_column("Room", "Part of the cycles that the best change to the core or the code takes away")
 
 COLUMNS = (
-    _number("#", "Number of the row, the same in all views"),
-    Column(
-        title="Function",
-        comfortable=18,
-        least=12,
-        ample=26,
-        priority=9,
-        code=True,
-        meaning="Function that the loop is written in",
+    number_column("#", "Number of the row, the same in all views"),
+    text_column("Function", "Function that the loop is written in", 18, 12, ample=26, priority=9, code=True),
+    text_column("Line", "Place of the loop", 16, 12, priority=10, keep_end=True, code=True),
+    text_column(
+        "Role", "Part of the loop in its function; empty for the main loop", 9, 5, priority=6, optional=True, spare=True
     ),
-    Column(title="Line", comfortable=16, least=12, priority=10, keep_end=True, code=True, meaning="Place of the loop"),
-    Column(
-        title="Role",
-        comfortable=9,
-        least=5,
-        priority=6,
-        optional=True,
-        spare=True,
-        meaning="Part of the loop in its function; empty for the main loop",
-    ),
-    Column(title="Core", comfortable=8, least=5, priority=11, spare=True, meaning="Machine model"),
+    text_column("Core", "Machine model", 8, 5, priority=11, spare=True),
     _TIME,
     _SAVES,
-    _number("Cycles", "Predicted cycles per iteration, or the two ends of their range"),
-    _number("/elem.", "Predicted cycles per element of the source's loop", spare=True, optional=True, priority=3),
+    number_column("Cycles", "Predicted cycles per iteration, or the two ends of their range"),
+    number_column("/elem.", "Predicted cycles per element of the source's loop", spare=True, optional=True, priority=3),
     _ROOM,
-    Column(
-        title="If",
-        comfortable=18,
-        least=14,
-        priority=2,
-        optional=True,
-        spare=True,
-        meaning="Change that gives the room",
-    ),
-    Column(
-        title="Bound by", comfortable=11, least=10, priority=8, optional=True, meaning="Resource that limits the loop"
-    ),
-    Column(
-        title="Vectors",
-        comfortable=7,
-        least=6,
-        priority=1,
-        optional=True,
-        spare=True,
-        meaning="Width of the vectors, and the share of operations in them",
-    ),
-    _number("Copies", "Kernels of the build with this code", spare=True, optional=True, priority=4),
-    _number("Codes", "Different codes of the same loop of the source", spare=True, optional=True, priority=5),
+    text_column("If", "Change that gives the room", 18, 14, priority=2, optional=True, spare=True),
+    text_column("Bound by", "Resource that limits the loop", 11, 10, priority=8, optional=True),
+    VECTORS,
+    number_column("Copies", "Kernels of the build with this code", spare=True, optional=True, priority=4),
+    number_column("Codes", "Different codes of the same loop of the source", spare=True, optional=True, priority=5),
     Column(title="Fails", meaning="Rows for which a condition holds"),
-    Column(
-        title="Worth a look",
-        comfortable=20,
-        least=12,
-        priority=7,
-        optional=True,
-        meaning="Rules of the hints, causes of a wide range",
-    ),
+    text_column("Worth a look", "Rules of the hints, causes of a wide range", 20, 12, priority=7, optional=True),
 )
 
 
@@ -114,12 +72,8 @@ def rows_table(ranking: r.Ranking, layout: Layout, top: int = 0, fails: Mapping[
                     Cell(text=place(row, layout)),
                     Cell(text="" if row.role == "main" else row.role),
                     Cell(text=row.model if cores else ""),
-                    Cell(
-                        text=share(weight.share if weight else 0.0) if hot else "", key=weight.share if weight else None
-                    ),
-                    Cell(
-                        text=share(weight.saved if weight else 0.0) if hot else "", key=weight.saved if weight else None
-                    ),
+                    _part_cell(weight.share if weight else None, hot),
+                    _part_cell(weight.saved if weight else None, hot),
                     Cell(text=cycles(row), key=row.cycles),
                     Cell(text="" if per_element is None else each(per_element), key=per_element),
                     Cell(text=headroom(row.headroom.share), key=row.headroom.share),
@@ -136,6 +90,11 @@ def rows_table(ranking: r.Ranking, layout: Layout, top: int = 0, fails: Mapping[
     return Table(COLUMNS, table_rows)
 
 
+def _part_cell(part: float | None, hot: bool) -> Cell:
+    """Return the cell of a part of the time, empty without profiles."""
+    return Cell(text=share(part or 0.0) if hot else "", key=part)
+
+
 GROUPED = {"file": "File", "function": "Function", "bottleneck": "Bound by", "hint": "Hint"}
 
 
@@ -144,8 +103,8 @@ def groups_table(ranking: r.Ranking, layout: Layout, top: int = 0) -> Table:
     by_file = ranking.by == "file"
     columns = (
         Column(title=GROUPED[ranking.by], comfortable=20, least=10, ample=50, priority=2, keep_end=by_file),
-        Column(title="Kernels", right=True),
-        Column(title="Loops", right=True),
+        number_column("Kernels"),
+        number_column("Loops"),
         _TIME,
         _SAVES,
         _ROOM,

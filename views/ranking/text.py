@@ -32,8 +32,7 @@ def render(ranking: r.Ranking, width: int = 80, colour: bool = False, top: int =
 
 
 def _lines(ranking: r.Ranking, layout: Layout, top: int) -> Iterator[str]:
-    for line in layout.wrap(cells.summary(ranking)):
-        yield layout.paint(line, BOLD)
+    yield from layout.wrap(cells.summary(ranking), style=BOLD)
     for sentence in (*cells.hotness(ranking), *cells.gaps(ranking)):
         yield from layout.wrap(sentence, "", "  ")
     if ranking.where:
@@ -97,8 +96,8 @@ def _gates(ranking: r.Ranking, layout: Layout) -> Iterator[str]:
             yield from layout.wrap(f"No kernel for which {condition}{origin}.", "", "  ")
             continue
         heading = f"{count(len(gate.offenders), 'kernel')} for which {condition}{origin}:"
-        for line in layout.wrap(heading, "" if gate.fails else "Warning: ", "  "):
-            yield layout.paint(line, BOLD)
+        yield from layout.wrap(heading, "" if gate.fails else "Warning: ", "  ", style=BOLD)
         for offender in gate.offenders:
-            for line in layout.wrap(offender.text, f"  [{offender.row + 1}] ", "      "):
-                yield layout.paint(line, RED if gate.fails else YELLOW)
+            yield from layout.wrap(
+                offender.text, f"  [{offender.row + 1}] ", "      ", style=RED if gate.fails else YELLOW
+            )

@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from incc.views.layout import Layout, harmless, terminal
 from incc.views.text import header as header
 
@@ -43,38 +45,23 @@ USUAL = tuple(view for view in VIEWS if view not in ("what-if", "critical-path",
 """The views of a kernel by default."""
 
 
-class Show:
-    """The parts of a report that a text shows.
+class Show(msgspec.Struct, frozen=True, kw_only=True):
+    """The parts of a report that a text shows."""
 
-    Attributes:
-        views: Views of VIEWS that follow header and verdict of each kernel, and of UNIT_VIEWS before all kernels.
-        details: Lines whose instructions are shown with all their waits.
-        overview: Number of kernels from which on a table of them comes first, 0 for never.
-        kernels: Kernels that are shown in full, all if empty; the overview has all of them.
-        few: Number of kernels above which each has a few lines without views, None for never.
-        how: How the user asks for more.
-        uops: The timeline has rows for µops.
-    """
-
-    __slots__ = ("details", "few", "how", "kernels", "overview", "uops", "views")
-
-    def __init__(
-        self,
-        views: Sequence[str] = USUAL,
-        details: Sequence[Place] = (),
-        overview: int = 0,
-        kernels: Sequence[Choice] = (),
-        few: int | None = None,
-        how: str = "",
-        uops: bool = True,
-    ) -> None:
-        self.views = views
-        self.details = details
-        self.overview = overview
-        self.kernels = kernels
-        self.few = few
-        self.how = how
-        self.uops = uops
+    views: Sequence[str] = USUAL
+    """Views of VIEWS that follow header and verdict of each kernel, and of UNIT_VIEWS before all kernels."""
+    details: Sequence[Place] = ()
+    """Lines whose instructions are shown with all their waits."""
+    overview: int = 0
+    """Number of kernels from which on a table of them comes first, 0 for never."""
+    kernels: Sequence[Choice] = ()
+    """Kernels that are shown in full, all if empty; the overview has all of them."""
+    few: int | None = None
+    """Number of kernels above which each has a few lines without views, None for never."""
+    how: str = ""
+    """The user's way to ask for more."""
+    uops: bool = True
+    """The timeline has rows for µops."""
 
 
 _ALL = Show()

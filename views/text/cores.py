@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incc.views.layout import BOLD, count, cycles, each
-from incc.views.table import Cell, Column, Row, Table, row, text_lines
+from incc.views.table import Cell, Column, Row, Table, number_column, row, text_lines
 from incc.views.text import header
 from incc.views.text.overview import cycles_of, measured
 
@@ -58,7 +58,7 @@ def lines(units: Sequence[t.Unit], layout: Layout) -> Iterator[str]:
         subject = next(kernel for kernel in kernels if kernel is not None)
         where = f", {first.assembly_file}:{subject.first_line}-{subject.last_line}"
         title = header.title(subject, layout) + (where if subject.first_line else "")
-        yield from (layout.paint(line, BOLD) for line in layout.wrap(title))
+        yield from layout.wrap(title, style=BOLD)
         yield head
         yield from of_kernel
     yield ""
@@ -89,12 +89,7 @@ def _table(
         Column(title=""),
         Column(title="Core"),
         *(
-            Column(
-                title=title,
-                right=True,
-                optional=title in optional,
-                priority=optional.index(title) if title in optional else 0,
-            )
+            number_column(title, optional=title in optional, priority=optional.index(title) if title in optional else 0)
             for title in numbers
         ),
         Column(title="Bound by", comfortable=28, least=LIMIT),

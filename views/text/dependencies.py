@@ -51,8 +51,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         row = f"  {ratio:>10}  {lcd.latency:>7}  {lcd.iterations:>10}  "
         where = ", ".join(str(numbers[i]) for i in lcd.instructions)
         text = f"{', '.join(lcd.through)} ({where})"
-        for line in layout.wrap(text, row, " " * len(row)):
-            yield layout.paint(line, RED if rank == 0 else "")
+        yield from layout.wrap(text, row, " " * len(row), style=RED if rank == 0 else "")
     if len(chains) > MAX_CHAINS:
         yield f"  and {len(chains) - MAX_CHAINS} more that are not longer"
     if not kernel.chains_complete:

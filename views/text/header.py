@@ -186,8 +186,7 @@ def range_worth_saying(kernel: t.Kernel) -> t.Range | None:
 def verdict(kernel: t.Kernel, layout: Layout, indent: str = "") -> Iterator[str]:
     """Yield the verdict with its range, notes and hints."""
     text = kernel.verdict
-    for line in layout.wrap(text[:1].upper() + text[1:] + ".", indent, indent):
-        yield layout.paint(line, BOLD)
+    yield from layout.wrap(text[:1].upper() + text[1:] + ".", indent, indent, style=BOLD)
     for more in (range_worth_saying(kernel), kernel.mispredictions, kernel.measured):
         if more is not None:
             yield from layout.wrap(more.text[:1].upper() + more.text[1:] + ".", indent, indent)

@@ -23,11 +23,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     yield ""
     yield "[1]    [2]    [3]    [4]    [5]    [6]    Instructions:"
     for instruction in kernel.instructions:
-        numbers = (
-            f"{instruction.issue_slots}",
-            f"{instruction.latency}",
-            f"{instruction.rthroughput.cycles:.2f}",
-        )
+        numbers = (f"{instruction.issue_slots}", f"{instruction.latency}", f"{instruction.rthroughput.cycles:.2f}")
         if instruction.unknown:
             numbers = ("X", "X", "X")
         loads, stores = ("*" if flag else "" for flag in (instruction.loads, instruction.stores))

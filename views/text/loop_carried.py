@@ -27,8 +27,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         if chain.iterations > 1:
             ratio += f", {chain.latency} in {chain.iterations} iterations"
         title = f"[{number}] {ratio}, through {', '.join(chain.through)}"
-        for line in layout.wrap(title, "", "    "):
-            yield layout.paint(line, RED if number == 1 else BOLD)
+        yield from layout.wrap(title, "", "    ", style=RED if number == 1 else BOLD)
         yield from step_rows(kernel, _around(chain), layout, "    ")
     if not kernel.chains_complete:
         yield ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incc.views.layout import each
-from incc.views.table import Column, Table, row, text_lines
+from incc.views.table import Table, number_column, row, text_column, text_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -14,59 +14,27 @@ if TYPE_CHECKING:
     from incc.views.layout import Layout
 
 
+VECTORS = text_column(
+    "Vectors", "Width of the vectors, and the share of operations in them", 7, 6, priority=1, optional=True, spare=True
+)
+
 COLUMNS = (
-    Column(
-        title="Line",
-        comfortable=12,
-        least=5,
-        priority=5,
-        code=True,
-        meaning="Line of the source, or of the assembly if the source is unknown",
+    text_column(
+        "Line", "Line of the source, or of the assembly if the source is unknown", 12, 5, priority=5, code=True
     ),
-    Column(
-        title="Function",
-        comfortable=12,
-        least=8,
-        ample=26,
-        priority=4,
-        code=True,
-        meaning="Function that the loop is written in",
-    ),
-    Column(
-        title="Role",
-        comfortable=9,
-        least=5,
-        priority=6,
-        meaning="Part of the loop in its function; empty for the main loop",
-    ),
-    Column(title="Cycles", right=True, meaning="Predicted cycles per iteration, or the two ends of their range"),
-    Column(title="Measured", right=True, meaning="Measured cycles per iteration, on the host of the analysis"),
-    Column(title="/elem.", right=True, meaning="Predicted cycles per element of the source's loop"),
-    Column(
-        title="Bound by", comfortable=11, least=6, priority=3, optional=True, meaning="Resource that limits the loop"
-    ),
-    Column(
-        title="Vectors",
-        comfortable=7,
-        least=6,
-        priority=1,
-        optional=True,
-        spare=True,
-        meaning="Width of the vectors, and the share of operations in them",
-    ),
-    Column(
-        title="Worth a look",
-        comfortable=12,
-        least=6,
-        priority=2,
-        optional=True,
-        meaning="Rules of the hints, causes of a wide range",
-    ),
+    text_column("Function", "Function that the loop is written in", 12, 8, ample=26, priority=4, code=True),
+    text_column("Role", "Part of the loop in its function; empty for the main loop", 9, 5, priority=6),
+    number_column("Cycles", "Predicted cycles per iteration, or the two ends of their range"),
+    number_column("Measured", "Measured cycles per iteration, on the host of the analysis"),
+    number_column("/elem.", "Predicted cycles per element of the source's loop"),
+    text_column("Bound by", "Resource that limits the loop", 11, 6, priority=3, optional=True),
+    VECTORS,
+    text_column("Worth a look", "Rules of the hints, causes of a wide range", 12, 6, priority=2, optional=True),
 )
 """The columns of row_of."""
 
 _RATES = tuple(
-    Column(title=f"G{unit}/s", right=True, meaning=f"{meaning} per second, at the core's clock")
+    number_column(f"G{unit}/s", f"{meaning} per second, at the core's clock")
     for unit, meaning in (("FLOP", "Floating-point operations"), ("B", "Bytes"))
 )
 _BEFORE_RATES = 6
@@ -75,7 +43,7 @@ _BEFORE_RATES = 6
 
 def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
     """Yield the table of a unit's kernels."""
-    columns = (Column(title="#", right=True), *COLUMNS[:_BEFORE_RATES], *_RATES, *COLUMNS[_BEFORE_RATES:])
+    columns = (number_column("#"), *COLUMNS[:_BEFORE_RATES], *_RATES, *COLUMNS[_BEFORE_RATES:])
     rows = [
         row(f"{numbers[0]}-{numbers[-1]}" if len(numbers) > 1 else str(numbers[0]), *texts)
         for numbers, texts in _alike(_rows(unit, layout))

@@ -20,8 +20,7 @@ def lines(unit: t.Unit, numbers: Sequence[int], layout: Layout) -> Iterator[str]
     """Yield the lines on the kernels with these numbers, which are alike."""
     kernel = unit.kernels[numbers[0] - 1]
     title = f"[{'-'.join(str(n) for n in dict.fromkeys((numbers[0], numbers[-1])))}] {header.title(kernel, layout)}"
-    for line in layout.wrap(title, "", INDENT):
-        yield layout.paint(line, BOLD)
+    yield from layout.wrap(title, "", INDENT, style=BOLD)
     size = count(kernel.size.instructions, "instruction")
     where = ", ".join(part for part in (kernel.label, unit.assembly_file) if part)
     if kernel.first_line:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from incc.views.layout import BOLD, cycles, percent
 from incc.views.text import asked
 
 if TYPE_CHECKING:
-    from incc.report.types import BoundName
-
-    _Source = Literal["loop_stream_detector", "uop_cache", "decoders", "microcode"]
-    _Cause = Literal["no_uops", "scheduler", "reorder_buffer", "load_buffer", "store_buffer", "registers", "group"]
     from collections.abc import Iterator
 
     from incc.report import types as t
+    from incc.report.types import BoundName
     from incc.views.layout import Layout
 
 
@@ -56,8 +53,7 @@ def _bounds(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         bound = bounds.of(name)
         row = f"  {title:<13} {cycles(bound.cycles):>8}  "
         limits = name in prediction.limited_by
-        lines = list(layout.wrap(bound.by, row, " " * len(row)))
-        yield from (layout.paint(line, BOLD if limits else "") for line in lines)
+        yield from layout.wrap(bound.by, row, " " * len(row), BOLD if limits else "")
     by = "simulated" if prediction.by == "simulation" else "the largest of these"
     if kernel.at_least:
         by += "; at least"
@@ -96,13 +92,13 @@ def _measured(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     yield from layout.wrap(text, row, " " * len(row))
 
 
-_SOURCES: dict[_Source, str] = {
+_SOURCES: dict[str, str] = {
     "loop_stream_detector": "the loop stream detector",
     "uop_cache": "the µop cache",
     "decoders": "the decoders",
     "microcode": "the microcode sequencer",
 }
-_LOST: dict[_Cause, str] = {
+_LOST: dict[str, str] = {
     "no_uops": "no µop was there",
     "scheduler": "the scheduler was full",
     "reorder_buffer": "the reorder buffer was full",

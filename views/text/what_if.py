@@ -28,5 +28,4 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         gain = share if abs(change.gained) >= 0.005 else "-"
         row = f"{cycles(change.cycles):>8}  {gain:>6}  "
         text = f"{change.text}{' (asked for)' if change.asked else ''}"
-        for line in layout.wrap(text, row, " " * len(row)):
-            yield layout.paint(line, BOLD if change.gained >= 0.01 * before else "")
+        yield from layout.wrap(text, row, " " * len(row), style=BOLD if change.gained >= 0.01 * before else "")
