@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import asdict, astuple
 
 from incc.core import RENAMERS, figures
+from incc.core.figures import DECIMALS
 from incc.core.ranges import find_range, not_counted, rare_calls
 from incc.frontends.isa import isa
 from incc.models.binding.bound import (
@@ -28,7 +29,7 @@ from incc.report.cold import cold_report
 from incc.report.hints.advice import ASSEMBLY
 from incc.report.identity import content_hash
 from incc.report.range import kernel_range, mispredicted
-from incc.report.resources import DECIMALS, llvm_resources, own_throughput, port_title, rounded
+from incc.report.resources import llvm_resources, own_throughput, port_title, rounded
 from incc.report.source.compiled import compiled
 from incc.report.unit_result import ITERATIONS
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from incc.core import Analysis, Chain, Edge, Simulation, Step
     from incc.core.analysis import KernelResult
+    from incc.core.counters import LostSlots, UopsBySource
     from incc.core.elements import Elements
     from incc.core.ranges import KernelRange
     from incc.core.waits import Waits
@@ -51,6 +53,8 @@ if TYPE_CHECKING:
     from incc.models.model import Form
     from incc.report.hints.advice import Build
     from incc.report.source.written import Written
+
+_Counters = TypeVar("_Counters", "LostSlots", "UopsBySource")
 
 
 def kernel_report(
@@ -108,7 +112,7 @@ def kernel_report(
     at_least = bool(kernel.refused or not_counted(result))
     load = rounded(analysis.fixed_port_load if fixed_ports else analysis.port_load)
     busiest = verdict.busiest_ports(bound, analysis, fixed_ports)
-    work, moved = figures.operations(kernel), figures.traffic(kernel)
+    work, moved = figures.operations(kernel), figures.traffic(kernel, bound.instruction_flags, step)
     simulation = result.simulation
     range_ = kernel_range(result, spread)
     of_host = None
@@ -134,7 +138,7 @@ def kernel_report(
         role=t.Role(name="", of="", instead=False, basis="inferred", text=""),
         compiled=compiled(region.compiled) if region and region.compiled else None,
         elements=_elements(result, elements) if elements else None,
-        rates=_rates(figures.rates(work, moved, result.cycles, elements.per_iteration if elements else None, ghz)),
+        rates=figures.rates(work, moved, result.cycles, elements.per_iteration if elements else None, ghz),
         range=range_,
         mispredictions=mispredicted(result, ways, mispredict_rate),
         measured=of_host,
@@ -155,7 +159,7 @@ def kernel_report(
             uops=len(bound.uop_ports),
         ),
         arithmetic=_arithmetic(work, moved),
-        memory=_memory(kernel, bound, moved, analysis, step),
+        memory=_memory(moved, analysis),
         verdict=verdict.sentence(result, bounds) if steady else "",
         hints=_hints(result, build, spread) if steady else [],
         bounds=bounds,
@@ -197,7 +201,7 @@ def kernel_report(
             for i in unknown
         ],
         refused=list(kernel.refused),
-        summary=_summary(result, iterations),
+        summary=figures.summary(result, iterations),
     )
 
 
@@ -225,10 +229,6 @@ def ratio(cycles: Fraction) -> t.Ratio:
 # --- parts of a kernel ------------------------------------------------------------------------------------------------
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, DECIMALS)
-
-
 def _elements(result: KernelResult, elements: Elements) -> t.Elements:
     number, each = elements.per_iteration, float(result.cycles / elements.per_iteration)
     least = "at least " if result.kernel.refused or not_counted(result) else ""
@@ -243,64 +243,14 @@ def _elements(result: KernelResult, elements: Elements) -> t.Elements:
     )
 
 
-def _rates(rates: figures.Rates | None) -> t.Rates | None:
-    if rates is None:
-        return None
-    seconds = [_rounded(rates.in_a_second(amount)) for amount in (rates.flop, rates.bytes, rates.elements)]
-    units = ("GFLOP/s", "GB/s loaded and stored (L1)", "G elements/s")
-    rates_text = ", ".join(f"{amount:.4g} {unit}" for amount, unit in zip(seconds, units, strict=True) if amount)
-    return t.Rates(
-        flop_per_cycle=round(rates.flop, DECIMALS),
-        bytes_per_cycle=round(rates.bytes, DECIMALS),
-        elements_per_cycle=_rounded(rates.elements),
-        ghz=rates.ghz or None,
-        gflop_per_second=seconds[0],
-        gigabytes_per_second=seconds[1],
-        gigaelements_per_second=seconds[2],
-        text=f"{rates_text} at {rates.ghz:g} GHz" if rates_text else "",
-    )
-
-
-def _summary(result: KernelResult, iterations: int) -> t.Summary:
-    summary = figures.summary(result, iterations)
-    return t.Summary(
-        iterations=summary.iterations,
-        instructions=summary.instructions,
-        cycles=summary.cycles,
-        uops=summary.uops,
-        dispatch_width=summary.dispatch_width,
-        uops_per_cycle=round(summary.uops_per_cycle, DECIMALS),
-        ipc=round(summary.ipc, DECIMALS),
-        block_rthroughput=float(summary.block_rthroughput),
-    )
-
-
 def _arithmetic(work: figures.Operations, moved: figures.Traffic) -> t.Arithmetic:
-    return t.Arithmetic(
-        flop=work.flop,
-        flop_packed=work.flop_packed,
-        integer_operations=work.integer,
-        integer_operations_packed=work.integer_packed,
-        packed_share=_rounded(work.packed_share),
-        vector_bits=work.vector_bits,
-        flop_per_byte=_rounded(figures.intensity(work, moved)),
-        text=_vectorisation(work, moved),
-    )
+    text = _vectorisation(work, moved)
+    return t.Arithmetic(**asdict(work), flop_per_byte=figures.intensity(work, moved), text=text)
 
 
-def _memory(kernel: Kernel, bound: BoundKernel, moved: figures.Traffic, analysis: Analysis, step: int) -> t.Memory:
-    flags = bound.instruction_flags
-    frame = [flags[i] for i, instruction in enumerate(kernel.instructions) if _on_frame(kernel, instruction)]
+def _memory(moved: figures.Traffic, analysis: Analysis) -> t.Memory:
     return t.Memory(
-        bytes_loaded=moved.bytes_loaded,
-        bytes_stored=moved.bytes_stored,
-        unsized_accesses=moved.unsized_accesses,
-        loads=sum(bool(each & IS_LOAD) for each in flags),
-        stores=sum(bool(each & IS_STORE) for each in flags),
-        spills=sum(bool(each & IS_STORE) for each in frame),
-        reloads=sum(bool(each & IS_LOAD) for each in frame),
-        step=step,
-        widest_access_bits=moved.widest_access_bits,
+        **asdict(moved),
         line_crossings=round(float(analysis.line_crossings), DECIMALS),
         worst_line_crossings=round(float(analysis.worst_line_crossings), DECIMALS),
         expected_line_crossings=round(float(analysis.expected_line_crossings), DECIMALS),
@@ -308,21 +258,13 @@ def _memory(kernel: Kernel, bound: BoundKernel, moved: figures.Traffic, analysis
     )
 
 
-def _on_frame(kernel: Kernel, instruction: Instruction) -> bool:
-    """Return True if an instruction accesses a fixed place of the stack frame; return addresses do not count."""
-    if not instruction.memory or instruction.branch:
-        return False
-    on_frame = isa(kernel.isa).on_frame
-    return any((access.load or access.store) and on_frame(access) for access in instruction.memory)
-
-
 def _vectorisation(work: figures.Operations, moved: figures.Traffic) -> str:
     """Return a description of the vectorised share of the arithmetic."""
-    if not work.flop and not work.integer:
+    if not work.flop and not work.integer_operations:
         widest = moved.widest_access_bits
         return f"no vector arithmetic, {widest}-bit memory accesses" if widest >= 128 else "no vector arithmetic"
     operations = [f"{work.flop} flop"] * bool(work.flop)
-    operations += [wording.counted(work.integer, "integer operation")] * bool(work.integer)
+    operations += [wording.counted(work.integer_operations, "integer operation")] * bool(work.integer_operations)
     if not work.vector_bits or work.packed_share is None:
         return f"{wording.listed(operations)}, all scalar"
     share = wording.number(100 * work.packed_share)
@@ -407,7 +349,7 @@ def _instructions(
                 side_effects=effects.side_effects,
                 load_barrier=effects.load_barrier,
                 store_barrier=effects.store_barrier,
-                frame=_on_frame(kernel, instruction),
+                frame=figures.on_frame(kernel, instruction),
                 macro_fused=bool(flags & FUSED_INTO_PREVIOUS),
                 eliminated=bool(flags & ELIMINATED),
                 zero_idiom=bool(flags & ZEROED),
@@ -467,12 +409,6 @@ def _port_names(mask: int, bound: BoundKernel) -> list[str]:
 
 def _simulated(bound: BoundKernel, run: Simulation) -> t.Simulated:
     """Return the simulation's results and counters; shares are of the whole run including its start."""
-
-    def share(count: int, whole: int) -> float:
-        return round(count / (whole or 1), DECIMALS)
-
-    uops, delivered = run.uops_by_source, sum(astuple(run.uops_by_source))
-    lost, slots = run.lost_slots, run.cycles * bound.issue_width
     moves = run.moves_eliminated + run.moves_executed
     return t.Simulated(
         cycles=float(run.cycles_per_iteration),
@@ -480,27 +416,22 @@ def _simulated(bound: BoundKernel, run: Simulation) -> t.Simulated:
         period=run.period,
         iterations=run.iterations,
         run_cycles=run.cycles,
-        uops=t.Uops(
-            decoders=share(uops.decoders, delivered),
-            uop_cache=share(uops.uop_cache, delivered),
-            loop_stream_detector=share(uops.loop_stream_detector, delivered),
-            microcode=share(uops.microcode, delivered),
-        ),
-        lost_slots=t.LostSlots(
-            no_uops=share(lost.no_uops, slots),
-            reorder_buffer=share(lost.reorder_buffer, slots),
-            scheduler=share(lost.scheduler, slots),
-            group=share(lost.group, slots),
-            load_buffer=share(lost.load_buffer, slots),
-            store_buffer=share(lost.store_buffer, slots),
-            registers=share(lost.registers, slots),
-        ),
-        port_uops=[share(count, run.cycles) for count in run.port_uops[: len(bound.port_names)]],
+        uops=_shares(run.uops_by_source, sum(astuple(run.uops_by_source))),
+        lost_slots=_shares(run.lost_slots, run.cycles * bound.issue_width),
+        port_uops=[_share(count, run.cycles) for count in run.port_uops[: len(bound.port_names)]],
         moves=t.Moves(
-            eliminated=share(run.moves_eliminated, moves),
-            executed=share(run.moves_executed, moves),
+            eliminated=_share(run.moves_eliminated, moves),
+            executed=_share(run.moves_executed, moves),
         ),
     )
+
+
+def _shares(counters: _Counters, whole: float) -> _Counters:
+    return type(counters)(**{name: _share(count, whole) for name, count in asdict(counters).items()})
+
+
+def _share(count: float, whole: float) -> float:
+    return round(count / (whole or 1), DECIMALS)
 
 
 def _what_ifs(result: KernelResult) -> list[t.WhatIf]:
@@ -608,12 +539,12 @@ def _timeline(result: KernelResult) -> t.Timeline:
     """Return the simulated iterations and llvm-mca's average waiting times in cycles, by instruction and in total."""
     events, names = result.events or (), result.bound.port_names
 
-    def averages() -> figures.Timeline:
+    def averages() -> figures.TimelineFigures:
         return figures.timeline(events, result.started, len(result.kernel.instructions))
 
     shared = result.known if result.started else None
     # Identical kernels share the record of their µops.
-    timeline: figures.Timeline = shared.once("timeline", result.started, averages) if shared else averages()
+    timeline: figures.TimelineFigures = shared.once("timeline", result.started, averages) if shared else averages()
     return t.Timeline(
         iterations=timeline.iterations,
         cycles=timeline.cycles,
@@ -632,8 +563,8 @@ def _timeline(result: KernelResult) -> t.Timeline:
             for event, earliest in zip(events, timeline.earliest, strict=True)
         ],
         uops=[_uop(result, uop, timeline.uops) for uop in timeline.uops],
-        waits=[_waiting(wait) for wait in timeline.waits],
-        total_wait=_waiting(timeline.total),
+        waits=list(timeline.waits),
+        total_wait=timeline.total,
     )
 
 
@@ -676,13 +607,4 @@ def _uop(result: KernelResult, shown: figures.ShownUop, uops: Sequence[figures.S
         retired=shown.retired,
         inputs=inputs,
         last_input=shown.last_input,
-    )
-
-
-def _waiting(wait: figures.Waiting) -> t.Wait:
-    return t.Wait(
-        executions=wait.executions,
-        in_scheduler=round(wait.in_scheduler, DECIMALS),
-        in_scheduler_while_ready=round(wait.in_scheduler_while_ready, DECIMALS),
-        until_retire=round(wait.until_retire, DECIMALS),
     )

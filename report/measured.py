@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incc.core import figures
+from incc.core.figures import DECIMALS
 from incc.core.prediction import bounds_above
 from incc.measuring.harness import Failure
 from incc.report import types as t
@@ -25,8 +26,6 @@ _NOISY = 0.05
 
 _TELLS = 0.25
 """The largest spread of samples that cannot explain a difference, as a fraction of the difference."""
-
-_DECIMALS = 6
 
 _EXITS = {
     "own": "its own counter",
@@ -76,13 +75,13 @@ def measured_part(
     far = difference is not None and abs(difference) > WORTH_EXPLAINING and abs(predicted - measurement.cycles) > 0.005
     explanations = list(_explanations(result, measurement, host, spread)) if far else []
     return t.Measured(
-        cycles=round(measurement.cycles, _DECIMALS),
-        spread=round(measurement.spread, _DECIMALS),
+        cycles=round(measurement.cycles, DECIMALS),
+        spread=round(measurement.spread, DECIMALS),
         way=measurement.way,
         exit=measurement.exit,
         core=core,
         same_core=same,
-        difference=None if difference is None else round(difference, _DECIMALS),
+        difference=None if difference is None else round(difference, DECIMALS),
         failure="",
         notes=list(measurement.notes),
         explanations=explanations,

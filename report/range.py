@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incc.core.dataflow import COUNTED, DATA
+from incc.core.figures import DECIMALS
 from incc.core.ranges import bytes_of, mispredictions
 from incc.report import types as t
 from incc.report import wording
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from incc.core.ranges import Branching, Cause, Fork, KernelRange, Meeting
     from incc.core.ways import Ways
     from incc.frontends.kernel import Kernel
-
-# Two ends that may be far apart need few decimals.
-_DECIMALS = 6
 
 
 def kernel_range(result: KernelResult, ends: KernelRange | None) -> t.Range | None:
@@ -53,9 +51,9 @@ def mispredicted(result: KernelResult, ways: Ways | None, rate: float | None) ->
     return t.Mispredictions(
         rate=cost.rate,
         branches=cost.branches,
-        miss_cycles=round(cost.miss_cycles, _DECIMALS),
-        cycles=round(cost.cycles, _DECIMALS),
-        total=round(total, _DECIMALS),
+        miss_cycles=round(cost.miss_cycles, DECIMALS),
+        cycles=round(cost.cycles, DECIMALS),
+        total=round(total, DECIMALS),
         text=f"with {wording.number(100 * cost.rate)} % of the branches inside predicted wrongly: "
         f"{wording.number(result.cycles)} + {branches}{cost.rate:g} × {wording.number(cost.miss_cycles)} = "
         f"{wording.cycles(total)}",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from incc.core.figures import DECIMALS
 from incc.models.patterns import matches
 from incc.models.throughput import port_bound
 from incc.report import types as t
-from incc.report.cold import DECIMALS as DECIMALS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

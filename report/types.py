@@ -13,6 +13,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from incc.core.counters import LostSlots, UopsBySource
+from incc.core.figures import Operations, Rates, Summary, Traffic
+from incc.core.figures import Wait as Wait
 from incc.frontends.kernel import Frame as Frame
 from incc.frontends.kernel import LeftOut as LeftOut
 from incc.frontends.kernel import Refused as Refused
@@ -367,18 +370,9 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     """µops in the unfused domain, as ports execute them."""
 
 
-class Arithmetic(msgspec.Struct, frozen=True, kw_only=True):
+class Arithmetic(Operations, frozen=True, kw_only=True):
     """Arithmetic on vector registers, counted by element."""
 
-    flop: Count
-    flop_packed: Count
-    """Floating-point operations in packed instructions."""
-    integer_operations: Count
-    integer_operations_packed: Count
-    packed_share: Share | None
-    """Share of all operations that packed instructions do; None without arithmetic."""
-    vector_bits: Count
-    """The width of the widest packed arithmetic, in bits."""
     flop_per_byte: Amount | None
     """Arithmetic intensity: operations per byte that instructions load and store; None if no bytes or an unknown number
     of bytes are moved."""
@@ -386,24 +380,9 @@ class Arithmetic(msgspec.Struct, frozen=True, kw_only=True):
     """A summary in words."""
 
 
-class Memory(msgspec.Struct, frozen=True, kw_only=True):
+class Memory(Traffic, frozen=True, kw_only=True):
     """Data moved by loads and stores."""
 
-    bytes_loaded: Count
-    bytes_stored: Count
-    unsized_accesses: Count
-    """Accesses without a fixed size; the numbers of bytes exclude them."""
-    loads: Count
-    """Instructions that load."""
-    stores: Count
-    """Instructions that store."""
-    spills: Count
-    """Stores to a fixed place of the function's stack frame."""
-    reloads: Count
-    """Loads from a fixed place of the function's stack frame."""
-    step: Count
-    """Bytes by which the fastest stream advances per iteration; 0 if no stream is known to advance."""
-    widest_access_bits: Count
     line_crossings: Amount
     """Loads per iteration that cross a cache line at the best alignment of each pointer; the port bound includes
     them."""
@@ -481,25 +460,6 @@ class Elements(msgspec.Struct, frozen=True, kw_only=True):
     """The evidence, in words."""
     text: str
     """Cycles per iteration and per element, in words."""
-
-
-class Rates(msgspec.Struct, frozen=True, kw_only=True):
-    """Predicted rates per cycle and, at a given clock, per second in units of 10^9.
-
-    Bytes are those that instructions load and store, which is the traffic with the L1 cache.
-    """
-
-    flop_per_cycle: Amount
-    bytes_per_cycle: Amount
-    elements_per_cycle: Amount | None
-    """Elements per cycle; None if the number of elements is unknown."""
-    ghz: Amount | None
-    """The given clock in GHz; None without one, and then all rates per second are None."""
-    gflop_per_second: Amount | None
-    gigabytes_per_second: Amount | None
-    gigaelements_per_second: Amount | None
-    text: str
-    """The rates per second in words; empty without a clock."""
 
 
 class Role(msgspec.Struct, frozen=True, kw_only=True):
@@ -893,22 +853,6 @@ class UnknownInstruction(msgspec.Struct, frozen=True, kw_only=True):
     form: str
 
 
-class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """llvm-mca's summary."""
-
-    iterations: Positive
-    instructions: Count
-    cycles: Count
-    """Iterations times the prediction, rounded up."""
-    uops: Count
-    """Issue slots."""
-    dispatch_width: Count
-    uops_per_cycle: Amount
-    ipc: Amount
-    block_rthroughput: Amount
-    """The predicted cycles without dependencies."""
-
-
 class Kernel(msgspec.Struct, kw_only=True):
     """One loop or region."""
 
@@ -1104,31 +1048,6 @@ class Chain(msgspec.Struct, frozen=True, kw_only=True):
     steps: list[Step]
 
 
-class Uops(msgspec.Struct, frozen=True, kw_only=True):
-    """Share of the fused µops that each source delivered."""
-
-    decoders: Amount
-    uop_cache: Amount
-    loop_stream_detector: Amount
-    microcode: Amount
-
-
-class LostSlots(msgspec.Struct, frozen=True, kw_only=True):
-    """Share of the issue slots left empty, by the first cause.
-
-    no_uops: the front end delivered no µop. group: µops that must be issued together did not fit. registers: no
-    physical register was free. For the others the named buffer was full.
-    """
-
-    no_uops: Amount
-    reorder_buffer: Amount
-    scheduler: Amount
-    group: Amount
-    load_buffer: Amount
-    store_buffer: Amount
-    registers: Amount
-
-
 class Moves(msgspec.Struct, frozen=True):
     """The shares of the eliminable register moves that were eliminated and executed."""
 
@@ -1147,8 +1066,10 @@ class Simulated(msgspec.Struct, frozen=True, kw_only=True):
     """Simulated iterations."""
     run_cycles: Count
     """Cycles of the whole run."""
-    uops: Uops
+    uops: UopsBySource
+    """Shares of the fused µops."""
     lost_slots: LostSlots
+    """Shares of the issue slots."""
     port_uops: list[Amount]
     """Average µops started per cycle on each of the resources."""
     moves: Moves
@@ -1266,15 +1187,6 @@ class PortWait(msgspec.Struct, frozen=True):
     resource: str
     """The name of the port or unit."""
     cycles: Amount
-
-
-class Wait(msgspec.Struct, frozen=True, kw_only=True):
-    """llvm-mca's average waiting times in cycles."""
-
-    executions: Count
-    in_scheduler: Amount
-    in_scheduler_while_ready: Amount
-    until_retire: Amount
 
 
 class Tool(msgspec.Struct, frozen=True):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from incc.core.figures import DECIMALS
 from incc.report import types as t
 from incc.report.kernel import ratio
-from incc.report.resources import DECIMALS
 
 if TYPE_CHECKING:
     from incc.core.ways import Way, Ways
