@@ -33,10 +33,12 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from incc import core
 from incc.core import prediction
-from incc.driver.pipeline import AnalysisError, Settings, analyze_units, choose_model, host_of
+from incc.driver.pipeline import AnalysisError, analyze_units, choose_model, host_of
+from incc.driver.settings import REPORTED, CoreSettings, Scope, Settings
 from incc.frontends.unit import Unit
 from incc.frontends.x86.kernels import decode_bytes
 from incc.measuring.harness import Failure
@@ -53,7 +55,11 @@ def bounds(file: pathlib.Path, cpu: str) -> tuple[dict[str, float], float]:
     """incc's bounds and prediction for the one marked region in a file, in cycles per iteration."""
     report = analyze_units(
         [Unit(assembly=file.read_text(encoding="utf-8", errors="surrogateescape"), assembly_file=str(file))],
-        Settings(mcpu=cpu, regions="marked", timeline_iterations=0),
+        Settings(
+            scope=Scope(regions="marked"),
+            core=CoreSettings(mcpu=cpu),
+            kernel=replace(REPORTED, timeline_iterations=0),
+        ),
     )
     kernels = [kernel for unit in report.units for kernel in unit.kernels]
     if len(kernels) != 1:

@@ -26,8 +26,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from incc.core.analysis import KernelSettings
 from incc.core.roles import Part
-from incc.driver.pipeline import Settings, analyze_unit
+from incc.driver.pipeline import analyze_unit
+from incc.driver.settings import CoreSettings, Settings
 from incc.frontends.clang_plugin.find import clang_major, plugin_for
 from incc.frontends.clang_plugin.table import read_table
 from incc.frontends.kernel import CompiledLoop, Kernel
@@ -235,7 +237,7 @@ def compare(compiler: str, options: str, lines: str, functions: str, plugin: str
         try:
             unit = analyze_unit(
                 Unit(assembly=assembly, assembly_file="in.s", loops=loops),
-                Settings(mcpu=cpu, what_ifs=False, timeline_iterations=0, simulate=False),
+                Settings(core=CoreSettings(mcpu=cpu), kernel=KernelSettings(simulate=False)),
             )
         except AnalysisError as error:
             sys.exit(str(error))

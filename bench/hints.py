@@ -27,8 +27,10 @@ import tempfile
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from incc.driver.pipeline import Settings, analyze_unit, find_regions, read_assembly
+from incc.driver.pipeline import analyze_unit, find_regions, read_assembly
+from incc.driver.settings import REPORTED, CoreSettings, Settings
 from incc.frontends.gcc_wrapper.compile import compile_units
 from incc.report.build import build_report, unit_report
 from incc.report.hints.advice import Build, read_build, tried
@@ -134,7 +136,9 @@ class Bench:
             )
         (unit,) = compiled.units
         self.builds.setdefault((example.name, command[0]), read_build(unit))
-        settings = Settings(mcpu=example.mcpu or self.mcpu, timeline_iterations=0)
+        settings = Settings(
+            core=CoreSettings(mcpu=example.mcpu or self.mcpu), kernel=replace(REPORTED, timeline_iterations=0)
+        )
         (report,) = build_report([unit_report(analyze_unit(unit, settings))]).units
         spent = self._predicted(example, command[0], unit.assembly, report.kernels, settings)
         predicted = sum(spent) / example.n if spent else None
@@ -160,7 +164,7 @@ class Bench:
             return []
         from incc.frontends.unit import Unit
 
-        regions, _ = find_regions(read_assembly(Unit(assembly=assembly, assembly_file="kernel.s")), settings)
+        regions, _ = find_regions(read_assembly(Unit(assembly=assembly, assembly_file="kernel.s")), settings.scope)
         lines = assembly.splitlines()
         counted = {region.lines[0]: number for number, region in enumerate(regions)}
         # The red zone is the function's; lea leaves the flags alone.

@@ -54,7 +54,9 @@ from typing import Any
 import elements
 import msgspec
 
-from incc.driver.pipeline import Settings, analyze_unit
+from incc.core.analysis import KernelSettings
+from incc.driver.pipeline import analyze_unit
+from incc.driver.settings import CoreSettings, Settings
 from incc.frontends.clang_plugin.table import read_table
 from incc.frontends.kernel import CompiledLoop, Kernel
 from incc.frontends.unit import Unit
@@ -404,7 +406,7 @@ def compare(compiler: str, options: str, source: Path, arguments: argparse.Names
             vectors = clang_records(record.read_text())
         assembly = Path(out).read_text()
         cpu = (re.findall(r"-march=(\S+)", options) or ["skylake-avx512"])[-1]
-        settings = Settings(mcpu=cpu, what_ifs=False, timeline_iterations=0, simulate=False)
+        settings = Settings(core=CoreSettings(mcpu=cpu), kernel=KernelSettings(simulate=False))
         unit = analyze_unit(Unit(assembly=assembly, assembly_file="in.s", loops=loops), settings)
         kernels = [result.kernel for result in unit.results]
         report: list[Any] = msgspec.to_builtins(unit_report(unit).kernels)

@@ -12,10 +12,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import msgspec
-from msgspec.structs import replace
 
 from incc.core import Bounds, Event, Simulation
-from incc.driver.pipeline import Settings
 from incc.support.errors import AnalysisError as AnalysisError
 
 if TYPE_CHECKING:
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.core.whatif import Change
     from incc.driver.code import ObjectCode
+    from incc.driver.settings import Settings
     from incc.frontends.unit import Unit
     from incc.models.model import Form, MachineModel
     from incc.report import types as t
@@ -527,7 +526,7 @@ def analyze(
         ValueError: An argument is invalid.
     """
     from incc.driver.code import of_functions
-    from incc.driver.pipeline import analyze_kernels, analyze_unit, choose_model
+    from incc.driver.pipeline import analyze_code, analyze_unit, choose_model
 
     settings = _settings(
         mcpu or "native",
@@ -550,13 +549,9 @@ def analyze(
         return Report(_Results([analyze_unit(_assembly(source, name), settings)]))
     reader = _one_of("input", input, {"asm": None, "hex": _machine_code, "obj": _object})
     assert reader is not None, "assembly is read above"
-    choice = choose_model(settings.mcpu, "", settings.model_path)
+    choice = choose_model(settings.core.mcpu, "", settings.core.model_path)
     unit, code = reader(source, name, choice.model.isa)
-    code = of_functions(code, settings.functions)
-    result = analyze_kernels(
-        unit, code.kernels, settings, choice.model, choice.reason, places=code.places(), left_out=code.left_out
-    )
-    return Report(_Results([replace(result, model_note=choice.note)]))
+    return Report(_Results([analyze_code(unit, of_functions(code, settings.scope.functions), settings, choice)]))
 
 
 def compile(
@@ -680,11 +675,12 @@ def _machine_code(source: Path | bytes, name: str, isa_name: str) -> _Read:
 
 def _object(source: Path | bytes, name: str, _isa_name: str) -> _Read:
     from incc.driver.code import object_code
+    from incc.driver.settings import Scope
     from incc.frontends.unit import Unit
 
     path = name or "<object>" if isinstance(source, bytes) else os.fspath(source)
     return Unit(assembly="", assembly_file=name or path, way="object"), object_code(
-        source if isinstance(source, bytes) else path, path
+        source if isinstance(source, bytes) else path, path, Scope()
     )
 
 
@@ -709,23 +705,29 @@ def _settings(
     ghz: float,
     measure: bool,
 ) -> Settings:
+    from incc.core.analysis import KernelSettings
+    from incc.driver.settings import CoreSettings, Scope, Settings
+    from incc.report.unit_result import ReportSettings
+
     return Settings(
-        mcpu=mcpu,
-        functions=_texts("functions", functions),
-        fixed_ports=fixed_ports,
-        regions=_one_of("loops", loops, {"auto": "loops", "marked": "marked"}),
-        timeline_iterations=_at_least("timeline", timeline, 0),
-        timeline_cycles=1 << 30,
-        model_path=tuple(os.fspath(place) for place in model_path),
-        simulate=simulate,
-        what_if=_changes(_texts("changes", changes)),
-        waits=waits,
-        cold_iterations=_at_least("cold_iterations", cold_iterations, 0),
-        alignment=_alignment(alignment),
-        what_ifs=what_ifs,
-        system_headers=system_headers,
-        ghz=_ghz(ghz),
-        measure=measure,
+        scope=Scope(
+            functions=_texts("functions", functions),
+            regions=_one_of("loops", loops, {"auto": "loops", "marked": "marked"}),
+            system_headers=system_headers,
+        ),
+        core=CoreSettings(mcpu=mcpu, model_path=tuple(os.fspath(place) for place in model_path)),
+        kernel=KernelSettings(
+            simulate=simulate,
+            fixed_ports=fixed_ports,
+            what_ifs=what_ifs,
+            changes=_changes(_texts("changes", changes)),
+            waits=waits,
+            cold_iterations=_at_least("cold_iterations", cold_iterations, 0),
+            alignment=_alignment(alignment),
+            timeline_iterations=_at_least("timeline", timeline, 0),
+            timeline_cycles=1 << 30,
+        ),
+        report=ReportSettings(ghz=_ghz(ghz), measure=measure),
     )
 
 

@@ -13,9 +13,9 @@ from incc.support.errors import AnalysisError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from incc.driver.settings import Scope
     from incc.frontends.kernel import Kernel, LeftOut
     from incc.frontends.objects.kernels import KernelSource
-    from incc.frontends.objects.spans import Addresses
 
 OBJECT_MAGIC = (b"\x7fELF", b"MZ", b"\x64\x86", b"\xcf\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xca\xfe\xba\xbe")
 """The first bytes of objects: ELF, PE, COFF for x86-64, Mach-O of either byte order and for several processors."""
@@ -67,21 +67,13 @@ class ObjectCode(msgspec.Struct, frozen=True):
         return [KernelPlace(lines=source.lines, near=None, place=source.place) for source in self.sources]
 
 
-def object_code(
-    source: str | bytes,
-    name: str,
-    functions: Sequence[str] = (),
-    addresses: Sequence[Addresses] = (),
-    marked: bool = False,
-) -> ObjectCode:
+def object_code(source: str | bytes, name: str, scope: Scope) -> ObjectCode:
     """Return the loops of an object, or the requested spans of code.
 
     Args:
         source: The object's path, or its bytes.
         name: The object's name in messages.
-        functions: Globs of function names; all functions if empty.
-        addresses: The spans to analyse, instead of loops.
-        marked: Analyse the code between byte markers, if there are any.
+        scope: The code to return; marked regions are those between byte markers, if there are any.
 
     Raises:
         AnalysisError: The object cannot be read.
@@ -90,15 +82,15 @@ def object_code(
     from incc.frontends.objects.read import ObjectError
 
     try:
-        if addresses:
-            code = addressed_kernels(source, addresses)
-        elif not marked or not ((code := marked_kernels(source)).kernels or code.left_out):
+        if scope.addresses:
+            code = addressed_kernels(source, scope.addresses)
+        elif scope.regions != "marked" or not ((code := marked_kernels(source)).kernels or code.left_out):
             code = located_kernels(source)
     except ObjectError as error:
         raise AnalysisError(f"{name}: {error}") from error
     except OSError as error:
         raise AnalysisError(f"{name}: {error.strerror}") from error
-    return of_functions(ObjectCode(code.kernels, code.left_out, code.sources), functions)
+    return of_functions(ObjectCode(code.kernels, code.left_out, code.sources), scope.functions)
 
 
 def of_functions(code: ObjectCode, functions: Sequence[str]) -> ObjectCode:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from incc.support.errors import AnalysisError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.driver.pipeline import Settings
+    from incc.driver.settings import Settings
 
 
 def named_cores(mcpu: str) -> list[str]:
@@ -26,18 +24,18 @@ def for_each_core(settings: Settings, names: Sequence[str]) -> list[Settings]:
     analyses of a unit by their models. Raises AnalysisError for names without a model.
     """
     if len(names) <= 1:
-        return [replace(settings, mcpu="".join(names))]
+        return [settings.on("".join(names))]
     from incc.driver.pipeline import choose_model
 
     by_model: dict[str, Settings] = {}
     errors: list[str] = []
     for name in names:
         try:
-            model = choose_model(name, "", settings.model_path).model
+            model = choose_model(name, "", settings.core.model_path).model
         except AnalysisError as error:
             errors.append(str(error))
         else:
-            by_model.setdefault(model.name, replace(settings, mcpu=name))
+            by_model.setdefault(model.name, settings.on(name))
     if errors:
         raise AnalysisError("; ".join(dict.fromkeys(errors)))
     return list(by_model.values())
@@ -45,7 +43,7 @@ def for_each_core(settings: Settings, names: Sequence[str]) -> list[Settings]:
 
 def cores_of(settings: Settings, otherwise: Sequence[str] = ()) -> list[Settings]:
     """Return the settings for each core in them, or if there are none, in `otherwise`. Raises AnalysisError."""
-    names = named_cores(settings.mcpu)
-    if settings.mcpu and not names:
-        raise AnalysisError(f"no core in {settings.mcpu!r}")
+    names = named_cores(settings.core.mcpu)
+    if settings.core.mcpu and not names:
+        raise AnalysisError(f"no core in {settings.core.mcpu!r}")
     return for_each_core(settings, names or otherwise)

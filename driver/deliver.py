@@ -14,7 +14,7 @@ from incc.support.files import write_whole as write_whole
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from incc.driver.pipeline import Settings
+    from incc.driver.settings import Settings
     from incc.report import types as t
     from incc.report.source.places import Choice, Place
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incc.driver.cli.options import Given
-    from incc.driver.pipeline import Settings
+    from incc.driver.settings import Settings
     from incc.report import types as t
 
 _MAY_BE_CODE = (b"\x7fELF", b"MZ", b"d\x86", b"\xcf\xfa", b"\xfe\xed", b"\xca\xfe", b"!<", b"BC\xc0", b"\xde\xc0")

@@ -13,123 +13,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incc.core.analysis import KernelSettings
-    from incc.core.whatif import Change
+    from incc.driver.code import ObjectCode
+    from incc.driver.settings import Scope, Settings
     from incc.frontends.asm.loops import LoopPath
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.kernel import Kernel, LeftOut, Region, SourceLocation
     from incc.frontends.marks import Mark
-    from incc.frontends.objects.spans import Addresses
     from incc.frontends.unit import Unit
     from incc.models.loading import Cpu
     from incc.models.model import MachineModel
     from incc.report import types as t
     from incc.report.source.selection import Selection
     from incc.report.unit_result import KernelPlace, UnitResult
-
-
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings of an analysis."""
-
-    mcpu: str = ""
-    """The core; "" for the unit's `cpu`, else the host."""
-    functions: tuple[str, ...] = ()
-    """Globs of function names; all functions if empty."""
-    fixed_ports: bool = False
-    """Split µops equally over their ports."""
-    regions: str = "loops"
-    """"loops": every innermost loop. "marked": marked regions, or the whole file without any. "llvm-mca": the same by
-    llvm-mca's rules, with only its markers."""
-    iterations: int = 100
-    """Iterations that the summary counts."""
-    timeline_iterations: int = 2
-    """Iterations of the timeline; 0 for no timeline."""
-    timeline_cycles: int = 80
-    model_path: tuple[str, ...] = ()
-    """Folders and files of models that are searched before all others."""
-    simulate: bool = True
-    """False to compute only bounds."""
-    what_if: tuple[Change, ...] = ()
-    """Changes of the core to simulate besides the standard ones."""
-    waits: bool = False
-    """Record which instruction waits for which."""
-    cold_iterations: int = 0
-    """Iterations to simulate from a cold start; 0 for none."""
-    alignment: int = -1
-    """The offset of the kernel's first byte within 64 bytes; -1: as in the code, -2: simulate all."""
-    ways: tuple[Literal["paths", "branch"], ...] = ()
-    """"paths": analyse every path through loops with branches. "branch": the sides of the first branch."""
-    branch_probability: float | None = None
-    """The probability that a branch is not taken; None if both sides are equally likely."""
-    control_flow: bool = False
-    """Describe the control flow of the analysed functions."""
-    port_model: bool = False
-    """Describe the model of the core."""
-    what_ifs: bool = True
-    """Simulate the standard changes of the core, and both ends of the prediction's range."""
-    mispredict_rate: float | None = None
-    """The share of mispredicted branches inside loops; None if unknown."""
-    system_headers: bool = False
-    """Include loops without any line of the user's."""
-    ghz: float = 0
-    """The clock for rates per second; 0 for no rates."""
-    measure: bool = False
-    """Run the kernels on this machine. Without `mcpu`, use the host's model."""
-    marks: Literal["use", "only", "ignore"] = "use"
-    """Marks in the source restrict the analysis (use). "only": without marks there is no analysis."""
-    addresses: tuple[Addresses, ...] = ()
-    """Address ranges of an object to analyse instead of its loops."""
-    steady: bool = True
-    """False to compute only bounds and the simulation from a cold start."""
-    pressure: bool = False
-    """Record why µops pile up in the simulation from a cold start."""
-
-    # Sizes of the core in the simulation from a cold start; 0 for the model's.
-    dispatch_width: int = 0
-    load_queue: int = 0
-    store_queue: int = 0
-    register_file: int = 0
-    uop_queue: int = 0
-    decoders: int = 0
-
-    call_latency: int = 0
-    """Cycles of a call in the simulation from a cold start."""
-    noalias: bool = True
-    """Loads depend on earlier stores only if their addresses say so."""
-    syntax: Literal["", "att", "intel"] = ""
-    """Print instructions as LLVM does in this syntax; "" for as they are written."""
-    hex_immediates: bool = False
-    """With `syntax`: print immediate values in hexadecimal."""
-    for_report: bool = True
-    """False to analyse kernels without what only reports need."""
-    lacking: bool = False
-    """Use LLVM's figures for instructions that the model lacks."""
-
-    def kernel_settings(self) -> KernelSettings:
-        """Return the settings that apply to a single kernel."""
-        from incc.core.analysis import KernelSettings
-
-        return KernelSettings(
-            simulate=self.simulate,
-            fixed_ports=self.fixed_ports,
-            what_ifs=self.what_ifs,
-            asked=self.what_if,
-            waits=self.waits,
-            cold_iterations=self.cold_iterations,
-            alignment=self.alignment,
-            timeline_iterations=self.timeline_iterations,
-            timeline_cycles=self.timeline_cycles,
-            steady=self.steady,
-            pressure=self.pressure,
-            explained=self.for_report,
-            dispatch_width=self.dispatch_width,
-            load_queue=self.load_queue,
-            store_queue=self.store_queue,
-            register_file=self.register_file,
-            uop_queue=self.uop_queue,
-            decoders=self.decoders,
-            call_latency=self.call_latency,
-            noalias=self.noalias,
-        )
 
 
 MOST_INSTRUCTIONS = 200_000
@@ -175,9 +70,7 @@ def core_reports(settings: Sequence[Settings]) -> t.Report:
     results = []
     for of_core in settings:
         unit = Unit(assembly="", assembly_file="")
-        choice = _model_of(unit, of_core)
-        result = analyze_kernels(unit, (), of_core, choice.model, choice.reason)
-        results.append(replace(result, model_note=choice.note))
+        results.append(analyze_kernels(unit, (), of_core, model_of(unit, of_core)))
     return build_report([unit_report(result) for result in results])
 
 
@@ -192,7 +85,7 @@ def analyses(unit: Unit, settings: Settings, again: bool = False) -> list[UnitRe
     Raises:
         AnalysisError: No analysis is possible.
     """
-    if settings.marks == "ignore":
+    if settings.scope.marks == "ignore":
         return [analyze_unit(unit, settings)]
     from incc.report.source.marks import read_marks
 
@@ -201,9 +94,9 @@ def analyses(unit: Unit, settings: Settings, again: bool = False) -> list[UnitRe
     for core in marks.cores():
         if core and again:
             continue
-        of_core = replace(settings, mcpu=core) if core else settings
+        of_core = settings.on(core) if core else settings
         try:
-            _model_of(unit, of_core)
+            model_of(unit, of_core)
         except AnalysisError as error:
             if not core:
                 raise
@@ -211,8 +104,8 @@ def analyses(unit: Unit, settings: Settings, again: bool = False) -> list[UnitRe
             continue
         if (result := analyze_marked(unit, of_core, marks.of_core(core))) is not None:
             results.append(result)
-    if not results and (settings.marks == "use" or marks.errors):
-        nothing = () if settings.marks == "only" else None
+    if not results and (settings.scope.marks == "use" or marks.errors):
+        nothing = () if settings.scope.marks == "only" else None
         if (result := analyze_marked(unit, settings, nothing)) is not None:
             results.append(result)
     if results and marks.errors:
@@ -221,12 +114,12 @@ def analyses(unit: Unit, settings: Settings, again: bool = False) -> list[UnitRe
 
 
 def untried(report: t.Report, settings: Settings) -> list[str]:
-    """Return messages for the changes of `settings.what_if` that apply to none of the simulated kernels."""
+    """Return messages for the requested changes that apply to none of the simulated kernels."""
     kernels = [kernel for unit in report.units for kernel in unit.kernels if kernel.simulated]
     if not kernels:
         return []
     tried = {change.change for kernel in kernels for change in kernel.what_ifs if change.asked}
-    missing = [change.name for change in settings.what_if if change.name not in tried]
+    missing = [change.name for change in settings.kernel.changes if change.name not in tried]
     return [f"what-if {name!r}: no kernel has such an instruction" for name in missing]
 
 
@@ -302,14 +195,14 @@ def _stand_in(name: str, cpu: Cpu) -> str:
 def _other_native(unit: Unit, model: MachineModel, settings: Settings) -> str:
     """Return a note if the compiler resolved "native" to another core, as compilers older than the host do."""
     words = unit.arguments or unit.command
-    if settings.mcpu or not unit.cpu or not any(word.endswith("=native") for word in words):
+    if settings.core.mcpu or not unit.cpu or not any(word.endswith("=native") for word in words):
         return ""
     if any(word.endswith(f"={unit.cpu}") for word in words):
         return ""
     from incc.models.loading import find_cpu, host_cpu_name
 
     host = host_cpu_name()
-    cpu = find_cpu(host, settings.model_path)
+    cpu = find_cpu(host, settings.core.model_path)
     if cpu.model in ("", model.name):
         return ""
     return f"for the compiler native is {unit.cpu}, but the host is {host}"
@@ -335,19 +228,19 @@ def read_assembly(unit: Unit, isa: str = "") -> Assembly:
     return parsed
 
 
-def find_regions(parsed: Assembly, settings: Settings, text: str = "") -> tuple[list[Region], list[LeftOut]]:
+def find_regions(parsed: Assembly, scope: Scope, text: str = "") -> tuple[list[Region], list[LeftOut]]:
     """Return the regions to analyse and those left out. `text` is the assembly, for llvm-mca's markers."""
     from incc.frontends.asm.regions import innermost_loops, llvm_mca_regions, marked_regions, whole_file
 
-    if settings.regions == "loops":
+    if scope.regions == "loops":
         regions, left_out = innermost_loops(parsed)
-    elif settings.regions == "llvm-mca":
+    elif scope.regions == "llvm-mca":
         regions, left_out = llvm_mca_regions(parsed, text), []
     else:
         regions, left_out = marked_regions(parsed)
         if not regions and not left_out:
             regions, left_out = whole_file(parsed)
-    if settings.functions:
+    if scope.functions:
         from incc.report.source.demangle import choose_functions
 
         names = [r.function for r in regions] + [x.function for x in left_out]
@@ -358,31 +251,31 @@ def find_regions(parsed: Assembly, settings: Settings, text: str = "") -> tuple[
             users = outlined(parsed)
         else:
             users = {}
-        wanted = choose_functions([*names, *users.values()], settings.functions)
+        wanted = choose_functions([*names, *users.values()], scope.functions)
         wanted |= {part for part, user in users.items() if user in wanted}
         regions = [r for r in regions if r.function in wanted]
         left_out = [x for x in left_out if x.function in wanted]
     return regions, left_out
 
 
-def select(unit: Unit, parsed: Assembly, settings: Settings) -> Selection:
+def select(unit: Unit, parsed: Assembly, scope: Scope) -> Selection:
     """Return the regions to analyse, with their places in the user's source."""
     from incc.report.source.selection import located
 
-    regions, left_out = find_regions(parsed, settings, unit.assembly)
+    regions, left_out = find_regions(parsed, scope, unit.assembly)
     if unit.loops:
         from incc.frontends.asm.compiled import with_compiled
 
         regions = with_compiled(parsed, unit.assembly, regions, unit.loops)
-    loops = settings.regions == "loops"
+    loops = scope.regions == "loops"
     if not loops and not parsed.debug:
         from incc.report.source.selection import Selection
 
         return Selection(
             regions=regions, left_out=left_out, all_regions=regions, places=[], system_loops=0, calls=[], outlined={}
         )
-    hide = loops and not settings.functions and not settings.system_headers
-    return located(unit, parsed, regions, left_out, settings.functions, calls=loops, hide=hide)
+    hide = loops and not scope.functions and not scope.system_headers
+    return located(unit, parsed, regions, left_out, scope.functions, calls=loops, hide=hide)
 
 
 def decode_unit(
@@ -426,14 +319,10 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
 
     Returns None if there are marks but none of them, such as those of headers, concerns this unit.
     """
-    from incc.frontends.isa import isa
-
-    choice = _model_of(unit, settings)
-    model, reason, note = choice.model, choice.reason, choice.note
-    if unreadable := isa(model.isa).unreadable:
-        raise AnalysisError(f"{model.name} is an {model.isa} core, and {unreadable}")
-    parsed = read_assembly(unit, model.isa)
-    selection = select(unit, parsed, settings)
+    choice = model_of(unit, settings)
+    check_readable(choice.model)
+    parsed = read_assembly(unit, choice.model.isa)
+    selection = select(unit, parsed, settings.scope)
     marked = None
     if marks is not None:
         from incc.report.source.marks import choose_marked
@@ -445,40 +334,40 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
     regions = selection.regions
     inside = _paths_inside(parsed, regions, settings)
     paths = [path.region for of_loop, _ in inside for path in of_loop]
-    if settings.regions == "llvm-mca":
+    if settings.scope.regions == "llvm-mca":
         decoded = _with_the_rest(unit, parsed, regions)
     else:
         decoded = decode_unit(unit, parsed, [*regions, *paths])
     kernels, on_paths = decoded[: len(regions)], iter(decoded[len(regions) :])
-    if settings.lacking:
-        model, note = _with_lacking(model, note, settings.mcpu, kernels)
+    if settings.core.lacking:
+        choice = _with_lacking(choice, settings.core.mcpu, kernels)
+    model = choice.model
     result = analyze_kernels(
         unit,
         kernels,
         settings,
-        model,
-        reason,
+        choice,
         places=kernel_places(parsed, selection, kernels, unit.assembly),
         left_out=selection.left_out,
         among=selection.all_regions,
     )
     result = replace(
         result,
-        model_note=note,
         system_loops=selection.system_loops,
         calls=tuple(selection.calls),
         user_functions=selection.outlined,
     )
     if marked is not None:
         result = replace(result, marks=marked.marks, marked=marked.of, mark_errors=marked.errors)
-    if settings.functions:
+    if settings.scope.functions:
         from incc.report.source.not_found import not_found
 
-        result = replace(result, not_found=tuple(not_found(unit, parsed, selection, settings.functions)))
+        missing = not_found(unit, parsed, selection, settings.scope.functions)
+        result = replace(result, not_found=tuple(missing))
     if paths:
         from incc.core.ways import analyze_ways
 
-        of_paths = _path_settings(settings)
+        of_paths = _path_settings(settings.kernel)
         try:
             ways_inside = [
                 replace(analyze_ways(of_loop, [next(on_paths) for _ in of_loop], model, of_paths), complete=complete)
@@ -489,10 +378,10 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
         except ValueError as error:
             raise AnalysisError(str(error)) from error
         result = replace(result, inside=tuple(ways_inside))
-    if settings.ways:
-        ways = [loop for name in settings.ways for loop in _ways(unit, parsed, model, settings, name, selection)]
+    if settings.scope.ways:
+        ways = [loop for name in settings.scope.ways for loop in _ways(unit, parsed, model, settings, name, selection)]
         result = replace(result, ways=tuple(ways))
-    if settings.control_flow:
+    if settings.report.control_flow:
         from incc.report.control_flow import functions
 
         result = replace(result, control_flow=tuple(functions(parsed, regions)))
@@ -519,27 +408,36 @@ def kernel_places(
     ]
 
 
-def _model_of(unit: Unit, settings: Settings) -> ChosenModel:
+def model_of(unit: Unit, settings: Settings) -> ChosenModel:
     """Return the model for the analysis of a unit. Raises AnalysisError."""
     # Measurements are compared with the host, whatever the target of the code is.
-    choice = choose_model(settings.mcpu, "" if settings.measure else unit.cpu, settings.model_path)
-    model, reason, note = choice.model, choice.reason, choice.note
-    if other := _other_native(unit, model, settings):
-        reason += f"; {other}"
-        note += f"; {other}" if note else other
-    return ChosenModel(model, reason, note)
+    target = "" if settings.report.measure else unit.cpu
+    choice = choose_model(settings.core.mcpu, target, settings.core.model_path)
+    if other := _other_native(unit, choice.model, settings):
+        note = f"{choice.note}; {other}" if choice.note else other
+        return ChosenModel(choice.model, f"{choice.reason}; {other}", note)
+    return choice
 
 
-def _with_lacking(model: MachineModel, note: str, cpu: str, kernels: Sequence[Kernel]) -> tuple[MachineModel, str]:
-    """Add LLVM's figures for instructions that the model lacks; return the model and its note."""
+def check_readable(model: MachineModel) -> None:
+    """Raise AnalysisError if code of the model's instruction set cannot be decoded."""
+    from incc.frontends.isa import isa
+
+    if unreadable := isa(model.isa).unreadable:
+        raise AnalysisError(f"{model.name} is an {model.isa} core, and {unreadable}")
+
+
+def _with_lacking(choice: ChosenModel, cpu: str, kernels: Sequence[Kernel]) -> ChosenModel:
+    """Add LLVM's figures for instructions that the model lacks."""
+    model = choice.model
     lacking = {i.form for k in kernels for i in k.instructions if model.lookup(i.form, i.traits) is None}
     if not lacking:
-        return model, note
+        return choice
     from incc.models.importers.llvm.missing_forms import with_figures
 
     model, added = with_figures(model, cpu, lacking)
     text = f"{cpu} lacks {len(added)} of the instructions, which have LLVM's figures for it" if added else ""
-    return model, "; ".join(filter(None, (note, text)))
+    return ChosenModel(model, choice.reason, "; ".join(filter(None, (choice.note, text))))
 
 
 def _with_the_rest(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> list[Kernel]:
@@ -568,23 +466,34 @@ def analyze_object(unit: Unit, source: str | bytes, settings: Settings) -> UnitR
     """
     from incc.driver.code import object_code
 
-    choice = _model_of(unit, settings)
-    code = object_code(source, unit.assembly_file, settings.functions, settings.addresses, settings.regions == "marked")
-    if code.kernels and code.kernels[0].isa != choice.model.isa:
-        raise AnalysisError(
-            f"{unit.assembly_file}: {code.kernels[0].isa} code, but {choice.model.name} is an {choice.model.isa} core"
-        )
-    result = analyze_kernels(
-        unit, code.kernels, settings, choice.model, choice.reason, places=code.places(), left_out=code.left_out
-    )
-    return replace(result, model_note=choice.note)
+    choice = model_of(unit, settings)
+    return analyze_code(unit, object_code(source, unit.assembly_file, settings.scope), settings, choice)
+
+
+def analyze_code(unit: Unit, code: ObjectCode, settings: Settings, choice: ChosenModel) -> UnitResult:
+    """Analyse code from an object as one unit.
+
+    Args:
+        unit: The unit.
+        code: The code.
+        settings: The settings of the analysis.
+        choice: The machine model.
+
+    Raises:
+        AnalysisError: The code is for another instruction set than the model.
+    """
+    model = choice.model
+    if code.kernels and code.kernels[0].isa != model.isa:
+        what = f"{code.kernels[0].isa} code, but {model.name} is an {model.isa} core"
+        raise AnalysisError(f"{unit.source or unit.assembly_file}: {what}")
+    return analyze_kernels(unit, code.kernels, settings, choice, places=code.places(), left_out=code.left_out)
 
 
 def analyze_bytes(unit: Unit, blocks: Sequence[tuple[str, bytes]], settings: Settings) -> UnitResult:
     """Analyse named blocks of machine code as one unit. Raises AnalysisError."""
     from incc.frontends.isa import DecodeError, isa
 
-    choice = _model_of(unit, settings)
+    choice = model_of(unit, settings)
     kernels = []
     for name, code in blocks:
         if len(code) > 5 * MOST_INSTRUCTIONS:  # before decoding; most instructions have 3 to 6 bytes
@@ -594,7 +503,7 @@ def analyze_bytes(unit: Unit, blocks: Sequence[tuple[str, bytes]], settings: Set
         except (ValueError, DecodeError) as error:
             where = unit.assembly_file if name == unit.assembly_file else f"{unit.assembly_file}: {name}"
             raise AnalysisError(f"{where}: {error}") from error
-    return replace(analyze_kernels(unit, kernels, settings, choice.model, choice.reason), model_note=choice.note)
+    return analyze_kernels(unit, kernels, settings, choice)
 
 
 def _too_long(unit: Unit, name: str, size: str) -> str:
@@ -612,8 +521,7 @@ def analyze_kernels(
     unit: Unit,
     kernels: Sequence[Kernel],
     settings: Settings,
-    model: MachineModel,
-    reason: str,
+    choice: ChosenModel,
     *,
     places: Sequence[KernelPlace] = (),
     left_out: Sequence[LeftOut] = (),
@@ -625,8 +533,7 @@ def analyze_kernels(
         unit: The unit.
         kernels: Its kernels.
         settings: The settings of the analysis.
-        model: The machine model.
-        reason: The reason for the choice of the model.
+        choice: The machine model.
         places: The place of each kernel in the source, or none.
         left_out: Loops and regions that cannot be analysed.
         among: All regions from which the kernels were chosen, if available.
@@ -640,9 +547,10 @@ def analyze_kernels(
     for kernel in kernels:
         if len(kernel.instructions) > MOST_INSTRUCTIONS:
             raise AnalysisError(_too_long(unit, kernel.name, f"{len(kernel.instructions):,} instructions"))
-    of_kernel = settings.kernel_settings()
+    model = choice.model
+    of_kernel = settings.kernel
     notes = unit.notes
-    if len(kernels) > MOST_WITH_WHAT_IFS and of_kernel.what_ifs and not settings.what_if:
+    if len(kernels) > MOST_WITH_WHAT_IFS and of_kernel.what_ifs and not of_kernel.changes:
         of_kernel = replace(of_kernel, what_ifs=False)
         notes = (*notes, no_what_ifs())
     cache = None
@@ -655,30 +563,28 @@ def analyze_kernels(
     except ValueError as error:
         raise AnalysisError(str(error)) from error
     ids: tuple[str, ...] = ()
-    if settings.for_report:
+    if of_kernel.explained:
         from incc.report.identity import kernel_ids
 
         ids = tuple(kernel_ids(kernels, among))
     result = UnitResult(
         unit=unit,
         model=model,
-        chosen_by=reason,
+        chosen_by=choice.reason,
+        model_note=choice.note,
         results=results,
+        settings=settings.report,
         kernel_ids=ids,
         places=tuple(places),
         left_out=tuple(left_out),
         notes=notes,
-        iterations=settings.iterations,
-        mispredict_rate=settings.mispredict_rate,
-        ghz=settings.ghz,
-        syntax=settings.syntax,
-        hex_immediates=settings.hex_immediates,
-        port_model=settings.port_model,
     )
-    if settings.measure:
+    if settings.report.measure:
         from incc.measuring.kernels import measure_kernels
 
-        result = replace(result, measured=tuple(measure_kernels(kernels)), host=host_of(model, settings.model_path))
+        result = replace(
+            result, measured=tuple(measure_kernels(kernels)), host=host_of(model, settings.core.model_path)
+        )
     return result
 
 
@@ -702,18 +608,19 @@ def _paths_inside(parsed: Assembly, regions: Sequence[Region], settings: Setting
     """
     from incc.frontends.asm.regions import paths_inside
 
-    if not settings.what_ifs or not settings.steady or settings.fixed_ports or len(regions) > MOST_WITH_WHAT_IFS:
+    kernel = settings.kernel
+    if not kernel.what_ifs or not kernel.steady or kernel.fixed_ports or len(regions) > MOST_WITH_WHAT_IFS:
         return []
     all_paths = paths_inside(parsed, regions, MOST_WAYS_OF_RANGES)
     return [(paths, complete) if len(paths) > 1 else ([], True) for paths, complete in all_paths]
 
 
-def _path_settings(settings: Settings) -> KernelSettings:
+def _path_settings(settings: KernelSettings) -> KernelSettings:
     """Return the settings for the paths through a loop."""
     return replace(
-        settings.kernel_settings(),
+        settings,
         what_ifs=False,
-        asked=(),
+        changes=(),
         waits=False,
         cold_iterations=0,
         alignment=max(settings.alignment, -1),
@@ -739,12 +646,12 @@ def _ways(
     from incc.report.ways import ways_report
 
     loops = [
-        (region, *loop_paths(parsed, region, MOST_WAYS, settings.branch_probability, which == "branch"))
-        for region in (selection.regions if settings.regions == "loops" else loops_of(parsed, settings))
+        (region, *loop_paths(parsed, region, MOST_WAYS, settings.scope.branch_probability, which == "branch"))
+        for region in (selection.regions if settings.scope.regions == "loops" else loops_of(parsed, settings.scope))
     ]
     loops = [(region, paths, complete) for region, paths, complete in loops if len(paths) > 1]
     kernels = iter(decode_unit(unit, parsed, [path.region for _, paths, _ in loops for path in paths]))
-    of_paths = _path_settings(settings)
+    of_paths = _path_settings(settings.kernel)
     try:
         return [
             ways_report(which, region, analyze_ways(paths, [next(kernels) for _ in paths], model, of_paths), complete)
@@ -754,12 +661,12 @@ def _ways(
         raise AnalysisError(str(error)) from error
 
 
-def loops_of(assembly: Assembly, settings: Settings) -> list[Region]:
+def loops_of(assembly: Assembly, scope: Scope) -> list[Region]:
     """Return the innermost loops of the selected regions."""
-    loops, _ = find_regions(assembly, replace(settings, regions="loops"))
-    if settings.regions == "loops":
+    loops, _ = find_regions(assembly, replace(scope, regions="loops"))
+    if scope.regions == "loops":
         return loops
-    selected, _ = find_regions(assembly, settings)
+    selected, _ = find_regions(assembly, scope)
     lines = {line for region in selected for line in region.body_lines}
     return [region for region in loops if lines.issuperset(region.body_lines)]
 
@@ -783,12 +690,12 @@ def _near(parsed: Assembly, region: Region | None) -> SourceLocation | None:
     return None
 
 
-def write_marked(unit: Unit, settings: Settings, path: str, dialect: str) -> None:
+def write_marked(unit: Unit, scope: Scope, path: str, dialect: str) -> None:
     """Write the unit's assembly with markers around the analysed regions, and the compiler's remarks on them.
 
     Args:
         unit: The unit.
-        settings: The settings that select the regions.
+        scope: The selection of the regions.
         path: The file to write.
         dialect: The dialect of the markers, or "all".
     """
@@ -796,6 +703,6 @@ def write_marked(unit: Unit, settings: Settings, path: str, dialect: str) -> Non
     from incc.report.source.compiled import remark
     from incc.support.files import write_file
 
-    regions = select(unit, read_assembly(unit), settings).regions
+    regions = select(unit, read_assembly(unit), scope).regions
     remarks = [remark(region.compiled) if region.compiled else "" for region in regions]
     write_file(path, insert_markers(unit.assembly, regions, dialect, remarks=remarks), wait=False)

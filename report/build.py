@@ -121,14 +121,14 @@ def _no_parts(unit_result: UnitResult) -> list[Part]:
 
 def unit_report(unit_result: UnitResult) -> t.Unit:
     """Return the report on one translation unit: its compilation, its model and its kernels."""
-    unit, model = unit_result.unit, unit_result.model
+    unit, model, settings = unit_result.unit, unit_result.model, unit_result.settings
     parts = unit_result.parts or (unit_parts(unit_result) if _steady(unit_result) else _no_parts(unit_result))
     nowhere = KernelPlace(lines={}, near=None)
     written = None
-    if unit_result.syntax:
+    if settings.syntax:
         from incc.report.source.written import Written
 
-        written = Written(unit, model.isa, unit_result.syntax, unit_result.hex_immediates)
+        written = Written(unit, model.isa, settings.syntax, settings.hex_immediates)
     build = read_build(unit, native=unit_result.chosen_by.startswith("the host"))
     kernels = [
         kernel_report(
@@ -139,13 +139,11 @@ def unit_report(unit_result: UnitResult) -> t.Unit:
             place=place.place,
             column=_column(result, place),
             user_function=unit_result.user_functions.get(_function(result), ""),
-            iterations=unit_result.iterations,
+            settings=settings,
             notes=unit_result.notes,
             ways=unit_result.inside[n] if unit_result.inside else None,
-            mispredict_rate=unit_result.mispredict_rate,
             elements=parts[n].elements,
             step=parts[n].step,
-            ghz=unit_result.ghz,
             build=build,
             measured=unit_result.measured[n] if unit_result.measured else None,
             host=unit_result.host,
@@ -195,7 +193,7 @@ def unit_report(unit_result: UnitResult) -> t.Unit:
             chosen_by=unit_result.chosen_by,
             note=unit_result.model_note,
         ),
-        core=_core(model) if unit_result.port_model else None,
+        core=_core(model) if settings.port_model else None,
         kernels=kernels,
         left_out=list(unit_result.left_out),
         system_loops=unit_result.system_loops,

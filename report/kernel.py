@@ -31,7 +31,7 @@ from incc.report.identity import content_hash
 from incc.report.range import kernel_range, mispredicted
 from incc.report.resources import llvm_resources, own_throughput, port_title, rounded
 from incc.report.source.compiled import compiled
-from incc.report.unit_result import ITERATIONS
+from incc.report.unit_result import REPORT_SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from incc.models.model import Form
     from incc.report.hints.advice import Build
     from incc.report.source.written import Written
+    from incc.report.unit_result import ReportSettings
 
 _Counters = TypeVar("_Counters", "LostSlots", "UopsBySource")
 
@@ -66,13 +67,11 @@ def kernel_report(
     place: UserPlace | None = None,
     column: int = 0,
     user_function: str = "",
-    iterations: int = ITERATIONS,
+    settings: ReportSettings = REPORT_SETTINGS,
     notes: Sequence[str] = (),
     ways: Ways | None = None,
-    mispredict_rate: float | None = None,
     elements: Elements | None = None,
     step: int = 0,
-    ghz: float = 0,
     build: Build = ASSEMBLY,
     measured: KernelMeasurement | Failure | None = None,
     host: tuple[str, bool] = ("", False),
@@ -88,14 +87,12 @@ def kernel_report(
         place: the place in the user's source, from debug information.
         column: the column in that line.
         user_function: the user's function that the kernel's is a part of, if the compiler split it.
-        iterations: the number of iterations in the summary.
+        settings: the parts and the notation of the report.
         notes: notes that follow those of the region and of the result.
         ways: the paths through the loop, if there are branches inside.
-        mispredict_rate: the misprediction rate of these branches; None if not given.
         elements: the elements per iteration; None if unknown.
         step: bytes by which the fastest stream advances per iteration. The role depends on other kernels; see
             `roles.set_role`.
-        ghz: the clock in GHz; 0 if not given.
         build: the compilation of the unit.
         measured: the measurement on this machine, if requested.
         host: the host's core, and True if the result's model is of that core.
@@ -138,9 +135,9 @@ def kernel_report(
         role=t.Role(name="", of="", instead=False, basis="inferred", text=""),
         compiled=compiled(region.compiled) if region and region.compiled else None,
         elements=_elements(result, elements) if elements else None,
-        rates=figures.rates(work, moved, result.cycles, elements.per_iteration if elements else None, ghz),
+        rates=figures.rates(work, moved, result.cycles, elements.per_iteration if elements else None, settings.ghz),
         range=range_,
-        mispredictions=mispredicted(result, ways, mispredict_rate),
+        mispredictions=mispredicted(result, ways, settings.mispredict_rate),
         measured=of_host,
         at_least=at_least,
         overview=t.Overview(function="", limit="", vector="", look=""),
@@ -201,7 +198,7 @@ def kernel_report(
             for i in unknown
         ],
         refused=list(kernel.refused),
-        summary=figures.summary(result, iterations),
+        summary=figures.summary(result, settings.iterations),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -21,8 +21,30 @@ if TYPE_CHECKING:
     from incc.models.model import MachineModel
     from incc.report import types as t
 
-ITERATIONS = 100
-"""The default number of iterations in the summary, as in llvm-mca."""
+
+class ReportSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The parts and the notation of a report."""
+
+    iterations: int = 100
+    """The number of iterations in the summaries; the default is llvm-mca's."""
+    mispredict_rate: float | None = None
+    """The share of mispredicted branches inside loops; None if unknown."""
+    ghz: float = 0
+    """The clock for rates per second, in GHz; 0 for no rates."""
+    syntax: Literal["", "att", "intel"] = ""
+    """LLVM's syntax to write instructions in; empty to keep their text."""
+    hex_immediates: bool = False
+    """Write immediate values in hexadecimal in that syntax."""
+    port_model: bool = False
+    """Include a description of the core."""
+    control_flow: bool = False
+    """Include the control flow of the analysed functions."""
+    measure: bool = False
+    """Run the kernels on this machine. If no core is named, use the host's model."""
+
+
+REPORT_SETTINGS = ReportSettings()
+"""The default settings."""
 
 
 class KernelPlace(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,6 +69,7 @@ class UnitResult(msgspec.Struct, frozen=True, kw_only=True):
     """The option, command or default that selected the model."""
     results: tuple[KernelResult, ...]
     """The kernels' analyses."""
+    settings: ReportSettings = REPORT_SETTINGS
     kernel_ids: tuple[str, ...] = ()
     """The identities by kernel."""
     places: tuple[KernelPlace, ...] = ()
@@ -59,14 +82,10 @@ class UnitResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of `ways.py`; None if not requested."""
     control_flow: tuple[t.ControlFlow, ...] | None = None
     """The result of `control_flow.py`; None if not requested."""
-    iterations: int = ITERATIONS
-    """The number of iterations in the summaries."""
     model_note: str = ""
     """A note on the choice of the model; empty for none."""
     inside: tuple[Ways | None, ...] = ()
     """The paths through the loop by kernel; None for a loop without branches inside."""
-    mispredict_rate: float | None = None
-    """The misprediction rate of these branches; None if unknown."""
     system_loops: int = 0
     """See `selection.Selection`."""
     calls: tuple[t.LibraryCall, ...] = ()
@@ -75,8 +94,6 @@ class UnitResult(msgspec.Struct, frozen=True, kw_only=True):
     """The user's function of each function that is a part of one."""
     not_found: tuple[t.NotFound, ...] = ()
     """The result of `not_found.py`."""
-    ghz: float = 0
-    """The clock for rates per second, in GHz; 0 if not given."""
     parts: Sequence[Part] = ()
     """Role and elements by kernel, if already known."""
     measured: Sequence[KernelMeasurement | Failure] = ()
@@ -89,9 +106,3 @@ class UnitResult(msgspec.Struct, frozen=True, kw_only=True):
     """The indices of the marks by kernel."""
     mark_errors: tuple[MarkError, ...] = ()
     """Mistakes in other marks."""
-    syntax: str = ""
-    """LLVM's syntax to write instructions in; empty to keep their text."""
-    hex_immediates: bool = False
-    """Write hexadecimal numbers in that syntax."""
-    port_model: bool = False
-    """Include a description of the core."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from incc.models.binding import bound as b
 from incc.models.binding.pipeline import copied
@@ -10,26 +12,6 @@ from incc.models.binding.pipeline import copied
 if TYPE_CHECKING:
     from incc.frontends.kernel import Kernel
     from incc.models.binding.bound import BoundKernel
-
-    class Altering(Protocol):
-        """The fields of KernelSettings that change the core."""
-
-        @property
-        def dispatch_width(self) -> int: ...
-        @property
-        def load_queue(self) -> int: ...
-        @property
-        def store_queue(self) -> int: ...
-        @property
-        def register_file(self) -> int: ...
-        @property
-        def uop_queue(self) -> int: ...
-        @property
-        def decoders(self) -> int: ...
-        @property
-        def call_latency(self) -> int: ...
-        @property
-        def noalias(self) -> bool: ...
 
 
 LONGEST_CALL = 1 << 12
@@ -47,58 +29,72 @@ MOST_PAIRS = 1 << 14
 it."""
 
 
-def alter(kernel: Kernel, bound: BoundKernel, settings: Altering) -> tuple[str, ...]:
-    """Change the core of a kernel that was just bound, and return notes on the changes.
+class Alterations(msgspec.Struct, frozen=True, kw_only=True):
+    """Parameters of the core that differ from its model's; 0 for the model's value."""
 
-    The fields of `settings`; 0 leaves the model's value:
-    - `dispatch_width`: issue slots per cycle.
-    - `load_queue`, `store_queue`: entries of the load and the store buffer.
-    - `register_file`: physical registers of all kinds together, which instructions hold from issue to retirement.
-    - `uop_queue`: entries before the renamer.
-    - `decoders`: fused µops per cycle from the front end; all its other limits, such as decoder rules and µop caches,
-      are removed.
-    - `call_latency`: the least number of cycles from a call's start to its retirement, which also holds up everything
-      that retires after it. Otherwise only the call's jump and return address are counted.
-    - `noalias`: if False, each load may read the value of every earlier store of the same or the previous iteration,
-      and waits for it.
-    """
+    dispatch_width: int = 0
+    """Issue slots per cycle."""
+    load_queue: int = 0
+    """Entries of the load buffer."""
+    store_queue: int = 0
+    """Entries of the store buffer."""
+    register_file: int = 0
+    """Physical registers of all kinds together, which instructions hold from issue to retirement."""
+    uop_queue: int = 0
+    """Entries before the renamer."""
+    decoders: int = 0
+    """Fused µops per cycle from the front end; all its other limits, such as decoder rules and µop caches, are
+    removed."""
+    call_latency: int = 0
+    """The least number of cycles from a call's start to its retirement, which also holds up everything that retires
+    after it. Otherwise only the call's jump and return address are counted."""
+    noalias: bool = True
+    """If False, each load may read the value of every earlier store of the same or the previous iteration, and waits
+    for it."""
+
+
+UNALTERED = Alterations()
+
+
+def alter(kernel: Kernel, bound: BoundKernel, alterations: Alterations) -> tuple[str, ...]:
+    """Change the core of a kernel that was just bound, and return notes on the changes."""
     changed = []
-    if settings.dispatch_width:
-        changed.append(f"issue width {settings.dispatch_width} instead of {bound.issue_width}")
-        bound.issue_width = min(settings.dispatch_width, WIDEST)
-    if settings.load_queue:
-        changed.append(f"load buffer of {settings.load_queue} instead of {_entries(bound.load_buffer)}")
-        bound.load_buffer = _limit(settings.load_queue)
-    if settings.store_queue:
-        changed.append(f"store buffer of {settings.store_queue} instead of {_entries(bound.store_buffer)}")
-        bound.store_buffer = _limit(settings.store_queue)
-    if not settings.noalias:
+    if alterations.dispatch_width:
+        changed.append(f"issue width {alterations.dispatch_width} instead of {bound.issue_width}")
+        bound.issue_width = min(alterations.dispatch_width, WIDEST)
+    if alterations.load_queue:
+        changed.append(f"load buffer of {alterations.load_queue} instead of {_entries(bound.load_buffer)}")
+        bound.load_buffer = _limit(alterations.load_queue)
+    if alterations.store_queue:
+        changed.append(f"store buffer of {alterations.store_queue} instead of {_entries(bound.store_buffer)}")
+        bound.store_buffer = _limit(alterations.store_queue)
+    if not alterations.noalias:
         changed.append("loads wait for the stores before them")
         _wait_for_stores(bound)
     p = bound.pipeline
     if p is None:
         ignored = [
-            name for name in ("register_file", "uop_queue", "decoders", "call_latency") if getattr(settings, name)
+            name for name in ("register_file", "uop_queue", "decoders", "call_latency") if getattr(alterations, name)
         ]
         note = f"the model describes no pipeline: {', '.join(ignored)} without meaning"
         return (*_said(changed), *([note] if ignored else ()))
-    calls = settings.call_latency > 0 and any(i.branch == "call" for i in kernel.instructions)
-    if settings.register_file or settings.uop_queue or settings.decoders or calls:
+    calls = alterations.call_latency > 0 and any(i.branch == "call" for i in kernel.instructions)
+    if alterations.register_file or alterations.uop_queue or alterations.decoders or calls:
         # Similar kernels share their pipeline, so change a copy.
         p = bound.pipeline = copied(p)
-    if settings.register_file:
-        changed.append(f"{settings.register_file} physical registers")
-        p.register_file = _limit(settings.register_file)
-    if settings.uop_queue:
-        changed.append(f"µop queue of {settings.uop_queue} instead of {p.idq}")
-        p.idq = min(settings.uop_queue, UNLIMITED)
-    if settings.decoders:
-        changed.append(f"{settings.decoders} µops a cycle from the front end")
-        p.decoders = min(settings.decoders, UNLIMITED)
+    if alterations.register_file:
+        changed.append(f"{alterations.register_file} physical registers")
+        p.register_file = _limit(alterations.register_file)
+    if alterations.uop_queue:
+        changed.append(f"µop queue of {alterations.uop_queue} instead of {p.idq}")
+        p.idq = min(alterations.uop_queue, UNLIMITED)
+    if alterations.decoders:
+        changed.append(f"{alterations.decoders} µops a cycle from the front end")
+        p.decoders = min(alterations.decoders, UNLIMITED)
         p.decode_clusters = 1
         p.predecode_block_bytes = p.dsb_width = p.lsd = 0
     if calls:
-        cycles = min(settings.call_latency, LONGEST_CALL)
+        cycles = min(alterations.call_latency, LONGEST_CALL)
         p.least_cycles = [cycles if i.branch == "call" else 0 for i in kernel.instructions]
         changed.append(f"calls of {cycles} cycles")
     return _said(changed)

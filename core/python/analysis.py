@@ -8,6 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc import core
+from incc.core.altered import UNALTERED, Alterations, alter
 from incc.core.prediction import bounds_of, limiting, predicted
 from incc.models.binding.bind import bind
 from incc.models.binding.bound import UNKNOWN
@@ -45,8 +46,10 @@ class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
     made."""
     what_ifs: bool = False
     """Try the changes to the core that make sense for the kernel, and the addresses that the linker may choose."""
-    asked: tuple[Change, ...] = ()
+    changes: tuple[Change, ...] = ()
     """Additional changes to try."""
+    altered: Alterations = UNALTERED
+    """Parameters of the core that differ from its model's."""
     waits: bool = False
     """Compute waiting times and their causes."""
     cold_iterations: int = 0
@@ -63,28 +66,6 @@ class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Analyse the causes of waiting µops in the run from a cold start."""
     explained: bool = True
     """If False, ports and dependencies are analysed only on demand."""
-    dispatch_width: int = 0
-    """This field and the following ones change the core; see `altered.alter`."""
-    load_queue: int = 0
-    store_queue: int = 0
-    register_file: int = 0
-    uop_queue: int = 0
-    decoders: int = 0
-    call_latency: int = 0
-    noalias: bool = True
-
-    @property
-    def alters(self) -> bool:
-        """True if the settings change the core."""
-        sizes = (
-            self.dispatch_width,
-            self.load_queue,
-            self.store_queue,
-            self.register_file,
-            self.uop_queue,
-            self.decoders,
-        )
-        return any(sizes) or bool(self.call_latency) or not self.noalias
 
 
 class KernelResult:
@@ -267,10 +248,8 @@ def analyze_kernel(
     more: dict[str, Any] = {}
     notes: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
-    if settings.alters:
-        from incc.core.altered import alter
-
-        changes = alter(kernel, bound, settings)
+    if settings.altered != UNALTERED:
+        changes = alter(kernel, bound, settings.altered)
     if not settings.steady:
         if settings.explained or settings.fixed_ports:
             analysis = of.analyze(bound)
@@ -408,11 +387,11 @@ def _more_simulations(
 ) -> Analysis | None:
     """Add the results of the other requested simulations to `more`; return the analysis if it was needed."""
     analysis = None
-    if settings.what_ifs or settings.asked:
+    if settings.what_ifs or settings.changes:
         from incc.core import whatif
 
         analysis = (known or core).analyze(bound)
-        requested, notes = whatif.applicable(settings.asked, kernel, bound)
+        requested, notes = whatif.applicable(settings.changes, kernel, bound)
         more["notes"] = tuple(notes)
         # The result of a change that gains nothing is the prediction, not the run's own average.
         steady = replace(base, cycles_per_iteration=predicted(bounds, base.cycles_per_iteration))

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from incc.driver.builds.project import Project
     from incc.driver.cli.own_options import WrapperOptions
     from incc.driver.deliver import Request
-    from incc.driver.pipeline import Settings
+    from incc.driver.settings import Settings
     from incc.frontends.unit import IncludeFolders, Unit
     from incc.report import types as t
     from incc.report.build import UnitResult
@@ -382,7 +382,9 @@ def _settings(options: WrapperOptions) -> Settings:
     """Return the settings of the analysis, without a timeline unless an option requests one."""
     given = options.all()
     settings = given.settings()
-    return settings if given["timeline"] >= 0 or given["html"] else replace(settings, timeline_iterations=0)
+    if given["timeline"] >= 0 or given["html"]:
+        return settings
+    return replace(settings, kernel=replace(settings.kernel, timeline_iterations=0))
 
 
 # --- units of a job ---------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from incc.driver.code import ObjectCode
-    from incc.driver.pipeline import Settings
+    from incc.driver.settings import Scope, Settings
     from incc.frontends.gcc_wrapper.linking import Link
     from incc.frontends.objects.kernels import KernelSource, ObjectKernels
     from incc.frontends.unit import Unit
@@ -43,7 +43,7 @@ def analyze_linked(
         AnalysisError: The file cannot be analysed.
         OSError: The file cannot be read.
     """
-    from incc.driver.pipeline import analyze_kernels, choose_model
+    from incc.driver.pipeline import analyze_code, model_of
 
     path = path or os.path.join(unit.folder, link.output)
     linked = _linked_kernels(unit, link, path)
@@ -51,16 +51,9 @@ def analyze_linked(
         return []
     results = []
     for settings in all_settings:
-        cpu = "" if settings.measure else unit.cpu
-        choice = choose_model(settings.mcpu, cpu, settings.model_path)
-        if linked.kernels and linked.kernels[0].isa != choice.model.isa:
-            isa = linked.kernels[0].isa
-            raise AnalysisError(f"{unit.source}: {isa} code, but {choice.model.name} is an {choice.model.isa} core")
-        code, system_loops = _chosen_code(linked, unit, settings, wants)
-        result = analyze_kernels(
-            unit, code.kernels, settings, choice.model, choice.reason, places=code.places(), left_out=code.left_out
-        )
-        results.append(replace(result, model_note=choice.note, system_loops=system_loops))
+        code, system_loops = _chosen_code(linked, unit, settings.scope, wants)
+        result = analyze_code(unit, code, settings, model_of(unit, settings))
+        results.append(replace(result, system_loops=system_loops))
     return results
 
 
@@ -93,7 +86,7 @@ def _linked_kernels(unit: Unit, link: Link, path: str) -> ObjectKernels | None:
 
 
 def _chosen_code(
-    linked: ObjectKernels, unit: Unit, settings: Settings, wants: Callable[[str], bool]
+    linked: ObjectKernels, unit: Unit, scope: Scope, wants: Callable[[str], bool]
 ) -> tuple[ObjectCode, int]:
     """Return the code to analyse, and the number of loops left out because they come only from system headers."""
     from incc.driver.code import ObjectCode, of_functions
@@ -101,12 +94,12 @@ def _chosen_code(
     kernels, sources = linked.kernels, linked.sources
     system_loops = 0
     if sources:
-        hides = not settings.functions and not settings.system_headers
+        hides = not scope.functions and not scope.system_headers
         users = [n for n, source in enumerate(sources) if not hides or source.place is None or source.place.is_users]
         system_loops = len(kernels) - len(users)
         chosen = [n for n in users if _is_wanted(sources[n], unit, wants)]
         kernels, sources = [kernels[n] for n in chosen], [sources[n] for n in chosen]
-    return of_functions(ObjectCode(kernels, linked.left_out, sources), settings.functions), system_loops
+    return of_functions(ObjectCode(kernels, linked.left_out, sources), scope.functions), system_loops
 
 
 def _is_wanted(source: KernelSource, unit: Unit, wants: Callable[[str], bool]) -> bool:

@@ -27,7 +27,7 @@ from msgspec.structs import replace
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from incc.driver.pipeline import Settings
+    from incc.driver.settings import Settings
 
 NAME = "incc.toml"
 
@@ -78,17 +78,17 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
         """
         from incc.driver.cores import cores_of, for_each_core
 
-        if self.functions and not settings.functions:
-            settings = replace(settings, functions=self.functions)
+        if self.functions and not settings.scope.functions:
+            settings = replace(settings, scope=replace(settings.scope, functions=self.functions))
         # Measurements are compared with the host.
-        if not self.cores or settings.mcpu or settings.measure:
+        if not self.cores or settings.core.mcpu or settings.report.measure:
             return cores_of(settings)
         from incc.driver.pipeline import AnalysisError, choose_model
 
         modelled = []
         for core in self.cores:
             try:
-                choose_model(core, "", settings.model_path)
+                choose_model(core, "", settings.core.model_path)
             except AnalysisError as error:
                 problems.append(f"{self.path}: [analyze] cores: {error}")
             else:

@@ -16,6 +16,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from incc.driver.builds import limits
 from incc.driver.builds.jobs import FAILED, JOBS, TAKEN, TRIES, Stopped, run_job, say, sources_of
@@ -253,14 +254,16 @@ def load_everything() -> None:
     import incc.driver.cli.own_options
     import incc.driver.deliver
     import incc.models.binding.bind  # noqa: F401
-    from incc.driver.pipeline import Settings, analyze_units
+    from incc.driver.pipeline import analyze_units
+    from incc.driver.settings import REPORTED, Settings
     from incc.frontends.isa import detect, isa
     from incc.frontends.unit import Unit
     from incc.support.errors import AnalysisError
 
     # Many modules are imported inside functions.
     with contextlib.suppress(AnalysisError):
-        analyze_units([Unit(assembly=isa(detect("")).example, assembly_file="warm.s")], Settings(timeline_iterations=0))
+        settings = Settings(kernel=replace(REPORTED, timeline_iterations=0))
+        analyze_units([Unit(assembly=isa(detect("")).example, assembly_file="warm.s")], settings)
 
 
 class Pending(msgspec.Struct, frozen=True):

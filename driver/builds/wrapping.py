@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from incc.driver.builds.project import Project
     from incc.driver.cli.own_options import WrapperOptions
-    from incc.driver.pipeline import Settings
+    from incc.driver.settings import Settings
     from incc.frontends.gcc_wrapper.compiler import Compiler
     from incc.frontends.unit import Unit
     from incc.report import types as t
@@ -132,7 +132,7 @@ def _compile_and_analyze(job: _Job) -> None:
         from incc.driver.pipeline import analyze_for_cores
 
         settings = _settings(job)
-        if settings.measure and job.compilation.finish():
+        if settings.report.measure and job.compilation.finish():
             return  # the measurement must not run at the same time as the compiler
         for unit in job.units:
             name = unit.source or unit.assembly_file
@@ -258,9 +258,13 @@ def _is_first(folder: str, what: str) -> bool:
 
 
 def _settings(job: _Job) -> Settings:
+    from incc.driver.settings import with_values
+
     settings = job.options.all().settings()
     # Without a report, only the expectations in the source are checked.
-    return settings if job.options.report else replace(settings, marks="only", timeline_iterations=0)
+    if job.options.report:
+        return settings
+    return with_values(settings, {"scope.marks": "only", "kernel.timeline_iterations": 0})
 
 
 def _deliver(job: _Job) -> None:
@@ -310,6 +314,7 @@ def _try(job: _Job) -> None:
     if job.report is None:
         return
     from incc.driver.pipeline import analyze_units
+    from incc.driver.settings import with_values
     from incc.report.hints.trials import flag_sets, trial
 
     # Links are not repeated.
@@ -328,14 +333,16 @@ def _try(job: _Job) -> None:
             compiled = job.compilation.assembly_with(flags)
         except Failure as error:
             compiled, problem = [], str(error)
-        settings = replace(
+        settings = with_values(
             _settings(job),
-            what_ifs=False,
-            timeline_iterations=0,
-            ways=(),
-            control_flow=False,
-            measure=False,
-            marks="ignore",
+            {
+                "scope.ways": (),
+                "scope.marks": "ignore",
+                "kernel.what_ifs": False,
+                "kernel.timeline_iterations": 0,
+                "report.control_flow": False,
+                "report.measure": False,
+            },
         )
         after = {
             (made.source, made.model.name): made
@@ -343,7 +350,7 @@ def _try(job: _Job) -> None:
             for core in cores
             # Marks in the source may name other cores than the command.
             for of_core in [_settings_of(job, one.source, settings)[0]]
-            for made in analyze_units([one], replace(of_core, mcpu=core) if len(cores) > 1 else of_core).units
+            for made in analyze_units([one], of_core.on(core) if len(cores) > 1 else of_core).units
         }
         for unit in units:
             trials = unit.trials
@@ -360,16 +367,16 @@ def _write_marked(job: _Job) -> None:
         return
     from incc.driver.pipeline import write_marked
 
-    settings = _settings(job)
+    scope = _settings(job).scope
     folder = os.path.isdir(target)
     if len(job.units) == 1 and not folder:
-        write_marked(job.units[0], settings, target, dialect)
+        write_marked(job.units[0], scope, target, dialect)
         return
     names = _distinct_names([unit.source or unit.assembly_file for unit in job.units])
     for unit, name in zip(job.units, names, strict=True):
         name = name if name.endswith(".s") else f"{name}.s"
         path = os.path.join(target, name) if folder else f"{target}.{name}"
-        write_marked(unit, settings, path, dialect)
+        write_marked(unit, scope, path, dialect)
 
 
 def _keep_assembly(job: _Job) -> None:

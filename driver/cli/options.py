@@ -2,7 +2,7 @@
 
 The table is the source of the commands' help, manual pages and completion (`usage`, `manual`, `completion`), of the
 parsing of options, and of the settings of an analysis. To add an option of the analysis, add an entry here and the
-field of `pipeline.Settings` that the entry names.
+field of the part of `Settings` (driver/settings.py) that the entry names.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from incc.core.whatif import Change
     from incc.driver.deliver import Request
-    from incc.driver.pipeline import Settings
+    from incc.driver.settings import Settings
     from incc.frontends.objects.spans import Addresses
     from incc.report.source.places import Choice, Place
 
@@ -50,8 +50,8 @@ class Option(msgspec.Struct, frozen=True):
     help: str
     """The help text; empty if the next option's text covers both."""
     default: Any = ""
-    field: str = ""
-    """The field of `pipeline.Settings` that it sets, directly or (READERS) together with other options."""
+    sets: str = ""
+    """The part and field of `Settings` that it sets, directly or (READERS) together with other options."""
     view: str = ""
     """The view of the text that it shows."""
     commands: tuple[str, ...] = BOTH
@@ -80,8 +80,8 @@ def _flag(name: str, help: str, **rest: Any) -> Option:
     return Option(name, "flag", "", help, False, **rest)
 
 
-def _size(name: str, field: str, help: str = "") -> Option:
-    return Option(name, "uint", "=N", help, 0, field, commands=_OF_MCA)
+def _size(name: str, sets: str, help: str = "") -> Option:
+    return Option(name, "uint", "=N", help, 0, sets, commands=_OF_MCA)
 
 
 def _repeatable(name: str, kind: str, value: str, help: str, **rest: Any) -> Option:
@@ -122,7 +122,11 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             aliases=("dependency-graph", "dg"),
         ),
         Option(
-            "cfg", "file", "=FILE.dot", "write the control-flow graphs of the analysed functions", field="control_flow"
+            "cfg",
+            "file",
+            "=FILE.dot",
+            "write the control-flow graphs of the analysed functions",
+            sets="report.control_flow",
         ),
         Option("html", "file", "=FILE.html", "write the report as an HTML page"),
         _flag(
@@ -166,7 +170,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             "text",
             "=NAME",
             "core, or cores separated by commas; see `incc-model list` (default: the host)",
-            field="mcpu",
+            sets="core.mcpu",
             wrapper_help="core, or cores separated by commas; see `incc-model list` (default: that of -mtune, -march "
             "or -mcpu, else the host)",
         ),
@@ -175,22 +179,22 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             "list",
             "=FOLDER|FILE",
             "look for models there first (repeatable; also: INCC_MODEL_PATH)",
-            field="model_path",
+            sets="core.model_path",
         ),
-        _switch("auto", "analyse innermost loops instead of marked regions", field="regions", commands=_OF_MCA),
+        _switch("auto", "analyse innermost loops instead of marked regions", sets="scope.regions", commands=_OF_MCA),
         _repeatable(
             "function",
             "list",
             "=GLOB",
             "analyse only these functions: symbol, or C++ name with or without parameters (repeatable)",
-            field="functions",
+            sets="scope.functions",
         ),
         _repeatable(
             "address",
             "addresses",
             "=A-B|A+N",
             "analyse only this address range of an object file, in hexadecimal (repeatable)",
-            field="addresses",
+            sets="scope.addresses",
             commands=_OF_MCA,
         ),
         _switch("raw", "read FILE as plain machine code", commands=_OF_MCA),
@@ -198,7 +202,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         _switch(
             "system-headers",
             "include loops that come only from system headers (default: count them)",
-            field="system_headers",
+            sets="scope.system_headers",
         ),
         Option("mtriple", "text", "=TRIPLE", "", commands=_OF_MCA),
         Option(
@@ -231,44 +235,46 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             "none",
             commands=_OF_MCA,
         ),
-        _size("dispatch", "dispatch_width"),
-        _size("register-file-size", "register_file"),
-        _size("lqueue", "load_queue"),
-        _size("squeue", "store_queue"),
-        _size("micro-op-queue-size", "uop_queue"),
+        _size("dispatch", "kernel.altered.dispatch_width"),
+        _size("register-file-size", "kernel.altered.register_file"),
+        _size("lqueue", "kernel.altered.load_queue"),
+        _size("squeue", "kernel.altered.store_queue"),
+        _size("micro-op-queue-size", "kernel.altered.uop_queue"),
         _size(
             "decoder-throughput",
-            "decoders",
+            "kernel.altered.decoders",
             "override this width or size in the cold-start simulation (0: use the model's value)",
         ),
-        _size("call-latency", "call_latency", "cycles of a call in the cold-start simulation"),
+        _size("call-latency", "kernel.altered.call_latency", "cycles of a call in the cold-start simulation"),
         _switch(
             "noalias",
             "assume that each load may depend on any earlier store",
             "=false",
             True,
-            field="noalias",
+            sets="kernel.altered.noalias",
             commands=_OF_MCA,
         ),
         _switch("disable-cb", commands=_OF_MCA),
         _switch("disable-im", "accepted for compatibility with llvm-mca; no effect", commands=_OF_MCA),
         _switch(
-            "fixed-ports", "split µops equally over their ports instead of balancing the ports", field="fixed_ports"
+            "fixed-ports",
+            "split µops equally over their ports instead of balancing the ports",
+            sets="kernel.fixed_ports",
         ),
-        _switch("simulate", "report only bounds, without simulating", "=false", True, field="simulate"),
+        _switch("simulate", "report only bounds, without simulating", "=false", True, sets="kernel.simulate"),
         Option(
             "marks",
             "choice",
             "=use|ignore",
             "analyse only what marks in the source select, if any (docs/source-marks.md; default: use)",
             "use",
-            "marks",
+            "scope.marks",
             commands=_OF_WRAPPER,
         ),
         _switch(
             "measure",
             "also run each kernel on this machine and report its cycles (default core: the host)",
-            field="measure",
+            sets="report.measure",
         ),
         Option(
             "lto",
@@ -325,13 +331,13 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         _switch(
             "port-model",
             "show the core's model: front end, window, ports and the µops of each port",
-            field="port_model",
+            sets="report.port_model",
             view="port-model",
         ),
         _switch(
             "wait-view",
             "show which instructions wait for which in the simulation",
-            field="waits",
+            sets="kernel.waits",
             view="waits",
             aliases=("wait-states",),
         ),
@@ -340,13 +346,13 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             "places",
             "=LINE",
             "show all waits of the instruction in LINE, or in the source line FILE:LINE (repeatable)",
-            field="waits",
+            sets="kernel.waits",
             wrapper_help="show all waits of source line LINE, or FILE:LINE of a header or the assembly (repeatable)",
         ),
         _switch(
             "timeline",
             "show a timeline of the first iterations",
-            field="timeline_iterations",
+            sets="kernel.timeline_iterations",
             view="timeline",
             commands=_OF_MCA,
         ),
@@ -356,7 +362,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             "=N",
             "iterations in the timeline (default: 2; 0: no timeline)",
             -1,
-            "timeline_iterations",
+            "kernel.timeline_iterations",
             "timeline",
             _OF_WRAPPER,
         ),
@@ -374,7 +380,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             "=N",
             f"iterations in the timeline (default: {PAGE_ITERATIONS})",
             PAGE_ITERATIONS,
-            "timeline_iterations",
+            "kernel.timeline_iterations",
             commands=_OF_MCA,
         ),
         Option(
@@ -383,7 +389,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             "=N",
             "cycles in the timeline (default: 80; 0: no limit)",
             80,
-            "timeline_cycles",
+            "kernel.timeline_cycles",
             commands=_OF_MCA,
         ),
         Option(
@@ -392,10 +398,10 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             "=N",
             "cycles in the timeline (default: 80)",
             80,
-            "timeline_cycles",
+            "kernel.timeline_cycles",
             commands=_OF_WRAPPER,
         ),
-        _switch("all-views", "show all views, or with =false only those named", "[=false]", field="waits"),
+        _switch("all-views", "show all views, or with =false only those named", "[=false]", sets="kernel.waits"),
         _switch("all-stats", "show the following four statistics", "[=false]", commands=_OF_MCA),
         _switch("dispatch-stats", commands=_OF_MCA),
         _switch("scheduler-stats", commands=_OF_MCA),
@@ -404,7 +410,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         _switch(
             "bottleneck-analysis",
             "show llvm-mca's bottleneck analysis of the cold-start simulation",
-            field="pressure",
+            sets="kernel.pressure",
             commands=_OF_MCA,
         ),
         _switch("show-encoding", commands=_OF_MCA),
@@ -424,12 +430,20 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             "=0|1",
             "print instructions as LLVM does, in AT&T (0) or Intel (1) syntax (default: as written)",
             -1,
-            "syntax",
+            "report.syntax",
             commands=_OF_MCA,
         ),
-        _switch("print-imm-hex", "print immediate values in hexadecimal", field="hex_immediates", commands=_OF_MCA),
+        _switch(
+            "print-imm-hex", "print immediate values in hexadecimal", sets="report.hex_immediates", commands=_OF_MCA
+        ),
         Option(
-            "iterations", "uint", "=N", "iterations in the summary (default: 100)", 100, "iterations", commands=_OF_MCA
+            "iterations",
+            "uint",
+            "=N",
+            "iterations in the summary (default: 100)",
+            100,
+            "report.iterations",
+            commands=_OF_MCA,
         ),
         Option(
             "iterations",
@@ -437,24 +451,24 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             "=N",
             "iterations in the summary (default: 100)",
             100,
-            "iterations",
+            "report.iterations",
             commands=_OF_WRAPPER,
         ),
-        _switch("perfect-front-end", field="what_if"),
-        _switch("unlimited-ports", field="what_if"),
+        _switch("perfect-front-end", sets="kernel.changes"),
+        _switch("unlimited-ports", sets="kernel.changes"),
         Option(
             "no-dependencies",
             "mode",
             "[=register|memory]",
             "also simulate this idealised core; if several are given, each alone and all together",
-            field="what_if",
+            sets="kernel.changes",
         ),
         _repeatable(
             "what-if",
             "changes",
             "[=CHANGE]",
             "also simulate a change: 'port 5 += 1', 'rob = 512', 'latency VADDPD = 3' … (repeatable)",
-            field="what_if",
+            sets="kernel.changes",
         ),
         _switch(
             "what-if-view",
@@ -462,14 +476,16 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             view="what-if",
             wrapper_help="show a table of all standard changes, as --analyze-what-if without CHANGE",
         ),
-        Option("ghz", "clock", "=GHZ", "clock for GFLOP/s, GB/s and elements per second, such as 3.5", 0.0, "ghz"),
+        Option(
+            "ghz", "clock", "=GHZ", "clock for GFLOP/s, GB/s and elements per second, such as 3.5", 0.0, "report.ghz"
+        ),
         Option(
             "loop",
             "number",
             "=N",
             "show the cycles of exactly N iterations from a cold start (1: latency of one pass)",
             0,
-            "cold_iterations",
+            "kernel.cold_iterations",
         ),
         Option(
             "alignment",
@@ -477,17 +493,17 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             "=N|all",
             "simulate with the first byte of the code at offset N of 64 bytes, or at all 64 offsets",
             -1,
-            "alignment",
+            "kernel.alignment",
         ),
-        _switch("branch", "show both sides of the first branch in each innermost loop", field="ways"),
-        _switch("paths", "show up to 16 paths through each innermost loop with branches", field="ways"),
+        _switch("branch", "show both sides of the first branch in each innermost loop", sets="scope.ways"),
+        _switch("paths", "show up to 16 paths through each innermost loop with branches", sets="scope.ways"),
         Option(
             "branch-probability",
             "probability",
             "=P",
             "probability that a branch is not taken, 0 to 1 (default: both sides equally likely)",
             None,
-            "branch_probability",
+            "scope.branch_probability",
         ),
         Option(
             "mispredict-rate",
@@ -495,7 +511,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             "=R",
             "share of mispredicted branches in loops, 0 to 1; their cost is added",
             None,
-            "mispredict_rate",
+            "report.mispredict_rate",
         ),
     ),
     "other": (
@@ -621,7 +637,7 @@ def _count(option: str, value: str) -> int:
 
 
 def _alignment(option: str, value: str) -> int:
-    """Parse an offset within 64 bytes; "all" is -2, as in `pipeline.Settings`."""
+    """Parse an offset within 64 bytes; "all" is -2, as in `KernelSettings`."""
     if value == "all":
         return -2
     if not (value.isdecimal() and int(value) < 64):
@@ -789,10 +805,11 @@ class Given:
 
     def settings(self) -> Settings:
         """Return the settings of the analysis."""
-        from incc.driver.pipeline import Settings
+        from incc.driver.settings import Settings, with_values
 
-        fields = {option.field: option.name for option in options_of(self.command) if option.field}
-        return Settings(**{f: READERS[f](self) if f in READERS else self[name] for f, name in fields.items()})
+        names = {option.sets: option.name for option in options_of(self.command) if option.sets}
+        values = {sets: READERS[sets](self) if sets in READERS else self[name] for sets, name in names.items()}
+        return with_values(Settings(), values)
 
     def views(self) -> list[str]:
         """Return the views of the text."""
@@ -826,7 +843,7 @@ class Given:
 
         chosen = {"views", "kernel", "all-views"}
         # The view of the core model does not concern kernels.
-        chosen |= {o.name for o in options_of(self.command) if o.view and o.field != "port_model"}
+        chosen |= {o.name for o in options_of(self.command) if o.view and o.sets != "report.port_model"}
         wrapper = self.command == WRAPPER
         return Request(
             format=form,
@@ -854,9 +871,9 @@ def _timeline(given: Given) -> int:
         return int(given["timeline"])
     if given["html"]:
         return PAGE_ITERATIONS
-    from incc.driver.pipeline import Settings
+    from incc.driver.settings import REPORTED
 
-    return Settings().timeline_iterations
+    return REPORTED.timeline_iterations
 
 
 def _changes(given: Given) -> tuple[Change, ...]:
@@ -887,19 +904,19 @@ def llvm_views(given: Given) -> set[str]:
 
 
 READERS: dict[str, Callable[[Given], Any]] = {
-    "regions": lambda given: "loops" if given["auto"] else "marked",
-    "iterations": lambda given: given["iterations"] or 100,
-    "timeline_cycles": lambda given: given["timeline-max-cycles"] or MOST,
-    "pressure": lambda given: "bottleneck-analysis" in llvm_views(given),
-    "syntax": lambda given: {0: "att", 1: "intel"}.get(given["output-asm-variant"], ""),
-    "timeline_iterations": _timeline,
-    "what_if": _changes,
-    "port_model": lambda given: "port-model" in given.views(),
-    "waits": lambda given: "waits" in given.views() or bool(given["detail"]),
-    "ways": lambda given: tuple(name for name in ("branch", "paths") if given[name]),
-    "control_flow": lambda given: bool(given["cfg"]),
+    "scope.regions": lambda given: "loops" if given["auto"] else "marked",
+    "report.iterations": lambda given: given["iterations"] or 100,
+    "kernel.timeline_cycles": lambda given: given["timeline-max-cycles"] or MOST,
+    "kernel.pressure": lambda given: "bottleneck-analysis" in llvm_views(given),
+    "report.syntax": lambda given: {0: "att", 1: "intel"}.get(given["output-asm-variant"], ""),
+    "kernel.timeline_iterations": _timeline,
+    "kernel.changes": _changes,
+    "report.port_model": lambda given: "port-model" in given.views(),
+    "kernel.waits": lambda given: "waits" in given.views() or bool(given["detail"]),
+    "scope.ways": lambda given: tuple(name for name in ("branch", "paths") if given[name]),
+    "report.control_flow": lambda given: bool(given["cfg"]),
 }
-"""The fields of `pipeline.Settings` that depend on several options, or differ from the option's value."""
+"""The fields of `Settings` that depend on several options, or differ from the option's value."""
 
 
 def check_targets(targets: Iterable[tuple[str, str]], inputs: Iterable[str] = ()) -> None:

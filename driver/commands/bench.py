@@ -298,7 +298,8 @@ def _key(form: Named) -> str:
 def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str, Kernel]]:
     """Return the kernels of the files, with their names. Raises UsageError."""
     from incc.driver import UsageError
-    from incc.driver.pipeline import Settings, decode_unit, read_assembly, select
+    from incc.driver.pipeline import decode_unit, read_assembly, select
+    from incc.driver.settings import Scope
     from incc.frontends.asm.regions import marked_regions
     from incc.frontends.unit import Unit
     from incc.support.errors import AnalysisError
@@ -311,7 +312,7 @@ def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str
             parsed = read_assembly(unit, model.isa)
             regions, _ = marked_regions(parsed)
             if not regions:
-                regions = select(unit, parsed, Settings(regions="loops", system_headers=True)).regions
+                regions = select(unit, parsed, Scope(regions="loops", system_headers=True)).regions
             kernels = decode_unit(unit, parsed, regions)
         except AnalysisError as error:
             where = "" if str(error).startswith(path) else f"{path}: "

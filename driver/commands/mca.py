@@ -17,7 +17,7 @@ from incc.driver.messages import tell_printable as tell
 if TYPE_CHECKING:
     from incc.driver.deliver import Request, Undelivered
     from incc.driver.machine_code import Code
-    from incc.driver.pipeline import Settings
+    from incc.driver.settings import Settings
     from incc.report import types as t
     from incc.views.llvm_mca.requested import Views
 
@@ -123,10 +123,10 @@ def _nothing_at_all(text: str, name: str, report: t.Report, settings: Settings) 
     from incc.driver.pipeline import find_regions, read_assembly
     from incc.frontends.unit import Unit
 
-    if settings.regions != "loops" or any(unit.kernels for unit in report.units):
+    if settings.scope.regions != "loops" or any(unit.kernels for unit in report.units):
         return []
     regions, left_out = find_regions(
-        read_assembly(Unit(assembly=text, assembly_file=name)), replace(settings, regions="marked", functions=())
+        read_assembly(Unit(assembly=text, assembly_file=name)), replace(settings.scope, regions="marked", functions=())
     )
     return [] if regions else [f"{name}: warning: not analysed: {each.reason}" for each in left_out]
 
@@ -164,7 +164,8 @@ def _run(options: Options, settings: Settings) -> int:
 
     views = _llvm_views(options.given)
     if views is not None:
-        settings = replace(settings, cold_iterations=settings.cold_iterations or settings.iterations)
+        cold = settings.kernel.cold_iterations or settings.report.iterations
+        settings = replace(settings, kernel=replace(settings.kernel, cold_iterations=cold))
     try:
         source = _source(options)
         report = _report(source, settings)
@@ -242,8 +243,10 @@ def _finish(report: t.Report, source: _Source, settings: Settings, request: Requ
     lines = list(errors)
     if not problems and not source.core_alone and source.code is None:
         lines += _nothing_at_all(source.text, source.name, report, settings)
-    if source.code is not None and settings.functions and not any(u.kernels or u.left_out for u in report.units):
-        lines.append(f"{source.name}: error: no function of such a name has a loop: {', '.join(settings.functions)}")
+    if source.code is not None and settings.scope.functions and not any(u.kernels or u.left_out for u in report.units):
+        lines.append(
+            f"{source.name}: error: no function of such a name has a loop: {', '.join(settings.scope.functions)}"
+        )
     lines += [f"{m.where}: error: {m.text}" for m in unmet(report, settings, request, "-")]
     source_lines = source.as_read.split("\n") if problems else []
     # Analyses for several cores have the same problems.

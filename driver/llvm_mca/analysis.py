@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from incc.driver.machine_code import Code
-    from incc.driver.pipeline import Settings
+    from incc.driver.settings import Settings
     from incc.frontends.x86.llvm.reading import Reading
     from incc.report import types as t
 
@@ -98,8 +98,9 @@ def _analysed(source: Input, text: str) -> t.Report:
     settings = source.settings
     try:
         if source.code is not None:
-            marked = replace(settings, regions="loops" if settings.regions == "loops" else "marked")
-            return source.code.report(cores_of(marked))
+            if settings.scope.regions != "loops":
+                settings = replace(settings, scope=replace(settings.scope, regions="marked"))
+            return source.code.report(cores_of(settings))
         # Both directives stand in the first line, so that lines keep their numbers.
         text = ".code32; " * source.narrow + text
         return analyze_for_cores([(Unit(assembly=text, assembly_file=source.name), cores_of(settings))])
@@ -135,7 +136,7 @@ def _text_report(source: Input) -> tuple[str, t.Report, bool]:
     from incc.report.source.problems import Problem, shown
 
     # Loops are found by their labels, which may be numbers: there `jmp 1b` is no jump to the address 1.
-    text = with_plain_numbers(source.text) if source.settings.regions == "llvm-mca" else source.text
+    text = with_plain_numbers(source.text) if source.settings.scope.regions == "llvm-mca" else source.text
     if source.intel:
         text = _INTEL + text
     report = None
@@ -290,7 +291,7 @@ def _warn_of_branches(source: Input, report: t.Report, numbered: bool) -> None:
                 warned.add(kind)
                 place = f"{source.name}:{instruction.line}" if numbered else source.name
                 if kind == "call":
-                    latency = source.settings.call_latency
+                    latency = source.settings.kernel.altered.call_latency
                     say(f"{place}: warning: the called function is not analysed; calls take {latency} cycles")
                 else:
                     say(f"{place}: warning: the return is analysed as an instruction that does not jump")

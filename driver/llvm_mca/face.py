@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from incc.driver.llvm_mca.options import CommandLine
     from incc.driver.llvm_mca.target import Target
     from incc.driver.machine_code import Code
-    from incc.driver.pipeline import Settings
+    from incc.driver.settings import Settings
     from incc.report import types as t
 
 _GENERAL = ("summary-view", "bottleneck-analysis", "resource-pressure", "timeline", "instruction-info")
@@ -162,7 +162,7 @@ def _cpu(given: Given, target: Target) -> str:
     names = [host_cpu()[0] if name == "native" else name for name in named_cores(given["mcpu"] or "native")]
     for name in names:
         try:
-            chosen = choose_model(name, "", given.settings().model_path)
+            chosen = choose_model(name, "", given.settings().core.model_path)
             error = "" if name == name.lower() else f"no core is called '{name}'; did you mean '{name.lower()}'?"
             if chosen.note:
                 from incc.driver.llvm_mca.names import UNSCHEDULED
@@ -182,21 +182,25 @@ def _cpu(given: Given, target: Target) -> str:
 
 def _settings(given: Given, cpu: str, views: Views, text: str) -> Settings:
     """Return incc-mca's settings with llvm-mca's defaults, and without the results that no view shows."""
+    from incc.driver.settings import with_values
+
     settings = given.settings()
-    return replace(
+    return with_values(
         settings,
-        mcpu=cpu,
-        regions=settings.regions if given["auto"] else "llvm-mca",
-        syntax=settings.syntax or _last_syntax(text, given),
-        cold_iterations=0 if views.instruction_tables else settings.iterations,
-        timeline_iterations=views.timeline_iterations if views.timeline else 0,
-        call_latency=given["call-latency"] if "call-latency" in given.names else 100,
-        pressure=views.bottleneck_analysis,
-        waits=False,
-        lacking=True,
-        steady=False,
-        what_ifs=False,
-        marks="ignore",
+        {
+            "scope.regions": settings.scope.regions if given["auto"] else "llvm-mca",
+            "scope.marks": "ignore",
+            "core.mcpu": cpu,
+            "core.lacking": True,
+            "kernel.steady": False,
+            "kernel.what_ifs": False,
+            "kernel.cold_iterations": 0 if views.instruction_tables else settings.report.iterations,
+            "kernel.timeline_iterations": views.timeline_iterations if views.timeline else 0,
+            "kernel.altered.call_latency": given["call-latency"] if "call-latency" in given.names else 100,
+            "kernel.pressure": views.bottleneck_analysis,
+            "kernel.waits": False,
+            "report.syntax": settings.report.syntax or _last_syntax(text, given),
+        },
     )
 
 

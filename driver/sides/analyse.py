@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from incc.driver.code import ObjectCode
-    from incc.driver.pipeline import Settings
+    from incc.driver.settings import Settings
     from incc.frontends.kernel import Kernel
     from incc.frontends.unit import Unit
 
@@ -48,9 +48,13 @@ class Analysed(msgspec.Struct, frozen=True):
 
 def settings_for(mcpu: str, functions: Sequence[str], model_path: Sequence[str]) -> Settings:
     """Return the settings for code to compare, without timelines."""
-    from incc.driver.pipeline import Settings
+    from incc.driver.settings import REPORTED, CoreSettings, Scope, Settings
 
-    return Settings(mcpu=mcpu, functions=tuple(functions), model_path=tuple(model_path), timeline_iterations=0)
+    return Settings(
+        scope=Scope(functions=tuple(functions)),
+        core=CoreSettings(mcpu=mcpu, model_path=tuple(model_path)),
+        kernel=replace(REPORTED, timeline_iterations=0),
+    )
 
 
 def assembly_pieces(unit: Unit, settings: Settings) -> list[CodePiece]:
@@ -65,11 +69,11 @@ def object_pieces(source: str | bytes, name: str, settings: Settings) -> list[Co
     from incc.frontends.unit import Unit
     from incc.report.identity import kernel_ids
 
-    code = object_code(source, name, settings.functions)
+    code = object_code(source, name, settings.scope)
     ids = kernel_ids(code.kernels)
     notes: tuple[str, ...] = ()
     if len(code.kernels) > MOST_WITH_WHAT_IFS:
-        settings = replace(settings, what_ifs=False)
+        settings = replace(settings, kernel=replace(settings.kernel, what_ifs=False))
         notes = (no_what_ifs(),)
     unit = Unit(assembly="", assembly_file=name, way="object")
     pieces = (
@@ -116,32 +120,15 @@ def in_processes(work: Callable[[Any], Any], pieces: Sequence[Any], jobs: int) -
 
 
 def _analysed(piece: CodePiece) -> Analysed:
-    from incc.driver.pipeline import AnalysisError, analyze_kernels, analyze_unit, choose_model
+    from incc.driver.pipeline import AnalysisError, analyze_code, analyze_unit, model_of
     from incc.report.build import build_report, unit_report
 
     try:
         if piece.code is None:
             result = analyze_unit(piece.unit, piece.settings)
         else:
-            choice = choose_model(piece.settings.mcpu, "", piece.settings.model_path)
-            kernels = piece.code.kernels
-            if kernels and kernels[0].isa != choice.model.isa:
-                what = f"{kernels[0].isa} code, but {choice.model.name} is an {choice.model.isa} core"
-                return Analysed(entries=[], problem=f"{piece.unit.assembly_file}: {what}")
-            result = replace(
-                analyze_kernels(
-                    piece.unit,
-                    kernels,
-                    piece.settings,
-                    choice.model,
-                    choice.reason,
-                    places=piece.code.places(),
-                    left_out=piece.code.left_out,
-                ),
-                model_note=choice.note,
-                kernel_ids=piece.ids,
-                notes=piece.notes,
-            )
+            result = analyze_code(piece.unit, piece.code, piece.settings, model_of(piece.unit, piece.settings))
+            result = replace(result, kernel_ids=piece.ids, notes=piece.notes)
         (unit,) = build_report([unit_report(result)]).units
     except AnalysisError as error:
         return Analysed(entries=[], problem=str(error))

@@ -14,6 +14,7 @@ from typing import Any
 from incc.comparison import types as c
 from incc.comparison.side import Entry, Side, in_memory, side_info
 from incc.report import types as t
+from settings_fixtures import settings_with
 from struct_fixtures import filled
 
 PORTS = ("0", "1", "2", "3", "4", "5", "6", "7", "0DV")
@@ -37,7 +38,7 @@ def report_of(text: str, *, mcpu: str = "skylake-avx512", source: str = "x.c", c
 
 @cache
 def _report_of(text: str, mcpu: str, source: str, compiler: str) -> Any:
-    from incc.driver.pipeline import Settings, analyze_units
+    from incc.driver.pipeline import analyze_units
     from incc.frontends.unit import Unit
 
     version = "12.2.0" if compiler else ""
@@ -45,7 +46,7 @@ def _report_of(text: str, mcpu: str, source: str, compiler: str) -> Any:
     unit = Unit(
         assembly=text, assembly_file="x.s", source=source, compiler=compiler, compiler_version=version, command=command
     )
-    return analyze_units([unit], Settings(mcpu=mcpu, timeline_iterations=0))
+    return analyze_units([unit], settings_with(mcpu=mcpu, timeline_iterations=0))
 
 
 def side_of(text: str, label: str = "a", **given: Any) -> Side:

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from incc.driver.builds.project import project_of, read_project
 from incc.driver.cores import cores_of
-from incc.driver.pipeline import Settings
 from incc.frontends.gcc_wrapper.outputs import output_of
 from incc.report import types as t
 from incc.report.folder import manifest
@@ -28,6 +27,7 @@ from incc.report.folder.names import name_for, parts, report_name
 from incc.report.folder.outcome import put_cached, rest_of
 from incc.support.errors import AnalysisError
 from properties import examples
+from settings_fixtures import settings_with
 from struct_fixtures import filled
 
 NAMES = st.binary(min_size=1, max_size=300).map(os.fsdecode).filter(lambda name: "\0" not in name)
@@ -293,7 +293,7 @@ def test_the_next_file_upwards_counts(tmp_path: Path) -> None:
     project = project_of(source)
     assert project.wants(source)
     assert not project.wants(str(deep / "y.c"))
-    assert project.applied(Settings(), []) == [Settings(functions=("f*",))]
+    assert project.applied(settings_with(), []) == [settings_with(functions=("f*",))]
     # As it is now, not as it was.
     text = '[thresholds]\nfail-if = ["cycles > 10"]\nwarn-if = "flop > 0"\n'
     (deep / "incc.toml").write_text(text)
@@ -306,9 +306,12 @@ def test_cores_where_nothing_else_says_them(tmp_path: Path) -> None:
     (tmp_path / "incc.toml").write_text('[analyze]\ncores = ["znver4", "skylake"]\n')
     project = project_of(str(tmp_path / "x.c"))
     problems: list[str] = []
-    assert [s.mcpu for s in project.applied(Settings(), problems)] == ["znver4", "skylake"]
-    assert [s.mcpu for s in project.applied(Settings(mcpu="haswell"), problems)] == ["haswell"]
-    assert [s.mcpu for s in project.applied(Settings(mcpu="haswell,znver3"), problems)] == ["haswell", "znver3"]
+    assert [s.core.mcpu for s in project.applied(settings_with(), problems)] == ["znver4", "skylake"]
+    assert [s.core.mcpu for s in project.applied(settings_with(mcpu="haswell"), problems)] == ["haswell"]
+    assert [s.core.mcpu for s in project.applied(settings_with(mcpu="haswell,znver3"), problems)] == [
+        "haswell",
+        "znver3",
+    ]
     assert problems == []
 
 
@@ -316,21 +319,24 @@ def test_a_core_without_a_model_is_a_mistake_and_not_there(tmp_path: Path) -> No
     file = tmp_path / "incc.toml"
     file.write_text('[analyze]\ncores = ["znver4", "z80", "skylake"]\n')
     problems: list[str] = []
-    assert [s.mcpu for s in project_of(str(tmp_path / "x.c")).applied(Settings(), problems)] == ["znver4", "skylake"]
+    assert [s.core.mcpu for s in project_of(str(tmp_path / "x.c")).applied(settings_with(), problems)] == [
+        "znver4",
+        "skylake",
+    ]
     assert len(problems) == 1
     assert problems[0].startswith(f"{file}: [analyze] cores: no machine model named 'z80'")
     file.write_text('[analyze]\ncores = "z80"\n')
     os.utime(file, (1, 1))
-    assert project_of(str(tmp_path / "x.c")).applied(Settings(), problems) == [Settings()]
+    assert project_of(str(tmp_path / "x.c")).applied(settings_with(), problems) == [settings_with()]
 
 
 def test_names_of_one_model_are_one_core() -> None:
-    assert [s.mcpu for s in cores_of(Settings(mcpu="znver6, znver5,,haswell"))] == ["znver6", "haswell"]
-    assert cores_of(Settings()) == [Settings()]
-    assert [s.mcpu for s in cores_of(Settings(mcpu="z80"))] == ["z80"], "whoever analyses says what is wrong"
+    assert [s.core.mcpu for s in cores_of(settings_with(mcpu="znver6, znver5,,haswell"))] == ["znver6", "haswell"]
+    assert cores_of(settings_with()) == [settings_with()]
+    assert [s.core.mcpu for s in cores_of(settings_with(mcpu="z80"))] == ["z80"], "whoever analyses says what is wrong"
     for wrong in (",", "z80,haswell"):
         with pytest.raises(AnalysisError):
-            cores_of(Settings(mcpu=wrong))
+            cores_of(settings_with(mcpu=wrong))
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,13 @@ from test_report_schema import SCHEMA
 import incc
 from incc import core
 from incc.core.analysis import KernelSettings, analyze_kernel
-from incc.driver.pipeline import Settings, analyze_units, decode_unit, find_regions, read_assembly
+from incc.driver.pipeline import analyze_units, decode_unit, find_regions, read_assembly
+from incc.driver.settings import Scope
 from incc.frontends.unit import Unit
 from incc.models.loading import load
 from incc.report import types as t
 from properties import examples
+from settings_fixtures import settings_with
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
@@ -49,14 +51,18 @@ TRIAD = "\n".join((*LINES[:5], LINES[-1]))
 
 @functools.cache
 def kernel(text: str) -> Kernel:
-    unit, settings = Unit(assembly=text + "\n", assembly_file="a.s"), Settings(regions="marked")
+    unit, scope = Unit(assembly=text + "\n", assembly_file="a.s"), Scope(regions="marked")
     parsed = read_assembly(unit, "x86")
-    (found,) = decode_unit(unit, parsed, find_regions(parsed, settings)[0])
+    (found,) = decode_unit(unit, parsed, find_regions(parsed, scope)[0])
     return found
 
 
 def analysed(text: str, cpu: str = "skylake-avx512", **settings: Any) -> KernelResult:
-    return analyze_kernel(kernel(text), load(cpu), KernelSettings(**{"cold_iterations": 100, **settings}))
+    return analyze_kernel(
+        kernel(text),
+        load(cpu),
+        settings_with(**{"cold_iterations": 100, "what_ifs": False, "timeline_iterations": 0, **settings}).kernel,
+    )
 
 
 def counted(text: str, cpu: str = "skylake-avx512", **settings: Any) -> core.Statistics:
@@ -204,8 +210,10 @@ def test_calls_take_what_is_said() -> None:
 
 def test_a_cold_run_alone_leaves_out_all_that_is_said_of_the_steady_state() -> None:
     unit = Unit(assembly=TRIAD + "\n", assembly_file="a.s")
-    settings = Settings(mcpu="skylake", regions="marked", cold_iterations=100, timeline_iterations=4, pressure=True)
-    report = analyze_units([unit], replace(settings, steady=False))
+    settings = settings_with(
+        mcpu="skylake", regions="marked", cold_iterations=100, timeline_iterations=4, pressure=True
+    )
+    report = analyze_units([unit], settings_with(settings, steady=False))
     jsonschema.Draft202012Validator(SCHEMA).validate(msgspec.to_builtins(report))
     lean, whole = (r.units[0].kernels[0] for r in (report, analyze_units([unit], settings)))
     assert lean.cold == whole.cold
@@ -257,7 +265,7 @@ def test_what_needs_no_port_takes_its_time(text: str, cpu: str) -> None:
 
 
 def _cold(text: str, cpu: str) -> Any:
-    settings = Settings(mcpu=cpu, regions="marked", cold_iterations=100, pressure=True)
+    settings = settings_with(mcpu=cpu, regions="marked", cold_iterations=100, pressure=True)
     report = analyze_units([Unit(assembly=text + "\n", assembly_file="a.s")], settings)
     jsonschema.Draft202012Validator(SCHEMA).validate(msgspec.to_builtins(report))
     return report.units[0].kernels[0].cold

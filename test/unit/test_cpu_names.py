@@ -12,12 +12,13 @@ import pytest
 from msgspec.structs import replace
 
 from incc.driver.commands.model import main
-from incc.driver.pipeline import AnalysisError, Settings, analyze_unit, choose_model
+from incc.driver.pipeline import AnalysisError, analyze_unit, choose_model
 from incc.frontends.gcc_wrapper.compile import compile_units
 from incc.frontends.unit import Unit
 from incc.models import loading
 from incc.models import model as m
 from incc.models.processors import names as cpu_names
+from settings_fixtures import settings_with
 
 LEVELS = "x86-64 x86-64-v2 x86-64-v3 x86-64-v4 i386 i486 i586 i686 generic intel"
 NO_CORES = frozenset(LEVELS.split())
@@ -259,7 +260,7 @@ def test_a_compiler_that_takes_the_host_for_another(
     host: str, mcpu: str, command: tuple[str, ...], said: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(loading, "host_cpu", lambda: (host, ""))
-    found = analyze_unit(replace(NATIVE, command=command), Settings(mcpu=mcpu))
+    found = analyze_unit(replace(NATIVE, command=command), settings_with(mcpu=mcpu))
     sentence = f"for the compiler native is diamondrapids, but the host is {host}"
     assert (sentence in found.chosen_by, sentence in found.model_note) == (said, said)
 

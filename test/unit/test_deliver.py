@@ -192,7 +192,7 @@ def test_several_units() -> None:
     given.take("-detail", "99")
     found = analyze_units(
         [Unit(assembly=LOOP, assembly_file="x.s"), Unit(assembly=LOOP, assembly_file="y.s")],
-        replace(given.settings(), mcpu="skylake"),
+        given.settings().on("skylake"),
     )
     assert [message.where for message in unmet(found, given.settings(), given.request("text", ""), "-")] == ["line 99"]
 

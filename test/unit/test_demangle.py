@@ -6,11 +6,12 @@ import shutil
 
 import pytest
 
-from incc.driver.pipeline import Settings, analyze_units
+from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.report.source.demangle import demangle, replace
 from incc.views.text import render
+from settings_fixtures import settings_with
 
 needs_cxxfilt = pytest.mark.skipif(shutil.which("c++filt") is None, reason="no c++filt")
 
@@ -34,7 +35,7 @@ plain:
 
 
 def kernels(*functions: str) -> list[dict[str, str]]:
-    settings = Settings(mcpu="skylake", functions=functions, timeline_iterations=0)
+    settings = settings_with(mcpu="skylake", functions=functions, timeline_iterations=0)
     found: list[dict[str, str]] = analyze_units([Unit(assembly=LOOP, assembly_file="x.s")], settings).units[0].kernels
     return found
 
@@ -77,7 +78,7 @@ def test_fortran_needs_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_fortran_functions_are_chosen_by_name() -> None:
     text = LOOP.replace("plain", "__kernels_MOD_jacobi")
     for glob in ("kernels::jacobi", "__kernels_MOD_jacobi", "*jacobi"):
-        settings = Settings(mcpu="skylake", functions=(glob,), timeline_iterations=0)
+        settings = settings_with(mcpu="skylake", functions=(glob,), timeline_iterations=0)
         (kernel,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], settings).units[0].kernels
         assert kernel.function_name == "kernels::jacobi"
 
@@ -88,7 +89,9 @@ def test_inlined_loops_are_near_the_functions_own_lines() -> None:
     )
     text += ".L1:\n\t.loc 2 77 1\n\tdecq %rdi\n\tjne .L1\n\t.loc 1 6 1\n\tnop\n"
     text += ".L2:\n\t.loc 1 7 1\n\tdecq %rdi\n\tjne .L2\n\tret\n"
-    report = analyze_units([Unit(assembly=text, assembly_file="x.s")], Settings(mcpu="skylake", timeline_iterations=0))
+    report = analyze_units(
+        [Unit(assembly=text, assembly_file="x.s")], settings_with(mcpu="skylake", timeline_iterations=0)
+    )
     inlined, own = report.units[0].kernels
     assert inlined.source == t.SourceLocation("algo.h", 77)
     assert inlined.near == t.SourceLocation("own.cpp", 5)

@@ -14,11 +14,12 @@ from msgspec.structs import replace
 from incc import core
 from incc.core.analysis import KernelSettings, analyze_kernel
 from incc.core.elements import work
-from incc.driver.pipeline import Settings, analyze_unit
+from incc.driver.pipeline import analyze_unit
 from incc.frontends.unit import Unit
 from incc.models.loading import load
 from incc.report.build import unit_parts, unit_report
 from properties import examples
+from settings_fixtures import settings_with
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.core.roles import Part
 
-QUICK = Settings(mcpu="skylake-avx512", what_ifs=False, timeline_iterations=0, simulate=False)
+QUICK = settings_with(mcpu="skylake-avx512", what_ifs=False, timeline_iterations=0, simulate=False)
 
 
 def function(*lines: str) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from incc.driver.pipeline import Settings, analyze_units
+from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
 from incc.report import types as t
+from settings_fixtures import settings_with
 
 
 def kernel(text: str, **settings: Any) -> t.Kernel:
-    chosen = Settings(mcpu="skylake", regions="loops", **settings)
+    chosen = settings_with(mcpu="skylake", regions="loops", **settings)
     (found,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], chosen).units[0].kernels
     return found
 
@@ -59,7 +60,7 @@ def test_microcode_is_not_in_the_loop_stream_detector() -> None:
         "kxnorw %k0, %k0, %k1\nvscatterqpd %ymm1, (%rdi,%ymm2,8) {%k1}\naddq $3, %rax\naddq $3, %r8\ndecq %rsi\njne .L1"
     )
     text = "\t.p2align 4\n.L1:\n" + "".join(f"\t{line}\n" for line in body.splitlines()) + "\tret\n"
-    chosen = Settings(mcpu="icelake-server", regions="loops")
+    chosen = settings_with(mcpu="icelake-server", regions="loops")
     (found,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], chosen).units[0].kernels
     told = hint(found)
     cycles = told.evidence["cycles_at"].values() if told else [found.cycles]

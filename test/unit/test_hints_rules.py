@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from incc.driver.pipeline import Settings, analyze_units
+from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
 from incc.report import types as t
+from settings_fixtures import settings_with
 
 END = "incq %rax\ncmpq %rdx, %rax\njne .L1"
 
@@ -28,7 +29,7 @@ def hints(
     unit = Unit(assembly=text, assembly_file="x.s")
     if compiler:
         unit = replace(unit, source="x.c", compiler=name, compiler_version=version, command=(name, *arguments), **more)
-    settings = Settings(mcpu=mcpu, regions="loops", timeline_iterations=0)
+    settings = settings_with(mcpu=mcpu, regions="loops", timeline_iterations=0)
     (kernel,) = analyze_units([unit], settings).units[0].kernels
     return {hint.rule: hint for hint in kernel.hints}
 

@@ -14,11 +14,12 @@ from llvm_mca_output import parse_json, parse_text
 from llvm_mca_reports import STATISTICS, as_report
 from msgspec.structs import replace
 
-from incc.driver.pipeline import Settings, analyze_units
+from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.views import llvm_mca
 from incc.views.llvm_mca.requested import Heading, Views
+from settings_fixtures import settings_with
 
 MCA = shutil.which("llvm-mca-19")
 needs_mca = pytest.mark.skipif(MCA is None, reason="no llvm-mca-19")
@@ -248,7 +249,7 @@ TRIAD = """
 @pytest.mark.parametrize("cpu", ["skylake-avx512", "znver4", "alderlake"])
 def test_reports_of_incc(cpu: str) -> None:
     """What incc finds out itself passes the same readers, with the same kernel in both forms."""
-    settings = Settings(mcpu=cpu, regions="marked", cold_iterations=100)
+    settings = settings_with(mcpu=cpu, regions="marked", cold_iterations=100)
     report = analyze_units([Unit(assembly=TRIAD, assembly_file="triad.s")], settings)
     kernel = report.units[0].kernels[0]
     assert kernel.cold is not None

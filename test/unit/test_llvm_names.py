@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 from msgspec.structs import astuple
 
-from incc.driver.pipeline import AnalysisError, Settings, analyze_unit, choose_model
+from incc.driver.pipeline import AnalysisError, analyze_unit, choose_model
 from incc.frontends.unit import Unit
 from incc.models import loading
 from incc.models.files import llvm_table
 from incc.models.importers.llvm import units as llvm_units
 from incc.models.llvm_names import from_header
 from incc.report.build import unit_report
+from settings_fixtures import settings_with
 
 NAMED = [m.name for m in loading.list_models() if loading.load(m.name).llvm is not None]
 
@@ -108,7 +109,7 @@ def test_levels_are_what_llvm_takes(name: str, model: str) -> None:
 
 
 def reported(text: str, cpu: str) -> Any:
-    return unit_report(analyze_unit(Unit(assembly=text, assembly_file="a.s"), Settings(mcpu=cpu))).kernels[0]
+    return unit_report(analyze_unit(Unit(assembly=text, assembly_file="a.s"), settings_with(mcpu=cpu))).kernels[0]
 
 
 CODE = """\

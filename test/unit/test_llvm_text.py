@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from incc.driver.pipeline import Settings, analyze_units
+from incc.driver.pipeline import analyze_units
 from incc.frontends.isa import Effects, isa
 from incc.frontends.kernel import Instruction, Kernel, Region
 from incc.frontends.unit import Unit
@@ -28,6 +28,7 @@ from incc.frontends.x86.llvm.text import printed
 from incc.frontends.x86.statements import Names, split_operands
 from incc.models.importers.llvm import text as importer
 from incc.models.importers.llvm.importer import print_x86
+from settings_fixtures import settings_with
 
 X86 = isa("x86")
 MC, MCA = shutil.which("llvm-mc-19"), shutil.which("llvm-mca-19")
@@ -305,7 +306,7 @@ def test_reports_have_it() -> None:
 
     def asked(**settings: object) -> list[tuple[str, str]]:
         report = analyze_units(
-            [Unit(assembly=text, assembly_file="k.s")], Settings(mcpu="skylake", what_ifs=False, **settings)
+            [Unit(assembly=text, assembly_file="k.s")], settings_with(mcpu="skylake", what_ifs=False, **settings)
         )  # type: ignore[arg-type]
         (kernel,) = report.units[0].kernels
         return [(i.text, i.encoding) for i in kernel.instructions]

@@ -8,16 +8,16 @@ import subprocess
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from incc.driver import UsageError, pipeline
 from incc.driver.addresses import addresses
 from incc.driver.machine_code import hexadecimal
-from incc.driver.pipeline import Settings, analyze_bytes, analyze_object, analyze_units
+from incc.driver.pipeline import analyze_bytes, analyze_object, analyze_units
 from incc.frontends.objects.spans import Addresses
 from incc.frontends.unit import Unit
 from incc.report.build import build_report, unit_report
 from incc.support.errors import AnalysisError
+from settings_fixtures import settings_with
 
 LOOP = """\
 .L1:
@@ -41,7 +41,7 @@ def built(folder: pathlib.Path, text: str) -> bytes:
 
 
 def report(code: bytes, **settings: object) -> dict:
-    asked = Settings(mcpu="skylake", **settings)  # type: ignore[arg-type]
+    asked = settings_with(mcpu="skylake", **settings)  # type: ignore[arg-type]
     return unit_report(analyze_object(Unit(assembly="", assembly_file="a.o", way="object"), code, asked))  # type: ignore[return-value]
 
 
@@ -51,7 +51,7 @@ def test_byte_markers_in_an_object(tmp_path: pathlib.Path) -> None:
     (kernel,) = found.kernels
     assert (kernel.kind, kernel.function, kernel.is_loop) == ("marker", "f", True)
     text = (
-        analyze_units([Unit(assembly=MARKED, assembly_file="a.s")], Settings(mcpu="skylake", regions="marked"))
+        analyze_units([Unit(assembly=MARKED, assembly_file="a.s")], settings_with(mcpu="skylake", regions="marked"))
         .units[0]
         .kernels[0]
     )
@@ -136,19 +136,19 @@ def test_bytes_read_back(blocks: list[bytes]) -> None:
 
 def test_raw_bytes() -> None:
     unit = Unit(assembly="", assembly_file="h")
-    found = analyze_bytes(unit, hexadecimal("48 01 c3 0f af c3 75 f8\n\n90", "h"), Settings(mcpu="skylake"))
+    found = analyze_bytes(unit, hexadecimal("48 01 c3 0f af c3 75 f8\n\n90", "h"), settings_with(mcpu="skylake"))
     kernels = build_report([unit_report(found)]).units[0].kernels
     assert [(k.name, k.is_loop) for k in kernels] == [("h:1", True), ("h:3", False)]
     with pytest.raises(AnalysisError, match="h: h:1: "):
-        analyze_bytes(unit, hexadecimal("06", "h"), Settings(mcpu="skylake"))
+        analyze_bytes(unit, hexadecimal("06", "h"), settings_with(mcpu="skylake"))
 
 
 def test_more_code_than_can_be_analysed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "MOST_INSTRUCTIONS", 20)
-    unit, settings = Unit(assembly="", assembly_file="h"), Settings(mcpu="skylake")
+    unit, settings = Unit(assembly="", assembly_file="h"), settings_with(mcpu="skylake")
     assert analyze_bytes(unit, [("block", b"\x90" * 20)], settings).results
     for count, said in ((21, "block: too long: 21 instructions"), (101, "block: too long: 101 bytes of code")):
         with pytest.raises(AnalysisError, match=f"h: {said}, .* 20 instructions are analysed"):
             analyze_bytes(unit, [("block", b"\x90" * count)], settings)
     with pytest.raises(AnalysisError, match=r"a\.s: line 1: too long: 21 instructions"):
-        analyze_units([Unit(assembly="nop\n" * 21, assembly_file="a.s")], replace(settings, regions="marked"))
+        analyze_units([Unit(assembly="nop\n" * 21, assembly_file="a.s")], settings_with(settings, regions="marked"))

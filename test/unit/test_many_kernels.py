@@ -7,6 +7,7 @@ import pytest
 from incc.driver import pipeline
 from incc.frontends.unit import Unit
 from incc.report import types as t
+from settings_fixtures import settings_with
 
 
 def text(count: int) -> str:
@@ -15,7 +16,7 @@ def text(count: int) -> str:
 
 def test_what_ifs_are_for_files_that_people_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "MOST_WITH_WHAT_IFS", 7)
-    settings = pipeline.Settings(mcpu="skylake", timeline_iterations=0)
+    settings = settings_with(mcpu="skylake", timeline_iterations=0)
     for count, tried in ((pipeline.MOST_WITH_WHAT_IFS, True), (pipeline.MOST_WITH_WHAT_IFS + 1, False)):
         report = pipeline.analyze_units([Unit(assembly=text(count), assembly_file="a.s")], settings)
         kernels = report.units[0].kernels

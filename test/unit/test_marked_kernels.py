@@ -7,14 +7,14 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from msgspec.structs import replace
 
-from incc.driver.pipeline import Settings, analyze_units
+from incc.driver.pipeline import analyze_units
 from incc.frontends.gcc_wrapper.compile import compile_units
 from incc.frontends.marks import Expected, Mark
 from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.views.exchange import diagnostics
+from settings_fixtures import settings_with
 from struct_fixtures import filled
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def units(folder: Path, compiler: str, files: dict[str, str], source: str, **set
         (folder / name).write_text(text)
     compiled = compile_units([compiler, "-O3", "-march=haswell", "-c", source, "-o", "x.o"], folder=folder)
     assert (compiled.status, compiled.warnings) == (0, ())
-    asked = replace(Settings(mcpu="haswell", what_ifs=False, timeline_iterations=0), **settings)
+    asked = settings_with(**{"mcpu": "haswell", "what_ifs": False, "timeline_iterations": 0, **settings})
     return list(analyze_units(compiled.units, asked).units)
 
 
@@ -198,7 +198,7 @@ def of_mark(*conditions: str) -> Any:
     )
     text = '\t.file 1 "x.c"\n' + LOOP
     unit = Unit(assembly=text, assembly_file="x.s", source="x.c", marks=(mark,))
-    return analyze_units([unit], Settings(mcpu="skylake", what_ifs=False)).units[0]
+    return analyze_units([unit], settings_with(mcpu="skylake", what_ifs=False)).units[0]
 
 
 @pytest.mark.parametrize(

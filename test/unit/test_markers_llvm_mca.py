@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from incc.driver.pipeline import Settings, find_regions, read_assembly
+from incc.driver.pipeline import find_regions, read_assembly
+from incc.driver.settings import Scope
 from incc.frontends.asm.markers import insert_markers
 from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import marked_regions
@@ -45,7 +46,7 @@ def assembly(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     folder = tmp_path_factory.mktemp("made")
     compiled = compile_units([cc, *options, "-c", str(SOURCES / source), "-o", str(folder / "out.o")], capture=True)
     (unit,) = compiled.units
-    regions, _ = find_regions(read_assembly(unit), Settings(regions="loops"))
+    regions, _ = find_regions(read_assembly(unit), Scope(regions="loops"))
     assert len(regions) > 1
     return unit.assembly
 
@@ -103,7 +104,7 @@ def test_incc_reads_the_same(assembly: str) -> None:
     )
     assert before == after
     assert any(location for _, location in before)
-    regions, _ = find_regions(parse(assembly), Settings(regions="loops"))
+    regions, _ = find_regions(parse(assembly), Scope(regions="loops"))
     found, left_out = marked_regions(parse(marked(assembly, "llvm-mca")[0]))
     assert len(found) == len(regions)
     assert not left_out

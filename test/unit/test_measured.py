@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 import incc
 from incc.driver.commands import diff, mca, scan
-from incc.driver.pipeline import AnalysisError, Settings, analyze_units
+from incc.driver.pipeline import AnalysisError, analyze_units
 from incc.frontends.unit import Unit
 from incc.frontends.x86.kernels import decode_bytes
 from incc.measuring import harness, kernels
@@ -29,6 +29,7 @@ from incc.measuring.kernels import Prepared, lacking, measure_kernels, prepare
 from incc.report import types as t
 from incc.views.html import render as page
 from incc.views.schemas import schema
+from settings_fixtures import settings_with
 
 SUM = """
 f:
@@ -105,7 +106,7 @@ def standin(monkeypatch: pytest.MonkeyPatch, *found: Measurement | Failure | Exc
 
 
 def report(text: str, **more: Any) -> t.Measured:
-    made = analyze_units([Unit(assembly=text, assembly_file="a.s")], Settings(measure=True, **more))
+    made = analyze_units([Unit(assembly=text, assembly_file="a.s")], settings_with(measure=True, **more))
     jsonschema.Draft202012Validator(schema("report/report")).validate(msgspec.to_builtins(made))
     (kernel,) = made.units[0].kernels
     assert kernel.measured is not None
@@ -266,7 +267,7 @@ def test_arrays_that_begin_best_do_not_explain_a_difference(monkeypatch: pytest.
     loads = "\n".join(f"vaddpd {32 * n}(%rdi), %ymm{n}, %ymm{n}" for n in range(8))
     text = SUM.replace("vaddsd\t(%rdi), %xmm0, %xmm0", loads).replace("$8", "$256")
     standin(monkeypatch, took(5.2))
-    made = analyze_units([Unit(assembly=text, assembly_file="a.s")], Settings(measure=True))
+    made = analyze_units([Unit(assembly=text, assembly_file="a.s")], settings_with(measure=True))
     (kernel,) = made.units[0].kernels
     assert kernel.range is not None
     assert kernel.measured is not None
@@ -288,7 +289,7 @@ def test_what_cannot_run_says_why(monkeypatch: pytest.MonkeyPatch, text: str, ki
 
 def test_nothing_is_run_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     used = standin(monkeypatch, took(1.0))
-    made = analyze_units([Unit(assembly=SUM, assembly_file="a.s")], Settings())
+    made = analyze_units([Unit(assembly=SUM, assembly_file="a.s")], settings_with())
     assert made.units[0].kernels[0].measured is None
     assert used.loops == []
 
@@ -296,12 +297,12 @@ def test_nothing_is_run_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_without_a_name_the_model_is_that_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     standin(monkeypatch, took(4.0))
     unit = Unit(assembly=SUM, assembly_file="a.s", cpu="znver4")
-    assert analyze_units([unit], Settings()).units[0].model.name == "znver4"
-    assert analyze_units([unit], Settings(measure=True)).units[0].model.name == "skylake-avx512"
-    assert analyze_units([unit], Settings(measure=True, mcpu="znver3")).units[0].model.name == "znver3"
+    assert analyze_units([unit], settings_with()).units[0].model.name == "znver4"
+    assert analyze_units([unit], settings_with(measure=True)).units[0].model.name == "skylake-avx512"
+    assert analyze_units([unit], settings_with(measure=True, mcpu="znver3")).units[0].model.name == "znver3"
     monkeypatch.setattr("incc.models.loading.host_cpu", lambda: ("", ""))
     with pytest.raises(AnalysisError, match="no machine model for the host"):
-        analyze_units([unit], Settings(measure=True))
+        analyze_units([unit], settings_with(measure=True))
 
 
 # --- commands ---------------------------------------------------------------------------------------------------------
@@ -330,11 +331,11 @@ def test_incc_mca_has_a_row_and_a_sentence(
 def test_the_page_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
     standin(monkeypatch, took(4.2))
     two = Unit(assembly=SUM + SUM.replace("f:", "g:").replace(".L1", ".L2"), assembly_file="a.s")
-    text = page(analyze_units([two], Settings(measure=True)))
+    text = page(analyze_units([two], settings_with(measure=True)))
     assert '"measured":4.2' in text.replace(" ", "")
     assert "Measured on skylake-avx512: 4.2 cycles" in text
     assert "Measured cycles per iteration" in text
-    assert "Measured cycles per iteration" not in page(analyze_units([two], Settings()))
+    assert "Measured cycles per iteration" not in page(analyze_units([two], settings_with()))
 
 
 def test_incc_scan(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -12,12 +12,13 @@ from msgspec.structs import replace
 from bind_kernels import kernel as decoded
 from incc.core import bounds, simulate
 from incc.driver.commands.model import main
-from incc.driver.pipeline import Settings, analyze_units
+from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
 from incc.models.binding.bind import bind
 from incc.models.forms.shapes import by_key
 from incc.models.importers.measured.intel import import_records
 from incc.models.loading import load
+from settings_fixtures import settings_with
 
 PORTS = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "A", "B"]
 COVES = ("alderlake", "sapphirerapids", "meteorlake", "graniterapids")
@@ -166,7 +167,9 @@ WIDE = "vpaddd %zmm2, %zmm2, %zmm3"
 def test_additions_beside_512_bits(beside: str, ports: str, cycles: int) -> None:
     """Port 1 is closed to them then, and on port 0 and port 5 they take longer (measured: 3.3 cycles a link)."""
     text = f".L1:\n{beside}\nvaddsd %xmm1, %xmm0, %xmm0\ndec %rax\njnz .L1\n"
-    report = analyze_units([Unit(assembly=text, assembly_file="a.s")], Settings(mcpu="graniterapids", regions="loops"))
+    report = analyze_units(
+        [Unit(assembly=text, assembly_file="a.s")], settings_with(mcpu="graniterapids", regions="loops")
+    )
     kernel = report.units[0].kernels[0]
     assert kernel.bounds.loop_carried.cycles == cycles
     added = load("graniterapids").lookup("VEX_VADDSD_XMM_XMM_XMMM64/r", frozenset(["wide"] if beside else []))

@@ -11,7 +11,8 @@ import subprocess
 
 import pytest
 
-from incc.driver.pipeline import Settings, read_assembly, select
+from incc.driver.pipeline import read_assembly, select
+from incc.driver.settings import Scope
 from incc.frontends.asm.places import UserPlace
 from incc.frontends.objects.kernels import ObjectKernels, located_kernels, object_kernels
 from incc.frontends.unit import IncludeFolders, Unit
@@ -113,7 +114,7 @@ def run(folder: pathlib.Path, *words: str) -> None:
 
 def of_text(text: str) -> list[UserPlace]:
     unit = Unit(assembly=text, assembly_file="x.s")
-    return select(unit, read_assembly(unit), Settings(system_headers=True)).places
+    return select(unit, read_assembly(unit), Scope(system_headers=True)).places
 
 
 def said(places: list[UserPlace]) -> list[str]:

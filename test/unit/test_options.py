@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from operator import attrgetter
 
 import pytest
 from hypothesis import given
@@ -23,9 +24,10 @@ from incc.driver.cli.parsers import Parser
 from incc.driver.cli.parsers import page as parsers_page
 from incc.driver.cli.usage import COMMANDS, help_text, names, written
 from incc.driver.commands import bench, db, diff, mca, model, scan
-from incc.driver.pipeline import Settings
+from incc.driver.settings import Settings
 from incc.frontends.objects.spans import Addresses
 from incc.report.source.places import Choice, Place
+from settings_fixtures import FIELDS, fields_of
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -95,7 +97,7 @@ def test_every_option_is_read(command: str, option: Option) -> None:
         assert chosen[option.name] == expected
         assert chosen[option.name] != option.default
         assert chosen.names == {option.name}
-        assert chosen.settings().__struct_fields__ == Settings.__struct_fields__
+        assert list(fields_of(chosen.settings())) == FIELDS
         if command == MCA:
             # With one dash, and with the value as the next word.
             assert read(command, ["-" + argument.lstrip("-")])[option.name] == expected
@@ -106,7 +108,7 @@ def test_every_option_is_read(command: str, option: Option) -> None:
 @each_option
 def test_every_field_is_set(command: str, option: Option) -> None:
     """What an option says reaches the analysis, in the field that the table names."""
-    if not option.field:
+    if not option.sets:
         return
     value, expected = value_of(option)
     if value == "register":
@@ -117,23 +119,26 @@ def test_every_field_is_set(command: str, option: Option) -> None:
     if option.name == "timeline-max-iterations":
         start.append("--timeline")
     after = read(command, [*start, name if value is None else f"{name}={value}"]).settings()
-    assert getattr(before, option.field) != getattr(after, option.field)
-    if option.field not in READERS:
-        assert getattr(after, option.field) == expected
-        assert getattr(before, option.field) == option.default == getattr(Settings(), option.field)
+    of_option = attrgetter(option.sets)
+    assert of_option(before) != of_option(after)
+    if option.sets not in READERS:
+        assert of_option(after) == expected
+        assert of_option(before) == option.default == of_option(Settings())
 
 
 def test_the_table_is_consistent() -> None:
     assert {option.kind for option in OPTIONS} <= KINDS
     # Whether to try changes, and to predict, is for programs: a command prints what it finds; LLVM's figures of what a
     # core lacks are for llvm-mca's face.
-    assert {option.field for option in OPTIONS if option.field} == set(Settings.__struct_fields__) - {
-        "what_ifs",
-        "steady",
-        "for_report",
-        "lacking",
+    assert {option.sets for option in OPTIONS if option.sets} == set(FIELDS) - {
+        "kernel.what_ifs",
+        "kernel.steady",
+        "kernel.explained",
+        "core.lacking",
     }
-    assert set(READERS) <= set(Settings.__struct_fields__)
+    assert set(READERS) <= set(FIELDS)
+    # One name is enough for the arguments of the Python API, and in tests.
+    assert len({name.rpartition(".")[2] for name in FIELDS}) == len(FIELDS)
     for command in BOTH:
         spelled = [name for option in options_of(command) for name in names(option, command)]
         assert len(spelled) == len(set(spelled))

@@ -7,11 +7,11 @@ import pathlib
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 from test_report_schema import VALIDATOR
 
 from incc.driver.commands import mca
-from incc.driver.pipeline import Settings, analyze_units, choose_model, decode_unit, find_regions, read_assembly
+from incc.driver.pipeline import analyze_units, choose_model, decode_unit, find_regions, read_assembly
+from incc.driver.settings import Scope
 from incc.frontends.asm.regions import loop_paths
 from incc.frontends.unit import Unit
 from incc.models.binding.bind import bind
@@ -19,6 +19,7 @@ from incc.report import types as t
 from incc.views.json import render as render_json
 from incc.views.layout import Layout
 from incc.views.text.ways import lines as render
+from settings_fixtures import settings_with
 
 # Three ways: around the division, around the store behind it, or through both.
 LOOP = """\
@@ -40,7 +41,7 @@ f:
 
 def unit_of(text: str, **chosen: Any) -> t.Unit:
     """The report on a unit, which must be valid."""
-    settings = replace(Settings(mcpu="skylake", regions="loops", timeline_iterations=0), **chosen)
+    settings = settings_with(mcpu="skylake", regions="loops", timeline_iterations=0, **chosen)
     report = analyze_units([Unit(assembly=text, assembly_file="x.s")], settings)
     VALIDATOR.validate(json.loads(render_json(report)))
     (unit,) = report.units
@@ -177,7 +178,7 @@ def test_a_way_that_goes_back_before_its_start_keeps_its_places() -> None:
     text += "\taddq $8, %rdi\n\tcmpq %rsi, %rdi\n\tjne .L2\n.L3:\n\tret\n"
     unit = Unit(assembly=text, assembly_file="x.s")
     assembly = read_assembly(unit, "x86")
-    (region,), _ = find_regions(assembly, Settings(regions="loops"))
+    (region,), _ = find_regions(assembly, Scope(regions="loops"))
     paths, _ = loop_paths(assembly, region)
     model = choose_model("skylake", "").model
     back = next(k for k in decode_unit(unit, assembly, [path.region for path in paths]) if k.instructions[-1].line == 6)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from incc.core.roles import Part
-from incc.driver.pipeline import Settings, analyze_unit
+from incc.driver.pipeline import analyze_unit
 from incc.frontends.kernel import CompiledLoop, Transformations
 from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.report.build import unit_parts, unit_report
+from settings_fixtures import settings_with
 
 if TYPE_CHECKING:
     from incc.frontends.kernel import CompiledKind, CompiledRole
@@ -59,12 +60,12 @@ def loop(number: int, role: CompiledRole, of: int = -1, **record: Any) -> Compil
 
 
 def parts(*loops: CompiledLoop, text: str = TEXT) -> list[Part]:
-    settings = Settings(mcpu="skylake", what_ifs=False, timeline_iterations=0, simulate=False)
+    settings = settings_with(mcpu="skylake", what_ifs=False, timeline_iterations=0, simulate=False)
     return unit_parts(analyze_unit(Unit(assembly=text, assembly_file="f.s", loops=loops), settings))
 
 
 def report(*loops: CompiledLoop, text: str = TEXT) -> list[Any]:
-    settings = Settings(mcpu="skylake", what_ifs=False, timeline_iterations=0)
+    settings = settings_with(mcpu="skylake", what_ifs=False, timeline_iterations=0)
     kernels: list[Any] = unit_report(
         analyze_unit(Unit(assembly=text, assembly_file="f.s", loops=loops), settings)
     ).kernels

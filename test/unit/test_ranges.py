@@ -16,18 +16,19 @@ from bind_kernels import loop
 from incc.core.analysis import KernelSettings, analyze_kernel
 from incc.core.dataflow import COUNTED, DATA, INVARIANT, dataflow
 from incc.core.ranges import find_range
-from incc.driver.pipeline import Settings, analyze_units
+from incc.driver.pipeline import analyze_units
 from incc.frontends.isa import isa
 from incc.frontends.unit import Unit
 from incc.models.loading import load
 from incc.report import types as t
 from properties import examples
+from settings_fixtures import settings_with
 
 
 def report(body: str, core: str = "skylake", **settings: Any) -> t.Kernel:
     """The report on a loop, whose first line is 2."""
     text = f".L1:\n{body}\n\tdecq %r15\n\tjne .L1\n"
-    asked = Settings(mcpu=core, regions="loops", timeline_iterations=0, **settings)
+    asked = settings_with(mcpu=core, regions="loops", timeline_iterations=0, **settings)
     (kernel,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], asked).units[0].kernels
     return kernel
 
@@ -228,7 +229,7 @@ def test_of_many_ways_the_shortest_and_the_longest_are_looked_at() -> None:
     diamonds = "\n".join(f"\tcmpl ${n}, (%rsi)\n\tje .L{n + 2}\n\timulq $3, %rbx, %rbx\n.L{n + 2}:" for n in range(4))
     kernel = report(diamonds + "\n\taddq $4, %rsi", core="znver4")
     text = f".L1:\n{diamonds}\n\taddq $4, %rsi\n\tdecq %r15\n\tjne .L1\n"
-    asked = Settings(mcpu="znver4", timeline_iterations=0, ways=("paths",))
+    asked = settings_with(mcpu="znver4", timeline_iterations=0, ways=("paths",))
     (ways,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], asked).units[0].ways or []
     assert len(ways.ways) == 16
     cycles = [way.cycles.cycles for way in ways.ways]
@@ -274,7 +275,7 @@ ROOT = """\tmovsd (%rsi), %xmm0
 
 
 def of_root(text: str = ROOT) -> t.Kernel:
-    asked = Settings(mcpu="skylake", regions="loops", timeline_iterations=0, mispredict_rate=0.5)
+    asked = settings_with(mcpu="skylake", regions="loops", timeline_iterations=0, mispredict_rate=0.5)
     (kernel,) = analyze_units([Unit(assembly=f".L1:\n{text}\n", assembly_file="x.s")], asked).units[0].kernels
     return kernel
 

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from incc.driver.pipeline import Settings, analyze_units
+from incc.driver.pipeline import analyze_units
 from incc.frontends.gcc_wrapper.compile import compile_units
 from incc.frontends.gcc_wrapper.remarks import clang_record, expression_at, gcc_unroller, gcc_vectoriser, read_remarks
 from incc.frontends.kernel import SourceLocation
 from incc.frontends.remarks import Remark
 from incc.report.source.remarks import sentence
 from properties import examples
+from settings_fixtures import settings_with
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -281,7 +282,7 @@ def kernels(folder: Path, compiler: str, *flags: str, source: str = SOURCE, name
     compiled = compile_units(command, folder=folder)
     assert compiled.status == 0
     assert compiled.warnings == ()
-    settings = Settings(mcpu="skylake-avx512", what_ifs=False, timeline_iterations=0)
+    settings = settings_with(mcpu="skylake-avx512", what_ifs=False, timeline_iterations=0)
     (unit,) = analyze_units(compiled.units, settings).units
     assert sorted(path.name for path in folder.iterdir()) == sorted([name, "a.o"])
     return list(unit.kernels)

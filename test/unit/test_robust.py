@@ -22,11 +22,12 @@ from hypothesis import strategies as st
 from incc.core import cold_run
 from incc.driver.commands import db
 from incc.driver.commands.mca import main
-from incc.driver.pipeline import Settings, analyze_unit
+from incc.driver.pipeline import analyze_unit
 from incc.frontends.unit import Unit
 from incc.frontends.x86.llvm import reading as llvm_reading
 from incc.support import files
 from properties import examples
+from settings_fixtures import settings_with
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STREAMS = ["<&-", ">&-", "2>&-", "<&- >&- 2>&-", ">/dev/full", "2>/dev/full", ">/dev/full 2>/dev/full"]
@@ -118,7 +119,8 @@ def test_a_few_bytes_that_ask_for_any_time(
 
 def test_a_cold_run_of_nothing() -> None:
     result = analyze_unit(
-        Unit(assembly="frob %eax\n", assembly_file="a.s"), Settings(mcpu="skylake", regions="marked", cold_iterations=3)
+        Unit(assembly="frob %eax\n", assembly_file="a.s"),
+        settings_with(mcpu="skylake", regions="marked", cold_iterations=3),
     )
     assert result.results[0].cold is None
     with pytest.raises(ValueError, match="there are none"):

@@ -6,10 +6,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from incc.driver.pipeline import Settings, analyze_units
+from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.report.hints.trials import flag_sets, trial
+from settings_fixtures import settings_with
 from struct_fixtures import filled
 
 SCALAR = "\tvaddsd (%rdi,%rax,8), %xmm0, %xmm0\n\tincq %rax\n\tcmpq %rdx, %rax\n"
@@ -32,7 +33,7 @@ def unit(*loops: tuple[str, int, str], arguments: tuple[str, ...] = ("-O3",)) ->
         compiler_version="12.2.0",
         command=("gcc", *arguments),
     )
-    settings = Settings(mcpu="skylake-avx512", timeline_iterations=0)
+    settings = settings_with(mcpu="skylake-avx512", timeline_iterations=0)
     return analyze_units([made], settings).units[0]
 
 

@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from incc.driver.pipeline import Settings, analyze_units
+from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
 from incc.report import types as t
+from settings_fixtures import settings_with
 
 
 def kernel(body: str, mcpu: str = "icelake-server", **settings: Any) -> t.Kernel:
     text = ".L1:\n" + "".join(f"\t{line}\n" for line in body.splitlines()) + "\tret\n"
-    chosen = Settings(mcpu=mcpu, regions="loops", timeline_iterations=0, **settings)
+    chosen = settings_with(mcpu=mcpu, regions="loops", timeline_iterations=0, **settings)
     (found,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], chosen).units[0].kernels
     return found
 

@@ -10,11 +10,12 @@ import pytest
 
 from incc.driver.cli.options import MCA, Given
 from incc.driver.commands.mca import Options
-from incc.driver.pipeline import Settings, analyze_units
+from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.views.layout import Layout
 from incc.views.text import Show, critical_path, loop_carried, render, what_if
+from settings_fixtures import settings_with
 from struct_fixtures import filled
 
 WIDE = Layout(200, False)
@@ -130,7 +131,7 @@ CODE = """
 
 @pytest.fixture(scope="module")
 def report() -> Any:
-    return analyze_units([Unit(assembly=CODE, assembly_file="a.s")], Settings(mcpu="skylake", regions="loops"))
+    return analyze_units([Unit(assembly=CODE, assembly_file="a.s")], settings_with(mcpu="skylake", regions="loops"))
 
 
 def test_figures_of_real_kernels_add_up(report: Any) -> None:

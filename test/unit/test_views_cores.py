@@ -11,13 +11,14 @@ from msgspec.structs import replace
 
 from incc.driver.commands import mca
 from incc.driver.cores import cores_of
-from incc.driver.pipeline import Settings, analyze_for_cores
+from incc.driver.pipeline import analyze_for_cores
 from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.support.errors import AnalysisError
 from incc.views.layout import Layout
 from incc.views.text import Show, render
 from incc.views.text.cores import groups, lines
+from settings_fixtures import settings_with
 
 CODE = """
 dot:
@@ -34,12 +35,9 @@ NAMES = "skylake,znver4,icelake-server,bonnell"
 
 
 def report_of(names: str, *codes: str) -> Any:
-    settings = Settings(regions="loops", what_ifs=False, timeline_iterations=0)
+    settings = settings_with(regions="loops", what_ifs=False, timeline_iterations=0)
     return analyze_for_cores(
-        [
-            (Unit(assembly=code, assembly_file=f"{n}.s"), cores_of(replace(settings, mcpu=names)))
-            for n, code in enumerate(codes)
-        ]
+        [(Unit(assembly=code, assembly_file=f"{n}.s"), cores_of(settings.on(names))) for n, code in enumerate(codes)]
     )
 
 
@@ -111,13 +109,13 @@ def test_units_of_one_code_stand_together() -> None:
 
 
 def test_each_core_once() -> None:
-    settings = Settings(mcpu="skylake,SKL,znver4,kabylake")
-    assert [one.mcpu for one in cores_of(settings)] == ["skylake", "znver4"]
+    settings = settings_with(mcpu="skylake,SKL,znver4,kabylake")
+    assert [one.core.mcpu for one in cores_of(settings)] == ["skylake", "znver4"]
 
 
 def test_unknown_names_are_all_told() -> None:
     with pytest.raises(AnalysisError, match=r"'nothing'.*; .*'neither'"):
-        cores_of(Settings(mcpu="skylake,nothing,neither"))
+        cores_of(settings_with(mcpu="skylake,nothing,neither"))
 
 
 def run(capfd: Any, *arguments: str) -> tuple[int, str, str]:

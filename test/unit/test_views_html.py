@@ -16,16 +16,17 @@ from msgspec.structs import force_setattr, replace
 
 import browser
 from browser import browse
-from incc.driver.pipeline import Settings, analyze_units
+from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.views.html import render
+from settings_fixtures import settings_with
 
 LOOP = ".L1:\n\tvaddpd (%rsi), %ymm0, %ymm0\n\taddq $32, %rsi\n\tcmpq %rsi, %rdx\n\tjne .L1\n"
 
 
 def report(text: str = LOOP, name: str = "a.s", iterations: int = 3) -> t.Report:
-    settings = Settings(mcpu="skylake", regions="loops", timeline_iterations=iterations)
+    settings = settings_with(mcpu="skylake", regions="loops", timeline_iterations=iterations)
     return analyze_units([Unit(assembly=text, assembly_file=name)], settings)
 
 

@@ -9,13 +9,14 @@ import pytest
 from msgspec.structs import force_setattr, replace
 
 from incc.driver.cli.options import MCA, WRAPPER, Given
-from incc.driver.pipeline import Settings, analyze_units
+from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.report.overview import overview
 from incc.report.source.places import Choice, choice
 from incc.views.table import Column, shrink
 from incc.views.text import UNIT_VIEWS, VIEWS, Show, render
+from settings_fixtures import settings_with
 from struct_fixtures import filled
 
 SUM = """\
@@ -42,7 +43,7 @@ def report(*names: str) -> t.Report:
     return analyze_units([Unit(assembly=text, assembly_file="x.s")], given.settings())
 
 
-LOOPS = Settings(mcpu="skylake", regions="loops")
+LOOPS = settings_with(mcpu="skylake", regions="loops")
 
 MANY = ("a", "b", "c", "d", "_ZN2ns3dotEPd")
 

@@ -30,6 +30,7 @@ from report_fixtures import (
     triad_parts,
     unknown_parts,
 )
+from settings_fixtures import settings_with
 from struct_fixtures import filled
 
 ESCAPE = re.compile(r"\033\[\d+m")
@@ -289,9 +290,9 @@ def test_views_that_are_off_take_nothing_along_that_was_asked_for() -> None:
 
 def uop_rows(assembly: str, cpu: str, width: int = 80, iterations: int = 3) -> list[str]:
     """The rows of the timeline with µops, without ruler and legend."""
-    from incc.driver.pipeline import Settings, analyze_units
+    from incc.driver.pipeline import analyze_units
 
-    settings = Settings(mcpu=cpu, regions="loops", timeline_iterations=iterations)
+    settings = settings_with(mcpu=cpu, regions="loops", timeline_iterations=iterations)
     report = analyze_units([Unit(assembly=f"f:\n.L1:\n{assembly}\n\tjne .L1\n\tret\n", assembly_file="a.s")], settings)
     lines = render(report, width, show=Show(views=["timeline"])).splitlines()
     start = next(n for n, line in enumerate(lines) if line.startswith("[0,0]"))

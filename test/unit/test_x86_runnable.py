@@ -10,7 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from incc.driver.pipeline import Settings, decode_unit, find_regions, read_assembly
+from incc.driver.pipeline import decode_unit, find_regions, read_assembly
+from incc.driver.settings import Scope
 from incc.frontends.isa import NotRunnable, Runnable
 from incc.frontends.kernel import Affine, Kernel
 from incc.frontends.unit import Unit
@@ -28,7 +29,7 @@ def kernel(body: str, regions: str = "loops", before: str = "") -> Kernel:
         assembly=f".text\nf:\n{before}\n{body}\nret\n" if regions == "loops" else f"{body}\n", assembly_file="a.s"
     )
     parsed = read_assembly(unit, "x86")
-    found, _ = find_regions(parsed, Settings(regions=regions))
+    found, _ = find_regions(parsed, Scope(regions=regions))
     (decoded,) = decode_unit(unit, parsed, found[:1])
     return decoded
 

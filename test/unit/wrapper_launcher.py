@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 import incc
+from incc.driver.settings import Scope, Settings
 from struct_fixtures import filled
 
 # What the program takes for Python, since it is beside it: `python3 -I -c PROGRAM PLACE ARGUMENTS…`.
@@ -41,7 +42,7 @@ def install() -> None:
     import types
 
     from incc.driver import deliver, pipeline
-    from incc.driver.pipeline import AnalysisError, Settings
+    from incc.driver.pipeline import AnalysisError
     from incc.frontends.unit import Unit
     from incc.report import types as t
 
@@ -55,7 +56,7 @@ def install() -> None:
             Path(path).write_text(json.dumps(noted))
         return filled(t.Report, {"units": [{name: getattr(u, name) for name in SAME} for u, _ in asked]})
 
-    def write_marked(unit: Unit, settings: Settings, path: str, dialect: str) -> None:
+    def write_marked(unit: Unit, scope: Scope, path: str, dialect: str) -> None:
         Path(path).write_text(f"{dialect} {unit.source}\n")
 
     pipeline.analyze_for_cores = analyze_for_cores  # type: ignore[assignment]

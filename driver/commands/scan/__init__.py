@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from incc.core.analysis import KernelSettings
 from incc.driver import UsageError
 from incc.driver.cli.options import clock
 from incc.driver.cli.parsers import Parser
@@ -18,9 +19,11 @@ from incc.driver.commands.scan.inputs import HexBlock, read_inputs
 from incc.driver.commands.scan.output import Output, say_scan
 from incc.driver.cores import cores_of, named_cores
 from incc.driver.messages import run_command
-from incc.driver.pipeline import Settings, choose_model
+from incc.driver.pipeline import check_readable, choose_model
+from incc.driver.settings import REPORTED, Settings
 from incc.frontends.isa import isa
 from incc.models.loading import list_models, load
+from incc.report.unit_result import ReportSettings
 from incc.support.errors import AnalysisError
 
 if TYPE_CHECKING:
@@ -137,18 +140,14 @@ def _requested_scan(options: argparse.Namespace) -> Scan:
     condition = _condition(options.where) if options.where is not None else None
     # What runs on this machine is compared with a model of its core, whatever core a command is for.
     mcpu = options.mcpu or ("native" if options.measure or not in_project else "")
-    settings = Settings(
-        simulate=not options.bounds,
-        what_ifs=bool(options.reports),
-        timeline_iterations=2 if options.reports else 0,
-        ghz=options.ghz,
-    )
+    kernel = REPORTED if options.reports else KernelSettings()
+    settings = Settings(kernel=replace(kernel, simulate=not options.bounds), report=ReportSettings(ghz=options.ghz))
     each_core = _cores(mcpu, settings) if mcpu else [settings]
     if options.output == "cycles" and (len(each_core) > 1 or not mcpu):
         raise UsageError("--output=cycles is for one core; name it with -mcpu")
     return Scan(
         cores=each_core,
-        models=[_model(core.mcpu) for core in each_core if mcpu],
+        models=[_model(each.core.mcpu) for each in each_core if mcpu],
         output=options.output,
         condition=condition,
         unique=any(os.path.isdir(name) for name in options.files),
@@ -175,14 +174,13 @@ def _cores(mcpu: str, settings: Settings) -> list[Settings]:
     if "all" in named_cores(mcpu):
         models = [load(entry.name) for entry in list_models()]
         mcpu = ",".join(model.name for model in models if not isa(model.isa).unreadable)
-    return cores_of(replace(settings, mcpu=mcpu))
+    return cores_of(settings.on(mcpu))
 
 
 def _model(mcpu: str) -> ChosenModel:
     """Return the model of a core. Raises AnalysisError, also for a core whose code cannot be decoded."""
     choice = choose_model(mcpu, "")
-    if unreadable := isa(choice.model.isa).unreadable:
-        raise AnalysisError(f"{choice.model.name} is an {choice.model.isa} core, and {unreadable}")
+    check_readable(choice.model)
     return choice
 
 

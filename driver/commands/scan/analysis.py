@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from incc.core.analysis import analyze_kernel
 from incc.driver.code import ObjectCode
 from incc.driver.commands.scan.inputs import AssemblyFile, CodeFile, HexBlock
-from incc.driver.pipeline import Settings, analyze_kernels, analyze_unit, find_regions, host_of, read_assembly
+from incc.driver.pipeline import analyze_code, analyze_unit, find_regions, host_of, read_assembly
+from incc.driver.settings import Scope, Settings
 from incc.frontends.isa import isa
 from incc.frontends.objects.read import ObjectError
 from incc.frontends.unit import Unit
@@ -80,8 +81,9 @@ class Worker:
         self.scan = scan
         # Lines of cycles need no reports, and nothing about the kernels but their code.
         self.brief = scan.output == "cycles" and scan.condition is None and not scan.reports
-        self.cores = [replace(core, for_report=False) for core in scan.cores] if self.brief else scan.cores
-        self.kernel_settings = self.cores[0].kernel_settings()
+        self.cores = scan.cores
+        if self.brief:
+            self.cores = [replace(core, kernel=replace(core.kernel, explained=False)) for core in scan.cores]
         self.isa = scan.models[0].model.isa if scan.models else ""
         self.measurer: Measurer | None = None
         if scan.measure:
@@ -118,7 +120,7 @@ class Worker:
         try:
             kernel = isa(self.isa).decode_bytes(code, block.name, text=not self.brief)
             if self.brief:  # the shortest way, for thousands of blocks
-                result = analyze_kernel(kernel, self.scan.models[0].model, self.kernel_settings)
+                result = analyze_kernel(kernel, self.scan.models[0].model, self.cores[0].kernel)
                 measured = self.measurer.measure(kernel) if self.measurer else None
                 outcome.rows.append(self._row(block.digits, result, measured))
                 return []
@@ -145,23 +147,18 @@ class Worker:
         return self._on_each_core(unit, ObjectCode(located.kernels, located.left_out, located.sources))
 
     def _on_each_core(self, unit: Unit, code: ObjectCode) -> list[UnitResult]:
-        kernels, left_out, places = code.kernels, code.left_out, code.places()
-        return [
-            replace(
-                analyze_kernels(unit, kernels, core, choice.model, choice.reason, places=places, left_out=left_out),
-                model_note=choice.note,
-            )
-            for core, choice in zip(self.cores, self.scan.models, strict=True)
-        ]
+        cores = zip(self.cores, self.scan.models, strict=True)
+        return [analyze_code(unit, code, core, choice) for core, choice in cores]
 
     def _assembly(self, file: AssemblyFile) -> list[UnitResult]:
         try:
             unit = Unit(assembly=read_input(file.name), assembly_file=file.name)
         except OSError as error:
             raise AnalysisError(f"{file.name}: {error.strerror}") from error
-        marked, _ = find_regions(read_assembly(unit, self.isa), Settings(regions="marked"))
+        marked, _ = find_regions(read_assembly(unit, self.isa), Scope(regions="marked"))
         regions = "loops" if marked and all(region.kind == "file" for region in marked) else "marked"
-        return [analyze_unit(unit, replace(core, regions=regions, system_headers=True)) for core in self.cores]
+        scope = replace(self.cores[0].scope, regions=regions, system_headers=True)
+        return [analyze_unit(unit, replace(core, scope=scope)) for core in self.cores]
 
     def _compiled(self, command: Command, outcome: ScanOutcome) -> Iterator[list[UnitResult]]:
         from incc.driver.commands.scan.project import settings_of, units_of

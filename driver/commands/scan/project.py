@@ -19,7 +19,7 @@ from incc.frontends.gcc_wrapper.session import Compilation, Failure
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from incc.driver.pipeline import Settings
+    from incc.driver.settings import Settings
     from incc.frontends.gcc_wrapper.compile_commands import Command
     from incc.frontends.unit import Unit
 

@@ -1,0 +1,84 @@
+"""The settings of an analysis, by topic.
+
+Options (`cli/options.py`) and arguments of the Python API set them. The analysis of a kernel and the report take the
+parts that concern them: `KernelSettings`, `ReportSettings`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from incc.core.analysis import KernelSettings
+from incc.report.unit_result import REPORT_SETTINGS, ReportSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from incc.frontends.objects.spans import Addresses
+
+    _Part = TypeVar("_Part", bound=msgspec.Struct)
+
+
+class Scope(msgspec.Struct, frozen=True, kw_only=True):
+    """The code to analyse."""
+
+    functions: tuple[str, ...] = ()
+    """Globs of function names; all functions if empty."""
+    regions: Literal["loops", "marked", "llvm-mca"] = "loops"
+    """"loops": every innermost loop. "marked": marked regions, or the whole file without any. "llvm-mca": the same by
+    llvm-mca's rules, with only its markers."""
+    marks: Literal["use", "only", "ignore"] = "use"
+    """Marks in the source restrict the analysis (use). "only": without marks there is no analysis."""
+    addresses: tuple[Addresses, ...] = ()
+    """Address ranges of an object to analyse instead of its loops."""
+    system_headers: bool = False
+    """Include loops without any line of the user's."""
+    ways: tuple[Literal["paths", "branch"], ...] = ()
+    """"paths": analyse every path through loops with branches. "branch": the sides of the first branch."""
+    branch_probability: float | None = None
+    """The probability that a branch is not taken; None if both sides are equally likely."""
+
+
+class CoreSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The core to analyse for."""
+
+    mcpu: str = ""
+    """The core's name; "" for the unit's `cpu`, else the host."""
+    model_path: tuple[str, ...] = ()
+    """Folders and files of models that are searched before all others."""
+    lacking: bool = False
+    """Use LLVM's figures for instructions that the model lacks."""
+
+
+REPORTED = KernelSettings(what_ifs=True, timeline_iterations=2)
+"""The default analysis of a kernel for a report."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings of an analysis."""
+
+    scope: Scope = Scope()
+    core: CoreSettings = CoreSettings()
+    kernel: KernelSettings = REPORTED
+    report: ReportSettings = REPORT_SETTINGS
+
+    def on(self, mcpu: str) -> Settings:
+        """Return the settings for another core."""
+        return replace(self, core=replace(self.core, mcpu=mcpu))
+
+
+def with_values(settings: _Part, values: Mapping[str, Any]) -> _Part:
+    """Return settings, or a part of them, with other values by the names of fields, as in "kernel.altered.decoders"."""
+    fields: dict[str, Any] = {}
+    parts: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        part, _, rest = name.partition(".")
+        if rest:
+            parts.setdefault(part, {})[rest] = value
+        else:
+            fields[name] = value
+    fields |= {part: with_values(getattr(settings, part), inner) for part, inner in parts.items()}
+    return replace(settings, **fields)
