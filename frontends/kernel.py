@@ -11,9 +11,8 @@ from incc.support.quantities import Amount, Count, Positive
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    RegionKind = Literal["loop", "marker", "file", "address"]
-    CompiledRole = Literal["main", "remainder", "prologue", "fallback", "outer", ""]
-
+RegionKind = Literal["loop", "marker", "address", "file", "code"]
+RoleName = Literal["main", "remainder", "prologue", "fallback", "outer", ""]
 CompiledKind = Literal[
     "plain", "vector-body", "interleaved", "epilogue", "scalar", "unroll-rest", "unversioned", "unknown"
 ]
@@ -146,7 +145,7 @@ class CompiledLoop(Transformations, frozen=True, kw_only=True):
     function: str
     source_loop: int = -1
     """A number common to all loops that were made of one loop of the source, -1 if unknown."""
-    role: CompiledRole = ""
+    role: RoleName = ""
     """Its part among those."""
     of: int = -1
     """The number of the main loop among those, -1 for none."""
@@ -165,7 +164,8 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
     """A span of assembly text to analyse."""
 
     kind: RegionKind
-    """An innermost natural loop, code between markers, the whole file, or code between two addresses."""
+    """An innermost natural loop, code between markers, code between two addresses, the whole file, or code without a
+    text."""
     name: str
     function: str
     label: str

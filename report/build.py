@@ -84,9 +84,11 @@ def _demangle_functions(parts: Sequence[t.Ways | t.ControlFlow | t.LibraryCall])
 
 
 def unit_parts(unit_result: UnitResult) -> list[Part]:
-    """Return the role and the elements of each of a unit's kernels."""
-    from incc.core.roles import parts
+    """Return the role and the elements of each of a unit's kernels; none if only a cold start was simulated."""
+    from incc.core.roles import NO_PART, parts
 
+    if not all(result.settings.steady for result in unit_result.results):
+        return [NO_PART] * len(unit_result.results)
     places = [
         frozenset([place.lines[line] for line in kernel.region.body_lines if line in place.lines])
         if kernel.region
@@ -108,50 +110,17 @@ def unit_parts(unit_result: UnitResult) -> list[Part]:
     return parts(unit_result.results, places, origins)
 
 
-def _steady(unit_result: UnitResult) -> bool:
-    return all(result.settings.steady for result in unit_result.results)
-
-
-def _no_parts(unit_result: UnitResult) -> list[Part]:
-    """Return empty parts, for units of which only the run from a cold start is wanted."""
-    from incc.core.roles import Part, Role
-
-    return [Part(Role(name=""), None)] * len(unit_result.results)
-
-
 def unit_report(unit_result: UnitResult) -> t.Unit:
     """Return the report on one translation unit: its compilation, its model and its kernels."""
     unit, model, settings = unit_result.unit, unit_result.model, unit_result.settings
-    parts = unit_result.parts or (unit_parts(unit_result) if _steady(unit_result) else _no_parts(unit_result))
-    nowhere = KernelPlace(lines={}, near=None)
+    parts = unit_result.parts or unit_parts(unit_result)
     written = None
     if settings.syntax:
         from incc.report.source.written import Written
 
         written = Written(unit, model.isa, settings.syntax, settings.hex_immediates)
     build = read_build(unit, native=unit_result.chosen_by.startswith("the host"))
-    kernels = [
-        kernel_report(
-            result,
-            kernel_id=unit_result.kernel_ids[n] if unit_result.kernel_ids else "",
-            source_lines=place.lines,
-            near=place.near,
-            place=place.place,
-            column=_column(result, place),
-            user_function=unit_result.user_functions.get(_function(result), ""),
-            settings=settings,
-            notes=unit_result.notes,
-            ways=unit_result.inside[n] if unit_result.inside else None,
-            elements=parts[n].elements,
-            step=parts[n].step,
-            build=build,
-            measured=unit_result.measured[n] if unit_result.measured else None,
-            host=unit_result.host,
-            written=written,
-        )
-        for n, result in enumerate(unit_result.results)
-        for place in (unit_result.places[n] if unit_result.places else nowhere,)
-    ]
+    kernels = [kernel_report(unit_result, n, part, build, written) for n, part in enumerate(parts)]
     for kernel, part in zip(kernels, parts, strict=True):
         role = part.role
         if 0 <= role.of < len(kernels):
@@ -213,16 +182,6 @@ def _core(model: MachineModel) -> t.Core:
     return core_report(model)
 
 
-def _column(result: KernelResult, place: KernelPlace) -> int:
-    """Return the column of the kernel's place if its last instruction, which closes a loop, has that place."""
-    region = result.kernel.region
-    if region is None or region.source is None or not region.lines:
-        return 0
-    last = region.lines[-1]
-    line, column = place.columns.get(last, (0, 0))
-    return column if place.lines.get(last) == region.source and line == region.source.line else 0
-
-
 def _places(result: KernelResult, place: KernelPlace) -> dict[int, tuple[str, int, int]]:
     """Return file, line and column of the instructions on a kernel's path, by their lines in the assembly."""
     region = result.kernel.region
@@ -232,8 +191,3 @@ def _places(result: KernelResult, place: KernelPlace) -> dict[int, tuple[str, in
             at = place.columns.get(line, (0, 0))
             places[line] = where.file, where.line, at[1] if at[0] == where.line else 0
     return places
-
-
-def _function(result: KernelResult) -> str:
-    region = result.kernel.region
-    return region.function if region else ""

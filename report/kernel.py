@@ -10,6 +10,7 @@ from incc.core import RENAMERS, figures
 from incc.core.figures import DECIMALS
 from incc.core.ranges import find_range, not_counted, rare_calls
 from incc.frontends.isa import isa
+from incc.frontends.kernel import Region
 from incc.models.binding.bound import (
     ELIMINATED,
     FUSED_INTO_PREVIOUS,
@@ -29,9 +30,9 @@ from incc.report.cold import cold_report
 from incc.report.hints.advice import ASSEMBLY
 from incc.report.identity import content_hash
 from incc.report.range import kernel_range, mispredicted
-from incc.report.resources import llvm_resources, own_throughput, port_title, rounded
+from incc.report.resources import llvm_resources, own_throughput, resources, rounded
 from incc.report.source.compiled import compiled
-from incc.report.unit_result import REPORT_SETTINGS
+from incc.report.unit_result import KernelPlace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,142 +43,107 @@ if TYPE_CHECKING:
     from incc.core.counters import LostSlots, UopsBySource
     from incc.core.elements import Elements
     from incc.core.ranges import KernelRange
+    from incc.core.roles import Part
     from incc.core.waits import Waits
-    from incc.core.ways import Ways
-    from incc.frontends.asm.places import UserPlace
     from incc.frontends.isa import Effects
     from incc.frontends.kernel import Instruction, Kernel, SourceLocation
-    from incc.measuring.harness import Failure
-    from incc.measuring.kernels import KernelMeasurement
     from incc.models.binding.bound import BoundKernel
     from incc.models.model import Form
     from incc.report.hints.advice import Build
     from incc.report.source.written import Written
-    from incc.report.unit_result import ReportSettings
+    from incc.report.unit_result import UnitResult
 
 _Counters = TypeVar("_Counters", "LostSlots", "UopsBySource")
 
 
+_NO_REGION = Region(
+    kind="code",
+    name="",
+    function="",
+    label="",
+    first_line=0,
+    last_line=0,
+    lines=(),
+    body_lines=(),
+    is_loop=False,
+    depth=0,
+    source=None,
+    notes=(),
+)
+_NO_PLACE = KernelPlace(lines={}, near=None)
+
+
 def kernel_report(
-    result: KernelResult,
-    *,
-    kernel_id: str = "",
-    source_lines: Mapping[int, SourceLocation] | None = None,
-    near: SourceLocation | None = None,
-    place: UserPlace | None = None,
-    column: int = 0,
-    user_function: str = "",
-    settings: ReportSettings = REPORT_SETTINGS,
-    notes: Sequence[str] = (),
-    ways: Ways | None = None,
-    elements: Elements | None = None,
-    step: int = 0,
-    build: Build = ASSEMBLY,
-    measured: KernelMeasurement | Failure | None = None,
-    host: tuple[str, bool] = ("", False),
-    written: Written | None = None,
+    unit: UnitResult, number: int, part: Part, build: Build = ASSEMBLY, written: Written | None = None
 ) -> t.Kernel:
     """Return the report on one kernel.
 
     Args:
-        result: the kernel's analysis.
-        kernel_id: its identity, from `identity.kernel_ids`.
-        source_lines: the place in the user's source of each assembly line.
-        near: the nearest place in the function's own source, if the kernel comes from elsewhere.
-        place: the place in the user's source, from debug information.
-        column: the column in that line.
-        user_function: the user's function that the kernel's is a part of, if the compiler split it.
-        settings: the parts and the notation of the report.
-        notes: notes that follow those of the region and of the result.
-        ways: the paths through the loop, if there are branches inside.
-        elements: the elements per iteration; None if unknown.
-        step: bytes by which the fastest stream advances per iteration. The role depends on other kernels; see
-            `roles.set_role`.
+        unit: the results of the kernel's unit.
+        number: the kernel's index among them.
+        part: its elements. Its role depends on other kernels; see `roles.set_role`.
         build: the compilation of the unit.
-        measured: the measurement on this machine, if requested.
-        host: the host's core, and True if the result's model is of that core.
         written: LLVM's spelling of the instructions; None to keep the assembly's.
     """
+    result = unit.results[number]
     kernel, bound, analysis = result.kernel, result.bound, result.analysis
-    region = kernel.region
-    fixed_ports = result.settings.fixed_ports
-    unknown = result.unknown
+    region = kernel.region or _NO_REGION
+    place = unit.places[number] if unit.places else _NO_PLACE
+    debug = place.place
+    ways = unit.inside[number] if unit.inside else None
     # Without a steady state the report has no figures of one.
     steady = result.settings.steady
     bounds = verdict.bounds(result, explained=steady)
     spread = find_range(result, ways) if steady else None
-    at_least = bool(kernel.refused or not_counted(result))
-    load = rounded(analysis.fixed_port_load if fixed_ports else analysis.port_load)
-    busiest = verdict.busiest_ports(bound, analysis, fixed_ports)
-    work, moved = figures.operations(kernel), figures.traffic(kernel, bound.instruction_flags, step)
-    simulation = result.simulation
     range_ = kernel_range(result, spread)
-    of_host = None
-    if measured is not None:
-        from incc.report.measured import measured_part
-
-        of_host = measured_part(result, measured, host, range_)
+    work, moved = figures.operations(kernel), figures.traffic(kernel, bound.instruction_flags, part.step)
+    elements = part.elements
     return t.Kernel(
-        kernel_id=kernel_id,
+        kernel_id=unit.kernel_ids[number] if unit.kernel_ids else "",
         content_hash=content_hash(kernel),
         name=kernel.name,
         cycles=float(result.cycles),
-        kind=region.kind if region else "code",
-        function=region.function if region else "",
-        function_name=user_function or (region.function if region else ""),
-        source=region.source if region else None,
-        column=column,
-        source_function=place.function if place else region.function if region else "",
-        near=near,
-        inlined=list(place.inlined) if place else [],
-        inlined_into=list(place.inlined_into) if place else [],
+        kind=region.kind,
+        function=region.function,
+        function_name=unit.user_functions.get(region.function, region.function),
+        source=region.source,
+        column=_column(region, place),
+        source_function=debug.function if debug else region.function,
+        near=place.near,
+        inlined=list(debug.inlined) if debug else [],
+        inlined_into=list(debug.inlined_into) if debug else [],
         remarks=[],
         role=t.Role(name="", of="", instead=False, basis="inferred", text=""),
-        compiled=compiled(region.compiled) if region and region.compiled else None,
+        compiled=compiled(region.compiled) if region.compiled else None,
         elements=_elements(result, elements) if elements else None,
-        rates=figures.rates(work, moved, result.cycles, elements.per_iteration if elements else None, settings.ghz),
+        rates=figures.rates(work, moved, result.cycles, elements, unit.settings.ghz),
         range=range_,
-        mispredictions=mispredicted(result, ways, settings.mispredict_rate),
-        measured=of_host,
-        at_least=at_least,
+        mispredictions=mispredicted(result, ways, unit.settings.mispredict_rate),
+        measured=_measured(unit, number, range_),
+        at_least=bool(kernel.refused or not_counted(result)),
         overview=t.Overview(function="", limit="", vector="", look=""),
-        label=region.label if region else "",
-        first_line=region.first_line if region else 0,
-        last_line=region.last_line if region else 0,
-        depth=region.depth if region else 0,
+        label=region.label,
+        first_line=region.first_line,
+        last_line=region.last_line,
+        depth=region.depth,
         is_loop=kernel.is_loop,
         isa=kernel.isa,
-        notes=[*(region.notes if region else ()), *_rare(kernel, rare_calls(result, ways)), *result.notes, *notes],
-        size=t.Size(
-            instructions=len(kernel.instructions),
-            bytes=sum(instruction.length for instruction in kernel.instructions),
-            issue_slots=sum(bound.issue_slots),
-            retire_slots=sum(bound.retire_slots),
-            uops=len(bound.uop_ports),
-        ),
+        notes=[*region.notes, *_rare(kernel, rare_calls(result, ways)), *result.notes, *unit.notes],
+        size=_size(kernel, bound),
         arithmetic=_arithmetic(work, moved),
         memory=_memory(moved, analysis),
         verdict=verdict.sentence(result, bounds) if steady else "",
         hints=_hints(result, build, spread) if steady else [],
         bounds=bounds,
-        simulated=_simulated(bound, simulation) if simulation else None,
+        simulated=_simulated(bound, result.simulation) if result.simulation else None,
         what_ifs=_what_ifs(result),
         cold=cold_report(result) if result.cold else None,
         alignments=[ratio(cycles) for cycles in result.alignments],
         dispatch_width=bound.issue_width,
-        port_assignment="equal" if fixed_ports else "balanced",
-        resources=[
-            t.Resource(
-                name=name,
-                kind="port" if p < bound.n_ports else "unit",
-                title=port_title(bound, p),
-                load=load[p],
-                busiest=p in busiest,
-            )
-            for p, name in enumerate(bound.port_names)
-        ],
+        port_assignment="equal" if result.settings.fixed_ports else "balanced",
+        resources=resources(result),
         llvm_resources=llvm_resources(result),
-        instructions=_instructions(result, source_lines or {}, written),
+        instructions=_instructions(result, place.lines, written),
         critical_path=t.CriticalPath(
             cycles=analysis.critical_path_cycles,
             instructions=list(analysis.critical_path_instructions),
@@ -188,18 +154,42 @@ def kernel_report(
         dependencies=_dependencies(kernel, bound, analysis) if steady else [],
         waits=_waits(bound, result.waits) if result.waits else None,
         timeline=_timeline(result) if result.events is not None else None,
-        unknown_instructions=[
-            t.UnknownInstruction(
-                index=i,
-                line=kernel.instructions[i].line,
-                text=kernel.instructions[i].text,
-                form=kernel.instructions[i].form,
-            )
-            for i in unknown
-        ],
+        unknown_instructions=_unknown_instructions(result),
         refused=list(kernel.refused),
-        summary=figures.summary(result, settings.iterations),
+        summary=figures.summary(result, unit.settings.iterations),
     )
+
+
+def _column(region: Region, place: KernelPlace) -> int:
+    """Return the column of the kernel's place if its last instruction, which closes a loop, has that place."""
+    if region.source is None or not region.lines:
+        return 0
+    last = region.lines[-1]
+    line, column = place.columns.get(last, (0, 0))
+    return column if place.lines.get(last) == region.source and line == region.source.line else 0
+
+
+def _measured(unit: UnitResult, number: int, spread: t.Range | None) -> t.Measured | None:
+    if not unit.measured:
+        return None
+    from incc.report.measured import measured_part
+
+    return measured_part(unit.results[number], unit.measured[number], unit.host, spread)
+
+
+def _size(kernel: Kernel, bound: BoundKernel) -> t.Size:
+    return t.Size(
+        instructions=len(kernel.instructions),
+        bytes=sum(instruction.length for instruction in kernel.instructions),
+        issue_slots=sum(bound.issue_slots),
+        retire_slots=sum(bound.retire_slots),
+        uops=len(bound.uop_ports),
+    )
+
+
+def _unknown_instructions(result: KernelResult) -> list[t.UnknownInstruction]:
+    instructions = [(i, result.kernel.instructions[i]) for i in result.unknown]
+    return [t.UnknownInstruction(index=i, line=each.line, text=each.text, form=each.form) for i, each in instructions]
 
 
 def _hints(result: KernelResult, build: Build, spread: KernelRange | None) -> list[t.Hint]:

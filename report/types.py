@@ -14,17 +14,18 @@ import msgspec
 from msgspec import Meta
 
 from incc.core.counters import LostSlots, UopsBySource
+from incc.core.elements import Basis
 from incc.core.figures import Operations, Rates, Summary, Traffic
 from incc.core.figures import Wait as Wait
+from incc.core.prediction import BoundName as BoundName
 from incc.frontends.kernel import Frame as Frame
 from incc.frontends.kernel import LeftOut as LeftOut
 from incc.frontends.kernel import Refused as Refused
+from incc.frontends.kernel import RegionKind, RoleName, Transformations
 from incc.frontends.kernel import SourceLocation as SourceLocation
-from incc.frontends.kernel import Transformations
 from incc.frontends.marks import MarkError as MarkError
 from incc.support.quantities import Amount, Count, Exact, Index, Positive, Share
 
-BoundName = Literal["port", "divider", "front_end", "retire", "loop_carried"]
 UopKindName = Literal["load", "store-address", "store-data", "compute", "branch", "renamer"]
 
 
@@ -454,7 +455,7 @@ class Elements(msgspec.Struct, frozen=True, kw_only=True):
     per_iteration: Annotated[float, Meta(ge=0)]
     cycles: Amount
     """Predicted cycles per element."""
-    basis: Literal["inferred", "compiler"]
+    basis: Basis
     """inferred: derived from steps and widths of accesses; compiler: reported by the compiler."""
     why: str
     """The evidence, in words."""
@@ -465,7 +466,7 @@ class Elements(msgspec.Struct, frozen=True, kw_only=True):
 class Role(msgspec.Struct, frozen=True, kw_only=True):
     """The part that a loop plays among the loops of a function that do the same work."""
 
-    name: Literal["main", "remainder", "prologue", "fallback", "outer", ""]
+    name: RoleName
     """main: most of the work; remainder: the iterations that the main loop leaves over; prologue: the elements before
     the main loop; fallback: replaces the main loop if arrays overlap or are short; outer: an outer loop around an inner
     one that has nothing to do; empty for code that is not a loop."""
@@ -473,7 +474,7 @@ class Role(msgspec.Struct, frozen=True, kw_only=True):
     """The kernel_id of the main loop, or of the inner loop for an outer one; empty for a main loop."""
     instead: bool
     """True for a remainder that also replaces the main loop where that cannot run."""
-    basis: Literal["inferred", "compiler"]
+    basis: Basis
     """inferred: derived from the code, its source lines and its control flow; compiler: reported by the compiler."""
     text: str
     """The role in words."""
@@ -865,7 +866,7 @@ class Kernel(msgspec.Struct, kw_only=True):
     """The kernel's name in messages."""
     cycles: Amount
     """The prediction: cycles per iteration in the steady state, as in bounds.prediction."""
-    kind: Literal["loop", "marker", "address", "file", "code"]
+    kind: RegionKind
     """loop: an innermost loop; marker: code between markers; address: machine code between two addresses; file: a whole
     assembly file; code: machine code without text."""
     function: str

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from incc.frontends.isa import Operation
     from incc.frontends.kernel import CompiledLoop, Kernel
 
-    Basis = Literal["inferred", "compiler"]
+Basis = Literal["inferred", "compiler"]
 
 # The most parts of a stream to search for a pattern; more are hundreds of unrolled copies.
 _MOST_PARTS = 4096

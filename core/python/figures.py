@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from incc.core import Event, StartedUop, Step
     from incc.core.analysis import KernelResult
+    from incc.core.elements import Elements
     from incc.frontends.kernel import Instruction, Kernel
 
 DECIMALS = 6
@@ -155,14 +156,12 @@ class Rates(msgspec.Struct, frozen=True, kw_only=True):
     """The rates per second in words; empty without a clock."""
 
 
-def rates(
-    work: Operations, moved: Traffic, cycles: Fraction, elements: Fraction | None = None, ghz: float = 0
-) -> Rates | None:
+def rates(work: Operations, moved: Traffic, cycles: Fraction, elements: Elements | None, ghz: float) -> Rates | None:
     """Return the rates at a clock; None if the kernel takes no time or moves an unknown number of bytes."""
     if not cycles or moved.unsized_accesses:
         return None
     flop, moved_bytes = float(work.flop / cycles), float((moved.bytes_loaded + moved.bytes_stored) / cycles)
-    number = None if elements is None else float(elements / cycles)
+    number = float(elements.per_iteration / cycles) if elements else None
     per_second = [
         round(rate * ghz, DECIMALS) if ghz and rate is not None else None for rate in (flop, moved_bytes, number)
     ]

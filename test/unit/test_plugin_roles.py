@@ -16,7 +16,7 @@ from incc.report.build import unit_parts, unit_report
 from settings_fixtures import settings_with
 
 if TYPE_CHECKING:
-    from incc.frontends.kernel import CompiledKind, CompiledRole
+    from incc.frontends.kernel import CompiledKind, RoleName
 
 # A vector loop, its remainder and one that does other work.
 TEXT = """
@@ -55,7 +55,7 @@ PLAIN: dict[str, Any] = {
 }
 
 
-def loop(number: int, role: CompiledRole, of: int = -1, **record: Any) -> CompiledLoop:
+def loop(number: int, role: RoleName, of: int = -1, **record: Any) -> CompiledLoop:
     return CompiledLoop(**{**PLAIN, **record}, number=number, function="f", source_loop=0, role=role, of=of)
 
 

@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from incc.core import Analysis
 from incc.core.figures import summary
-from incc.core.roles import Role
+from incc.core.roles import NO_PART, Role
 from incc.frontends.kernel import Arithmetic, Kernel, Refused
+from incc.frontends.unit import Unit
 from incc.models.binding import bound as b
 from incc.models.binding.bound import BoundKernel
 from incc.report import types as t
@@ -22,6 +23,7 @@ from incc.report.hints.common import hint
 from incc.report.kernel import kernel_report
 from incc.report.roles import set_role, withhold_not_vectorised
 from incc.report.source.problems import problems
+from incc.report.unit_result import UnitResult
 from report_fixtures import (
     COUNTER,
     FMA,
@@ -48,16 +50,15 @@ from report_fixtures import (
 Parts = tuple[Kernel, BoundKernel, Analysis]
 
 if TYPE_CHECKING:
-    from incc.core.roles import RoleName
+    from incc.frontends.kernel import RoleName
 
 
-OF_REPORT = ("source_lines", "near", "iterations", "notes")
-
-
-def build(parts: Parts, **options: Any) -> t.Kernel:
-    """The report on a kernel; `options` are those of `kernel_report`, and of `make_result`."""
-    of_report = {name: options.pop(name) for name in OF_REPORT if name in options}
-    return kernel_report(make_result(*parts, **options), **of_report)
+def build(parts: Parts, notes: tuple[str, ...] = (), **options: Any) -> t.Kernel:
+    """The report on a kernel; `options` are those of `make_result`."""
+    result = make_result(*parts, **options)
+    unit = Unit(assembly="", assembly_file="")
+    results = UnitResult(unit=unit, model=result.model, chosen_by="", results=(result,), notes=notes)
+    return kernel_report(results, 0, NO_PART)
 
 
 def rules(report: t.Kernel) -> list[str]:
@@ -68,7 +69,7 @@ def rules(report: t.Kernel) -> list[str]:
 
 
 def test_header() -> None:
-    report = build(triad_parts(), notes=["a note"])
+    report = build(triad_parts(), notes=("a note",))
     assert report.source == t.SourceLocation("triad.c", 4)
     assert (report.function, report.label, report.first_line, report.depth) == ("triad", ".L4", 12, 1)
     assert report.notes == ["a note"]
@@ -285,7 +286,7 @@ def test_fixed_ports_change_pressure_bound_and_busiest_ports() -> None:
 def test_instructions() -> None:
     kernel, bound, analysis = triad_parts()
     forms = make_forms(triad_rows())
-    report = kernel_report(make_result(kernel, bound, analysis, forms))
+    report = build((kernel, bound, analysis), forms=forms)
     load, fma, store, _, _, jump = report.instructions
     assert (load.ports, load.rthroughput.exact, load.loads, load.stores) == ("1*p23", "1/2", True, False)
     assert (fma.ports, fma.issue_slots, fma.load_latency) == ("1*p23+1*p01", 2, 7)
@@ -456,7 +457,7 @@ def test_indexed_store_addresses_compete_with_loads() -> None:
     model = make_model()
     model.functions["store_address"] = "2,3"
     kernel, bound = make_kernel(rows), make_bound(rows, [])
-    assert rules(kernel_report(make_result(kernel, bound, analysis, model=model))) == []
+    assert rules(build((kernel, bound, analysis), model=model)) == []
 
 
 @pytest.mark.parametrize("name", ["remainder", "prologue", "fallback", "outer"])
