@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 RegionKind = Literal["loop", "marker", "address", "file", "code"]
+Basis = Literal["inferred", "compiler"]
 RoleName = Literal["main", "remainder", "prologue", "fallback", "outer", ""]
 CompiledKind = Literal[
     "plain", "vector-body", "interleaved", "epilogue", "scalar", "unroll-rest", "unversioned", "unknown"

@@ -14,14 +14,13 @@ import msgspec
 from msgspec import Meta
 
 from incc.core.counters import LostSlots, UopsBySource
-from incc.core.elements import Basis
 from incc.core.figures import Operations, Rates, Summary, Traffic
 from incc.core.figures import Wait as Wait
 from incc.core.prediction import BoundName as BoundName
+from incc.frontends.kernel import Basis, RegionKind, RoleName, Transformations
 from incc.frontends.kernel import Frame as Frame
 from incc.frontends.kernel import LeftOut as LeftOut
 from incc.frontends.kernel import Refused as Refused
-from incc.frontends.kernel import RegionKind, RoleName, Transformations
 from incc.frontends.kernel import SourceLocation as SourceLocation
 from incc.frontends.marks import MarkError as MarkError
 from incc.support.quantities import Amount, Count, Exact, Index, Positive, Share

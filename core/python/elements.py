@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import gcd
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -42,9 +42,7 @@ if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.frontends.asm.parse import Origin
     from incc.frontends.isa import Operation
-    from incc.frontends.kernel import CompiledLoop, Kernel
-
-Basis = Literal["inferred", "compiler"]
+    from incc.frontends.kernel import Basis, CompiledLoop, Kernel
 
 # The most parts of a stream to search for a pattern; more are hundreds of unrolled copies.
 _MOST_PARTS = 4096

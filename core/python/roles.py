@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from incc.core.analysis import KernelResult
-    from incc.core.elements import Basis, Elements, Work
+    from incc.core.elements import Elements, Work
     from incc.frontends.asm.parse import Origin
-    from incc.frontends.kernel import Region, RoleName, SourceLocation
+    from incc.frontends.kernel import Basis, Region, RoleName, SourceLocation
 
 
 class Role(msgspec.Struct, frozen=True, kw_only=True):
