@@ -111,30 +111,30 @@ class Transformations(msgspec.Struct, frozen=True, kw_only=True):
     shorter vectors for the iterations that the vector body leaves over; scalar: the scalar version of a vectorised
     loop, for remaining iterations or where vectors cannot be used; unroll-rest: the remainder of an unrolled loop;
     unversioned: the version without assumptions that run-time checks verify; unknown: the origin was lost."""
-    iterations: int | None
+    iterations: int | None = None
     """Iterations of the source's loop per iteration of this one, times vscale if scalable; None if unknown."""
-    width: Positive
+    width: Positive = 1
     """Lanes of the vectoriser's vectors, times vscale if scalable; 1 without vectors."""
-    scalable: bool
-    interleave: Positive
+    scalable: bool = False
+    interleave: Positive = 1
     """The vectoriser's interleave count."""
-    unroll: Positive
+    unroll: Positive = 1
     """The unroll factor applied after vectorisation."""
-    peeled: Count
+    peeled: Count = 0
     """Iterations peeled off before the loop."""
-    trip_count: int | None
+    trip_count: int | None = None
     """Iterations of this loop each time it is entered; None if not constant."""
-    max_trip_count: int | None
+    max_trip_count: int | None = None
     """An upper limit of the trip count; None if unknown."""
-    trip_multiple: Positive
+    trip_multiple: Positive = 1
     """A known divisor of the trip count."""
-    expected_trip_count: int | None
+    expected_trip_count: int | None = None
     """The trip count according to the compiler's profile data; None without a profile."""
-    source_trip_count: int | None
+    source_trip_count: int | None = None
     """The trip count of the source's loop; None if not constant."""
-    source_max_trip_count: int | None
+    source_max_trip_count: int | None = None
     """An upper limit of the source loop's trip count; None if unknown."""
-    streams: tuple[CompiledStream, ...]
+    streams: tuple[CompiledStream, ...] = ()
     """The loop's loads and stores."""
 
 

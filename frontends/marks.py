@@ -56,16 +56,11 @@ class MarkError(msgspec.Struct, frozen=True, kw_only=True):
     source: SourceLocation
     column: Count
     text: str
-    end_column: Count
+    end_column: Count = 0
     """The column after the faulty text; 0 if unknown."""
-    fix: str | None
+    fix: str | None = None
     """Text that replaces the faulty text, or is inserted if the faulty text is empty; None if there is no
     suggestion."""
-
-
-def mark_error(file: str, line: int, column: int, text: str) -> MarkError:
-    """Return an error without an end and a suggestion."""
-    return MarkError(source=SourceLocation(file, line), column=column, text=text, end_column=0, fix=None)
 
 
 _FIXED_FORM = frozenset(("f", "for", "ftn", "fpp"))
@@ -90,11 +85,12 @@ def marks_of(text: str, file: str) -> tuple[list[Mark], list[MarkError]]:
             clauses = _read(body, sign.end())
         except _MarkSyntaxError as error:
             line, column = source.place(start + error.at)
-            errors.append(mark_error(file, line, column, str(error)))
+            errors.append(MarkError(source=SourceLocation(file, line), column=column, text=str(error)))
             continue
         at = source.marked(start, end)
         if at is None:
-            errors.append(mark_error(file, line, column, "nothing to mark: no statement follows"))
+            text = "nothing to mark: no statement follows"
+            errors.append(MarkError(source=SourceLocation(file, line), column=column, text=text))
             continue
         first_line, first_column = source.place(at)
         last_line = source.place(max(source.end_of(at) - 1, at))[0]

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.frontends.kernel import SourceLocation
-from incc.frontends.marks import mark_error
+from incc.frontends.marks import MarkError
 from incc.report import types as t
 from incc.report import wording
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from incc.frontends.kernel import Region
-    from incc.frontends.marks import Mark, MarkError
+    from incc.frontends.marks import Mark
     from incc.frontends.unit import Unit
     from incc.report.source.selection import Selection
     from incc.report.where import Condition
@@ -51,7 +51,11 @@ class Marks(msgspec.Struct, frozen=True):
 
     def without_core(self, core: str, why: str) -> Marks:
         """Return these marks with an error for each mark that names the core."""
-        wrong = [mark_error(mark.file, mark.line, mark.column, why) for mark in self.marks if core in mark.mcpu]
+        wrong = [
+            MarkError(source=SourceLocation(mark.file, mark.line), column=mark.column, text=why)
+            for mark in self.marks
+            if core in mark.mcpu
+        ]
         return replace(self, errors=(*self.errors, *wrong))
 
 
@@ -163,7 +167,8 @@ def _nothing(mark: Mark, file: str, calls: Sequence[t.LibraryCall], folder: str)
         if called
         else "there is no loop, or none that is left after optimisation, or its function is not compiled"
     )
-    return mark_error(mark.file, mark.first_line, mark.first_column, f"nothing to analyse here: {why}")
+    place = SourceLocation(mark.file, mark.first_line)
+    return MarkError(source=place, column=mark.first_column, text=f"nothing to analyse here: {why}")
 
 
 # --- in the report ----------------------------------------------------------------------------------------------------
@@ -192,7 +197,9 @@ def marks_part(
                     raise ValueError("a change needs something to compare with")
             except ValueError as error:
                 text, column = _in_source(str(error), expected.column)
-                problems.append(mark_error(mark.file, expected.line, column, f"expect: {text}"))
+                problems.append(
+                    MarkError(source=SourceLocation(mark.file, expected.line), column=column, text=f"expect: {text}")
+                )
                 continue
             expectations += [
                 t.Expectation(condition=expected.condition, kernel_id=kernel.kernel_id, holds=None, text="")

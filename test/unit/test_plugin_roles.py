@@ -9,7 +9,7 @@ import pytest
 
 from incc.core.roles import Part
 from incc.driver.pipeline import analyze_unit
-from incc.frontends.kernel import CompiledLoop, Transformations
+from incc.frontends.kernel import CompiledLoop
 from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.report.build import unit_parts, unit_report
@@ -45,18 +45,8 @@ f:
 """
 
 
-PLAIN: dict[str, Any] = {
-    **dict.fromkeys(Transformations.__struct_fields__),
-    **dict.fromkeys(("width", "interleave", "unroll", "trip_multiple"), 1),
-    "kind": "plain",
-    "scalable": False,
-    "peeled": 0,
-    "streams": (),
-}
-
-
-def loop(number: int, role: RoleName, of: int = -1, **record: Any) -> CompiledLoop:
-    return CompiledLoop(**{**PLAIN, **record}, number=number, function="f", source_loop=0, role=role, of=of)
+def loop(number: int, role: RoleName, of: int = -1, kind: CompiledKind = "plain", **more: Any) -> CompiledLoop:
+    return CompiledLoop(number=number, function="f", kind=kind, source_loop=0, role=role, of=of, **more)
 
 
 def parts(*loops: CompiledLoop, text: str = TEXT) -> list[Part]:

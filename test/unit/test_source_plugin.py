@@ -384,7 +384,7 @@ def test_a_table() -> None:
     assert read_mark_table(json.dumps(table)) == (
         (),
         (
-            MarkError(source=SourceLocation("k.c", 1), column=2, text="x", end_column=0, fix=None),
+            MarkError(source=SourceLocation("k.c", 1), column=2, text="x"),
             MarkError(source=SourceLocation("k.c", 1), column=2, text="x", end_column=4, fix=""),
         ),
     )
