@@ -134,7 +134,7 @@ class Transformations(msgspec.Struct, frozen=True, kw_only=True):
     """The trip count of the source's loop; None if not constant."""
     source_max_trip_count: int | None = None
     """An upper limit of the source loop's trip count; None if unknown."""
-    streams: tuple[CompiledStream, ...] = ()
+    streams: list[CompiledStream] = []
     """The loop's loads and stores."""
 
 

@@ -55,7 +55,6 @@ if TYPE_CHECKING:
 
 _Counters = TypeVar("_Counters", "LostSlots", "UopsBySource")
 
-
 _NO_REGION = Region(
     kind="code",
     name="",
@@ -70,6 +69,8 @@ _NO_REGION = Region(
     source=None,
     notes=(),
 )
+"""The region of machine code without a text."""
+
 _NO_PLACE = KernelPlace(lines={}, near=None)
 
 

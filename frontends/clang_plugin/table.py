@@ -70,7 +70,7 @@ def _loop(entry: dict[str, Any]) -> CompiledLoop:
         expected_trip_count=None if entry["expected_trip_count"] is None else _number(entry["expected_trip_count"]),
         source_trip_count=_iterations(entry.get("source_trip_count")),
         source_max_trip_count=_iterations(entry.get("source_max_trip_count")),
-        streams=tuple([_stream(stream) for stream in entry["streams"]]),
+        streams=[_stream(stream) for stream in entry["streams"]],
         lines=tuple([_number(place["line"]) for place in reversed(entry["places"])]),
     )
 

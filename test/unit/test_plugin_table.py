@@ -78,7 +78,7 @@ def test_a_table_is_read() -> None:
         expected_trip_count=None,
         source_trip_count=None,
         source_max_trip_count=None,
-        streams=(CompiledStream(store=True, element_bytes=4, lanes=8, scalable=False, step=64, accesses=2),),
+        streams=[CompiledStream(store=True, element_bytes=4, lanes=8, scalable=False, step=64, accesses=2)],
         lines=(3,),
     )  # fmt: skip
     assert loop.fixed_iterations == 16
