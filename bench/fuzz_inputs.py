@@ -55,7 +55,8 @@ def cases() -> list[Case]:
 @functools.cache
 def option_words() -> list[str]:
     """Options of both faces, with values that are right for some."""
-    from incc.driver.cli.options import MCA, options_of
+    from incc.driver.cli.kinds import MCA
+    from incc.driver.cli.options import options_of
     from incc.driver.llvm_mca.options import IGNORED
 
     words = [f"-{name}" for name in IGNORED]

@@ -12,6 +12,7 @@ Everything known about an instruction comes from its report; this module knows n
 from __future__ import annotations
 
 import re
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -128,8 +129,6 @@ def _pairs(a: list[_Shape], b: list[_Shape]) -> tuple[list[tuple[int, int, How]]
 
 def _equal_runs(a: list[_Shape], b: list[_Shape]) -> list[tuple[int, int, How]]:
     """Return the pairs of equal runs of texts, for kernels that are too large for all pairs."""
-    from difflib import SequenceMatcher
-
     blocks = SequenceMatcher(None, [s.text for s in a], [s.text for s in b], autojunk=True).get_matching_blocks()
     return [(block.a + n, block.b + n, "same") for block in blocks for n in range(block.size)]
 

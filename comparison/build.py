@@ -14,6 +14,7 @@ from incc.comparison.match import match
 from incc.report import types as t
 from incc.report.hints.work import NOTHING, expected_cycles
 from incc.report.where import NAMES, OF_WORK, PAIR_NAMES
+from incc.report.wording import listed
 from incc.support.version import __version__
 
 if TYPE_CHECKING:
@@ -449,8 +450,6 @@ def _notes(sides: Sequence[Side], rows: Sequence[_Row]) -> list[str]:
 
 
 def _core_notes(sides: Sequence[Side], rows: Sequence[_Row]) -> list[str]:
-    from incc.report.wording import listed
-
     cores = {
         side.info.label: listed(list(dict.fromkeys(model.name for model in side.info.models)))
         for side in sides
@@ -468,8 +467,6 @@ def _core_notes(sides: Sequence[Side], rows: Sequence[_Row]) -> list[str]:
 
 
 def _version_notes(sides: Sequence[Side]) -> list[str]:
-    from incc.report.wording import listed
-
     notes = []
     versions: dict[str, dict[str, None]] = {}
     for side in sides:

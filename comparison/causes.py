@@ -810,12 +810,7 @@ def _unrolled(fast: Sight, slow: Sight) -> list[Found]:
 
 
 def _counts(
-    fast: Sight,
-    slow: Sight,
-    kind: Kind,
-    plural: str,
-    indices: Callable[[Sight], list[int]],
-    where: str = "",
+    fast: Sight, slow: Sight, kind: Kind, plural: str, indices: Callable[[Sight], list[int]], where: str = ""
 ) -> list[Found]:
     """Return a cause if there are more of some instructions for as much work."""
     ours, theirs = indices(fast), indices(slow)

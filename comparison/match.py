@@ -314,10 +314,7 @@ class _Matcher:
     # --- candidates ---
 
     def _pairs(
-        self,
-        names: Keys,
-        fits: Callable[[Features, Features], bool],
-        names_b: Keys | None = None,
+        self, names: Keys, fits: Callable[[Features, Features], bool], names_b: Keys | None = None
     ) -> list[tuple[int, int]]:
         """Return pairs of kernels without a partner that share a name and fit, in order.
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from incc.driver import UsageError
-
-if TYPE_CHECKING:
-    from incc.frontends.objects.spans import Addresses
+from incc.frontends.objects.spans import Addresses
 
 
 def addresses(option: str, text: str) -> Addresses:
@@ -15,8 +11,6 @@ def addresses(option: str, text: str) -> Addresses:
 
     Raises UsageError.
     """
-    from incc.frontends.objects.spans import Addresses
-
     first, sign, second = text.partition("+" if "+" in text else "-")
     try:
         start, number = _number(first), _number(second)

@@ -9,12 +9,27 @@ from __future__ import annotations
 import os
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, Unpack
 
 import msgspec
 
 from incc.core import Bounds, Event, Simulation
+from incc.core.analysis import AS_FOUND, EVERYWHERE, KernelSettings
+from incc.driver.cli.kinds import MOST
+from incc.driver.code import ObjectCode, object_code, of_functions
+from incc.driver.deliver import source_lines
+from incc.driver.pipeline import analyze_code, analyze_unit, choose_model, report_of
+from incc.driver.settings import CoreSettings, Scope, Settings
+from incc.frontends.gcc_wrapper.compile import compile_units
+from incc.frontends.gcc_wrapper.compiler import CompilerError
+from incc.frontends.unit import Unit
+from incc.models.loading import list_models
+from incc.models.model import ModelError
+from incc.report.source.problems import problems
+from incc.report.unit_result import ReportSettings
+from incc.report.where import kernel_values
 from incc.support.errors import AnalysisError as AnalysisError
+from incc.views.exchange.graph import graph
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,9 +38,6 @@ if TYPE_CHECKING:
 
     from incc.core.analysis import KernelResult
     from incc.core.whatif import Change
-    from incc.driver.code import ObjectCode
-    from incc.driver.settings import Settings
-    from incc.frontends.unit import Unit
     from incc.models.model import Form, MachineModel
     from incc.report import types as t
     from incc.report.build import UnitResult
@@ -59,9 +71,6 @@ def cores(model_path: Sequence[Path] = ()) -> tuple[Core, ...]:
     Raises:
         AnalysisError: A folder or file does not exist, or a model is invalid.
     """
-    from incc.models.loading import list_models
-    from incc.models.model import ModelError
-
     try:
         models = list_models([os.fspath(place) for place in model_path])
     except ModelError as error:
@@ -108,8 +117,6 @@ class Model(_Frozen):
         Raises:
             AnalysisError: There is no such model; the message suggests similar names.
         """
-        from incc.driver.pipeline import choose_model
-
         return cls(choose_model(name or "native", "", [os.fspath(place) for place in model_path]).model)
 
     @property
@@ -174,10 +181,8 @@ class _Results:
 
     def report(self) -> t.Report:
         if self._report is None:
-            from incc.report.build import build_report, unit_report
-
             # Several threads may do this at the same time with equal results.
-            self._report = build_report(unit_report(unit) for unit in self.units)
+            self._report = report_of(self.units)
         return self._report
 
 
@@ -356,8 +361,6 @@ class Kernel(_Frozen):
             Nodes are instructions. Edges have latencies and mark the critical path (`critical_path`) and loop-carried
             dependencies (`lcd`); see `views.exchange.graph.graph`.
         """
-        from incc.views.exchange.graph import graph
-
         return graph(self._report)
 
     def to_dict(self) -> dict[str, Any]:
@@ -367,8 +370,6 @@ class Kernel(_Frozen):
 
     def row(self) -> dict[str, Any]:
         """Return the figures by their names in filters (docs/filters.md), for `pandas.DataFrame([k.row() for …])`."""
-        from incc.report.where import kernel_values
-
         return dict(kernel_values(self._found.report().units[self._unit], self._report))
 
     def _repr_html_(self) -> str:
@@ -401,8 +402,6 @@ class Report(_Frozen):
     @property
     def problems(self) -> tuple[str, ...]:
         """The parts of the input that were not analysed, with file and line: statements and loops."""
-        from incc.report.source.problems import problems
-
         return tuple(problems(self._found.report()))
 
     def where(self, condition: str) -> tuple[Kernel, ...]:
@@ -448,7 +447,6 @@ class Report(_Frozen):
 
         Raises ValueError if there is no kernel.
         """
-        from incc.driver.deliver import source_lines
         from incc.views.html import render
 
         report = self._found.report()
@@ -472,26 +470,45 @@ class Report(_Frozen):
         return f"<incc.Report of {len(self.kernels)} kernels>"
 
 
+class Options(TypedDict, total=False):
+    """The arguments of `analyze` and `compile` about the analysis."""
+
+    functions: Sequence[str]
+    """Globs of function names; all functions if empty, which is the default."""
+    simulate: bool
+    """False to compute only bounds (default: True)."""
+    fixed_ports: bool
+    """Split µops equally over their ports (default: False)."""
+    what_ifs: bool
+    """Simulate the standard changes of the core (default: True)."""
+    changes: Sequence[str]
+    """Further changes to simulate, such as "port 5 += 1" or "rob = 512" (default: none)."""
+    alignment: int | Literal["all"] | None
+    """Offset of a kernel's first byte within 64 bytes; "all" for each offset, None (default) for that of the code."""
+    cold_iterations: int
+    """Also simulate this many iterations from a cold start; 0 (default) for none."""
+    timeline: int
+    """Number of iterations whose events are recorded (default: 2)."""
+    waits: bool
+    """Record which instruction waits for which (default: False)."""
+    model_path: Sequence[Path]
+    """Folders and files of models that are searched first (default: none)."""
+    system_headers: bool
+    """Include loops that come only from system headers (default: False)."""
+    ghz: float
+    """Clock in GHz, for rates per second; 0 (default) for no rates."""
+    measure: bool
+    """Also run the kernels on this machine, docs/report.md (default: False)."""
+
+
 def analyze(
     source: Path | bytes,
     *,
     mcpu: str = "native",
     input: Input = "asm",
     loops: Loops = "auto",
-    functions: Sequence[str] = (),
-    simulate: bool = True,
-    fixed_ports: bool = False,
-    what_ifs: bool = True,
-    changes: Sequence[str] = (),
-    alignment: int | Literal["all"] | None = None,
-    cold_iterations: int = 0,
-    timeline: int = 2,
-    waits: bool = False,
-    model_path: Sequence[Path] = (),
-    system_headers: bool = False,
     name: str = "",
-    ghz: float = 0.0,
-    measure: bool = False,
+    **options: Unpack[Options],
 ) -> Report:
     """Analyse assembly, machine code or an object for a core. Thread-safe.
 
@@ -503,20 +520,8 @@ def analyze(
         input: Kind of the source: "asm", "hex" or "obj".
         loops: In assembly: "auto" for the innermost loops, "marked" for regions between markers of OSACA, llvm-mca or
             IACA, or the whole text without markers.
-        functions: Globs of function names; all functions if empty.
-        simulate: False to compute only bounds.
-        fixed_ports: Split µops equally over their ports.
-        what_ifs: Simulate the standard changes of the core.
-        changes: Further changes to simulate, such as "port 5 += 1" or "rob = 512".
-        alignment: Offset of a kernel's first byte within 64 bytes; "all" for each offset, None for that of the code.
-        cold_iterations: Also simulate this many iterations from a cold start; 0 for none.
-        timeline: Number of iterations whose events are recorded.
-        waits: Record which instruction waits for which.
-        model_path: Folders and files of models that are searched first.
-        system_headers: Include loops that come only from system headers.
         name: Name of the source in messages.
-        ghz: Clock in GHz, for rates per second; 0 for no rates.
-        measure: Also run the kernels on this machine (docs/report.md).
+        options: The arguments in `Options`.
 
     Returns:
         The report. Its `problems` list the parts of the source that could not be analysed.
@@ -525,73 +530,23 @@ def analyze(
         AnalysisError: Nothing can be analysed: unknown core, unreadable file, no assembler.
         ValueError: An argument is invalid.
     """
-    from incc.driver.code import of_functions
-    from incc.driver.pipeline import analyze_code, analyze_unit, choose_model
-
-    settings = _settings(
-        mcpu or "native",
-        loops,
-        functions=functions,
-        simulate=simulate,
-        fixed_ports=fixed_ports,
-        what_ifs=what_ifs,
-        changes=changes,
-        alignment=alignment,
-        cold_iterations=cold_iterations,
-        timeline=timeline,
-        waits=waits,
-        model_path=model_path,
-        system_headers=system_headers,
-        ghz=ghz,
-        measure=measure,
-    )
+    settings = _settings(mcpu or "native", loops, **options)
     if input == "asm":
         return Report(_Results([analyze_unit(_assembly(source, name), settings)]))
     reader = _one_of("input", input, {"asm": None, "hex": _machine_code, "obj": _object})
-    assert reader is not None, "assembly is read above"
     choice = choose_model(settings.core.mcpu, "", settings.core.model_path)
     unit, code = reader(source, name, choice.model.isa)
     return Report(_Results([analyze_code(unit, of_functions(code, settings.scope.functions), settings, choice)]))
 
 
-def compile(
-    command: str | Sequence[str],
-    *,
-    mcpu: str = "",
-    folder: Path = "",
-    functions: Sequence[str] = (),
-    simulate: bool = True,
-    fixed_ports: bool = False,
-    what_ifs: bool = True,
-    changes: Sequence[str] = (),
-    alignment: int | Literal["all"] | None = None,
-    cold_iterations: int = 0,
-    timeline: int = 2,
-    waits: bool = False,
-    model_path: Sequence[Path] = (),
-    system_headers: bool = False,
-    ghz: float = 0.0,
-    measure: bool = False,
-) -> Report:
+def compile(command: str | Sequence[str], *, mcpu: str = "", folder: Path = "", **options: Unpack[Options]) -> Report:
     """Run a compiler's command, unchanged, and analyse the innermost loops that it compiles, like `incc`.
 
     Args:
         command: Words, or a text quoted as in a shell: ["gcc", "-O3", "-c", "foo.c"].
         mcpu: Core; by default the one that the command tunes for or targets, else the host.
         folder: Working directory of the command; "" for the current one.
-        functions: Globs of function names; all functions if empty.
-        simulate: False to compute only bounds.
-        fixed_ports: Split µops equally over their ports.
-        what_ifs: Simulate the standard changes of the core.
-        changes: Further changes to simulate, such as "port 5 += 1" or "rob = 512".
-        alignment: Offset of a kernel's first byte within 64 bytes; "all" for each offset, None for that of the code.
-        cold_iterations: Also simulate this many iterations from a cold start; 0 for none.
-        timeline: Number of iterations whose events are recorded.
-        waits: Record which instruction waits for which.
-        model_path: Folders and files of models that are searched first.
-        system_headers: Include loops that come only from system headers.
-        ghz: Clock in GHz, for rates per second; 0 for no rates.
-        measure: Also run the kernels on this machine (docs/report.md).
+        options: The arguments in `Options`.
 
     Returns:
         The report, without kernels if the compiler failed. `status` is the compiler's exit status;
@@ -601,27 +556,7 @@ def compile(
         AnalysisError: There is no such compiler, or no model of the core.
         ValueError: The command is empty, or an argument is invalid.
     """
-    from incc.driver.pipeline import analyze_unit
-    from incc.frontends.gcc_wrapper.compile import compile_units
-    from incc.frontends.gcc_wrapper.compiler import CompilerError
-
-    settings = _settings(
-        mcpu,
-        "auto",
-        functions=functions,
-        simulate=simulate,
-        fixed_ports=fixed_ports,
-        what_ifs=what_ifs,
-        changes=changes,
-        alignment=alignment,
-        cold_iterations=cold_iterations,
-        timeline=timeline,
-        waits=waits,
-        model_path=model_path,
-        system_headers=system_headers,
-        ghz=ghz,
-        measure=measure,
-    )
+    settings = _settings(mcpu, "auto", **options)
     try:
         compiled = compile_units(command, folder=folder, capture=True)
     except CompilerError as error:
@@ -635,7 +570,6 @@ _Read = tuple["Unit", "ObjectCode"]
 
 
 def _assembly(source: Path | bytes, name: str) -> Unit:
-    from incc.frontends.unit import Unit
 
     if isinstance(source, bytes):
         return Unit(assembly=source.decode("utf-8", "surrogateescape"), assembly_file=name or "<text>")
@@ -656,9 +590,7 @@ def _contents(path: str) -> bytes:
 
 
 def _machine_code(source: Path | bytes, name: str, isa_name: str) -> _Read:
-    from incc.driver.code import ObjectCode
     from incc.frontends.isa import DecodeError, isa
-    from incc.frontends.unit import Unit
 
     name = name or "<machine code>"
     if not isinstance(source, bytes):
@@ -674,9 +606,6 @@ def _machine_code(source: Path | bytes, name: str, isa_name: str) -> _Read:
 
 
 def _object(source: Path | bytes, name: str, _isa_name: str) -> _Read:
-    from incc.driver.code import object_code
-    from incc.driver.settings import Scope
-    from incc.frontends.unit import Unit
 
     path = name or "<object>" if isinstance(source, bytes) else os.fspath(source)
     return Unit(assembly="", assembly_file=name or path, way="object"), object_code(
@@ -691,23 +620,20 @@ def _settings(
     mcpu: str,
     loops: Loops,
     *,
-    functions: Sequence[str],
-    simulate: bool,
-    fixed_ports: bool,
-    what_ifs: bool,
-    changes: Sequence[str],
-    alignment: int | Literal["all"] | None,
-    cold_iterations: int,
-    timeline: int,
-    waits: bool,
-    model_path: Sequence[Path],
-    system_headers: bool,
-    ghz: float,
-    measure: bool,
+    functions: Sequence[str] = (),
+    simulate: bool = True,
+    fixed_ports: bool = False,
+    what_ifs: bool = True,
+    changes: Sequence[str] = (),
+    alignment: int | Literal["all"] | None = None,
+    cold_iterations: int = 0,
+    timeline: int = 2,
+    waits: bool = False,
+    model_path: Sequence[Path] = (),
+    system_headers: bool = False,
+    ghz: float = 0.0,
+    measure: bool = False,
 ) -> Settings:
-    from incc.core.analysis import KernelSettings
-    from incc.driver.settings import CoreSettings, Scope, Settings
-    from incc.report.unit_result import ReportSettings
 
     return Settings(
         scope=Scope(
@@ -752,7 +678,6 @@ def _one_of(name: str, value: str, meanings: Mapping[str, Any]) -> Any:
 def _at_least(name: str, value: int, least: int) -> int:
     if value < least:
         raise ValueError(f"{name} must be at least {least}, not {value}")
-    from incc.driver.cli.options import MOST
 
     if value > MOST:
         raise ValueError(f"{name} must be at most {MOST}, not {value}")
@@ -768,7 +693,6 @@ def _changes(texts: tuple[str, ...]) -> tuple[Change, ...]:
 
 
 def _alignment(value: int | Literal["all"] | None) -> int:
-    from incc.core.analysis import AS_FOUND, EVERYWHERE
 
     if value is None:
         return AS_FOUND

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import copy
+import io
+import json
 import os
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
-from incc.driver.api import AnalysisError, Path, Report, _Frozen
+from incc.comparison.build import Wanted
+from incc.comparison.side import Side, in_memory, side_info
+from incc.driver.api import AnalysisError, Path, Report, _Frozen, _texts
+from incc.driver.settings import CoreSettings, Scope
+from incc.driver.sides.analyse import CODE
+from incc.driver.sides.labels import distinct, letters
+from incc.driver.sides.read import read_sides, side_of_file
+from incc.report.documents import InputError
+from incc.report.source.demangle import choose_functions
+from incc.report.where import parse
+from incc.views.comparison import markdown, page
+from incc.views.json import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from incc.comparison import types as c
-    from incc.comparison.build import Wanted
-    from incc.comparison.side import Side
-    from incc.driver.sides.read import Reading
+    from incc.driver.settings import Settings
     from incc.report import types as t
     from incc.report.where import Condition
 
@@ -84,8 +95,6 @@ class Comparison(_Frozen):
 
     def to_json(self) -> str:
         """Return the output of `incc-diff --format=json`."""
-        from incc.views.json import render
-
         return render(self._found)
 
     def text(self, width: int = 120) -> str:
@@ -96,14 +105,10 @@ class Comparison(_Frozen):
 
     def markdown(self) -> str:
         """Return the output of `incc-diff --format=markdown`, for pull requests."""
-        from incc.views.comparison import markdown
-
         return markdown.render(self._found)
 
     def html(self) -> str:
         """Return the page of `incc-diff --html`, with instructions if `assembly` was set."""
-        from incc.views.comparison import page
-
         return page.render(self._found)
 
     def __iter__(self) -> Iterator[c.Row]:
@@ -149,21 +154,19 @@ def compare(
         AnalysisError: A source cannot be read or analysed.
         ValueError: An argument is invalid.
     """
-    from incc.comparison.build import Wanted
-    from incc.driver.api import _texts
-    from incc.driver.sides.labels import distinct
-    from incc.driver.sides.read import Reading
-    from incc.report.documents import InputError
-
     if labels and len(_texts("labels", labels)) != len(sources):
         raise ValueError(f"{len(labels)} labels for {len(sources)} sources")
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, not {jobs}")
     wanted = Wanted(where=_condition(where), fail_if=_condition(fail_if), assembly=assembly)
     paths = tuple(os.fspath(place) for place in model_path)
-    reading = Reading(mcpu=mcpu, functions=_texts("functions", functions), model_path=paths, jobs=jobs)
+    settings = replace(
+        CODE,
+        scope=Scope(functions=_texts("functions", functions)),
+        core=CoreSettings(mcpu=mcpu, model_path=paths),
+    )
     try:
-        sides = _sides(sources, reading)
+        sides = _sides(sources, settings, jobs)
     except InputError as error:
         raise AnalysisError(str(error)) from error
     if len(sides) < 2:
@@ -179,58 +182,46 @@ def compare(
 def _condition(text: str) -> Condition | None:
     if not text:
         return None
-    from incc.report.where import parse
 
     return parse(text, pairs=True)
 
 
-def _sides(sources: Sequence[Source], reading: Reading) -> list[Side]:
+def _sides(sources: Sequence[Source], settings: Settings, jobs: int) -> list[Side]:
     """Read the sides of all sources; code for several cores has several."""
-    from incc.comparison.side import in_memory
-    from incc.driver.sides.labels import distinct, letters
-    from incc.driver.sides.read import read_sides
-
     names = [os.fspath(source) for source in sources if isinstance(source, (str, os.PathLike))]
-    read = iter(read_sides(names, reading))
+    read = iter(read_sides(names, settings, jobs))
     if len(names) == len(sources):
         return list(read)
-    if "," in reading.mcpu:
+    if "," in settings.core.mcpu:
         raise ValueError("several cores apply only to code, not to reports")
     sides = []
     for source, letter in zip(sources, letters(len(sources)), strict=True):
         if isinstance(source, (str, os.PathLike)):
             sides.append(next(read))
         elif isinstance(source, Report):
-            sides.append(_chosen(in_memory(source._found.report(), letter), reading))
+            sides.append(_chosen(in_memory(source._found.report(), letter), settings.scope))
         else:
-            sides.append(_of_dictionary(source, letter, reading))
+            sides.append(_of_dictionary(source, letter, settings.scope))
     named = distinct([side.info.label for side in sides])
     return [replace(side, info=replace(side.info, label=label)) for side, label in zip(sides, named, strict=True)]
 
 
-def _chosen(side: Side, reading: Reading) -> Side:
+def _chosen(side: Side, scope: Scope) -> Side:
     """Return the part of a side in the requested functions."""
-    if not reading.functions:
+    if not scope.functions:
         return side
-    from incc.comparison.side import Side, side_info
-    from incc.report.source.demangle import choose_functions
 
-    wanted = choose_functions({entry.kernel.function for entry in side.entries}, reading.functions)
+    wanted = choose_functions({entry.kernel.function for entry in side.entries}, scope.functions)
     entries = [entry for entry in side.entries if entry.kernel.function in wanted]
     return Side(side_info(entries, side.info.label, side.info.input, side.info.notes), entries)
 
 
-def _of_dictionary(report: Any, label: str, reading: Reading) -> Side:
+def _of_dictionary(report: Any, label: str, scope: Scope) -> Side:
     """Read a report given as a dictionary, with the same checks as for a file."""
-    import io
-    import json
-
-    from incc.driver.sides.read import side_of_file
-
     try:
         if isinstance(report, msgspec.Struct):
             report = msgspec.to_builtins(report)
         text = json.dumps(report, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogateescape")
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{label}: not a report that JSON can represent: {error}") from error
-    return side_of_file(io.BytesIO(text), label, reading)
+    return side_of_file(io.BytesIO(text), label, scope)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from incc.frontends.objects.archive import MAGIC, THIN_MAGIC
+from incc.frontends.objects.read import ObjectError
+from incc.report.source.demangle import choose_functions
 from incc.report.unit_result import KernelPlace
 from incc.support.errors import AnalysisError
 
@@ -79,7 +81,6 @@ def object_code(source: str | bytes, name: str, scope: Scope) -> ObjectCode:
         AnalysisError: The object cannot be read.
     """
     from incc.frontends.objects.kernels import addressed_kernels, located_kernels, marked_kernels
-    from incc.frontends.objects.read import ObjectError
 
     try:
         if scope.addresses:
@@ -97,7 +98,6 @@ def of_functions(code: ObjectCode, functions: Sequence[str]) -> ObjectCode:
     """Return the part of the code in functions whose names match one of the globs; all of it without globs."""
     if not functions:
         return code
-    from incc.report.source.demangle import choose_functions
 
     symbols = [kernel.region.function if kernel.region else "" for kernel in code.kernels]
     chosen = choose_functions([*symbols, *(item.function for item in code.left_out)], functions)

@@ -6,6 +6,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from incc.frontends.asm.parse import INSTRUCTION, parse
+from incc.frontends.asm.regions import innermost_loops
+from incc.frontends.isa import DecodeError, TextForm
+from incc.frontends.isa import isa as instruction_set
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -85,11 +90,6 @@ def measure(model: MachineModel, code: Iterable[Used]) -> Coverage:
 
 def read_assembly(path: str, isa: str, only_loops: bool = False) -> Iterator[Used | RefusedCode]:
     """Yield every instruction of an assembly file, or only of its innermost loops, once each. Raises CoverageError."""
-    from incc.frontends.asm.parse import INSTRUCTION, parse
-    from incc.frontends.asm.regions import innermost_loops
-    from incc.frontends.isa import DecodeError, TextForm
-    from incc.frontends.isa import isa as instruction_set
-
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as f:
             text = f.read()
@@ -121,8 +121,6 @@ def read_hex(path: str, isa: str, weighted: bool = False) -> Iterator[Used | Ref
 
     If `weighted`, the number after the code is the weight of the block's instructions.
     """
-    from incc.frontends.isa import isa as instruction_set
-
     code_of = instruction_set(isa)
     if code_of.unreadable:
         raise CoverageError(f"{path}: {code_of.unreadable}")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import sys
 from typing import TYPE_CHECKING, TextIO
 
 import msgspec
@@ -145,8 +147,6 @@ def write_stream(stream: TextIO | None, render: Render) -> None:
     from incc.views.text import terminal
 
     if stream is None:  # closed when we were started
-        import errno
-
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     text = render(*terminal(stream))
     try:
@@ -159,6 +159,14 @@ def write_stream(stream: TextIO | None, render: Render) -> None:
         write_all(descriptor, text)
     except BrokenPipeError:
         pass
+
+
+def write_rendered(path: str | None, render: Render) -> None:
+    """Write a text to a file, else to standard output, without surrogates. Raises OSError."""
+    if path:
+        write_whole(path, without_surrogates(render(PLAIN_WIDTH, False)))
+    else:
+        write_stream(sys.stdout, lambda width, colour: without_surrogates(render(width, colour)))
 
 
 def without_surrogates(text: str) -> str:
@@ -250,13 +258,6 @@ def _rendered(report: t.Report, request: Request, width: int, colour: bool) -> s
 
 
 _MORE = "More of a loop: --analyze-kernel=FUNCTION[:LINE]; of all: --analyze-views=compact, or all."
-
-_MANY = 30
-"""Number of kernels from which on msgspec is worth its import."""
-
-
-def _kernels(report: t.Report) -> int:
-    return sum([len(unit.kernels) for unit in report.units])
 
 
 def text_of(report: t.Report, request: Request) -> bytes:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from incc.driver import UsageError
+from incc.driver.pipeline import analyze_bytes, analyze_object, report_of
+from incc.frontends.unit import Unit
 from incc.support.errors import AnalysisError
+from incc.support.files import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.driver.cli.options import Given
+    from incc.driver.cli.given import Given
     from incc.driver.settings import Settings
     from incc.report import types as t
 
@@ -35,14 +39,10 @@ class Code(msgspec.Struct, frozen=True):
 
     def report(self, cores: Sequence[Settings]) -> t.Report:
         """Return the report, with a unit for each core. Raises AnalysisError."""
-        from incc.driver.pipeline import analyze_bytes, analyze_object
-        from incc.frontends.unit import Unit
-        from incc.report.build import build_report, unit_report
-
         unit = Unit(assembly="", assembly_file=self.name, way="object" if self.blocks is None else "given")
         if self.blocks is None:
-            return build_report(unit_report(analyze_object(unit, self.source, core)) for core in cores)
-        return build_report(unit_report(analyze_bytes(unit, self.blocks, core)) for core in cores)
+            return report_of(analyze_object(unit, self.source, core) for core in cores)
+        return report_of(analyze_bytes(unit, self.blocks, core) for core in cores)
 
 
 def machine_code(given: Given, data: bytes, file: str, name: str) -> Code | None:
@@ -76,7 +76,6 @@ def machine_code(given: Given, data: bytes, file: str, name: str) -> Code | None
         raise AnalysisError(f"{name}: LLVM bitcode without machine code; compile it first")
     if not kind:
         return None
-    import os
 
     # Debug information may be in other files beside the object.
     return Code(name, file if os.path.isfile(file) else data)
@@ -109,10 +108,6 @@ def read_for(given: Given, file: str) -> bytes:
     Raises:
         OSError: The file cannot be read.
     """
-    import os
-
-    from incc.support.files import read_bytes
-
     # A pipe or another special file can be read only once.
     if not (given["raw"] or given["hex"]) and os.path.isfile(file):
         with open(file, "rb") as f:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
 import os
 import signal
 import sys
 from typing import TYPE_CHECKING
 
+from incc.driver import UsageError
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 
 def tell(text: str) -> None:
@@ -36,6 +39,60 @@ def say(command: str, message: str) -> None:
     from incc.views.layout import harmless
 
     tell(harmless(f"{command}: {message}", False) + "\n")
+
+
+def fail(command: str, message: str, status: int) -> int:
+    """Write an error's lines as messages of a command, and return its exit status."""
+    for line in message.split("\n"):
+        say(command, f"error: {line}")
+    return status
+
+
+def guarded(
+    command: str, run: Callable[[], int], errors: tuple[type[Exception], ...], failed: int, prints: bool = True
+) -> int:
+    """Run a command whose command line is parsed, and return its exit status.
+
+    Args:
+        command: The command's name.
+        run: Does the work and returns the exit status.
+        errors: The exceptions for inputs that cannot be used.
+        failed: The status after these, and if a file cannot be read or written.
+        prints: True if the work needs standard output.
+    """
+    try:
+        if prints and sys.stdout is None:  # closed when we were started
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        status = run()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # the reader (head, less) has ended
+        _leave_output()
+        return 0
+    except UsageError as error:
+        return fail(command, f"{error}; see {command} --help", error.status)
+    except errors as error:
+        return fail(command, str(error), failed)
+    except OSError as error:
+        if error.filename is None:
+            _leave_output()
+        return fail(command, f"{error.filename or 'the output could not be written'}: {error.strerror}", failed)
+
+
+def _leave_output() -> None:
+    """Let what is still in the buffer of standard output go nowhere when Python ends."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def offenders(condition: str, names: Sequence[str]) -> str:
+    """Return a message on the kernels of these names, which meet a condition."""
+    from incc.views.layout import count
+
+    each = list(dict.fromkeys(names))
+    listed = ", ".join(each[:5]) + (f" and {len(each) - 5} more" if len(each) > 5 else "")
+    return f"{count(len(names), 'kernel')} for which {condition.strip()}: {listed}"
 
 
 def interrupted(number: int = signal.SIGINT) -> int:

@@ -6,12 +6,20 @@ import sys
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from incc.driver.coverage import DERIVED, LACKING, Used, measure
+from incc.models.compare import compare, latency, throughput, usage
+from incc.models.files.source import merge_forms
 from incc.models.loading import list_models, load
+from incc.models.notation import parse_latency
+from incc.models.processors.names import all_names
+from incc.report.core import core_report
+from incc.views.layout import Layout, terminal
+from incc.views.text.port_model import lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from incc.driver.coverage import RefusedCode, Used
+    from incc.driver.coverage import RefusedCode
     from incc.models.files.source import ModelSource
     from incc.models.model import MachineModel
 
@@ -28,8 +36,6 @@ def table(rows: Sequence[Sequence[str]], indent: str = "") -> None:
 
 def show_names(search_path: Sequence[str]) -> None:
     """Print all names of processors, each with its model, or the nearest model and why."""
-    from incc.models.processors.names import all_names
-
     rows = {name: [name, model.name, ""] for model in list_models(search_path) for name in (model.name, *model.aliases)}
     own = {name.lower() for name in rows}
     for name, nearest, why in all_names():
@@ -44,8 +50,6 @@ def show_names(search_path: Sequence[str]) -> None:
 
 def show_by_core(what: str, search_path: Sequence[str], matching: Callable[[MachineModel, str], list[str]]) -> bool:
     """Print the figures of every core for the matching forms without conditions; return False if there are none."""
-    from incc.models.compare import latency, throughput, usage
-
     rows: dict[str, list[list[str]]] = {}
     for name in list_models(search_path):
         model = load(name.path, search_path)
@@ -65,10 +69,6 @@ def show_by_core(what: str, search_path: Sequence[str], matching: Callable[[Mach
 
 def show_ports(model: MachineModel) -> None:
     """Draw a core as text, as `incc-mca -port-model` does."""
-    from incc.report.core import core_report
-    from incc.views.layout import Layout, terminal
-    from incc.views.text.port_model import lines
-
     for line in lines(core_report(model), Layout(*terminal(sys.stdout))):
         print(line)
 
@@ -78,8 +78,6 @@ def show_ports(model: MachineModel) -> None:
 
 def show_difference(left: MachineModel, right: MachineModel, summary: bool, forms: str = "*") -> None:
     """Print the parameters that differ, the forms of one model alone, and forms that differ, grouped by fields."""
-    from incc.models.compare import compare
-
     difference = compare(left, right)
     print(f"{left.name} | {right.name}")
     if difference.settings and forms == "*":
@@ -101,9 +99,6 @@ def show_difference(left: MachineModel, right: MachineModel, summary: bool, form
 
 def show_disagreements(chain: Sequence[ModelSource], forms: str = "*") -> None:
     """Print figures of a model's sources that are not used and differ from those that are."""
-    from incc.models.files.source import merge_forms
-    from incc.models.notation import parse_latency
-
     merged = merge_forms(chain)
     disagreements = 0
     for part in chain:
@@ -137,8 +132,6 @@ def show_disagreements(chain: Sequence[ModelSource], forms: str = "*") -> None:
 
 def show_coverage(model: MachineModel, code: Sequence[Used | RefusedCode], verbose: bool) -> bool:
     """Print how much of the code a model knows, by source, and what it lacks; return True if it lacks nothing."""
-    from incc.driver.coverage import DERIVED, LACKING, Used, measure
-
     coverage = measure(model, [u for u in code if isinstance(u, Used)])
     refused = [r for r in code if not isinstance(r, Used)]
     weights, forms = coverage.weights, coverage.forms

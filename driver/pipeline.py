@@ -7,10 +7,32 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 from msgspec.structs import replace
 
+from incc.core.analysis import analyze_kernel
+from incc.frontends.asm.before import code_before
+from incc.frontends.asm.parse import INSTRUCTION, columns_of, parse
+from incc.frontends.asm.regions import (
+    innermost_loops,
+    llvm_mca_regions,
+    loop_paths,
+    marked_regions,
+    paths_inside,
+    whole_file,
+    without_byte_markers,
+)
+from incc.frontends.unit import Unit
+from incc.models import loading
+from incc.models.loading import find_cpu, host_cpu_name, load
+from incc.models.model import ModelError
+from incc.report.build import build_report, unit_report
+from incc.report.identity import kernel_ids
+from incc.report.source.compiled import remark
+from incc.report.source.demangle import choose_functions
+from incc.report.unit_result import KernelPlace, UnitResult
 from incc.support.errors import AnalysisError as AnalysisError
+from incc.support.files import write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from incc.core.analysis import KernelSettings
     from incc.driver.code import ObjectCode
@@ -19,12 +41,10 @@ if TYPE_CHECKING:
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.kernel import Kernel, LeftOut, Region, SourceLocation
     from incc.frontends.marks import Mark
-    from incc.frontends.unit import Unit
     from incc.models.loading import Cpu
     from incc.models.model import MachineModel
     from incc.report import types as t
     from incc.report.source.selection import Selection
-    from incc.report.unit_result import KernelPlace, UnitResult
 
 
 MOST_INSTRUCTIONS = 200_000
@@ -51,27 +71,23 @@ def analyze_for_cores(tasks: Sequence[tuple[Unit, Sequence[Settings]]]) -> t.Rep
 
     Raises AnalysisError.
     """
-    results = (
+    return report_of(
         result
         for unit, settings in tasks
         for number, of_core in enumerate(settings)
         for result in analyses(unit, of_core, again=number > 0)
     )
-    from incc.report.build import build_report, unit_report
 
+
+def report_of(results: Iterable[UnitResult]) -> t.Report:
+    """Return the report on results."""
     return build_report(unit_report(result) for result in results)
 
 
 def core_reports(settings: Sequence[Settings]) -> t.Report:
     """Return a report on cores without code, with a unit for each core. Raises AnalysisError."""
-    from incc.frontends.unit import Unit
-    from incc.report.build import build_report, unit_report
-
-    results = []
-    for of_core in settings:
-        unit = Unit(assembly="", assembly_file="")
-        results.append(analyze_kernels(unit, (), of_core, model_of(unit, of_core)))
-    return build_report([unit_report(result) for result in results])
+    unit = Unit(assembly="", assembly_file="")
+    return report_of(analyze_kernels(unit, (), of_core, model_of(unit, of_core)) for of_core in settings)
 
 
 def analyses(unit: Unit, settings: Settings, again: bool = False) -> list[UnitResult]:
@@ -143,8 +159,6 @@ def choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str] = ()) ->
     Raises:
         AnalysisError: There is no model of this name, or it is invalid.
     """
-    from incc.models.model import ModelError
-
     try:
         return _choose_model(mcpu, command_cpu, model_path)
     except ModelError as error:
@@ -152,7 +166,6 @@ def choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str] = ()) ->
 
 
 def _choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str]) -> ChosenModel:
-    from incc.models.loading import find_cpu, host_cpu, load
 
     if mcpu and mcpu != "native":
         cpu = find_cpu(mcpu, model_path, levels=True)
@@ -167,7 +180,7 @@ def _choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str]) -> Cho
         why = f" ({cpu.why})" if cpu.why else ""
         instead = f"; {command_cpu}, the command's target, has no model{why}"
         note = f"no model for the command's target, {command_cpu}{why}: analysed for the host, "
-    host, recognised = host_cpu()
+    host, recognised = loading.host_cpu()
     cpu = find_cpu(host, model_path)
     if not cpu.model:
         core = (
@@ -199,7 +212,6 @@ def _other_native(unit: Unit, model: MachineModel, settings: Settings) -> str:
         return ""
     if any(word.endswith(f"={unit.cpu}") for word in words):
         return ""
-    from incc.models.loading import find_cpu, host_cpu_name
 
     host = host_cpu_name()
     cpu = find_cpu(host, settings.core.model_path)
@@ -215,8 +227,6 @@ def model_notes(report: t.Report) -> list[str]:
 
 def read_assembly(unit: Unit, isa: str = "") -> Assembly:
     """Parse the unit's assembly. Raises AnalysisError if it is not assembly, or not for `isa` (if that is given)."""
-    from incc.frontends.asm.parse import parse
-
     if unit.assembly.startswith("\x7fELF"):
         raise AnalysisError(f"{unit.assembly_file}: not assembly but an ELF file; incc-scan reads objects")
     # The comments of clang -g may contain NUL bytes.
@@ -230,8 +240,6 @@ def read_assembly(unit: Unit, isa: str = "") -> Assembly:
 
 def find_regions(parsed: Assembly, scope: Scope, text: str = "") -> tuple[list[Region], list[LeftOut]]:
     """Return the regions to analyse and those left out. `text` is the assembly, for llvm-mca's markers."""
-    from incc.frontends.asm.regions import innermost_loops, llvm_mca_regions, marked_regions, whole_file
-
     if scope.regions == "loops":
         regions, left_out = innermost_loops(parsed)
     elif scope.regions == "llvm-mca":
@@ -241,8 +249,6 @@ def find_regions(parsed: Assembly, scope: Scope, text: str = "") -> tuple[list[R
         if not regions and not left_out:
             regions, left_out = whole_file(parsed)
     if scope.functions:
-        from incc.report.source.demangle import choose_functions
-
         names = [r.function for r in regions] + [x.function for x in left_out]
         if any("omp_outlined" in name for name in names):
             # The names that clang gives to outlined functions do not all contain the user's function.
@@ -295,8 +301,6 @@ def decode_unit(
     """
     if not regions:
         return []
-    from incc.frontends.asm.before import code_before
-    from incc.frontends.asm.regions import without_byte_markers
     from incc.frontends.isa import DecodeError, isa
 
     try:
@@ -392,13 +396,9 @@ def kernel_places(
     parsed: Assembly, selection: Selection, kernels: Sequence[Kernel], text: str = ""
 ) -> list[KernelPlace]:
     """Return the places of kernels in the user's source. `text` is the assembly, for the columns."""
-    from incc.report.unit_result import KernelPlace
-
     lines = {s.line: s.location for s in parsed.statements if s.location is not None} if kernels else {}
     columns: dict[int, tuple[int, int]] = {}
     if lines and text:
-        from incc.frontends.asm.parse import columns_of
-
         columns = columns_of(text, {line for k in kernels if k.region for line in k.region.lines if line in lines})
     return [
         KernelPlace(lines=lines, near=None, place=selection.places[n], columns=columns)
@@ -445,8 +445,6 @@ def _with_the_rest(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> l
 
     llvm-mca parses the whole text, too.
     """
-    from incc.frontends.asm.parse import INSTRUCTION
-
     if not regions:
         return []
     rest = sorted({s.line for s in parsed.statements if s.kind == INSTRUCTION}.difference(*(r.lines for r in regions)))
@@ -541,9 +539,6 @@ def analyze_kernels(
     Raises:
         AnalysisError: The settings do not apply to the core or the kernels.
     """
-    from incc.core.analysis import analyze_kernel
-    from incc.report.unit_result import UnitResult
-
     for kernel in kernels:
         if len(kernel.instructions) > MOST_INSTRUCTIONS:
             raise AnalysisError(_too_long(unit, kernel.name, f"{len(kernel.instructions):,} instructions"))
@@ -564,8 +559,6 @@ def analyze_kernels(
         raise AnalysisError(str(error)) from error
     ids: tuple[str, ...] = ()
     if of_kernel.explained:
-        from incc.report.identity import kernel_ids
-
         ids = tuple(kernel_ids(kernels, among))
     result = UnitResult(
         unit=unit,
@@ -590,8 +583,6 @@ def analyze_kernels(
 
 def host_of(model: MachineModel, model_path: Sequence[str] = ()) -> tuple[str, bool]:
     """Return LLVM's name of the host ("" if unknown), and True if the model is of that core. Raises ModelError."""
-    from incc.models.loading import find_cpu, host_cpu_name
-
     name = host_cpu_name()
     cpu = find_cpu(name, model_path)
     return name, cpu.model == model.name and not cpu.nearest
@@ -606,8 +597,6 @@ def _paths_inside(parsed: Assembly, regions: Sequence[Region], settings: Setting
 
     There are none in regions without branches, or if no range is requested.
     """
-    from incc.frontends.asm.regions import paths_inside
-
     kernel = settings.kernel
     if not kernel.what_ifs or not kernel.steady or kernel.fixed_ports or len(regions) > MOST_WITH_WHAT_IFS:
         return []
@@ -642,7 +631,6 @@ def _ways(
 ) -> list[t.Ways]:
     """Analyse the paths through the selected loops with branches; return a part of the report for each loop."""
     from incc.core.ways import analyze_ways
-    from incc.frontends.asm.regions import loop_paths
     from incc.report.ways import ways_report
 
     loops = [
@@ -700,8 +688,6 @@ def write_marked(unit: Unit, scope: Scope, path: str, dialect: str) -> None:
         dialect: The dialect of the markers, or "all".
     """
     from incc.frontends.asm.markers import insert_markers
-    from incc.report.source.compiled import remark
-    from incc.support.files import write_file
 
     regions = select(unit, read_assembly(unit), scope).regions
     remarks = [remark(region.compiled) if region.compiled else "" for region in regions]

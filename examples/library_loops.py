@@ -14,6 +14,8 @@ import os
 import sys
 from collections.abc import Sequence
 
+from matplotlib import pyplot
+
 import incc
 
 CORES = ("haswell", "skylake", "icelake-server", "znver3", "znver4")
@@ -76,7 +78,6 @@ def plot(found: dict[str, dict[str, incc.Kernel]], cores: Sequence[str], file: s
     except ImportError:
         return False
     matplotlib.use("Agg")
-    from matplotlib import pyplot
 
     height = 0.8 / len(cores)
     figure, axes = pyplot.subplots(figsize=(10, 0.5 * len(found) + 2), layout="constrained")

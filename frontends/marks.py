@@ -10,6 +10,7 @@ compiler reads the same records from pragmas and attributes.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -217,8 +218,6 @@ class _Source:
 
     def place(self, offset: int) -> tuple[int, int]:
         """Return line and column of an offset. Columns count bytes, as in compilers' messages."""
-        from bisect import bisect_right
-
         line = bisect_right(self._starts, offset)
         before = self.text[self._starts[line - 1] : offset]
         return line, len(before.encode("utf-8", "surrogateescape")) + 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import msgspec
 from msgspec.structs import replace
 
@@ -40,8 +42,6 @@ def commit_of(name: str) -> Checkout | None:
 
 def _git(*arguments: str) -> str | None:
     """Return the output of a git command; None if it fails."""
-    import subprocess
-
     try:
         run = subprocess.run(
             ["git", *arguments],

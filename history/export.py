@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from incc.history.history import iso
@@ -55,8 +56,6 @@ def rows(database: Database, condition: Condition | None) -> Iterator[tuple[Any,
 
 def write_csv(database: Database, condition: Condition | None, stream: TextIO) -> None:
     """Write the table as CSV (RFC 4180) with a header; unknown values are empty, booleans are true and false."""
-    import csv
-
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(ROW_NAMES)
     for row in rows(database, condition):

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from incc.history import types as d
+from incc.report.documents import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -349,7 +350,6 @@ class _Likenesses:
         if (a, b) not in self.pairs:
             from incc.comparison.match import match
             from incc.history.read import entries_of_unit
-            from incc.report.documents import InputError
 
             try:
                 entries = [entries_of_unit(self.database, unit) for unit in (a, b)]

@@ -6,16 +6,16 @@ needed. Each loop runs in a forked child, which catches faults and has a limit o
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
+import platform
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
-
-if TYPE_CHECKING:
-    import subprocess
 
 
 class Loop(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,8 +84,6 @@ class Harness:
         return sum(self._samples) / len(self._samples) if self._samples else 0.0
 
     def _start(self) -> subprocess.Popen[str]:
-        import subprocess
-
         if why := missing():
             raise Unavailable(why)
         # A session of its own, so that an interruption at the terminal first ends this process, which has the results.
@@ -181,9 +179,6 @@ def _job(loop: Loop) -> dict[str, Any]:
 
 def missing() -> str:
     """Return why nothing can be measured here, or "" if it can."""
-    import importlib.util
-    import platform
-
     if not sys.platform.startswith("linux"):
         return f"measuring needs Linux, not {sys.platform}"
     if platform.machine() not in ("x86_64", "aarch64"):

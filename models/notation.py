@@ -6,10 +6,10 @@ names of several characters drop the `p` (`2*FP01` means FP0 or FP1), and any se
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Iterable, Mapping, Sequence
 
 _DIGITS = "0123456789ABCDEF"
@@ -87,8 +87,6 @@ def port_set_name(ports: Sequence[str]) -> str:
 
 def read_usage(text: str) -> Counter[str]:
     """Return the µops of a port usage by port set as written ("p23"), without checking the ports."""
-    from collections import Counter
-
     usage: Counter[str] = Counter()
     for term in text.split("+") if text else ():
         count, _, ports = term.partition("*")

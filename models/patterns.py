@@ -11,6 +11,7 @@ knows both ports; the bounds assume the ports that are best.
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -36,7 +37,6 @@ def _matches(form: str, pattern: str) -> bool:
         return False
     if len(head) + 1 + len(tail) == len(pattern) and pattern[len(head)] == "*":
         return len(form) >= len(head) + len(tail)
-    from fnmatch import fnmatchcase
 
     return fnmatchcase(form, pattern)
 

@@ -11,6 +11,7 @@ from incc.frontends.kernel import SourceLocation
 from incc.ranking import types as r
 from incc.ranking.kernels import OUT_OF_REACH, loops_of
 from incc.report.types import Tool
+from incc.support.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -83,8 +84,6 @@ def rank(inputs: Sequence[str], build: Build, profiles: Sequence[Told], settings
         profiles: The profiles that weigh the kernels, all of the same unit; empty for none.
         settings: The settings of the ranking.
     """
-    from incc.support.version import __version__
-
     weighed: Weighed | None = None
     if profiles:
         from incc.ranking.weigh import weigh

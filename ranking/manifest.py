@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-import msgspec
+from msgspec.structs import asdict
 
 from incc.ranking.kernels import whole
 from incc.report import types as t
@@ -15,16 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class Entry(manifest.Entry, frozen=True, kw_only=True):
     """The origin of a report; "" and () for what is unknown."""
 
-    report: str
-    folder: str
-    source: str
-    output: str
-    command: tuple[str, ...]
-    digest: str
     order: float
+    """The place of the report in the order of writing."""
 
 
 def read_manifest(folder: str) -> dict[str, Entry]:
@@ -33,18 +28,7 @@ def read_manifest(folder: str) -> dict[str, Entry]:
         listed = manifest.read(folder)
     except OSError:
         return {}
-    return {
-        name: Entry(
-            report=name,
-            folder=e.folder,
-            source=e.source,
-            output=e.output,
-            command=e.command,
-            digest=e.digest,
-            order=number,
-        )
-        for number, (name, e) in enumerate(listed.items())
-    }
+    return {name: Entry(**asdict(entry), order=number) for number, (name, entry) in enumerate(listed.items())}
 
 
 def of_unit(report: str, unit: t.Unit, order: float) -> Entry:
@@ -56,6 +40,7 @@ def of_unit(report: str, unit: t.Unit, order: float) -> Entry:
         output=unit.output,
         command=tuple(unit.command),
         digest="",
+        way=unit.way,
         order=order,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -14,8 +15,9 @@ from incc.ranking import manifest
 from incc.ranking import types as r
 from incc.ranking.kernels import Seen, code_of, headroom_of, trials_of
 from incc.report import types as t
-from incc.report.documents import InputError
+from incc.report.documents import InputError, read_report, texts
 from incc.report.folder.manifest import OWN
+from incc.report.where import NAMES
 from incc.support.files import read_all
 
 if TYPE_CHECKING:
@@ -76,8 +78,6 @@ class _Reader:
     def read(self, name: str) -> None:
         """Read a file or a folder. Raises InputError if it is missing, or neither."""
         if name == "-":
-            import io
-
             try:
                 with open(0, "rb", closefd=False) as standard:
                     data = read_all(standard)
@@ -156,8 +156,6 @@ class _Reader:
         return None
 
     def _documents(self, file: BinaryIO, shown: str, path: str) -> t.Unit | None:
-        from incc.report.documents import read_report, texts
-
         last = None
         count = 0
         try:
@@ -207,8 +205,6 @@ class _Reader:
         return any(seen.kernel.kernel_id in ids for seen in self.seen[key])
 
     def _kernels(self, unit: t.Unit, kernels: list[t.Kernel], report: str) -> list[Seen]:
-        from incc.report.where import NAMES
-
         wanted = self.wanted
         trials = trials_of(unit)
         kept = replace(unit, kernels=[], ways=None, control_flow=None, trials=None)

@@ -389,12 +389,10 @@ def _occurrences(rows: Sequence[str], wanted: Sequence[str]) -> list[int]:
 def _text(profile: Told, total: float) -> str:
     """Return a description of a profile's contents."""
     if profile.unit == SAMPLES:
-        percent = profile.kind in ("perf-report", "list")
-        count = len(profile.samples)
-        amount = "percentages of the time" if percent else f"{count} samples" if count else f"{total:.0f} samples"
-    elif profile.lines:
+        if profile.kind in ("perf-report", "list"):
+            return "percentages of the time"
+        return f"{len(profile.samples) or f'{total:.0f}'} samples"
+    if profile.lines:
         files = len({line.file for line in profile.lines})
-        amount = f"executions of {len(profile.lines)} lines of {files} {'file' if files == 1 else 'files'}"
-    else:
-        amount = f"executions of {len(profile.functions)} functions"
-    return amount
+        return f"executions of {len(profile.lines)} lines of {files} {'file' if files == 1 else 'files'}"
+    return f"executions of {len(profile.functions)} functions"

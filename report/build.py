@@ -15,6 +15,7 @@ from incc.report.hints.advice import read_build
 from incc.report.kernel import kernel_report
 from incc.report.overview import overview
 from incc.report.roles import set_role, withhold_not_vectorised
+from incc.report.source.demangle import demangle, is_mangled, of_openmp, replace, short_name
 from incc.report.unit_result import KernelPlace as KernelPlace
 from incc.report.unit_result import UnitResult as UnitResult
 from incc.support.version import __version__
@@ -51,8 +52,6 @@ def build_report(units: Iterable[t.Unit]) -> t.Report:
 
 def make_readable(kernels: Sequence[t.Kernel]) -> None:
     """Demangle the function names in kernels' names, places and notes; then write the kernels' overviews."""
-    from incc.report.source.demangle import demangle, of_openmp, replace, short_name
-
     texts: list[str] = []
     for kernel in kernels:
         texts += (kernel.function_name, kernel.source_function, *kernel.notes)
@@ -73,11 +72,7 @@ def make_readable(kernels: Sequence[t.Kernel]) -> None:
 
 def _demangle_functions(parts: Sequence[t.Ways | t.ControlFlow | t.LibraryCall]) -> None:
     """Demangle the names of parts of a report that have no other function names."""
-    from incc.report.source.demangle import is_mangled
-
     if any(is_mangled(part.function) for part in parts):
-        from incc.report.source.demangle import demangle, replace
-
         readable = demangle(part.function_name for part in parts)
         for part in parts:
             part.function_name = replace(part.function_name, readable)

@@ -9,6 +9,7 @@ from msgspec.structs import asdict, replace
 from incc.core import BY_MEMORY, BY_NOTHING, BY_REGISTER, BY_RESOURCE, WaitSums
 from incc.core.figures import DECIMALS
 from incc.report import types as t
+from incc.report.wording import input_carrier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -172,8 +173,6 @@ _KINDS: dict[int, t.SequenceKind] = {
 
 
 def _pressure(result: KernelResult, pressure: Pressure) -> t.Pressure:
-    from incc.report.wording import input_carrier
-
     bound = result.bound
     sequence: list[t.SequenceStep] = []
     for step in pressure.sequence:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec.structs import astuple, replace
 
 from incc.frontends.isa import isa
+from incc.models.binding.bound import UNLIMITED
+from incc.models.notation import parse_port_set
 from incc.models.throughput import port_bound
 from incc.report import types as t
 
@@ -150,8 +152,6 @@ def _by_class(cycles: dict[str, int]) -> str:
 
 
 def _unlimited(value: Any) -> bool:
-    from incc.models.binding.bound import UNLIMITED
-
     return value == "unlimited" or bool(value >= UNLIMITED)
 
 
@@ -205,8 +205,6 @@ def _of_functions(model: MachineModel) -> Iterator[t.CoreWork]:
 
 
 def _ports_of(text: str, model: MachineModel) -> list[str]:
-    from incc.models.notation import parse_port_set
-
     joined = text if all(name in model.ports for name in text.split(",")) else parse_port_set(text, model.ports)
     return joined.split(",")
 

@@ -27,6 +27,7 @@ from incc.models.binding.bound import (
 from incc.report import types as t
 from incc.report import verdict, wording
 from incc.report.cold import cold_report
+from incc.report.hints import hints
 from incc.report.hints.advice import ASSEMBLY
 from incc.report.identity import content_hash
 from incc.report.range import kernel_range, mispredicted
@@ -194,8 +195,6 @@ def _unknown_instructions(result: KernelResult) -> list[t.UnknownInstruction]:
 
 
 def _hints(result: KernelResult, build: Build, spread: KernelRange | None) -> list[t.Hint]:
-    from incc.report.hints import hints
-
     return verdict.consistent(hints(result, build, spread), result)
 
 

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from incc.core.prediction import WORTH_SAYING
 from incc.report import types as t
 from incc.report.source.demangle import short_name
-
-if TYPE_CHECKING:
-    pass
 
 NO_ADVICE = frozenset(("unknown-instructions", "refused-statements"))
 """Hints on missing figures, which do not make the loop faster."""

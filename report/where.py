@@ -7,6 +7,7 @@ and then it is evaluated for any number of kernels.
 from __future__ import annotations
 
 import math
+from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -597,8 +598,6 @@ def _joined(operator: str, operands: Sequence[_Evaluate]) -> _Evaluate:
 
 
 def _like(operand: _Evaluate, negated: bool, pattern: str) -> _Evaluate:
-    from fnmatch import fnmatchcase
-
     def evaluate(values: _Values, baseline: _Values | None) -> Value:
         text = operand(values, baseline)
         return text is not None and fnmatchcase(str(text), pattern) != negated

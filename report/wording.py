@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from incc.core import WITHIN_INSTRUCTION
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from fractions import Fraction
@@ -105,8 +107,6 @@ def input_carrier(kernel: Kernel, bound: BoundKernel, instruction: int, location
     Registers are named as the instruction reads them.
     """
     if location < 0:
-        from incc.core import WITHIN_INSTRUCTION
-
         return ("internal", "") if location == WITHIN_INSTRUCTION else ("memory", "memory")
     name = bound.location_names[location]
     if name.startswith("flag"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import select
 import sys
 from typing import BinaryIO
 
@@ -106,8 +107,6 @@ def write_all(descriptor: int, text: str | bytes, patience: float | None = None)
         try:
             data = data[os.write(descriptor, data) :]
         except BlockingIOError:
-            import select
-
             poll = select.poll()
             poll.register(descriptor, select.POLLOUT)
             if not poll.poll(None if patience is None else patience * 1000):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from incc.views.layout import BOLD, GREEN, RED, YELLOW, Layout
@@ -10,16 +11,16 @@ from incc.views.table import Column, Table, number_column, row, text_lines
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_FIGURES = (
-    Column(title="form", comfortable=24, least=12, priority=1),
-    Column(title="figure", comfortable=18, least=10, priority=2),
+FIGURES = (
+    Column(title="form", comfortable=24, least=12, priority=1, code=True),
+    Column(title="figure", comfortable=18, least=10, priority=2, code=True),
     number_column("cycles"),
     number_column("±"),
     number_column("model"),
-    Column(title="", comfortable=20, least=8, priority=3),
+    Column(title="", comfortable=20, least=8, priority=3, code=True),
 )
-_PAIRS = (
-    Column(title="pair", comfortable=30, least=16, priority=1),
+PAIRS = (
+    Column(title="pair", comfortable=30, least=16, priority=1, code=True),
     number_column("cycles"),
     number_column("±"),
     number_column("larger"),
@@ -27,6 +28,7 @@ _PAIRS = (
     number_column("model"),
     number_column("conflict"),
 )
+KERNELS = (Column(title="kernel", comfortable=30, least=16, priority=1, keep_end=True, code=True), *FIGURES[2:])
 _MOST_PAIRS = 45
 """Pairs in a table; of more than that, only the matrix is shown."""
 
@@ -39,17 +41,16 @@ def lines(results: dict[str, Any], layout: Layout) -> Iterator[str]:
         yield f"note: {note}"
     if results["figures"]:
         yield ""
-        yield from _table(_FIGURES, results["figures"], layout)
+        yield from _table(FIGURES, results["figures"], layout)
     if results["pairs"] and len(results["pairs"]) <= _MOST_PAIRS:
         yield ""
-        yield from _table(_PAIRS, results["pairs"], layout)
+        yield from _table(PAIRS, results["pairs"], layout)
     if results["matrix"]:
         yield ""
         yield from matrix(results["matrix"], layout)
     if results["kernels"]:
         yield ""
-        name = Column(title="kernel", comfortable=30, least=16, priority=1, keep_end=True)
-        yield from _table((name, *_FIGURES[2:]), results["kernels"], layout)
+        yield from _table(KERNELS, results["kernels"], layout)
 
 
 def _table(columns: Sequence[Column], rows: Sequence[Sequence[str]], layout: Layout) -> Iterator[str]:
@@ -64,8 +65,6 @@ def _table(columns: Sequence[Column], rows: Sequence[Sequence[str]], layout: Lay
             texts[-1] = texts[-1].partition(":")[0]
     yield from text_lines(Table(columns, [row(*texts) for texts in cells]), layout)
     if below:
-        import textwrap
-
         yield ""
         for text in dict.fromkeys(below):
             yield from textwrap.wrap(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from incc.views import bench
 from incc.views.html import templates
-from incc.views.table import Column, Table, row, select
+from incc.views.table import Table, row, select
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,29 +14,23 @@ if TYPE_CHECKING:
 _CELL, _CHAR = 34, 7
 """Pixels of a cell of the matrix, and of a character."""
 
-_FIGURES = ("cycles", "±", "model", "")
-_TABLES = {
-    "pairs": ("Pairs", ("pair", "cycles", "±", "larger", "sum", "model", "conflict")),
-    "figures": ("Forms", ("form", "figure", *_FIGURES)),
-    "kernels": ("Kernels", ("kernel", *_FIGURES)),
-}
-_TEXTS = ("pair", "form", "figure", "kernel", "")
+_TABLES = {"pairs": ("Pairs", bench.PAIRS), "figures": ("Forms", bench.FIGURES), "kernels": ("Kernels", bench.KERNELS)}
 
 
-def page(found: dict[str, Any]) -> str:
-    """Return a page that needs no other file. `found`: as views/bench.py has it."""
-    tables = []
-    for key, (caption, titles) in _TABLES.items():
-        if found[key]:
-            columns = [Column(title=title, right=title not in _TEXTS, code=title in _TEXTS) for title in titles]
-            tables.append((caption, select(Table(columns, [row(*texts) for texts in found[key]]))))
+def page(results: dict[str, Any]) -> str:
+    """Return a page that needs no other file. `results`: as views/bench.py has it."""
+    tables = [
+        (caption, select(Table(columns, [row(*texts) for texts in results[key]])))
+        for key, (caption, columns) in _TABLES.items()
+        if results[key]
+    ]
     return templates.render(
         "bench.html.j2",
         title="incc-bench",
-        core=found["core"],
-        way=found["way"],
-        notes=found["notes"],
-        matrix=found["matrix"] and _drawing(found["matrix"]),
+        core=results["core"],
+        way=results["way"],
+        notes=results["notes"],
+        matrix=results["matrix"] and _drawing(results["matrix"]),
         tables=tables,
     )
 

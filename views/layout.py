@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -121,8 +122,6 @@ def short_files(paths: Iterable[str]) -> dict[str, str]:
     A file below the working directory is named by its path from there, and a relative path stays as it is. Any other
     file is named by `…/` and as many of the last parts of its path, at least two, as distinguish it from the others.
     """
-    import os
-
     try:
         here = os.getcwd().rstrip("/") + "/"
     except OSError:  # it has been removed
@@ -161,8 +160,6 @@ def terminal(stream: TextIO) -> tuple[int, bool]:
     A terminal has its own width, and colour. Elsewhere the width is $COLUMNS or 120, without colour. $NO_COLOR
     (no-color.org) and TERM=dumb switch colour off.
     """
-    import os
-
     environment = os.environ
     columns = environment.get("COLUMNS", "")
     width = int(columns) if columns.isdecimal() else 0

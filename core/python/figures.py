@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from incc.core import NOBODYS, THROUGH_MEMORY
 from incc.frontends.isa import isa
 from incc.models.binding.bound import IS_LOAD, IS_STORE
 from incc.support.quantities import Amount, Count, Positive, Share
@@ -299,8 +300,6 @@ def _shown(events: Sequence[Event], started: Sequence[StartedUop]) -> tuple[Show
 
     Within an instruction the renamer's µops come first, then the others in the model's order.
     """
-    from incc.core import NOBODYS, THROUGH_MEMORY
-
     retired = {(event.iteration, event.instruction): event.retired for event in events}
     order = sorted(
         [n for n, u in enumerate(started) if u.uop != NOBODYS and (u.iteration, u.instruction) in retired],

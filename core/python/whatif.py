@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import astuple, replace
 
+from incc import core
 from incc.models.binding import bound as b
 from incc.models.binding.pipeline import copied
 
@@ -71,8 +72,6 @@ def simulate(scenario: Scenario, known: Known | None = None) -> Simulation:
 
     Raises RuntimeError if the run does not end.
     """
-    from incc import core
-
     return (known or core).simulate(scenario.bound, **scenario.assumed)
 
 

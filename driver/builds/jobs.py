@@ -27,26 +27,44 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import sys
-from typing import TYPE_CHECKING, Any, Literal
+import traceback
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from incc.driver.builds import limits
+from incc.driver.builds.linked import TO_BE_LINKED_AGAIN, analyze_linked
+from incc.driver.builds.project import project_of
+from incc.driver.cli.own_options import split
+from incc.driver.deliver import deliver, deliver_beside, named_parts, text_of
+from incc.driver.pipeline import analyze_object, analyze_unit, report_of
+from incc.frontends.gcc_wrapper.assembly import include_folders, other_mode, target_cpu
+from incc.frontends.gcc_wrapper.dry_run import parse
+from incc.frontends.gcc_wrapper.linking import changed_inputs, find_link, linked_unit, links
+from incc.frontends.gcc_wrapper.outputs import output_of
+from incc.frontends.gcc_wrapper.response_files import expanded
+from incc.frontends.unit import IncludeFolders, Unit
+from incc.report.folder.cache import Cached, UnitCache, cache_folder, cache_size
+from incc.report.folder.manifest import digest_of
+from incc.report.folder.names import name_for
+from incc.report.folder.outcome import put, rest_of, withdraw
 from incc.support.errors import AnalysisError
+from incc.support.files import add_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from incc.driver.builds.project import Project
     from incc.driver.cli.own_options import WrapperOptions
     from incc.driver.deliver import Request
     from incc.driver.settings import Settings
-    from incc.frontends.unit import IncludeFolders, Unit
     from incc.report import types as t
     from incc.report.build import UnitResult
-    from incc.report.folder.cache import UnitCache
 
 VERSION = 1
 FILE = "job.json"
@@ -66,110 +84,69 @@ class JobUnit(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     way: Literal["assembler", "object", "given", "link"]
     file: str
-    proper: tuple[str, ...]
-    output: str
+    proper: tuple[str, ...] = ()
+    output: str = ""
     """The output file; "" if there is none."""
-    key: str
-    dry_run: str = ""
+    key: str = ""
+    dry_run: str = msgspec.field(default="", name="asked")
     """For a link: the driver's answer to -###."""
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     """A job, as described at the top of this module."""
 
-    place: str
-    """The job's folder."""
+    version: int
     folder: str
     compiler: str
     words: tuple[str, ...]
-    given: tuple[str, ...]
+    given: tuple[str, ...] = msgspec.field(name="arguments")
     """The compiler's arguments as given, with response files."""
-    arguments: tuple[str, ...]
+    arguments: tuple[str, ...] = msgspec.field(default=(), name="expanded")
     """The compiler's arguments with the contents of response files."""
+    output: str
     environment: Mapping[str, str]
-    options: tuple[str, ...]
+    options: tuple[str, ...] = ()
     units: tuple[JobUnit, ...]
-    digest: Mapping[str, str]
-    log: str
+    digest: Mapping[str, str] = {}
+    log: str = ""
+    place: str = ""
+    """The job's folder."""
 
 
 def read_job(path: str) -> Job:
     """Read the job in a folder, or in its job.json. Raises JobError."""
-    from incc.frontends.gcc_wrapper.outputs import output_of
-    from incc.frontends.gcc_wrapper.response_files import expanded
-
     file = os.path.join(path, FILE) if os.path.isdir(path) else path
     try:
         with open(file, "rb") as stream:
             data = json.loads(stream.read())
+        text = json.dumps(data, ensure_ascii=False)
+        os.fsencode(text)  # raises an error for surrogates that no file name contains
+        if "\\u0000" in text:
+            raise JobError(f"{file}: not a job: a text contains a NUL")
+        if isinstance(data, dict) and data.get("version", VERSION) != VERSION:
+            raise JobError(f"{file}: job of version {data['version']!r}, but only version {VERSION} is supported")
+        job = msgspec.convert(data, Job)
     except OSError as error:
         raise JobError(f"{file}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise JobError(f"{file}: not a job: {error}") from error
-    try:
-        if data["version"] != VERSION:
-            raise JobError(f"{file}: job of version {data['version']!r}, but only version {VERSION} is supported")
-        folder = _text(data["folder"])
-        words = _texts(data["words"])
-        given = _texts(data["arguments"])
-        arguments = tuple(words[1:]) + _texts(data.get("expanded", []))
-        if "expanded" not in data:
-            arguments = tuple(expanded([*words[1:], *given], folder))
-        units = []
-        for unit in data["units"]:
-            source, way = _text(unit["source"]), _WAYS[_text(unit["way"])]
-            output = _text(unit.get("output", "")) or (
-                _text(data["output"]) if len(data["units"]) == 1 and data["output"] else output_of(arguments, source)
-            )
-            proper = _texts(unit.get("proper", []))
-            key, dry_run = _text(unit.get("key", "")), _text(unit.get("asked", ""))
-            units.append(
-                JobUnit(
-                    source=source,
-                    way=way,
-                    file=_text(unit["file"]),
-                    proper=proper,
-                    output=output,
-                    key=key,
-                    dry_run=dry_run,
-                )
-            )
-        return Job(
-            place=os.path.dirname(os.path.abspath(file)),
-            folder=folder,
-            compiler=_text(data["compiler"]),
-            words=words or (_text(data["compiler"]),),
-            given=given,
-            arguments=arguments,
-            environment={_text(name): _text(value) for name, value in data["environment"].items()},
-            options=_texts(data.get("options", [])),
-            units=tuple(units),
-            digest={_text(name): _text(value) for name, value in data.get("digest", {}).items()},
-            log=_text(data.get("log", "")),
-        )
-    except (KeyError, TypeError, AttributeError, UnicodeEncodeError) as error:
-        raise JobError(f"{file}: not a job: {type(error).__name__}: {error}") from error
+    of_words = job.words[1:]
+    if "expanded" in data:
+        arguments = (*of_words, *job.arguments)
+    else:
+        arguments = tuple(expanded([*of_words, *job.given], job.folder))
 
+    def complete(unit: JobUnit) -> JobUnit:
+        alone = job.output if len(job.units) == 1 else ""
+        return replace(unit, output=unit.output or alone or output_of(arguments, unit.source))
 
-_WAYS: Mapping[str, Literal["assembler", "object", "given", "link"]] = {
-    "assembler": "assembler",
-    "object": "object",
-    "given": "given",
-    "link": "link",
-}
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or "\0" in value:
-        raise TypeError(f"expected a string, not {value!r}")
-    os.fsencode(value)  # raises an error for surrogates that no file name contains
-    return value
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise TypeError(f"expected a list, not {value!r}")
-    return tuple([_text(item) for item in value])
+    return replace(
+        job,
+        place=os.path.dirname(os.path.abspath(file)),
+        words=job.words or (job.compiler,),
+        arguments=arguments,
+        units=tuple([complete(unit) for unit in job.units]),
+    )
 
 
 def sources_of(place: str) -> str:
@@ -186,8 +163,6 @@ def remove_job(place: str) -> None:
     if os.path.basename(os.path.dirname(os.path.abspath(place))) in QUEUES:
         # A queue contains nothing but jobs.
         if os.path.isdir(place) and not os.path.islink(place):
-            import shutil
-
             shutil.rmtree(place, ignore_errors=True)
         else:
             try:
@@ -265,8 +240,6 @@ def run_job(place: str, log: str = "") -> list[str]:
         problems.append(f"{sources_of(place)}: not analysed: {limits.too_much_memory(os.environ)}")
     except (Exception, SystemExit) as error:
         if debug:
-            import traceback
-
             traceback.print_exc()
         problems.append(f"not analysed: {type(error).__name__}: {' '.join(str(error).split())}")
     finally:
@@ -282,8 +255,6 @@ def say(kind: str, texts: Sequence[str], log: str, show: bool) -> None:
     """Add lines to a log ("" for none), and to standard error if `show`."""
     text = "".join([f"incc: {kind}: {' '.join(one.split())}\n" for one in texts])
     if text and log:
-        from incc.support.files import add_line
-
         try:
             add_line(log, text)
         except OSError:
@@ -331,7 +302,6 @@ def _run(job: Job, problems: list[str], notes: list[str]) -> None:
             reports.append(report)
     if not reports:
         return
-    from incc.driver.deliver import deliver, deliver_beside
 
     whole = replace(reports[0], units=[unit for report in reports for unit in report.units])
     undelivered = deliver_beside(whole, request) if folder else deliver(whole, request, sys.stdout)
@@ -340,10 +310,6 @@ def _run(job: Job, problems: list[str], notes: list[str]) -> None:
 
 def _put(job: Job, unit: JobUnit, report: t.Report, folder: str, request: Request) -> None:
     """Write a unit's report to the folder of reports and to the cache."""
-    from incc.driver.deliver import named_parts, text_of
-    from incc.report.folder.cache import Cached
-    from incc.report.folder.outcome import put, rest_of
-
     ((name, _),) = named_parts(report, request)
     text = text_of(report, request)
     entry = put(folder, name, report.units[0], text, job.digest.get(unit.output), unit.key)
@@ -354,8 +320,6 @@ def _put(job: Job, unit: JobUnit, report: t.Report, folder: str, request: Reques
 
 def unit_cache(environment: Mapping[str, str]) -> UnitCache:
     """Return the cache of units for an environment; HOME and XDG_CACHE_HOME are those of this process."""
-    from incc.report.folder.cache import UnitCache, cache_folder, cache_size
-
     folders = {name: os.environ[name] for name in ("HOME", "XDG_CACHE_HOME") if name in os.environ}
     variables = {**folders, **environment}
     return UnitCache(cache_folder(variables), cache_size(variables))
@@ -364,15 +328,11 @@ def unit_cache(environment: Mapping[str, str]) -> UnitCache:
 def _withdraw(job: Job, unit: JobUnit, folder: str, request: Request) -> None:
     """Remove the report of a source that the project now excludes."""
     if folder:
-        from incc.report.folder.names import name_for
-        from incc.report.folder.outcome import withdraw
-
         ending = "json" if request.format == "json" else "txt"
         withdraw(folder, name_for(unit.source, (job.folder, unit.source, unit.output), ending))
 
 
 def _options(job: Job) -> WrapperOptions:
-    from incc.driver.cli.own_options import split
 
     # The front sets INCC_DEPTH for its children, which would turn the analysis off here.
     return split(list(job.options), {name: v for name, v in job.environment.items() if name != "INCC_DEPTH"})[0]
@@ -395,11 +355,6 @@ def _analysed(job: Job, unit: JobUnit, settings: Settings, problems: list[str], 
 
     Returns None if the project excludes the source, or for a link that generates no code. Raises AnalysisError.
     """
-    from incc.driver.builds.project import project_of
-    from incc.driver.pipeline import analyze_object, analyze_unit
-    from incc.frontends.gcc_wrapper.assembly import other_mode
-    from incc.report.build import build_report, unit_report
-
     source = os.path.join(job.folder, unit.source)
     project = project_of(os.path.normpath(source))
     mistakes = [*project.problems]
@@ -418,18 +373,13 @@ def _analysed(job: Job, unit: JobUnit, settings: Settings, problems: list[str], 
     def analysed(of_core: Settings) -> UnitResult:
         return analyze_object(made, path, of_core) if unit.way == "object" else analyze_unit(made, of_core)
 
-    return build_report([unit_report(analysed(of_core)) for of_core in of_cores])
+    return report_of(analysed(of_core) for of_core in of_cores)
 
 
 def _linked(
     job: Job, unit: JobUnit, of_cores: Sequence[Settings], project: Project, notes: list[str]
 ) -> t.Report | None:
     """Analyse the code that link-time optimisation generated. Raises AnalysisError."""
-    from incc.driver.builds.linked import TO_BE_LINKED_AGAIN, analyze_linked
-    from incc.frontends.gcc_wrapper.dry_run import parse
-    from incc.frontends.gcc_wrapper.linking import changed_inputs, find_link, linked_unit, links
-    from incc.report.build import build_report, unit_report
-
     if project.excludes(os.path.normpath(os.path.join(job.folder, unit.output))):
         return None
     dry_run = parse(unit.dry_run)
@@ -451,7 +401,7 @@ def _linked(
     if not results:
         notes.append(f"{_where(job, unit)}: nothing to analyse: {TO_BE_LINKED_AGAIN}")
         return None
-    return build_report([unit_report(result) for result in results])
+    return report_of(results)
 
 
 _reported_projects: set[str] = set()
@@ -460,9 +410,6 @@ _reported_projects: set[str] = set()
 
 def _made(job: Job, unit: JobUnit) -> tuple[Unit, str]:
     """Return the unit to analyse, and the path of its file. Raises AnalysisError."""
-    from incc.frontends.gcc_wrapper.assembly import target_cpu
-    from incc.frontends.unit import Unit
-
     path = os.path.join(job.place, unit.file)
     text = version = ""
     try:
@@ -503,8 +450,6 @@ def _made(job: Job, unit: JobUnit) -> tuple[Unit, str]:
 
 def _check_unchanged(job: Job, unit: JobUnit, path: str) -> None:
     """Raise AnalysisError if an object outside the job was compiled again in the meantime."""
-    from incc.report.folder.manifest import digest_of
-
     if os.path.isabs(unit.file) and (noted := job.digest.get(unit.output)) and digest_of(path) != noted:
         raise AnalysisError(f"{unit.file} was changed or removed before its analysis")
 
@@ -526,8 +471,6 @@ def _version_in(data: bytes) -> str:
 
     The section is not parsed, since its texts are between NUL bytes in any case.
     """
-    import re
-
     idents = {
         m[1].decode("utf-8", "replace")
         for m in re.finditer(rb"\0((?:GCC: \(|[\w .-]*clang version )[^\0\n]{3,200})\0", data)
@@ -550,9 +493,6 @@ def _compiler_name(job: Job) -> str:
 
 def _folders(job: Job, unit: JobUnit) -> IncludeFolders:
     """Return the folders of a source's headers; relative ones also as absolute paths, as in debug information."""
-    from incc.frontends.gcc_wrapper.assembly import include_folders
-    from incc.frontends.unit import IncludeFolders
-
     named = include_folders(unit.proper or (job.compiler, *job.arguments))
     variables = ("C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH")
     of_variables = [f for name in variables for f in job.environment.get(name, "").split(":") if f]

@@ -8,9 +8,11 @@ code. `limit_memory` is for processes that do nothing but analyse.
 from __future__ import annotations
 
 import contextlib
+import resource
 import signal
 from typing import TYPE_CHECKING
 
+from incc.report.folder.cache import bytes_of
 from incc.support.errors import AnalysisError
 
 if TYPE_CHECKING:
@@ -45,8 +47,6 @@ def max_seconds(environment: Mapping[str, str]) -> int:
 
 def max_memory(environment: Mapping[str, str]) -> int:
     """Return $INCC_MAX_MEMORY, a number followed by k, M or G, in bytes; 0 for no limit."""
-    from incc.report.folder.cache import bytes_of
-
     limit = bytes_of(environment.get(MEMORY_VARIABLE, ""))
     return MEMORY if limit is None else limit
 
@@ -82,8 +82,6 @@ def limited_time(environment: Mapping[str, str]) -> Iterator[None]:
 
 def limit_memory(environment: Mapping[str, str]) -> int:
     """Limit the memory of this process and its children; return the limit, 0 if there is none."""
-    import resource
-
     wanted = max_memory(environment)
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     limits = [limit for limit in (wanted or resource.RLIM_INFINITY, hard) if limit != resource.RLIM_INFINITY]

@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from incc.driver.code import ObjectCode, of_functions
+from incc.driver.pipeline import analyze_code, model_of
+from incc.frontends.gcc_wrapper.linking import optimised_functions
+from incc.frontends.objects.kernels import located_kernels
+from incc.frontends.objects.read import ObjectError
+from incc.frontends.objects.symbols import elf_facts
 from incc.support.errors import AnalysisError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from incc.driver.code import ObjectCode
     from incc.driver.settings import Scope, Settings
     from incc.frontends.gcc_wrapper.linking import Link
     from incc.frontends.objects.kernels import KernelSource, ObjectKernels
@@ -43,8 +48,6 @@ def analyze_linked(
         AnalysisError: The file cannot be analysed.
         OSError: The file cannot be read.
     """
-    from incc.driver.pipeline import analyze_code, model_of
-
     path = path or os.path.join(unit.folder, link.output)
     linked = _linked_kernels(unit, link, path)
     if linked is None:
@@ -59,11 +62,6 @@ def analyze_linked(
 
 def _linked_kernels(unit: Unit, link: Link, path: str) -> ObjectKernels | None:
     """Return the loops of link-time optimisation in a linked file, None if no code was generated."""
-    from incc.frontends.gcc_wrapper.linking import optimised_functions
-    from incc.frontends.objects.kernels import located_kernels
-    from incc.frontends.objects.read import ObjectError
-    from incc.frontends.objects.symbols import elf_facts
-
     program = elf_facts(path)
     if program is None:
         raise AnalysisError(f"{unit.source}: not an ELF file")
@@ -89,8 +87,6 @@ def _chosen_code(
     linked: ObjectKernels, unit: Unit, scope: Scope, wants: Callable[[str], bool]
 ) -> tuple[ObjectCode, int]:
     """Return the code to analyse, and the number of loops left out because they come only from system headers."""
-    from incc.driver.code import ObjectCode, of_functions
-
     kernels, sources = linked.kernels, linked.sources
     system_loops = 0
     if sources:

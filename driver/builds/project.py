@@ -19,10 +19,13 @@ The file does not turn the analysis on. Arguments and environment variables over
 from __future__ import annotations
 
 import os
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
+
+from incc.report.where import parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -177,8 +180,6 @@ def read_project(path: str, thresholds: bool = True) -> Project:
 
 
 def _wrong_condition(values: list[str]) -> str:
-    from incc.report.where import parse
-
     for text in values:
         try:
             parse(text, ranked=True)
@@ -188,7 +189,5 @@ def _wrong_condition(values: list[str]) -> str:
 
 
 def _fits(name: str, pattern: str) -> bool:
-    from fnmatch import fnmatchcase
-
     pattern = pattern.removeprefix("./").rstrip("/")
     return fnmatchcase(name, pattern) or fnmatchcase(name, f"{pattern}/*")

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import stat
+import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -47,8 +49,6 @@ def sweep_reports(folder: str, jobs: str) -> None:
 
 
 def _sweep(place: str, names: re.Pattern[str], folders: bool) -> None:
-    import time
-
     try:
         files = os.listdir(place)
     except OSError:
@@ -63,8 +63,6 @@ def _sweep(place: str, names: re.Pattern[str], folders: bool) -> None:
             if status.st_uid != os.getuid() or status.st_mtime > time.time() - OLD:
                 continue
             if folders and stat.S_ISDIR(status.st_mode):
-                import shutil
-
                 shutil.rmtree(path, ignore_errors=True)
             elif not folders and stat.S_ISREG(status.st_mode):
                 os.unlink(path)

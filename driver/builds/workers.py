@@ -15,14 +15,18 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-import msgspec
 from msgspec.structs import replace
 
 from incc.driver.builds import limits
 from incc.driver.builds.jobs import FAILED, JOBS, TAKEN, TRIES, Stopped, run_job, say, sources_of
 from incc.driver.builds.sweep import is_alive, sweep_reports, sweep_scratch
 from incc.driver.messages import collect_seldom
+from incc.driver.pipeline import analyze_units
+from incc.driver.settings import REPORTED, Settings
+from incc.frontends.isa import detect, isa
+from incc.frontends.unit import Unit
 from incc.report.folder.manifest import OWN
+from incc.support.errors import AnalysisError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -254,11 +258,6 @@ def load_everything() -> None:
     import incc.driver.cli.own_options
     import incc.driver.deliver
     import incc.models.binding.bind  # noqa: F401
-    from incc.driver.pipeline import analyze_units
-    from incc.driver.settings import REPORTED, Settings
-    from incc.frontends.isa import detect, isa
-    from incc.frontends.unit import Unit
-    from incc.support.errors import AnalysisError
 
     # Many modules are imported inside functions.
     with contextlib.suppress(AnalysisError):
@@ -266,24 +265,15 @@ def load_everything() -> None:
         analyze_units([Unit(assembly=isa(detect("")).example, assembly_file="warm.s")], settings)
 
 
-class Pending(msgspec.Struct, frozen=True):
-    """The result of `run_pending`."""
-
-    analysed: int
-    """The number of analysed jobs, with or without success (see the log)."""
-    left: int
-    """The number of jobs left after a stop."""
-    aside: tuple[str, ...]
-    """The names of jobs moved to `failed`."""
-
-
-def run_pending(folder: str, workers: int, progress: Callable[[int], bool] | None = None) -> Pending:
+def run_pending(folder: str, workers: int) -> list[str]:
     """Analyse the waiting jobs in a folder of reports.
 
     Args:
         folder: The folder.
         workers: The number of worker processes.
-        progress: Called regularly with the number of waiting jobs; stops the analysis by returning False.
+
+    Returns:
+        The names of jobs moved to `failed`.
 
     Raises:
         OSError: The system cannot create the processes.
@@ -292,17 +282,14 @@ def run_pending(folder: str, workers: int, progress: Callable[[int], bool] | Non
     queue.recover()
     waiting = len(queue.waiting())
     if not waiting:
-        return Pending(0, 0, ())
+        return []
     queue.make()
     pool = Pool(queue, max(1, min(workers, waiting)))
     try:
         pool.start()
         pool.finish()
         while pool.tend():
-            if progress is not None and not progress(len(queue.waiting())):
-                break
             select.select([], [], [], _PAUSE)
     finally:
         pool.stop()
-    left = len(queue.waiting())
-    return Pending(waiting - left - len(pool.aside), left, tuple(pool.aside))
+    return pool.aside

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
+import traceback
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from incc.driver.builds import watched
+from incc.driver.builds.limits import limited_time
+from incc.driver.builds.linked import TO_BE_LINKED_AGAIN, analyze_linked
+from incc.driver.builds.project import project_of
 from incc.driver.cli.own_options import PREFIX
-from incc.driver.deliver import deliver, deliver_beside, unmet
+from incc.driver.deliver import deliver, deliver_beside, identified, unmet, write_remarks, write_warnings
+from incc.driver.pipeline import analyze_for_cores, analyze_units, model_notes, report_of, write_marked
+from incc.driver.settings import with_values
 from incc.frontends.gcc_wrapper.children import Children, Interrupted, die_by
 from incc.frontends.gcc_wrapper.compiler import CompilerError
 from incc.frontends.gcc_wrapper.session import Compilation, Failure
+from incc.report.folder.names import name_for
+from incc.report.folder.outcome import withdraw
+from incc.report.hints.trials import flag_sets, trial
+from incc.support.files import add_line, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,8 +121,6 @@ def _guarded(job: _Job, action: Callable[[_Job], None], failed: str = "not analy
         job.warnings.append(f"{failed}: {error.filename or 'output'}: {error.strerror}")
     except (Exception, SystemExit) as error:
         if os.environ.get("INCC_DEBUG"):
-            import traceback
-
             traceback.print_exc()
         text = " ".join(str(error).split())
         kind = type(error).__name__
@@ -128,9 +137,6 @@ def _compile_and_analyze(job: _Job) -> None:
         named = [unit.source or unit.assembly_file for unit in job.units]
         _leave_out(job, [*job.compilation.unwanted, *(name for name in named if not _wants(job, name))])
     if job.units and (job.options.report or job.options.checks) and not job.compilation.failed():
-        from incc.driver.builds.limits import limited_time
-        from incc.driver.pipeline import analyze_for_cores
-
         settings = _settings(job)
         if settings.report.measure and job.compilation.finish():
             return  # the measurement must not run at the same time as the compiler
@@ -147,8 +153,6 @@ def _compile_and_analyze(job: _Job) -> None:
 
 def _project(source: str) -> Project:
     """Return the project of a source, named as on the command line."""
-    from incc.driver.builds.project import project_of
-
     return project_of(_path(source))
 
 
@@ -178,7 +182,6 @@ def _is_reported(job: _Job, mistake: str) -> bool:
     """
     if job.options.commanded or job.options.all()["strict"] or not job.options.folder:
         return False
-    import hashlib
 
     return not _is_first(job.options.folder, hashlib.blake2b(os.fsencode(mistake), digest_size=8).hexdigest())
 
@@ -189,9 +192,6 @@ def _leave_out(job: _Job, unwanted: list[str]) -> None:
         if job.options.commanded:
             job.notes.append(f"{name}: not analysed: excluded by {_project(name).path}")
         if job.options.folder:
-            from incc.report.folder.names import name_for
-            from incc.report.folder.outcome import withdraw
-
             ending = "json" if job.options.format == "json" else "txt"
             identity = (os.getcwd(), name, job.compilation.output_of(name))
             withdraw(job.options.folder, name_for(name, identity, ending))
@@ -214,8 +214,6 @@ def _analyze_link(job: _Job) -> None:
     if link is None:
         _note_no_code(job, compilation.until_link, _AT_THE_LINK)
         return
-    from incc.driver.builds.linked import TO_BE_LINKED_AGAIN, analyze_linked
-    from incc.report.build import build_report, unit_report
 
     unit = compilation.linked_unit(link)
     if not os.path.isfile(os.path.join(unit.folder, link.output)):
@@ -229,7 +227,7 @@ def _analyze_link(job: _Job) -> None:
     if not results:
         job.notes.append(f"{unit.source}: nothing to analyse: {TO_BE_LINKED_AGAIN}")
         return
-    report = build_report([unit_report(result) for result in results])
+    report = report_of(results)
     job.report = replace(report, units=[*(job.report.units if job.report else ()), *report.units])
 
 
@@ -258,7 +256,6 @@ def _is_first(folder: str, what: str) -> bool:
 
 
 def _settings(job: _Job) -> Settings:
-    from incc.driver.settings import with_values
 
     settings = job.options.all().settings()
     # Without a report, only the expectations in the source are checked.
@@ -271,7 +268,6 @@ def _deliver(job: _Job) -> None:
     """Write the report and additional files after the compiler has succeeded, with a warning for each failure."""
     if job.report is None:
         return
-    from incc.driver.deliver import write_warnings
 
     options = job.options
     if options.report:
@@ -284,8 +280,6 @@ def _deliver(job: _Job) -> None:
 
 
 def _write(job: _Job, report: t.Report) -> None:
-    from incc.driver.deliver import write_remarks
-    from incc.driver.pipeline import model_notes
 
     options, given = job.options, job.options.all()
     request = given.request(options.format, options.output, options.append)
@@ -313,9 +307,6 @@ def _try(job: _Job) -> None:
     """Compile again with the flags that hints suggest, without output, and add the gains to the report."""
     if job.report is None:
         return
-    from incc.driver.pipeline import analyze_units
-    from incc.driver.settings import with_values
-    from incc.report.hints.trials import flag_sets, trial
 
     # Links are not repeated.
     units = [unit for unit in job.report.units if unit.way != "object"]
@@ -365,7 +356,6 @@ def _write_marked(job: _Job) -> None:
     target, dialect = given["--emit-marked"], given["--marker"]
     if not target or not job.units:
         return
-    from incc.driver.pipeline import write_marked
 
     scope = _settings(job).scope
     folder = os.path.isdir(target)
@@ -384,8 +374,6 @@ def _keep_assembly(job: _Job) -> None:
     folder = job.options.all()["keep-assembly"]
     if not folder:
         return
-    from incc.driver.deliver import identified
-    from incc.support.files import replace_file
 
     os.makedirs(folder, exist_ok=True)
     for unit in job.units:
@@ -411,8 +399,6 @@ def _distinct_names(sources: list[str]) -> list[str]:
 def _say(line: str) -> None:
     """Write a line to the file INCC_LOG, or to standard error without one."""
     if log := os.environ.get("INCC_LOG", ""):
-        from incc.support.files import add_line
-
         try:
             add_line(log, f"{line}\n")
         except OSError:

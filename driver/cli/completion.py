@@ -1,7 +1,4 @@
-"""Completion of all commands for bash, and for zsh through bashcompinit: `incc-mca --help=bash`.
-
-The options of `incc` and `incc-mca` come from the table, those of other commands from their parsers.
-"""
+"""Completion of all commands for bash, and for zsh through bashcompinit: `incc-mca --help=bash`."""
 
 from __future__ import annotations
 
@@ -10,13 +7,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from incc.driver.cli.options import BOTH, MCA, options_of
-from incc.driver.cli.usage import names
+from incc.driver.cli.command import NAMES, names
+from incc.driver.cli.kinds import MCA, WRAPPER
+from incc.driver.cli.usage import COMMANDS
 
 if TYPE_CHECKING:
-    import argparse
+    from collections.abc import Iterable
 
-    from incc.driver.cli.options import Option
+    from incc.driver.cli.command import Command
+    from incc.driver.cli.kinds import Option
 
 _HEAD = """\
 # Completion of incc's commands for bash, and for zsh through bashcompinit.
@@ -53,10 +52,6 @@ _incc_word() {
 """
 
 
-PARSED = ("bench", "build", "db", "diff", "report", "scan", "model")
-"""The modules of the commands with a parser."""
-
-
 class _Value(msgspec.Struct, frozen=True):
     """The completions of an option's value: words, names of models, or files."""
 
@@ -66,7 +61,7 @@ class _Value(msgspec.Struct, frozen=True):
 
 
 class _Completed(msgspec.Struct, frozen=True, kw_only=True):
-    """The completions of a command."""
+    """The completions of a command and its sub-commands."""
 
     options: list[str]
     commands: list[str]
@@ -74,38 +69,52 @@ class _Completed(msgspec.Struct, frozen=True, kw_only=True):
     """The completions of each option's value."""
     separate: list[str]
     """Options whose value may be the next word."""
-    one_dash: bool = False
+    one_dash: bool
     """True if options may have one dash instead of two."""
 
 
 def script() -> str:
     """Return the shell script."""
-    parts = [_HEAD]
-    for command in BOTH:
-        parts.append(_function(command, _of_table(command)))
-    for name in PARSED:
-        # By name, since the commands import this module.
-        parser = importlib.import_module(f"incc.driver.commands.{name}")._parser()
-        completed = _of_parser(parser)
-        completed.options.append("--help=")
-        completed.values["--help"] = _Value(tuple(parser.HELP_VALUES))
-        parts.append(_function(parser.prog, completed))
-    return "\n".join(parts)
+    return "\n".join([_HEAD, *(_function(name, _completed(_command(name))) for name in NAMES)])
 
 
-def _of_table(command: str) -> _Completed:
-    completed = _Completed(options=[], commands=[], values={}, separate=[], one_dash=command == MCA)
-    for option in options_of(command):
+def _command(name: str) -> Command:
+    if name in COMMANDS:
+        return COMMANDS[name]
+    # By name, since the commands import this module.
+    command: Command = importlib.import_module(f"incc.driver.commands.{name.removeprefix('incc-')}").COMMAND
+    return command
+
+
+def _completed(command: Command) -> _Completed:
+    completed = _Completed(options=[], commands=[], values={}, separate=[], one_dash=command.name == MCA)
+    _add(command, completed)
+    return completed
+
+
+def _add(command: Command, completed: _Completed) -> None:
+    for group in command.all_groups():
+        _add_options(group.options, command.name, completed)
+    for inner in command.commands:
+        completed.commands.append(inner.name.rpartition(" ")[2])
+        _add(inner, completed)
+
+
+def _add_options(options: Iterable[Option], command: str, completed: _Completed) -> None:
+    for option in options:
         for name in names(option, command):
+            if option.kind in ("operand", "rest"):
+                continue
             if option.kind in ("switch", "flag", "mode") or option.value.startswith("["):
                 completed.options.append(name)
             if len(name) > 2 and option.kind not in ("switch", "flag"):
-                completed.options.append(f"{name}=")
-            if command == MCA and option.needs_value:
+                completed.options.append(f"{name}=" if name.startswith("--") else name)
+            elif option.needs_value:
+                completed.options.append(name)
+            if command != WRAPPER and option.needs_value and not option.value.startswith("["):
                 completed.separate.append(name)
             if option.kind != "flag":
                 completed.values[name] = _value(option)
-    return completed
 
 
 def _value(option: Option) -> _Value:
@@ -115,37 +124,8 @@ def _value(option: Option) -> _Value:
         return _Value(("true", "false"))
     if option.kind == "alignment":
         return _Value(("all",))
-    return _Value(models=option.name == "mcpu", files="FILE" in option.value or "FOLDER" in option.value)
-
-
-def _of_parser(parser: argparse.ArgumentParser) -> _Completed:
-    """Return the completions of a parser and of its sub-commands."""
-    import argparse
-
-    completed = _Completed(options=[], commands=[], values={}, separate=[])
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for name, parser_of_command in action.choices.items():
-                inner = _of_parser(parser_of_command)
-                completed.commands.extend([name, *inner.commands])
-                completed.options.extend(word for word in inner.options if word not in completed.options)
-                completed.separate.extend(inner.separate)
-                completed.values.update(inner.values)
-            continue
-        for name in action.option_strings:
-            takes_value = action.nargs != 0
-            if not takes_value or action.nargs == "?":
-                completed.options.append(name)
-            if not takes_value:
-                continue
-            completed.options.append(f"{name}=" if name.startswith("--") else name)
-            if action.nargs != "?":  # an optional value must follow =
-                completed.separate.append(name)
-            metavar = action.metavar if isinstance(action.metavar, str) else ""
-            words = tuple(map(str, action.choices or ()))
-            files = metavar in ("FILE", "DIR", "FOLDER", "DB[@NAME]")
-            completed.values[name] = _Value(words, models=name.endswith("mcpu"), files=files)
-    return completed
+    files = any(word in option.value for word in ("FILE", "FOLDER", "DB"))
+    return _Value(models=option.name.endswith("mcpu"), files=files)
 
 
 def _function(command: str, completed: _Completed) -> str:
@@ -169,7 +149,7 @@ def _function(command: str, completed: _Completed) -> str:
     lines.append('    case "$current" in')
     # Operands and all other arguments of a compiler complete to files.
     lines += [
-        f"    -*) _incc_complete \"$current\" '{' '.join(completed.options)}' 0 ;;",
+        f"    -*) _incc_complete \"$current\" '{' '.join(dict.fromkeys(completed.options))}' 0 ;;",
         f"    *) _incc_complete \"$current\" '{' '.join(dict.fromkeys(completed.commands))}' 1 ;;",
         "    esac ;;",
         "  *) _incc_complete \"$current\" '' 1 ;;",

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
+
+from incc.driver.cli.command import help_text
+from incc.driver.cli.completion import script
+from incc.driver.cli.manual import page
+from incc.driver.deliver import write_stream
+
+if TYPE_CHECKING:
+    from incc.driver.cli.command import Command
 
 
-def print_help(command: str, wanted: str) -> int:
+def print_help(command: Command, wanted: str) -> int:
     """Print the output of `--help=wanted` ("all": the help text) and return the exit status."""
     if wanted == "man":
-        from incc.driver.cli.manual import page
-
-        text = page(command)
-    elif wanted in ("bash", "zsh"):  # the script supports both
-        from incc.driver.cli.completion import script
-
-        text = script()
-    else:
-        from incc.driver.cli.usage import help_text
-
-        text = help_text(command)
-    return write(text)
+        return write(page(command))
+    return write(script() if wanted in ("bash", "zsh") else help_text(command))  # the script supports both
 
 
 def write(text: str) -> int:
     """Write help to standard output and return the exit status."""
-    from incc.driver.deliver import write_stream
-
     try:
         write_stream(sys.stdout, lambda width, colour: text)
     except OSError:

@@ -1,97 +1,64 @@
-"""Manual pages in troff (man(7)): `incc-mca --help=man`.
-
-`page` takes the options from the table of options; `parsers.py` calls `whole` for the other commands.
-"""
+"""Manual pages in troff (man(7)): `incc-mca --help=man`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from incc.driver.cli.usage import COMMANDS, entries
+from incc.driver.cli.command import NAMES, entries
 from incc.support.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-SEE_ALSO = (
-    "incc",
-    "incc-mca",
-    "incc-scan",
-    "incc-diff",
-    "incc-db",
-    "incc-model",
-    "incc-bench",
-    "incc-build",
-    "incc-report",
-)
+    from incc.driver.cli.command import Command
 
 
-def page(command: str) -> str:
-    """Return the manual page of `incc` or `incc-mca`, for `man -l` or share/man/man1."""
-    about = COMMANDS[command]
-    options = []
-    for group, title in about.groups:
-        options.append(heading(title or "other"))
-        for entry in entries(command, group):
-            options += tagged(", ".join(entry.heads), entry.text)
-    for paragraph in about.after:
-        options += [".PP", plain(paragraph)]
-    return whole(command, about.summary, [about.usage], about.about, options, [], about.environment, about.status)
-
-
-def heading(text: str) -> str:
-    return f".SS {_macro(text)}"
-
-
-def whole(
-    command: str,
-    summary: str,
-    synopsis: Sequence[str],
-    about: Sequence[str],
-    options: list[str],
-    examples: Sequence[str],
-    environment: Sequence[tuple[str, str]],
-    status: str,
-) -> str:
-    """Return a manual page.
-
-    Args:
-        command: The command's name.
-        summary: The line after the name.
-        synopsis: The ways to call the command.
-        about: Paragraphs of the description.
-        options: Lines of troff, as `heading` and `tagged` return them; all other arguments are plain text.
-        examples: Lines that are not filled.
-        environment: Variables and their meanings.
-        status: The meanings of exit statuses.
-    """
+def page(command: Command) -> str:
+    """Return the manual page of a command, for `man -l` or share/man/man1."""
+    name = command.name
     lines = [
-        f'.TH {_macro(command.upper())} 1 "" {_macro(f"incc {__version__}")} "User commands"',
+        f'.TH {_macro(name.upper())} 1 "" {_macro(f"incc {__version__}")} "User commands"',
         # No hyphenation: readers search for and copy names of options.
         ".nh",
         ".SH NAME",
-        f"{plain(command)} \\- {plain(summary)}",
+        f"{plain(name)} \\- {plain(command.summary)}",
         ".SH SYNOPSIS",
     ]
-    for number, line in enumerate(synopsis):
-        lines += [".br"] * (number > 0) + [plain(" ".join(line.split()))]
+    for number, line in enumerate(command.synopsis()):
+        lines += [".br"] * (number > 0) + [plain(line)]
     lines.append(".SH DESCRIPTION")
-    for number, paragraph in enumerate(about):
+    for number, paragraph in enumerate(command.description()):
         lines += [".PP"] * (number > 0) + [plain(paragraph)]
-    lines += [".SH OPTIONS", *options]
-    if examples:
-        lines += [".SH EXAMPLES", ".nf", *map(plain, examples), ".fi"]
+    lines += [".SH OPTIONS", *_options(command)]
+    for paragraph in command.after:
+        lines += [".PP", plain(paragraph)]
+    if command.examples:
+        lines += [".SH EXAMPLES", ".nf", *map(plain, command.examples), ".fi"]
     lines.append(".SH ENVIRONMENT")
-    for variables, text in environment:
-        lines += tagged(variables, text)
-    lines += [".SH EXIT STATUS", plain(" ".join(status.split()))]
-    others = ", ".join(f"\\fB{plain(name)}\\fR(1)" for name in SEE_ALSO if name != command)
+    for variables, text in command.environment:
+        lines += _tagged(variables, text)
+    lines += [".SH EXIT STATUS", plain(command.status)]
+    others = ", ".join(f"\\fB{plain(each)}\\fR(1)" for each in NAMES if each != name)
     lines += [".SH SEE ALSO", others]
     return "".join(f"{line}\n" for line in lines)
 
 
-def tagged(tag: str, text: str) -> list[str]:
-    return [".TP", f"\\fB{plain(tag)}\\fR", plain(text)]
+def _options(command: Command, is_whole: bool = True) -> list[str]:
+    """Return the options of a command by group, and those of its sub-commands."""
+    lines = []
+    for group in command.all_groups():
+        shown = list(entries(command, group.options))
+        if is_whole and shown:
+            lines.append(f".SS {_macro(group.heading or 'other')}")
+        for entry in shown:
+            lines += _tagged(", ".join(entry.heads), entry.text)
+    for inner in command.commands:
+        summary = f"{inner.summary[0].upper()}{inner.summary[1:]}."
+        lines += [f".SS {_macro(inner.name)}", plain(summary), ".PP", *map(plain, inner.synopsis())]
+        lines += _options(inner, is_whole=False)
+    return lines
+
+
+def _tagged(tag: str, text: str) -> list[str]:
+    return [".TP", f"\\fB{plain(tag)}\\fR".replace("|", "|\\:"), plain(text)]
 
 
 def plain(text: str) -> str:

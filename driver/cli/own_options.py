@@ -6,15 +6,20 @@ Every start of the wrapper runs this module, so it imports the table of options 
 from __future__ import annotations
 
 import os
+import shlex
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from incc.driver import UsageError
-from incc.frontends.gcc_wrapper.compiler import TAKES_NEXT
+from incc.driver.cli.given import Given
+from incc.driver.cli.kinds import WRAPPER, check_targets
+from incc.driver.cli.options import options_of
+from incc.frontends.gcc_wrapper.compiler import TAKES_NEXT, files_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from incc.driver.cli.options import Given
 
 PREFIX = "--analyze-"
 
@@ -27,45 +32,30 @@ OTHERS = ("--analyze", "--emit-marked", "--incc-cc", "--marker", "--try")
 _COMPILER = "--incc-cc"
 
 
-class WrapperOptions:
+class WrapperOptions(msgspec.Struct):
     """The options of a run of incc."""
 
-    __slots__ = (
-        "append",
-        "checks",
-        "commanded",
-        "compiler",
-        "errors",
-        "given",
-        "named",
-        "output",
-        "problems",
-        "report",
-        "warnings",
-    )
-
-    def __init__(self) -> None:
-        self.report = False
-        """True if an option or variable turns the analysis on."""
-        self.output = ""
-        """The report's file or folder; "" for standard output (or standard error, see `wrapping`)."""
-        self.append = False
-        self.commanded = False
-        """True if an option on the command line concerns the analysis, not only variables."""
-        self.compiler = ""
-        """The value of --incc-cc."""
-        self.named = False
-        """True if --analyze or INCC_ANALYZE is given, not only options that change the analysis."""
-        self.checks = False
-        """True if an option requests the check of the expectations in the source."""
-        self.errors = False
-        """True if unmet expectations are errors."""
-        self.warnings = True
-        """True if unmet expectations are reported."""
-        self.given: Given | None = None
-        """All other options; None if there are none."""
-        self.problems: list[str] = []
-        """Mistakes in the environment. They must not stop a build, so they become warnings."""
+    report: bool = False
+    """True if an option or variable turns the analysis on."""
+    output: str = ""
+    """The report's file or folder; "" for standard output (or standard error, see `wrapping`)."""
+    append: bool = False
+    commanded: bool = False
+    """True if an option on the command line concerns the analysis, not only variables."""
+    compiler: str = ""
+    """The value of --incc-cc."""
+    named: bool = False
+    """True if --analyze or INCC_ANALYZE is given, not only options that change the analysis."""
+    checks: bool = False
+    """True if an option requests the check of the expectations in the source."""
+    errors: bool = False
+    """True if unmet expectations are errors."""
+    warnings: bool = True
+    """True if unmet expectations are reported."""
+    given: Given | None = None
+    """All other options; None if there are none."""
+    problems: list[str] = []
+    """Mistakes in the environment. They must not stop a build, so they become warnings."""
 
     @property
     def printed(self) -> bool:
@@ -99,8 +89,6 @@ class WrapperOptions:
     def all(self) -> Given:
         """Return the values of all options, with defaults for those that are not given."""
         if self.given is None:
-            from incc.driver.cli.options import WRAPPER, Given
-
             self.given = Given(WRAPPER)
         return self.given
 
@@ -163,35 +151,19 @@ def _read_environment(options: WrapperOptions, environment: Mapping[str, str]) -
 
 def _read_settings(options: WrapperOptions, environment: Mapping[str, str]) -> None:
     """Read the variables that change the analysis; a run without analysis ignores them."""
-    get = environment.get
-    if chosen := get("INCC_FORMAT", ""):
-        from incc.driver.cli.options import WRAPPER, find
-
-        formats = find(WRAPPER, f"{PREFIX}format").choices()
-        if chosen in formats:
-            options.all().take(f"{PREFIX}format", chosen)
-        else:
-            options.problems.append(f"INCC_FORMAT is {' or '.join(formats)}, not {chosen!r}")
-    mode = get("INCC_MODE", "")
-    if mode not in ("", "lean", "full"):
-        options.problems.append(f"INCC_MODE is lean or full, not {mode!r}")
-    if mcpu := get("INCC_MCPU", ""):
-        options.all().take(f"{PREFIX}mcpu", mcpu)
-    for glob in get("INCC_FUNCTION", "").split():
-        options.all().take(f"{PREFIX}function", glob)
-    if get("INCC_STRICT", "") not in ("", "0"):
-        options.all().take(f"{PREFIX}strict", None)
-    if lto := get("INCC_LTO", ""):
-        if lto in ("link", "compile"):
-            options.all().take(f"{PREFIX}lto", lto)
-        else:
-            options.problems.append(f"INCC_LTO is link or compile, not {lto!r}")
+    for option in options_of(WRAPPER):
+        value = environment.get(option.variable, "") if option.variable else ""
+        if not value or (option.kind == "flag" and value == "0"):
+            continue
+        try:
+            for text in value.split() if option.kind == "list" else [value]:
+                options.all().put(option, option.variable, None if option.kind == "flag" else text)
+        except UsageError as error:
+            options.problems.append(str(error))
 
 
 def _read_words(options: WrapperOptions, words: str) -> None:
     """Read options from a variable, which are quoted as in a shell."""
-    import shlex
-
     try:
         for word in shlex.split(words):
             name = word.partition("=")[0]
@@ -235,9 +207,6 @@ def _take(options: WrapperOptions, argument: str) -> None:
 
 def _check(options: WrapperOptions, rest: list[str]) -> None:
     """Raise UsageError if a file to write is another file of the command."""
-    from incc.driver.cli.options import check_targets
-    from incc.frontends.gcc_wrapper.compiler import files_of
-
     given = options.all()
     targets = [(f"{PREFIX}{name}", file) for name, file in given.files().items()]
     if options.output and not options.append:

@@ -1,137 +1,144 @@
-"""Parsers of all commands but `incc` and `incc-mca`, whose options are in `options.py`.
-
-A command's help, completion and manual page come from its parser.
-"""
+"""Parsers of all commands but `incc` and `incc-mca`, made from their tables of options."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from typing import Any
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from incc.driver.cli.options import ENVIRONMENT
+from incc.driver.cli.command import HELP, help_text, usage_lines
+from incc.driver.cli.kinds import MANY, read_value
+from incc.driver.messages import guarded
 
-HELP = "show this help (=man: manual; =bash, =zsh: completion)"
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from incc.driver.cli.command import Command
+    from incc.driver.cli.kinds import Option
+    from incc.driver.settings import Settings
 
 
-def positive(text: str, most: int = 0) -> int:
-    """Return an option's value as a number from 1 to `most` (0: no limit). Raises ArgumentTypeError."""
-    if not (text.isascii() and text.isdigit() and len(text) < 10) or not 0 < int(text) <= (most or int(text)):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a " + (f"number from 1 to {most}" if most else "positive number")
-        )
-    return int(text)
+def run(
+    command: Command,
+    arguments: Sequence[str] | None,
+    work: Callable[[argparse.Namespace], int],
+    errors: tuple[type[Exception], ...] = (),
+    failed: int = 2,
+    prints: bool = True,
+) -> int:
+    """Parse a command line (None for that of the process), do the work, and return the exit status.
+
+    The other arguments are those of `messages.guarded`.
+    """
+    return guarded(command.name, lambda: work(Parser(command).parse_args(arguments)), errors, failed, prints)
+
+
+def settings_of(command: Command, options: argparse.Namespace, settings: Settings) -> Settings:
+    """Return the settings with the values of a command's options."""
+    from incc.driver.settings import with_values
+
+    values = {
+        option.sets: getattr(options, option.destination)
+        for group in command.groups
+        for option in group.options
+        if option.sets
+    }
+    return with_values(settings, {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()})
 
 
 class Parser(argparse.ArgumentParser):
-    """The parser of a command, or of one of its sub-commands.
+    """The parser of a command, or of one of its sub-commands."""
 
-    Args:
-        summary: The first line of the manual page; only the parser of a whole command has one.
-        examples: Lines of examples, which are not filled.
-        status: The meanings of exit statuses.
-        environment: Variables and their meanings.
-        settings: Arguments of `argparse.ArgumentParser`.
-    """
+    def __init__(self, command: Command, **_: Any) -> None:  # argparse names sub-commands itself
+        super().__init__(prog=command.name, add_help=False, allow_abbrev=command.abbreviations)
+        self.command = command
+        self._is_extended = False
+        self.add_argument("-h", "--help", action="help")
+        for group in command.groups:
+            self.add_options(group.options)
+        # Sub-commands have no default, which would override a value before their names.
+        self.add_options(command.everywhere, **({} if command.status else {"default": argparse.SUPPRESS}))
+        if command.run:
+            self.set_defaults(run=command.run)
+        if not command.commands:
+            return
+        self.set_defaults(run=self._show_usage)
+        inner = self.add_subparsers(metavar="COMMAND")
+        for each in command.commands:
+            inner.add_parser(each.name.rpartition(" ")[2], command=each)
 
-    HELP_VALUES = ("man", "bash", "zsh")
+    def add_options(self, options: Iterable[Option], **more: Any) -> None:
+        """Add options and operands."""
+        alternatives: dict[str, Any] = {}
+        for option in options:
+            parser: Any = self
+            if option.excludes:
+                parser = alternatives.setdefault(option.excludes, self.add_mutually_exclusive_group())
+            names = [option.into] if option.kind in ("operand", "rest") else [option.name, *option.aliases]
+            parser.add_argument(*names, **{**_settings(option), **more})
 
-    def __init__(
-        self,
-        *,
-        summary: str = "",
-        examples: str = "",
-        status: str = "",
-        environment: Sequence[tuple[str, str]] = (),
-        **settings: Any,
-    ) -> None:
-        self.summary = summary
-        self.status = status
-        self.examples = examples
-        self.environment = (*environment, *(ENVIRONMENT if summary else ()))
-        if status:
-            epilog = f"exit status: {status}"
-            settings["epilog"] = f"examples:\n{examples}\n{epilog}" if examples else epilog
-        super().__init__(**settings, add_help=False)
-        self.add_argument("-h", "--help", action="help", help=HELP if summary else "show this help")
+    def _show_usage(self, _: argparse.Namespace) -> int:
+        self.print_usage(sys.stderr)
+        return 2
 
-    def complete(self) -> None:
-        """Add options that are expensive to load; a sub-command may override this."""
+    def format_usage(self) -> str:
+        return "".join(f"{line}\n" for line in usage_lines(self.command))
+
+    def format_help(self) -> str:
+        return help_text(self.command)
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message}; see {self.prog} --help\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse arguments like argparse; print the output of `--help=man` etc. and exit, even if others are invalid."""
-        import sys
+        """Parse arguments like argparse; print the output of `--help=man` etc. and exit, even if others are invalid.
 
-        if self.summary:
+        Raises UsageError for an invalid value.
+        """
+        if self.command.extend and not self._is_extended:
+            self._is_extended = True
+            self.command.extend(self)
+        if self.command.status:
             words = list(sys.argv[1:] if args is None else args)
             for word in words[: words.index("--")] if "--" in words else words:
                 name, _, wanted = word.partition("=")
-                if name == "--help" and wanted in self.HELP_VALUES:
-                    from incc.driver.cli.completion import script
-                    from incc.driver.cli.help import write
+                if name == "--help" and wanted in HELP.choices():
+                    from incc.driver.cli.help import print_help
 
-                    sys.exit(write(page(self) if wanted == "man" else script()))
+                    sys.exit(print_help(self.command, wanted))
         return super().parse_known_args(args, namespace)
 
 
-def page(parser: Parser) -> str:
-    """Return the manual page of a command."""
-    from incc.driver.cli import manual
-
-    usage = parser.format_usage().removeprefix("usage: ")
-    # A usage written by hand has a line for each way to call the command.
-    synopsis = usage.splitlines() if parser.usage else [usage]
-    about = [(parser.description or "").replace("\n", " ")]
-    return manual.whole(
-        parser.prog,
-        parser.summary,
-        synopsis,
-        about,
-        _options(parser),
-        parser.examples.splitlines(),
-        parser.environment,
-        parser.status,
-    )
-
-
-def _options(parser: argparse.ArgumentParser) -> list[str]:
-    """Return the options of a parser by group, and those of its sub-commands, in troff."""
-    from incc.driver.cli import manual
-
-    if isinstance(parser, Parser):
-        parser.complete()
-    lines: list[str] = []
-    formatter = parser._get_formatter()
-    commands: list[argparse._SubParsersAction[argparse.ArgumentParser]] = []
-    for group in parser._action_groups:
-        shown = []
-        for action in group._group_actions:
-            if isinstance(action, argparse._SubParsersAction):
-                commands.append(action)
-            elif isinstance(action, argparse._HelpAction) and not (isinstance(parser, Parser) and parser.summary):
-                continue  # all sub-commands have it
-            elif action.help != argparse.SUPPRESS and (action.help or action.option_strings):
-                shown += manual.tagged(
-                    formatter._format_action_invocation(action), formatter._expand_help(action) if action.help else ""
-                )
-        if shown:
-            lines += [manual.heading(group.title or "options"), *shown]
-    for action in commands:
-        texts = {choice.dest: choice.help or "" for choice in action._choices_actions}
-        for name, inner in action.choices.items():
-            within = _within(inner)  # first, since it completes the usage
-            usage = " ".join(inner.format_usage().removeprefix("usage: ").split())
-            lines += [manual.heading(inner.prog), *([manual.plain(f"{texts[name]}.")] if texts.get(name) else [])]
-            lines += [".PP", manual.plain(usage), *within]
-    return lines
+def _settings(option: Option) -> dict[str, Any]:
+    """Return the arguments of `add_argument` for an option or operand."""
+    value, kind = option.value, option.kind
+    settings: dict[str, Any] = {"dest": option.into} if option.into and kind not in ("operand", "rest") else {}
+    if kind == "flag":
+        return {**settings, "action": "store_false" if option.default else "store_true"}
+    settings["default"] = option.default
+    if kind == "rest":
+        return {"nargs": argparse.REMAINDER}
+    if kind == "operand":
+        settings["metavar"] = option.syntax.strip("[…]")
+        many = option.syntax.endswith(("…", "…]"))
+        optional = option.syntax.startswith("[")
+        if many or optional:
+            settings["nargs"] = ("*" if optional else "+") if many else "?"
+        if many:
+            settings["default"] = []
+        if option.syntax.islower():  # words that stand for themselves
+            settings["choices"] = option.syntax.split("|")
+        return settings
+    if kind in MANY:
+        settings |= {"action": "append", "default": None if option.default is None else []}
+    if value.startswith("["):
+        settings |= {"nargs": "?", "const": ""}
+    elif value.endswith("…"):
+        settings["nargs"] = "+"
+    return {**settings, "type": partial(_read, option), "required": option.required}
 
 
-def _within(parser: argparse.ArgumentParser) -> list[str]:
-    """Return the options of a sub-command without headings, since the sub-command has one."""
-    from incc.driver.cli import manual
-
-    return [
-        line
-        for line in _options(parser)
-        if line not in (manual.heading("options"), manual.heading("positional arguments"))
-    ]
+def _read(option: Option, text: str) -> Any:
+    # argparse reads defaults, too.
+    return text if text == option.default else read_value(option, option.name, text)

@@ -2,15 +2,46 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import sys
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
+from zlib import crc32
 
 from msgspec.structs import asdict
 
-from incc.driver.messages import say
+from incc.core.analysis import KernelSettings, analyze_kernel
+from incc.driver import UsageError
+from incc.driver.cli import shared
+from incc.driver.cli.command import ENVIRONMENT, Command, group
+from incc.driver.cli.kinds import Option
+from incc.driver.cli.parsers import run
+from incc.driver.commands import bench_ports
+from incc.driver.deliver import write_stream
+from incc.driver.messages import fail, say
+from incc.driver.pipeline import choose_model, decode_unit, read_assembly, select
+from incc.driver.settings import Scope
+from incc.frontends.asm.regions import marked_regions
+from incc.frontends.unit import Unit
+from incc.measuring.forms.bench import Bench, NotMeasured, loop_of
+from incc.measuring.forms.messages import FORMS, NO_FORM, wrong_machine, wrong_model
+from incc.measuring.forms.operands import Unreadable, matching, read
+from incc.measuring.forms.pairs import code_of
+from incc.measuring.forms.predicted import rows
+from incc.measuring.forms.target import features_of, features_of_host, target
+from incc.measuring.harness import Failure, Harness, Unavailable
+from incc.measuring.records import OtherRun, Records
+from incc.measuring.stand_in import Simulated
+from incc.models.notation import form_key
+from incc.models.processors import host
+from incc.support.errors import AnalysisError
+from incc.support.files import write_whole
+from incc.views.bench import lines
+from incc.views.bench_page import page, picture
+from incc.views.layout import Layout
 
 if TYPE_CHECKING:
     import argparse
@@ -18,12 +49,8 @@ if TYPE_CHECKING:
 
     from incc.driver.pipeline import ChosenModel
     from incc.frontends.kernel import Kernel
-    from incc.measuring.forms.bench import Bench
     from incc.measuring.forms.operands import Named
     from incc.measuring.forms.target import Target
-    from incc.measuring.harness import Harness
-    from incc.measuring.records import Records
-    from incc.measuring.stand_in import Simulated
     from incc.models.model import MachineModel
 
     _Item = TypeVar("_Item")
@@ -36,105 +63,91 @@ BUSY = 0.25
 _say = partial(say, "incc-bench")
 
 
+COMMAND = Command(
+    name="incc-bench",
+    summary="measure latency, throughput and conflicts of instructions",
+    about=(
+        "Measure instructions on this processor: the latency from each operand to each result, throughput, ports, "
+        "conflicts in pairs, and kernels (docs/measuring.md).",
+    ),
+    groups=(
+        group(
+            "forms",
+            Option("[FORM…]", "operand", FORMS, into="forms"),
+            Option("--all", "flag", "measure all forms that can be measured"),
+            Option("--match GLOB", "list", "of all forms, those with this key or mnemonic"),
+            Option("--list", "flag", "list the forms, without measuring them"),
+        ),
+        group(
+            "what to measure",
+            Option("--serial", "flag", "measure only latency"),
+            Option("--parallel", "flag", "measure only throughput"),
+            Option(
+                "--ports",
+                "flag",
+                "measure issue slots and µops by port, too, beside blocking instructions (default with -o)",
+            ),
+            Option("--pairs", "flag", "measure the forms in pairs: which of them share a port"),
+            Option(
+                "--port-sets",
+                "flag",
+                "infer the ports that µops can use from throughputs beside blocking instructions, and how certain that "
+                "is; -o FILE keeps the throughputs (docs/ports.md)",
+            ),
+            Option(
+                "--kernel FILE",
+                "list",
+                "measure the marked regions or innermost loops of an assembly file (repeatable)",
+            ),
+            Option("--repeat N", "thousand", "take the median of N measurements (default: 1)", 1),
+            Option("--unroll N", "thousand", "links of a chain (default: 16)", 16),
+            Option("--no-counters", "flag", "use the clock even if there are performance counters"),
+            Option("--simulated", "flag", "simulate the model instead of measuring this processor"),
+        ),
+        group(
+            "what to compare with",
+            shared.mcpu("model to compare with (default: the host's)"),
+            shared.MODEL_PATH,
+            Option("--relative NAME", "text", "with --port-sets: the model of a similar core (default: -mcpu)"),
+            Option("--port-count N", "thousand", "with --port-sets: the number of ports (default: the relative's)", 0),
+            Option(
+                "--issue-width N", "thousand", "with --port-sets: fused µops per cycle (default: the relative's)", 0
+            ),
+        ),
+        group(
+            "what to write",
+            shared.formats("text", "json", help="text, or JSON lines"),
+            Option(
+                "-o FILE",
+                "text",
+                "also append each result to FILE as a JSON line, for `incc-model import measured`; an interrupted run "
+                "continues after the results in FILE",
+                aliases=("--output",),
+                into="output",
+            ),
+            Option("--resume FILE", "text", "like -o, for a FILE that exists"),
+            Option(
+                "--html FILE",
+                "text",
+                "write an HTML page, or only the matrix of pairs if FILE ends in .svg",
+                aliases=("--picture",),
+            ),
+        ),
+    ),
+    environment=ENVIRONMENT,
+    status="0; 1 if something was not measured; 2 for a mistake on the command line, or a file that cannot be used",
+)
+
+
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command and return its exit status.
-
-    It is 1 if something was not measured, and 2 for a mistake on the command line or a file that cannot be used.
-    """
-    from incc.driver import UsageError
-    from incc.support.errors import AnalysisError
-
-    options = _parser().parse_args(sys.argv[1:] if arguments is None else arguments)
+    """Run the command and return its exit status."""
     try:
-        if sys.stdout is None:  # closed when we were started
-            import errno
-
-            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-        status = _run(options)
-        sys.stdout.flush()
-        return status
+        return run(COMMAND, arguments, _run)
+    except AnalysisError as error:
+        return fail("incc-bench", str(error), INCOMPLETE)
     except KeyboardInterrupt:  # before the first measurement, or while the output was written
         _say("interrupted")
         return INCOMPLETE
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return OK
-    except UsageError as error:
-        _say(f"error: {error}")
-        return USAGE
-    except AnalysisError as error:
-        _say(f"error: {error}")
-        return INCOMPLETE
-    except OSError as error:
-        _say(f"error: {error.filename or 'the output could not be written'}: {error.strerror}")
-        return USAGE
-
-
-def _positive(text: str) -> int:
-    import argparse
-
-    if not (text.isascii() and text.isdigit()) or not 0 < int(text) <= 1000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 1000")
-    return int(text)
-
-
-def _parser() -> argparse.ArgumentParser:
-    from incc.driver.cli.parsers import Parser
-    from incc.measuring.forms.messages import FORMS
-
-    parser = Parser(
-        prog="incc-bench",
-        summary="measure latency, throughput and conflicts of instructions",
-        description="Measure instructions on this processor: the latency from each operand to each result, throughput, "
-        "ports, conflicts in pairs, and kernels (docs/measuring.md).",
-        status="0; 1 if something was not measured; 2 for a mistake on the command line, or a file that cannot be used",
-    )
-    parser.add_argument("forms", nargs="*", metavar="FORM", help=FORMS)
-    add = parser.add_argument
-    add("--all", action="store_true", help="measure all forms that can be measured")
-    add("--match", action="append", default=[], metavar="GLOB", help="of all forms, those with this key or mnemonic")
-    add("--list", action="store_true", help="list the forms, without measuring them")
-    add = parser.add_argument_group("what to measure").add_argument
-    add("--serial", action="store_true", help="measure only latency")
-    add("--parallel", action="store_true", help="measure only throughput")
-    ports = "measure issue slots and µops by port, too, beside blocking instructions (default with -o)"
-    add("--ports", action="store_true", help=ports)
-    add("--pairs", action="store_true", help="measure the forms in pairs: which of them share a port")
-    add(
-        "--port-sets",
-        action="store_true",
-        help="infer the ports that µops can use from throughputs beside blocking instructions, and how certain that "
-        "is; -o FILE keeps the throughputs (docs/ports.md)",
-    )
-    kernel = "measure the marked regions or innermost loops of an assembly file (repeatable)"
-    add("--kernel", action="append", default=[], metavar="FILE", help=kernel)
-    add("--repeat", type=_positive, default=1, metavar="N", help="take the median of N measurements (default: 1)")
-    add("--unroll", type=_positive, default=16, metavar="N", help="links of a chain (default: 16)")
-    add("--no-counters", action="store_true", help="use the clock even if there are performance counters")
-    add("--simulated", action="store_true", help="simulate the model instead of measuring this processor")
-    add = parser.add_argument_group("what to compare with").add_argument
-    add("-mcpu", "--mcpu", default="", metavar="NAME", help="model to compare with (default: the host's)")
-    add("--model-path", action="append", default=[], metavar="DIR", help="look for models there first (repeatable)")
-    relative = "with --port-sets: the model of a similar core (default: -mcpu)"
-    add("--relative", default="", metavar="NAME", help=relative)
-    count = "with --port-sets: the number of ports (default: the relative's)"
-    add("--port-count", type=_positive, default=0, metavar="N", help=count)
-    width = "with --port-sets: fused µops per cycle (default: the relative's)"
-    add("--issue-width", type=_positive, default=0, metavar="N", help=width)
-    add = parser.add_argument_group("what to write").add_argument
-    add("--format", choices=("text", "json"), default="text", help="text, or JSON lines (default: text)")
-    add(
-        "-o",
-        "--output",
-        metavar="FILE",
-        default="",
-        help="also append each result to FILE as a JSON line, for `incc-model import measured`; an interrupted run "
-        "continues after the results in FILE",
-    )
-    add("--resume", metavar="FILE", default="", help="like -o, for a FILE that exists")
-    html = "write an HTML page, or only the matrix of pairs if FILE ends in .svg"
-    add("--html", "--picture", dest="html", metavar="FILE", default="", help=html)
-    return parser
 
 
 # --- tasks ------------------------------------------------------------------------------------------------------------
@@ -151,8 +164,6 @@ def _run(options: argparse.Namespace) -> int:
         return OK
     kernels = _kernels(options, choice.model)
     if options.pairs and len(forms) < 2:
-        from incc.driver import UsageError
-
         raise UsageError("--pairs requires two forms or more")
     if options.port_sets:
         return _port_sets(options, forms, choice.model, core)
@@ -176,9 +187,6 @@ def _run(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> None:
     """Check the options against each other. Raises UsageError."""
-    from incc.driver import UsageError
-    from incc.measuring.forms.messages import NO_FORM
-
     if options.output and options.resume and options.output != options.resume:
         raise UsageError("-o and --resume must name the same file")
     if options.serial and options.parallel:
@@ -200,11 +208,6 @@ def _check(options: argparse.Namespace) -> None:
 
 def _model(options: argparse.Namespace) -> ChosenModel:
     """Return the model to compare with. Raises UsageError, and AnalysisError if this machine cannot be measured."""
-    from incc.driver import UsageError
-    from incc.driver.pipeline import choose_model
-    from incc.measuring.forms.messages import wrong_machine, wrong_model
-    from incc.support.errors import AnalysisError
-
     try:
         choice = choose_model(options.mcpu, "", options.model_path)
     except AnalysisError as error:
@@ -225,14 +228,9 @@ def _say_interrupted(done: str, path: str) -> None:
 
 def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineModel, core: Target) -> int:
     """Infer sets of ports, and return the exit status. Raises UsageError and AnalysisError."""
-    from incc.driver.commands import bench_ports
-    from incc.measuring.harness import Unavailable
-    from incc.support.errors import AnalysisError
-
     relative = bench_ports.relative_of(options, model)
     if options.relative:
         # The blocking instructions are the relative's; the features are those of this processor or the simulated model.
-        from incc.measuring.forms.target import target
 
         # Blockers are the relative's; the features are the processor's, or those of the simulated model.
         core = target(relative, core.features)
@@ -261,17 +259,12 @@ def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineMo
 
 
 def _target(model: MachineModel, simulated: bool) -> Target:
-    from incc.measuring.forms.target import features_of, features_of_host, target
-    from incc.models.processors import host
 
     return target(model, features_of(model) if simulated else features_of_host(host.read().features))
 
 
 def _forms(options: argparse.Namespace, core: Target) -> list[Named]:
     """Return the forms, each once. Raises UsageError with all mistakes."""
-    from incc.driver import UsageError
-    from incc.measuring.forms.operands import Unreadable, matching, read
-
     forms: list[Named] = []
     mistakes: list[str] = []
     for text in options.forms:
@@ -290,20 +283,12 @@ def _forms(options: argparse.Namespace, core: Target) -> list[Named]:
 
 
 def _key(form: Named) -> str:
-    from incc.models.notation import form_key
 
     return form_key(form.variant.shape.key, form.variant.conditions)
 
 
 def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str, Kernel]]:
     """Return the kernels of the files, with their names. Raises UsageError."""
-    from incc.driver import UsageError
-    from incc.driver.pipeline import decode_unit, read_assembly, select
-    from incc.driver.settings import Scope
-    from incc.frontends.asm.regions import marked_regions
-    from incc.frontends.unit import Unit
-    from incc.support.errors import AnalysisError
-
     named: list[tuple[str, Kernel]] = []
     for path in options.kernel:
         try:
@@ -345,8 +330,6 @@ class _Session:
     """A run that measures forms and keeps and counts the results."""
 
     def __init__(self, options: argparse.Namespace, model: MachineModel, core: Target) -> None:
-        from incc.driver import UsageError
-        from incc.measuring.records import OtherRun, Records
 
         self.options = options
         self.model = model
@@ -377,9 +360,6 @@ class _Session:
     def bench(self) -> Bench:
         """The bench that measures forms. Raises AnalysisError if nothing can be measured."""
         if self._bench is None:
-            from incc.measuring.forms.bench import Bench, NotMeasured
-            from incc.support.errors import AnalysisError
-
             try:
                 self._bench = Bench(self.core, self.machine, self.options.repeat, self.options.unroll)
             except NotMeasured as error:
@@ -407,7 +387,6 @@ class _Session:
         `identify` returns the fields of a record that name the item, `measure` the others or raises NotMeasured;
         `is_done` tells whether a record from the file is used.
         """
-        from incc.measuring.forms.bench import NotMeasured
         from incc.measuring.records import name
 
         self.total += len(items)
@@ -424,8 +403,6 @@ class _Session:
             self.failed += "failure" in record
             self.measured.append(record)
             if self.options.format == "json":
-                import json
-
                 print(json.dumps(record), flush=True)
 
     def forms(self, forms: Sequence[Named]) -> None:
@@ -472,8 +449,6 @@ class _Session:
         self._measure(list(pairs(forms)), identify, measure)
 
     def _pair_model(self, forms: Sequence[Named]) -> float | None:
-        from incc.measuring.forms.bench import loop_of
-        from incc.measuring.forms.pairs import code_of
         from incc.measuring.stand_in import simulated
 
         copies = 3 * self.options.unroll // 2 * 2
@@ -482,8 +457,6 @@ class _Session:
 
     def kernels(self, kernels: Sequence[tuple[str, Kernel]]) -> None:
         """Measure kernels, prepared as by --measure."""
-        from zlib import crc32
-
         if kernels and self.records.path:
             self.bench  # noqa: B018 - writes the header, without which nothing can be resumed or imported
 
@@ -496,9 +469,6 @@ class _Session:
 
     def _kernel(self, kernel: Kernel) -> dict[str, Any]:
         """Return the figures of a kernel. Raises NotMeasured."""
-        from incc.core.analysis import KernelSettings, analyze_kernel
-        from incc.measuring.forms.bench import NotMeasured
-        from incc.measuring.harness import Failure
         from incc.measuring.kernels import prepare, together, unsteady
 
         prepared = prepare(kernel)
@@ -550,10 +520,6 @@ class _Session:
 
 def open_machine(options: argparse.Namespace, model: MachineModel) -> Harness | Simulated:
     """Start the harness or simulation. Raises AnalysisError."""
-    from incc.measuring.harness import Harness, Unavailable
-    from incc.measuring.stand_in import Simulated
-    from incc.support.errors import AnalysisError
-
     if options.simulated:
         return Simulated(model)
     try:
@@ -565,8 +531,6 @@ def open_machine(options: argparse.Namespace, model: MachineModel) -> Harness | 
 @contextmanager
 def _interruptible() -> Iterator[None]:
     """Let SIGTERM and SIGHUP interrupt like Ctrl-C, unless they are ignored (nohup)."""
-    import signal
-
     signals = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
     before = {number: signal.signal(number, signal.default_int_handler) for number in signals}
     try:
@@ -591,23 +555,16 @@ def _progress(items: Sequence[_Item]) -> Iterator[_Item]:
 
 
 def _write(options: argparse.Namespace, session: _Session, core: str, note: str) -> None:
-    from incc.driver.deliver import write_stream
-    from incc.support.files import write_whole
 
     results = _results(session, core, note)
 
     def render(width: int, colour: bool) -> str:
-        from incc.views.bench import lines
-        from incc.views.layout import Layout
 
         return "".join(f"{line}\n" for line in lines(results, Layout(width, colour)))
 
     if options.format == "text":
         write_stream(sys.stdout, render)
     if options.html:
-        from incc.driver import UsageError
-        from incc.views.bench_page import page, picture
-
         text = picture(results["matrix"]) if options.html.endswith(".svg") else page(results)
         try:
             write_whole(options.html, text)
@@ -647,7 +604,6 @@ def _results(session: _Session, core: str, note: str) -> dict[str, Any]:
 
 
 def _title(session: _Session, record: dict[str, Any]) -> str:
-    from incc.models.notation import form_key
 
     return session.titles[form_key(record["form"], record["conditions"])]
 
@@ -658,7 +614,6 @@ def _cycles(value: float | None, digits: int = 2) -> str:
 
 
 def _form_cells(title: str, record: dict[str, Any]) -> Iterator[list[str]]:
-    from incc.measuring.forms.predicted import rows
 
     for row in rows(record):
         width = f"{row.spread:.2f}" if row.spread else ""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from incc.driver import UsageError
+from incc.driver.deliver import write_stream
 from incc.measuring.host import ports as host_ports
 from incc.models.loading import load
 from incc.models.notation import form_key
@@ -167,8 +168,6 @@ def write(
     options: argparse.Namespace, findings: Findings, left_out: dict[str, str], relative: MachineModel, way: str
 ) -> None:
     """Print the findings as text or JSON lines; `way` says how they were measured."""
-    from incc.driver.deliver import write_stream
-
     if options.format == "json":
         rows = [record(m, relative) for m in findings.mappings]
         rows += [{"form": key, "how": "unmeasured", "notes": [why]} for key, why in left_out.items()]

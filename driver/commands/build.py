@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
+from incc.driver.cli import shared
+from incc.driver.cli.command import ENVIRONMENT, Command, group
+from incc.driver.cli.kinds import Option
+from incc.driver.cli.parsers import run
 from incc.driver.messages import say
 
 if TYPE_CHECKING:
@@ -39,9 +44,50 @@ _PAUSE = 0.1
 """Seconds between two checks of the build, its jobs and the workers."""
 
 
+COMMAND = Command(
+    name="incc-build",
+    summary="run a build with the analysis on and report on its loops",
+    usage=("incc-build [options] -- COMMAND…",),
+    about=(
+        "Run a build with the analysis on. Compilers that it calls by name are replaced by incc, which compiles in the "
+        "same way. The compiled code is analysed during the build and reported at its end.",
+    ),
+    groups=(
+        group(
+            "options",
+            Option(
+                "-o FOLDER",
+                "text",
+                f"folder of reports; keeps those of files that are not recompiled (default: {DEFAULT})",
+                DEFAULT,
+                into="output",
+            ),
+            shared.jobs("processes that analyse (default: one per CPU)", 0),
+            Option(
+                "--mode lean|full",
+                "choice",
+                "analyse the code as compiled, or a second compilation with source lines (default: lean)",
+            ),
+            shared.mcpu("core, or cores separated by commas (default: the target of each command)"),
+            Option("--no-report", "flag", "do not run incc-report at the end"),
+            Option("--cache-stats", "flag", "only print the size of the caches"),
+            Option("--clear-cache", "flag", "only empty the caches"),
+            Option("--cmake-dir", "flag", "only print the folder of incc's CMake package, for CMAKE_PREFIX_PATH"),
+            Option("COMMAND…", "rest", "build command with its arguments", into="command"),
+        ),
+    ),
+    environment=ENVIRONMENT,
+    status="that of the command, or 128 plus the number of the signal that ended it; 127 if the command does not "
+    "exist; 2 for a mistake on the command line",
+)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command and return the build's exit status, or 2 for a mistake on the command line."""
-    options = _parser().parse_args(sys.argv[1:] if arguments is None else arguments)
+    return run(COMMAND, arguments, _run, prints=False)
+
+
+def _run(options: argparse.Namespace) -> int:
     command: list[str] = options.command
     if command[:1] == ["--"]:
         del command[0]
@@ -72,52 +118,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 _say = partial(say, "incc-build")
-
-
-def _parser() -> argparse.ArgumentParser:
-    import argparse
-
-    from incc.driver.cli.parsers import Parser, positive
-
-    parser = Parser(
-        prog="incc-build",
-        summary="run a build with the analysis on and report on its loops",
-        usage="incc-build [options] -- COMMAND…",
-        description="Run a build with the analysis on. Compilers that it calls by name are replaced by incc, which "
-        "compiles in the same way. The compiled code is analysed during the build and reported at its end.",
-        status="that of the command, or 128 plus the number of the signal that ended it; 127 if the command does not "
-        "exist; 2 for a mistake on the command line",
-    )
-    parser.add_argument(
-        "-o",
-        dest="output",
-        default=DEFAULT,
-        metavar="DIR",
-        help=f"folder of reports; keeps those of files that are not recompiled (default: {DEFAULT})",
-    )
-    parser.add_argument(
-        "-j", dest="jobs", type=positive, default=0, metavar="N", help="processes that analyse (default: one per CPU)"
-    )
-    parser.add_argument(
-        "--mode",
-        choices=("lean", "full"),
-        help="analyse the code as compiled, or a second compilation with source lines (default: lean)",
-    )
-    parser.add_argument(
-        "--mcpu",
-        "-mcpu",
-        default="",
-        metavar="NAME,…",
-        help="core, or cores separated by commas (default: the target of each command)",
-    )
-    parser.add_argument("--no-report", action="store_true", help="do not run incc-report at the end")
-    parser.add_argument("--cache-stats", action="store_true", help="only print the size of the caches")
-    parser.add_argument("--clear-cache", action="store_true", help="only empty the caches")
-    parser.add_argument(
-        "--cmake-dir", action="store_true", help="only print the folder of incc's CMake package, for CMAKE_PREFIX_PATH"
-    )
-    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="build command with its arguments")
-    return parser
 
 
 def _cmake_folder() -> int:
@@ -156,8 +156,6 @@ def _environment(
     options: argparse.Namespace, queue: Queue, given: Mapping[str, str]
 ) -> tuple[dict[str, str], list[str]]:
     """Return the build's environment, and notes on it. Raises OSError."""
-    import shutil
-
     environment = dict(given)
     notes: list[str] = []
     incc = incc_program()
@@ -213,8 +211,6 @@ def _starts_incc(value: str) -> bool:
 
 def incc_program() -> str:
     """Return the path of `incc`, next to this command or in PATH. Raises FileNotFoundError."""
-    import shutil
-
     programs = (os.path.realpath(sys.argv[0]), sys.executable, os.path.realpath(sys.executable))
     candidates = [os.path.join(os.path.dirname(program), "incc") for program in programs]
     path = next((path for path in candidates if os.access(path, os.X_OK)), None) or shutil.which("incc")
@@ -298,8 +294,6 @@ class _Build:
 
     def run(self) -> int:
         """Build, analyse the remaining jobs, report, and return the exit status."""
-        import shutil
-
         program = shutil.which(self.command[0], path=self.environment["PATH"])
         if program is None:
             _say(f"error: {self.command[0]!r}: command not found")

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import datetime
+import io
+import json
 import os
 import sys
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from incc.driver import UsageError
+from incc.driver.cli import shared
+from incc.driver.cli.command import ENVIRONMENT, Command, group
+from incc.driver.cli.kinds import Option
+from incc.driver.cli.parsers import run
 from incc.driver.messages import run_command, say
+from incc.history.reports import files_of, packed_text, read_reports
+from incc.history.store import open_database, open_reading, shown
+from incc.report.documents import InputError
+from incc.views.layout import Layout, count, harmless
 
 if TYPE_CHECKING:
     import argparse
@@ -17,8 +30,6 @@ if TYPE_CHECKING:
 
     from incc.history.reports import PackedUnit
     from incc.history.store import Added, Commit, Database
-    from incc.report.where import Condition
-    from incc.views.layout import Layout
 
 OK, INCOMPLETE, USAGE = 0, 1, 2
 
@@ -26,156 +37,13 @@ DEFAULT = "incc.db"
 """The default database."""
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command and return its exit status.
-
-    The status is 0, 1 if part of the work failed, or 2 for a mistake on the command line or an unusable database.
-    """
-    parser = _parser()
-    options = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
-    if not options.command:
-        parser.print_usage(sys.stderr)
-        return USAGE
-    from incc.driver import UsageError
-    from incc.report.documents import InputError
-
-    try:
-        if sys.stdout is None:  # closed when we were started
-            import errno
-
-            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-        status: int = options.run(options)
-        sys.stdout.flush()
-        return status
-    except BrokenPipeError:
-        # The reader (head, less) has ended.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return OK
-    except (UsageError, InputError) as error:
-        return _fail(str(error))
-    except OSError as error:
-        return _fail(f"{error.filename or 'the output could not be written'}: {error.strerror}")
-
-
-def _fail(message: str) -> int:
-    _say(f"error: {message}")
-    return USAGE
-
-
 _say = partial(say, "incc-db")
-
-
-def _parser() -> argparse.ArgumentParser:
-    import argparse
-
-    from incc.driver.cli.parsers import Parser
-
-    parser = Parser(
-        prog="incc-db",
-        summary="keep reports over commits and builds in a database",
-        description="Keep reports in a database, to show the history of kernels over commits, find the fastest build "
-        "and set baselines to compare with (docs/database.md).",
-        environment=[("INCC_DB", "database, unless --db names one")],
-        status="0; 1 if part of the work failed or nothing matched; 2 for a mistake on the command line or an unusable "
-        "database",
-    )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    shared = argparse.ArgumentParser(add_help=False)
-    text = f"database (default: $INCC_DB, or {DEFAULT})"
-    parser.add_argument("--db", metavar="FILE", default=os.environ.get("INCC_DB") or DEFAULT, help=text)
-    # Also accepted after the command; without a default, so that it does not override the one before.
-    shared.add_argument("--db", metavar="FILE", default=argparse.SUPPRESS, help=text)
-
-    def command(
-        name: str, run: Callable[[argparse.Namespace], int], text: str, within: Any = commands
-    ) -> argparse.ArgumentParser:
-        description = f"{text[0].upper()}{text[1:]}."
-        made: argparse.ArgumentParser = within.add_parser(name, help=text, description=description, parents=[shared])
-        made.set_defaults(run=run)
-        return made
-
-    def formats(made: argparse.ArgumentParser) -> None:
-        made.add_argument("--format", choices=("text", "json"), default="text", help="output format (default: text)")
-
-    def where(made: argparse.ArgumentParser) -> None:
-        made.add_argument("--mcpu", "-mcpu", default="", metavar="NAME", help="show only analyses for this core")
-        made.add_argument("--all", action="store_true", help="include remainders, prologues and fallbacks")
-
-    one = command("add", _add, "add reports to a commit, replacing those of the same units")
-    one.add_argument("--commit", metavar="C", help="commit (default: the one checked out here)")
-    one.add_argument("--branch", metavar="NAME", help="branch of the commit (default: the one checked out here)")
-    one.add_argument("--date", metavar="DATE", help="date of a commit that git does not have: 2026-01-31[T12:00]")
-    one.add_argument("reports", nargs="+", metavar="REPORT", help="JSON report, or folder of them (-: standard input)")
-
-    one = command("merge", _merge, "copy the contents of other databases")
-    one.add_argument("others", nargs="+", metavar="OTHER", help="database to copy from")
-
-    one = command("list", _list, "list the commits, newest first")
-    formats(one)
-
-    one = command("show", _show, "show the units of a commit")
-    one.add_argument(
-        "name", nargs="?", default="", metavar="COMMIT", help="commit or baseline (default: the newest commit)"
-    )
-    formats(one)
-
-    one = command("log", _log, "show the history of kernels over commits")
-    one.add_argument("kernel", metavar="KERNEL", help="function or kernel_id, or a glob, with :LINE if needed")
-    where(one)
-    formats(one)
-
-    one = command("best", _best, "show the build with the fewest cycles per element")
-    one.add_argument("kernel", nargs="?", default="", metavar="KERNEL", help="kernel as for log (default: all)")
-    where(one)
-    formats(one)
-
-    one = command("export", _export, "export all figures as a table, or all reports")
-    one.add_argument("kind", choices=("csv", "parquet", "json"), help="table, or reports, one per line (json)")
-    one.add_argument("-o", "--output", metavar="FILE", help="output file (default: standard output)")
-    one.add_argument(
-        "--where", metavar="CONDITION", help="export only kernels that meet this condition (docs/filters.md)"
-    )
-    one.add_argument("--commit", metavar="C", help="export only this commit or baseline (json only)")
-
-    one = commands.add_parser(
-        "baseline", help="name commits to compare with", description="Name commits to compare with."
-    )
-    one.set_defaults(run=lambda _, usage=one.print_usage: usage(sys.stderr) or USAGE)
-    baselines = one.add_subparsers(dest="action", metavar="ACTION")
-    one = command("set", _baseline_set, "name a commit", baselines)
-    one.add_argument("name", metavar="NAME")
-    one.add_argument("--commit", metavar="C", help="commit (default: the one checked out here, else the newest)")
-    one = command("get", _baseline_get, "print the commit of a baseline", baselines)
-    one.add_argument("name", nargs="?", default="", metavar="NAME", help="baseline (default: the only one)")
-    command("list", _baseline_list, "list the baselines and their commits", baselines)
-    one = command("remove", _baseline_remove, "remove a baseline but not its commit", baselines)
-    one.add_argument("name", metavar="NAME")
-
-    one = command("prune", _prune, "remove old commits except baselines")
-    one.add_argument("--keep", type=_number, metavar="N", help="keep the newest N commits")
-    one.add_argument(
-        "--before", metavar="DATE", help="remove commits older than this date (with --keep: if both apply)"
-    )
-    one.add_argument("--dry-run", action="store_true", help="only print what would be removed")
-    return parser
-
-
-def _number(text: str) -> int:
-    import argparse
-
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
-    return int(text)
 
 
 # --- commands that change the database --------------------------------------------------------------------------------
 
 
 def _add(options: argparse.Namespace) -> int:
-    from itertools import chain
-
-    from incc.history.reports import files_of
-    from incc.history.store import open_database, shown
 
     name, date, branch = _commit_to_add(options)
     files = files_of(options.reports)
@@ -198,8 +66,6 @@ def _add(options: argparse.Namespace) -> int:
 
 def _units(files: list[str], refused: list[str]) -> Iterator[tuple[str, PackedUnit]]:
     """Yield the files and units of reports; report unreadable ones, add their errors to `refused`, and go on."""
-    from incc.history.reports import packed_text, read_reports
-    from incc.report.documents import InputError
 
     def refuse(error: InputError) -> None:
         refused.append(str(error))
@@ -221,7 +87,6 @@ def _units(files: list[str], refused: list[str]) -> Iterator[tuple[str, PackedUn
 
 def _commit_to_add(options: argparse.Namespace) -> tuple[str, int | None, str]:
     """Return the commit's name, date and branch."""
-    from incc.driver import UsageError
     from incc.history.commits import checked_out, commit_of
 
     date = _date("--date", options.date) if options.date else None
@@ -245,7 +110,6 @@ def _commit_to_add(options: argparse.Namespace) -> tuple[str, int | None, str]:
 
 
 def _added(added: Added) -> str:
-    from incc.views.layout import count
 
     text = f"{count(added.units, 'unit')} with {count(added.kernels, 'kernel')} added"
     if added.replaced:
@@ -256,8 +120,6 @@ def _added(added: Added) -> str:
 
 
 def _merge(options: argparse.Namespace) -> int:
-    from incc.history.store import open_database, open_reading
-    from incc.report.documents import InputError
 
     failed = False
     with open_database(options.db, create=True) as database:
@@ -280,9 +142,6 @@ def _merge(options: argparse.Namespace) -> int:
 
 
 def _prune(options: argparse.Namespace) -> int:
-    from incc.driver import UsageError
-    from incc.history.store import open_database, shown
-    from incc.views.layout import count
 
     if options.keep is None and options.before is None:
         raise UsageError("prune needs --keep=N or --before=DATE")
@@ -304,7 +163,6 @@ def _megabytes(size: int) -> str:
 
 
 def _baseline_set(options: argparse.Namespace) -> int:
-    from incc.history.store import open_database, shown
 
     name = _baseline(options.name)
     with open_database(options.db) as database:
@@ -317,7 +175,6 @@ def _baseline_set(options: argparse.Namespace) -> int:
 def _commit_named(database: Database, name: str | None) -> Commit:
     """Return the commit of this name; without one, the commit checked out here, else the newest."""
     from incc.history.commits import checked_out, commit_of
-    from incc.report.documents import InputError
 
     if name:
         try:
@@ -334,7 +191,6 @@ def _commit_named(database: Database, name: str | None) -> Commit:
 
 
 def _baseline_get(options: argparse.Namespace) -> int:
-    from incc.history.store import open_reading
 
     with open_reading(options.db) as database:
         names = dict(
@@ -351,7 +207,6 @@ def _baseline_get(options: argparse.Namespace) -> int:
 
 def _baseline_list(options: argparse.Namespace) -> int:
     from incc.history.history import commits
-    from incc.history.store import open_reading
 
     with open_reading(options.db) as database:
         stored = commits(database)
@@ -361,7 +216,6 @@ def _baseline_list(options: argparse.Namespace) -> int:
 
 
 def _baseline_remove(options: argparse.Namespace) -> int:
-    from incc.history.store import open_database
 
     with open_database(options.db) as database:
         if database.remove_baseline(options.name):
@@ -371,7 +225,6 @@ def _baseline_remove(options: argparse.Namespace) -> int:
 
 
 def _baseline(text: str) -> str:
-    from incc.driver import UsageError
 
     if "@" in text:
         raise UsageError(f"{text!r}: a baseline's name must not contain @, which precedes it in FILE.db@NAME")
@@ -380,8 +233,6 @@ def _baseline(text: str) -> str:
 
 def _name(option: str, text: str) -> str:
     """Return `text` if it is a valid name: printable, not empty, without spaces at its ends. Raises UsageError."""
-    from incc.driver import UsageError
-
     if not text or not text.isprintable() or text != text.strip():
         raise UsageError(f"{option}: {text!r} is not a valid name")
     return text
@@ -389,10 +240,6 @@ def _name(option: str, text: str) -> str:
 
 def _date(option: str, text: str) -> int:
     """Parse a date into seconds since 1970. Raises UsageError."""
-    import datetime
-
-    from incc.driver import UsageError
-
     try:
         date = datetime.datetime.fromisoformat(text)
         return int((date if date.tzinfo else date.replace(tzinfo=datetime.UTC)).timestamp())
@@ -401,7 +248,6 @@ def _date(option: str, text: str) -> int:
 
 
 def _is_no_input(path: str, files: Iterable[str]) -> None:
-    from incc.driver import UsageError
 
     if any(os.path.realpath(file) == os.path.realpath(path) for file in files):
         raise UsageError(f"{path}: the database is also a report to add; use incc-db merge to copy databases")
@@ -412,7 +258,6 @@ def _is_no_input(path: str, files: Iterable[str]) -> None:
 
 def _list(options: argparse.Namespace) -> int:
     from incc.history.history import commits
-    from incc.history.store import open_reading
     from incc.views import database as views
 
     with open_reading(options.db) as database:
@@ -423,14 +268,12 @@ def _list(options: argparse.Namespace) -> int:
 
 def _show(options: argparse.Namespace) -> int:
     from incc.history.export import reports
-    from incc.history.store import open_reading
 
     with open_reading(options.db) as database:
         commit = _commit_named(database, options.name) if options.name else database.named("")
         if options.format == "json":
             _write_reports(reports(database, commit), None)
             return OK
-        from incc.views.layout import count, harmless
 
         for source, compiler, version, model, kernels in database.rows(
             """SELECT CASE WHEN u.source = '' THEN u.assembly_file ELSE u.source END, u.compiler, u.compiler_version,
@@ -446,7 +289,6 @@ def _show(options: argparse.Namespace) -> int:
 
 def _log(options: argparse.Namespace) -> int:
     from incc.history.history import choice, history
-    from incc.history.store import open_reading
     from incc.views import database as views
 
     with open_reading(options.db) as database:
@@ -460,7 +302,6 @@ def _log(options: argparse.Namespace) -> int:
 
 def _best(options: argparse.Namespace) -> int:
     from incc.history.history import best, choice
-    from incc.history.store import open_reading
     from incc.views import database as views
 
     with open_reading(options.db) as database:
@@ -492,7 +333,6 @@ def _print(options: argparse.Namespace, result: Any, lines: Callable[[Layout], I
             from incc.views.json import render as render_json
 
             return render_json(result)
-        from incc.views.layout import Layout
 
         return "".join(f"{line}\n" for line in lines(Layout(width, colour)))
 
@@ -500,12 +340,9 @@ def _print(options: argparse.Namespace, result: Any, lines: Callable[[Layout], I
 
 
 def _export(options: argparse.Namespace) -> int:
-    from incc.driver import UsageError
     from incc.history import export
-    from incc.history.store import open_reading
 
-    condition = _condition(options.where)
-    if options.kind == "json" and condition is not None:
+    if options.kind == "json" and options.where is not None:
         raise UsageError("--where cannot be combined with json, which exports whole reports")
     if options.kind != "json" and options.commit:
         raise UsageError("--commit requires json; for a table use --where='commit == \"…\"'")
@@ -513,36 +350,18 @@ def _export(options: argparse.Namespace) -> int:
         raise UsageError(f"-o would overwrite {options.db}")
     with open_reading(options.db) as database, _Target(options.output) as binary:
         if options.kind == "parquet":
-            export.write_parquet(database, condition, binary)
+            export.write_parquet(database, options.where, binary)
         elif options.kind == "json":
             commit = _commit_named(database, options.commit) if options.commit else None
             _write_reports(export.reports(database, commit), binary)
         else:
-            import io
-
             text = io.TextIOWrapper(binary, "utf-8", errors="replace", newline="", write_through=False)
             try:
-                export.write_csv(database, condition, text)
+                export.write_csv(database, options.where, text)
                 text.flush()
             finally:
                 text.detach()
     return OK
-
-
-def _condition(text: str | None) -> Condition | None:
-    from incc.driver import UsageError
-    from incc.history.export import ROW_NAMES
-    from incc.report.where import parse
-
-    if text is None:
-        return None
-    try:
-        condition = parse(text, names=ROW_NAMES)
-    except ValueError as error:
-        raise UsageError(f"--where: {error}") from None
-    if condition.needs_baseline:
-        raise UsageError(f"--where: {text!r} needs a baseline to compare with; use incc-diff")
-    return condition
 
 
 class _Target:
@@ -580,10 +399,134 @@ def _write_reports(reports: Iterable[Any], stream: Any) -> None:
         try:
             stream.write(render(report, compact=True).encode("utf-8", "surrogateescape"))
         except UnicodeEncodeError:
-            import json
-
             stream.write(json.dumps(msgspec.to_builtins(report), separators=(",", ":")).encode() + b"\n")
     stream.flush()
+
+
+# --- options ----------------------------------------------------------------------------------------------------------
+
+_FORMAT = shared.formats("text", "json")
+_WHERE = (
+    shared.mcpu("show only analyses for this core"),
+    Option("--all", "flag", "include remainders, prologues and fallbacks"),
+)
+_COMMIT = "commit (default: the one checked out here{})"
+
+
+def _command(name: str, run: Callable[[argparse.Namespace], int], summary: str, *options: Option) -> Command:
+    return Command(
+        name=f"incc-db {name}", summary=summary, groups=(group("", *options),), everywhere=(DATABASE,), run=run
+    )
+
+
+DATABASE = Option(
+    "--db FILE",
+    "text",
+    f"database (default: $INCC_DB, or {DEFAULT})",
+    os.environ.get("INCC_DB") or DEFAULT,
+)
+
+COMMAND = Command(
+    name="incc-db",
+    summary="keep reports over commits and builds in a database",
+    about=(
+        "Keep reports in a database, to show the history of kernels over commits, find the fastest build and set "
+        "baselines to compare with (docs/database.md).",
+    ),
+    everywhere=(DATABASE,),
+    commands=(
+        _command(
+            "add",
+            _add,
+            "add reports to a commit, replacing those of the same units",
+            Option("--commit C", "text", _COMMIT.format(""), None),
+            Option("--branch NAME", "text", "branch of the commit (default: the one checked out here)", None),
+            Option("--date DATE", "text", "date of a commit that git does not have: 2026-01-31[T12:00]", None),
+            Option("REPORT…", "operand", "JSON report, or folder of them (-: standard input)", into="reports"),
+        ),
+        _command(
+            "merge",
+            _merge,
+            "copy the contents of other databases",
+            Option("OTHER…", "operand", "database to copy from", into="others"),
+        ),
+        _command("list", _list, "list the commits, newest first", _FORMAT),
+        _command(
+            "show",
+            _show,
+            "show the units of a commit",
+            Option("[COMMIT]", "operand", "commit or baseline (default: the newest commit)", into="name"),
+            _FORMAT,
+        ),
+        _command(
+            "log",
+            _log,
+            "show the history of kernels over commits",
+            Option("KERNEL", "operand", "function or kernel_id, or a glob, with :LINE if needed", into="kernel"),
+            *_WHERE,
+            _FORMAT,
+        ),
+        _command(
+            "best",
+            _best,
+            "show the build with the fewest cycles per element",
+            Option("[KERNEL]", "operand", "kernel as for log (default: all)", into="kernel"),
+            *_WHERE,
+            _FORMAT,
+        ),
+        _command(
+            "export",
+            _export,
+            "export all figures as a table, or all reports",
+            Option("csv|parquet|json", "operand", "table, or reports, one per line (json)", into="kind"),
+            shared.OUTPUT,
+            shared.where("export only kernels that meet this condition", "condition of rows"),
+            Option("--commit C", "text", "export only this commit or baseline (json only)", None),
+        ),
+        Command(
+            name="incc-db baseline",
+            summary="name commits to compare with",
+            commands=(
+                _command(
+                    "baseline set",
+                    _baseline_set,
+                    "name a commit",
+                    Option("NAME", "operand", into="name"),
+                    Option("--commit C", "text", _COMMIT.format(", else the newest"), None),
+                ),
+                _command(
+                    "baseline get",
+                    _baseline_get,
+                    "print the commit of a baseline",
+                    Option("[NAME]", "operand", "baseline (default: the only one)", into="name"),
+                ),
+                _command("baseline list", _baseline_list, "list the baselines and their commits"),
+                _command(
+                    "baseline remove",
+                    _baseline_remove,
+                    "remove a baseline but not its commit",
+                    Option("NAME", "operand", into="name"),
+                ),
+            ),
+        ),
+        _command(
+            "prune",
+            _prune,
+            "remove old commits except baselines",
+            Option("--keep N", "count", "keep the newest N commits", None),
+            Option("--before DATE", "text", "remove commits older than this date (with --keep: if both apply)", None),
+            Option("--dry-run", "flag", "only print what would be removed"),
+        ),
+    ),
+    environment=(("INCC_DB", "database, unless --db names one"), *ENVIRONMENT),
+    status="0; 1 if part of the work failed or nothing matched; 2 for a mistake on the command line or an unusable "
+    "database",
+)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    return run(COMMAND, arguments, lambda options: options.run(options), (InputError,), USAGE)
 
 
 def command() -> int:

@@ -8,186 +8,154 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from incc.driver.messages import interrupted, run_command, say
+from incc.comparison.build import Wanted, compare
+from incc.driver import UsageError
+from incc.driver.cli import shared
+from incc.driver.cli.command import ENVIRONMENT, Command, group
+from incc.driver.cli.kinds import Option, check_targets
+from incc.driver.cli.parsers import Parser, settings_of
+from incc.driver.deliver import write_rendered
+from incc.driver.messages import fail, guarded, offenders, run_command, say
+from incc.driver.sides.analyse import CODE
+from incc.driver.sides.labels import distinct
+from incc.driver.sides.read import read_sides
+from incc.report.documents import InputError
+from incc.report.source.places import choice
+from incc.support.errors import AnalysisError
+from incc.support.files import write_whole
+from incc.support.workers import WorkerError
+from incc.views.comparison.cells import SORTS, Show
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
     from incc.comparison import types as c
-    from incc.comparison.build import Wanted
     from incc.comparison.side import Side
-    from incc.driver.sides.read import Reading
-    from incc.views.comparison.cells import Show
+    from incc.driver.deliver import Render
 
 OK, FAILED, ERROR = 0, 1, 2
 
 PAGE_KERNELS = 2000
 """Most kernels with instructions in a page; each takes a kilobyte or two."""
 
-ABOUT = """\
-Compare the kernels of several builds: which became faster or slower, and why. Each kernel is compared with the first
-build that has it. An input is a report, a folder of reports, a database (FILE.db, or FILE.db@NAME for a baseline or a
-commit), or code: assembly, objects, libraries, programs; - is standard input."""
-
-EXAMPLES = """\
-  incc-diff old.json new.json                        reports of incc, incc-mca or incc-scan
-  incc-diff build-old/reports build-new/reports      folders of reports (INCC_OUTPUT of two builds)
-  incc-diff old/libm.so new/libm.so --mcpu=znver4    code
-  incc-diff kernel.s --mcpu=skylake,znver4           the same code on two cores
-  incc-diff --run gcc-11 gcc-12 clang-19 -- -O3 -march=skylake-avx512 foo.c
-  incc-diff --run gcc --flags=-O2 --flags='-O3 -funroll-loops' -- foo.c
-  incc-diff --baseline=perf.db@main new.json --fail-if 'cycles > +5%' --junit=perf.xml --github
-  incc-diff old.json new.json --side-by-side=gemm:120
-  incc-diff old.json new.json --where 'cycles_b > 1.1*cycles_a and function like "gemm*"' --format=markdown
-"""
-
-STATUS = """\
-0; 1 if --fail-if holds for a kernel; 2 for a mistake on the command line, input that cannot be read or
-compiled, or output that cannot be written"""
+COMMAND = Command(
+    name="incc-diff",
+    summary="compare the kernels of several builds, compilers or cores",
+    usage=("incc-diff [options] A B [C …]", "incc-diff [options] --run COMPILER… -- ARGS"),
+    about=(
+        "Compare the kernels of several builds: which became faster or slower, and why. Each kernel is compared with "
+        "the first build that has it. An input is a report, a folder of reports, a database (FILE.db, or FILE.db@NAME "
+        "for a baseline or a commit), or code: assembly, objects, libraries, programs; - is standard input.",
+    ),
+    groups=(
+        group(
+            "what to compare",
+            Option("[INPUT…]", "operand", into="inputs"),
+            Option(
+                "--baseline DB[@NAME]",
+                "text",
+                "first input: a baseline or commit of a database (docs/database.md)",
+                None,
+            ),
+            Option(
+                "--run COMPILER…",
+                "text",
+                "compile the command after -- with each of these compilers, without output",
+                None,
+            ),
+            Option(
+                "--flags FLAGS",
+                "list",
+                "with --run: add flags; each use makes a variant: --flags='-O3 -ffast-math' (repeatable)",
+            ),
+            shared.mcpu(
+                "core, or cores separated by commas, to analyse code for (default: the host; with --run: the "
+                "command's target)"
+            ),
+            Option(
+                "--function GLOB", "list", "compare only functions of this name (repeatable)", sets="scope.functions"
+            ),
+            shared.MODEL_PATH,
+            shared.jobs("processes that analyse code (default: 1)"),
+        ),
+        group(
+            "what to show",
+            shared.where("show only kernels that meet this condition: 'cycles_b > 1.1*cycles_a'", "condition of pairs"),
+            Option(
+                "--fail-if CONDITION",
+                "condition of pairs",
+                "list the kernels that meet this condition, and exit with 1 if there are any: 'cycles > +5%'",
+                None,
+            ),
+            Option("--all", "flag", "include unchanged kernels, and show lists in full"),
+            Option("--top N", "number", "most rows to show (default: 100, in Markdown 20)", 0),
+            shared.one_of("--sort", SORTS, "weight", "order of the rows"),
+            Option("--detail", "flag", "show figures and causes of every row"),
+            Option(
+                "--side-by-side[=FUNCTION[:LINE]]",
+                "list",
+                "show assembly side by side, for all rows or these functions (repeatable)",
+                None,
+            ),
+        ),
+        group(
+            "what to write",
+            shared.formats("text", "markdown", "json"),
+            shared.OUTPUT,
+            Option("--html FILE", "file", "write an HTML page", None),
+            Option("--junit FILE", "file", "write JUnit XML with a test per kernel, failed if --fail-if applies", None),
+            Option(
+                "--github",
+                "flag",
+                "print GitHub workflow annotations: errors if --fail-if applies, else warnings for slower kernels",
+            ),
+        ),
+    ),
+    examples=(
+        "incc-diff old.json new.json                        reports of incc, incc-mca or incc-scan",
+        "incc-diff build-old/reports build-new/reports      folders of reports (INCC_OUTPUT of two builds)",
+        "incc-diff old/libm.so new/libm.so --mcpu=znver4    code",
+        "incc-diff kernel.s --mcpu=skylake,znver4           the same code on two cores",
+        "incc-diff --run gcc-11 gcc-12 clang-19 -- -O3 -march=skylake-avx512 foo.c",
+        "incc-diff --run gcc --flags=-O2 --flags='-O3 -funroll-loops' -- foo.c",
+        "incc-diff --baseline=perf.db@main new.json --fail-if 'cycles > +5%' --junit=perf.xml --github",
+        "incc-diff old.json new.json --side-by-side=gemm:120",
+        "incc-diff old.json new.json --where 'cycles_b > 1.1*cycles_a and function like \"gemm*\"' --format=markdown",
+    ),
+    environment=ENVIRONMENT,
+    status="0; 1 if --fail-if holds for a kernel; 2 for a mistake on the command line, input that cannot be read or "
+    "compiled, or output that cannot be written",
+    abbreviations=False,
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command and return its exit status, as described in STATUS."""
-    from incc.driver import UsageError
-    from incc.report.documents import InputError
-    from incc.support.errors import AnalysisError
+    """Run the command and return its exit status."""
+    given = sys.argv[1:] if arguments is None else arguments
+    return guarded("incc-diff", lambda: _run(given), (InputError, AnalysisError, WorkerError), ERROR, prints=False)
 
-    options, compiled = _options(sys.argv[1:] if arguments is None else arguments)
-    try:
-        _check(options, compiled)
-        wanted = _wanted(options)
-        show = _show(options)
-    except UsageError as error:
-        return _error(f"{error}; see incc-diff --help")
-    try:
-        sides = _sides(options, compiled)
-        if len(sides) < 2:
-            raise InputError(f"{sides[0].info.input}: only one core to compare; name a second input")
-        from incc.comparison.build import compare
 
-        comparison = compare(sides, wanted)
-    except (InputError, AnalysisError) as error:
-        return _error(str(error))
-    except OSError as error:
-        return _error(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-    except RuntimeError as error:  # a worker process died
-        return _error(str(error))
-    except KeyboardInterrupt:
-        return interrupted()
+def _run(arguments: Sequence[str]) -> int:
+    options, compiled = _options(arguments)
+    _check(options, compiled)
+    wanted = _wanted(options)
+    show = _show(options)
+    sides = _sides(options, compiled)
+    if len(sides) < 2:
+        raise InputError(f"{sides[0].info.input}: only one core to compare; name a second input")
+
+    comparison = compare(sides, wanted)
     failures = _deliver(comparison, options, show)
     for failure in failures:
-        _error(failure)
+        fail("incc-diff", failure, ERROR)
     return _status(comparison, bool(failures))
-
-
-def _error(message: str) -> int:
-    for line in message.split("\n"):
-        _say(f"error: {line}")
-    return ERROR
 
 
 _say = partial(say, "incc-diff")
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
-
-
-def _parser() -> argparse.ArgumentParser:
-    import argparse
-
-    from incc.driver.cli.parsers import Parser, positive
-    from incc.views.comparison.cells import SORTS
-
-    parser = Parser(
-        prog="incc-diff",
-        summary="compare the kernels of several builds, compilers or cores",
-        usage="incc-diff [options] A B [C …]\n       incc-diff [options] --run COMPILER… -- ARGS",
-        description=ABOUT,
-        examples=EXAMPLES,
-        status=STATUS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    what = parser.add_argument_group("what to compare")
-    what.add_argument("inputs", nargs="*", metavar="INPUT", help=argparse.SUPPRESS)
-    what.add_argument(
-        "--baseline", metavar="DB[@NAME]", help="first input: a baseline or commit of a database (docs/database.md)"
-    )
-    what.add_argument(
-        "--run",
-        nargs="+",
-        metavar="COMPILER",
-        help="compile the command after -- with each of these compilers, without output",
-    )
-    what.add_argument(
-        "--flags",
-        action="append",
-        default=[],
-        metavar="FLAGS",
-        help="with --run: add flags; each use makes a variant: --flags='-O3 -ffast-math' (repeatable)",
-    )
-    what.add_argument(
-        "-mcpu",
-        "--mcpu",
-        default="",
-        metavar="NAME",
-        help="core, or cores separated by commas, to analyse code for (default: the host; with --run: the command's "
-        "target)",
-    )
-    what.add_argument(
-        "--function",
-        action="append",
-        default=[],
-        metavar="GLOB",
-        help="compare only functions of this name (repeatable)",
-    )
-    what.add_argument(
-        "--model-path", action="append", default=[], metavar="FOLDER", help="look for models there first (repeatable)"
-    )
-    what.add_argument(
-        "-j", dest="jobs", type=positive, default=1, metavar="N", help="processes that analyse code (default: 1)"
-    )
-    show = parser.add_argument_group("what to show")
-    show.add_argument(
-        "--where",
-        metavar="CONDITION",
-        help="show only kernels that meet this condition: 'cycles_b > 1.1*cycles_a' (docs/filters.md)",
-    )
-    show.add_argument(
-        "--fail-if",
-        metavar="CONDITION",
-        help="list the kernels that meet this condition, and exit with 1 if there are any: 'cycles > +5%%'",
-    )
-    show.add_argument("--all", action="store_true", help="include unchanged kernels, and show lists in full")
-    show.add_argument(
-        "--top", type=positive, default=0, metavar="N", help="most rows to show (default: 100, in Markdown 20)"
-    )
-    show.add_argument("--sort", choices=SORTS, default="weight", help="order of the rows (default: weight)")
-    show.add_argument("--detail", action="store_true", help="show figures and causes of every row")
-    show.add_argument(
-        "--side-by-side",
-        nargs="?",
-        action="append",
-        const="",
-        metavar="=FUNCTION[:LINE]",
-        help="show assembly side by side, for all rows or these functions (repeatable)",
-    )
-    write = parser.add_argument_group("what to write")
-    write.add_argument(
-        "--format", choices=("text", "markdown", "json"), default="text", help="output format (default: text)"
-    )
-    write.add_argument("-o", "--output", metavar="FILE", help="output file (default: standard output)")
-    write.add_argument("--html", metavar="FILE", help="write an HTML page")
-    write.add_argument(
-        "--junit", metavar="FILE", help="write JUnit XML with a test per kernel, failed if --fail-if applies"
-    )
-    write.add_argument(
-        "--github",
-        action="store_true",
-        help="print GitHub workflow annotations: errors if --fail-if applies, else warnings for slower kernels",
-    )
-    return parser
 
 
 def _options(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
@@ -199,7 +167,7 @@ def _options(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
         arguments, rest = arguments[:at], arguments[at + 1 :]
     # An input after --side-by-side is not its value.
     arguments = ["--side-by-side=" if text == "--side-by-side" else text for text in arguments]
-    options = _parser().parse_args(arguments)
+    options = Parser(COMMAND).parse_args(arguments)
     if options.run is None:
         options.inputs += rest
         return options, []
@@ -208,9 +176,6 @@ def _options(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
 
 def _check(options: argparse.Namespace, compiled: Sequence[str]) -> None:
     """Raise UsageError for options that cannot be combined, before anything is read."""
-    from incc.driver import UsageError
-    from incc.driver.cli.options import check_targets
-
     inputs = _inputs(options)
     if options.run is None:
         if options.flags:
@@ -233,10 +198,7 @@ def _check(options: argparse.Namespace, compiled: Sequence[str]) -> None:
         if count + len(inputs) < 2:
             raise UsageError("only one compilation to compare; name more compilers, --flags or cores (--mcpu=A,B)")
     targets = [("-o", options.output), ("--html", options.html), ("--junit", options.junit)]
-    named = [(option, file) for option, file in targets if file is not None]
-    for option, file in named:
-        if not file:
-            raise UsageError(f"{option} needs a file name")
+    named = [(option, file) for option, file in targets if file]
     if named:
         # All arguments of the compiler count as files, which is harmless.
         check_targets(named, [*inputs, *(text.partition("@")[0] for text in inputs), *compiled])
@@ -251,30 +213,20 @@ def _cores(options: argparse.Namespace) -> list[str]:
 
 
 def _wanted(options: argparse.Namespace) -> Wanted:
-    """Return the contents of the comparison. Raises UsageError for an invalid condition."""
-    from incc.comparison.build import Wanted
-    from incc.driver import UsageError
-    from incc.report.where import parse
-
-    conditions = []
-    for option, text in (("--where", options.where), ("--fail-if", options.fail_if)):
-        try:
-            conditions.append(None if text is None else parse(text, pairs=True))
-        except ValueError as error:
-            raise UsageError(f"{option}: {error}") from None
-    where, fail_if = conditions
+    """Return the contents of the comparison."""
     # --side-by-side needs the assembly of all kernels, a page only that of the first.
     everything = options.side_by_side is not None
     page = options.html is not None and not everything
-    return Wanted(where=where, fail_if=fail_if, assembly=everything or page, enough=PAGE_KERNELS if page else None)
+    return Wanted(
+        where=options.where,
+        fail_if=options.fail_if,
+        assembly=everything or page,
+        enough=PAGE_KERNELS if page else None,
+    )
 
 
 def _show(options: argparse.Namespace) -> Show:
     """Return what the text shows. Raises UsageError for an invalid place."""
-    from incc.driver import UsageError
-    from incc.report.source.places import choice
-    from incc.views.comparison.cells import Show
-
     choices = None
     if options.side_by_side is not None:
         try:
@@ -289,32 +241,27 @@ def _show(options: argparse.Namespace) -> Show:
 
 def _sides(options: argparse.Namespace, compiled: Sequence[str]) -> list[Side]:
     """Read or compile the builds to compare. Raises InputError."""
-    from incc.driver.sides.labels import distinct
-    from incc.driver.sides.read import Reading, read_sides
-
     cores = list(dict.fromkeys(name for name in _cores(options) if name))
-    reading = Reading(
-        mcpu=",".join(cores), functions=tuple(options.function), model_path=tuple(options.model_path), jobs=options.jobs
-    )
-    sides = read_sides(_inputs(options), reading) if _inputs(options) else []
-    _say_of_other_cores(sides, cores, reading)
+    settings = settings_of(COMMAND, options, CODE)
+    sides = read_sides(_inputs(options), settings.on(",".join(cores)), options.jobs) if _inputs(options) else []
+    _say_of_other_cores(sides, cores, options.model_path)
     if options.run is not None:
         from incc.driver.sides.variants import run_variants, variants
 
         wanted = variants(list(dict.fromkeys(options.run)), list(options.flags) or [""], cores, list(compiled))
-        sides += run_variants(wanted, replace(reading, mcpu=""))
+        sides += run_variants(wanted, settings, options.jobs)
     # Labels of inputs and of variants may coincide.
     labels = distinct([side.info.label for side in sides])
     return [replace(side, info=replace(side.info, label=label)) for label, side in zip(labels, sides, strict=True)]
 
 
-def _say_of_other_cores(sides: Sequence[Side], cores: Sequence[str], reading: Reading) -> None:
+def _say_of_other_cores(sides: Sequence[Side], cores: Sequence[str], model_path: Sequence[str]) -> None:
     """Print a note for each report of another core than --mcpu, which affects only code."""
     if not cores:
         return
     from incc.driver.pipeline import choose_model
 
-    wanted = {choose_model(core, "", reading.model_path).model.name for core in cores}
+    wanted = {choose_model(core, "", model_path).model.name for core in cores}
     for side in sides:
         names = [model.name for model in side.info.models]
         if names and not wanted.intersection(names):
@@ -326,9 +273,6 @@ def _say_of_other_cores(sides: Sequence[Side], cores: Sequence[str], reading: Re
 
 def _deliver(comparison: c.Comparison, options: argparse.Namespace, show: Show) -> list[str]:
     """Write all requested files, and return messages for those that could not be written."""
-    from incc.driver.deliver import PLAIN_WIDTH, without_surrogates, write_stream
-    from incc.support.files import write_whole
-
     failures = []
 
     def attempt(what: str, write: Callable[[], None]) -> None:
@@ -337,15 +281,12 @@ def _deliver(comparison: c.Comparison, options: argparse.Namespace, show: Show) 
         except OSError as error:
             failures.append(f"{what} could not be written: {error.strerror}")
 
-    def render(width: int, colour: bool) -> str:
-        return without_surrogates(_rendered(comparison, options.format, show, width, colour))
+    def write(path: str | None, render: Render) -> None:
+        attempt(path or "the comparison", lambda: write_rendered(path, render))
 
-    if options.output:
-        attempt(options.output, lambda: write_whole(options.output, render(PLAIN_WIDTH, False)))
-    else:
-        attempt("the comparison", lambda: write_stream(sys.stdout, render))
+    write(options.output, lambda width, colour: _rendered(comparison, options.format, show, width, colour))
     if options.html:
-        attempt(options.html, lambda: write_whole(options.html, without_surrogates(_page(comparison))))
+        write(options.html, lambda width, colour: _page(comparison))
     if options.junit:
         from incc.views.exchange import junit
 
@@ -353,10 +294,7 @@ def _deliver(comparison: c.Comparison, options: argparse.Namespace, show: Show) 
     if options.github:
         from incc.views.exchange import annotations
 
-        attempt(
-            "annotations",
-            lambda: write_stream(sys.stdout, lambda width, colour: without_surrogates(annotations.render(comparison))),
-        )
+        attempt("annotations", lambda: write_rendered(None, lambda width, colour: annotations.render(comparison)))
     return failures
 
 
@@ -382,17 +320,12 @@ def _page(comparison: c.Comparison) -> str:
 
 def _status(comparison: c.Comparison, undelivered: bool) -> int:
     """Return the exit status, and print the reasons for it to standard error."""
-    from incc.views.layout import count
-
     problems = [side for side in comparison.sides if side.problem]
     for side in problems:
         _say(f"{side.label}: {side.problem}")
     gate = comparison.gate
     if gate and gate.offenders:
-        names = list(dict.fromkeys(comparison.rows[offender.row].name for offender in gate.offenders))
-        listed = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-        message = f"{count(len(gate.offenders), 'kernel')} for which {gate.condition.strip()}: {listed}"
-        _say(message)
+        _say(offenders(gate.condition, [comparison.rows[offender.row].name for offender in gate.offenders]))
     if undelivered or len(comparison.sides) - len(problems) < 2:
         return ERROR
     if gate and gate.offenders:

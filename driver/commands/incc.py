@@ -8,12 +8,20 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
+from incc.driver import UsageError
 from incc.driver.builds import watched
-
-if TYPE_CHECKING:
-    from incc.frontends.gcc_wrapper.compiler import Compiler
+from incc.driver.cli.help import print_help
+from incc.driver.cli.kinds import WRAPPER
+from incc.driver.cli.own_options import split
+from incc.driver.cli.usage import COMMANDS
+from incc.frontends.gcc_wrapper.compiler import (
+    Compiler,
+    CompilerError,
+    child_environment,
+    find_compiler,
+    replace_process,
+)
 
 
 def started(arguments: list[str]) -> int:
@@ -23,8 +31,6 @@ def started(arguments: list[str]) -> int:
         arguments: The compiler's path, the number of words that name it, these words, and the command's arguments
             including incc's own options.
     """
-    from incc.frontends.gcc_wrapper.compiler import Compiler
-
     watched.begin(os.environ)
     count = int(arguments[1])
     status = _run(Compiler(arguments[0], arguments[2 : 2 + count]), arguments[2 + count :])
@@ -41,17 +47,11 @@ def main() -> int:
 
 
 def _run(compiler: Compiler | None, given: list[str]) -> int:
-    from incc.driver import UsageError
-    from incc.driver.cli.own_options import split
-    from incc.frontends.gcc_wrapper.compiler import CompilerError, child_environment, find_compiler, replace_process
 
     try:
         options, arguments = split(given, os.environ)
         if options.help:
-            from incc.driver.cli.help import print_help
-            from incc.driver.cli.options import WRAPPER
-
-            return print_help(WRAPPER, options.help)
+            return print_help(COMMANDS[WRAPPER], options.help)
         compiler = compiler or find_compiler(os.environ.get("INCC_CC") or options.compiler or "cc", os.environ)
         environment = child_environment(os.environ)
         if not options.wants_analysis or "-###" in arguments:

@@ -9,13 +9,12 @@ from __future__ import annotations
 import os
 import sys
 
+from incc.driver.builds.jobs import run_job
 from incc.driver.messages import collect_seldom
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the jobs in these folders or files and return the exit status."""
-    from incc.driver.builds.jobs import run_job
-
     collect_seldom()
     strict = os.environ.get("INCC_STRICT", "") not in ("", "0")
     failed = False

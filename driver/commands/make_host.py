@@ -6,6 +6,7 @@ Measurements are kept in a folder of JSON lines, with which an interrupted run c
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import signal
 import sys
@@ -15,11 +16,15 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from incc.measuring.forms import aarch64 as forms_aarch64
 from incc.measuring.forms.target import features_of_host, target
 from incc.measuring.harness import Harness, Unavailable, missing
+from incc.measuring.host import aarch64 as host_aarch64
 from incc.measuring.host import forms as host_forms
 from incc.measuring.host import model as host
 from incc.measuring.host import ports as host_ports
+from incc.measuring.host.aarch64 import Assembled
+from incc.measuring.host.choice import contradicted
 from incc.measuring.pipeline import comparison as pipeline
 from incc.measuring.pipeline.probing import Bench
 from incc.measuring.stand_in import Simulated
@@ -35,7 +40,6 @@ if TYPE_CHECKING:
     from incc.measuring.forms.bench import Machine
     from incc.measuring.forms.target import Target
     from incc.measuring.harness import Failure, Loop, Measurement
-    from incc.measuring.host import aarch64 as host_aarch64
     from incc.measuring.host.choice import LeftOut
     from incc.measuring.pipeline.comparison import Compared
     from incc.measuring.ports.study import FormPorts
@@ -96,8 +100,6 @@ def run(args: argparse.Namespace) -> int:
             if harness.counters_missing:
                 print(f"measuring by the clock: {harness.counters_missing}")
             if host.has_forms_alone(relative):
-                from incc.measuring.host.aarch64 import Assembled
-
                 with _own_folder(folder):
                     return make_aarch64(options, name, relative, Assembled(harness), folder)
             with _own_folder(folder):
@@ -215,9 +217,6 @@ def make_aarch64(
     options: Options, name: str, relative: MachineModel, machine: host_aarch64.Machine, folder: str
 ) -> int:
     """Measure forms on AArch64, where there are no probes of the pipeline and no loops to compare on."""
-    from incc.measuring.forms import aarch64 as forms_aarch64
-    from incc.measuring.host import aarch64 as host_aarch64
-
     print(forms_aarch64.NOT_TRIED)
     path = os.path.join(folder, "forms.jsonl")
     todo = host_aarch64.wanted(relative)
@@ -254,8 +253,6 @@ def _own_folder(folder: str) -> Iterator[str]:
 
     Raises Unavailable if another run has locked it, or if it contains measurements of another processor.
     """
-    import fcntl
-
     os.makedirs(folder, exist_ok=True)
     mine = f"{host.processor_name()}\n{read().family} {read().model} {read().stepping}\n"
     with open(os.path.join(folder, "processor"), "a+", encoding="utf-8", errors="replace") as file:
@@ -426,8 +423,6 @@ def _without_contradicted(
 
     The loops are measured here (`measuring/host/choice.py`).
     """
-    from incc.measuring.host.choice import contradicted
-
     bench.tries = min(bench.tries, 3)
     outcomes, _ = host.compare_loops(bench, loops, relative, made)
     cycles = {o.name: o.cycles for o in outcomes}

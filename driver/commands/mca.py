@@ -9,10 +9,26 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.driver import UsageError
-from incc.driver.cli.options import MCA, Given, check_targets, llvm_views
+from incc.driver.cli.given import Given, llvm_views
+from incc.driver.cli.kinds import MCA, check_targets
+from incc.driver.cores import cores_of
 from incc.driver.llvm_mca.options import expanded, read, requested_help
+from incc.driver.machine_code import machine_code, read_for
 from incc.driver.messages import run_command
 from incc.driver.messages import tell_printable as tell
+from incc.driver.pipeline import (
+    AnalysisError,
+    analyze_for_cores,
+    core_reports,
+    find_regions,
+    model_notes,
+    read_assembly,
+)
+from incc.frontends.isa import DecodeError
+from incc.frontends.unit import Unit
+from incc.report.source.problems import found_problems, shown
+from incc.support.files import text_of, write_file
+from incc.support.version import __version__
 
 if TYPE_CHECKING:
     from incc.driver.deliver import Request, Undelivered
@@ -59,9 +75,9 @@ def main(arguments: list[str] | None = None, program: str = "") -> int:
         arguments = expanded(arguments)
         if topic := requested_help(arguments):
             from incc.driver.cli.help import print_help, write
-            from incc.support.version import __version__
+            from incc.driver.cli.usage import COMMANDS
 
-            return write(f"incc-mca {__version__}\n") if topic == "version" else print_help(MCA, topic)
+            return write(f"incc-mca {__version__}\n") if topic == "version" else print_help(COMMANDS[MCA], topic)
         options = Options(arguments)
         settings = options.given.settings()
         if status := _target(options):
@@ -120,9 +136,6 @@ def _with_changes(arguments: list[str]) -> list[str]:
 
 def _nothing_at_all(text: str, name: str, report: t.Report, settings: Settings) -> list[str]:
     """Return warnings for assembly without any instruction; assembly without a loop needs none."""
-    from incc.driver.pipeline import find_regions, read_assembly
-    from incc.frontends.unit import Unit
-
     if settings.scope.regions != "loops" or any(unit.kernels for unit in report.units):
         return []
     regions, left_out = find_regions(
@@ -160,7 +173,6 @@ class _Source(msgspec.Struct, frozen=True, kw_only=True):
 
 def _run(options: Options, settings: Settings) -> int:
     from incc.driver.deliver import deliver
-    from incc.driver.pipeline import AnalysisError, model_notes
 
     views = _llvm_views(options.given)
     if views is not None:
@@ -187,11 +199,6 @@ def _run(options: Options, settings: Settings) -> int:
 
 def _source(options: Options) -> _Source:
     """Read the input. Raises AnalysisError and UsageError."""
-    from incc.driver.machine_code import machine_code, read_for
-    from incc.driver.pipeline import AnalysisError
-    from incc.frontends.isa import DecodeError
-    from incc.support.files import text_of
-
     if not options.file and options.given["port-model"]:  # "-" is standard input all the same
         return _Source(name="<stdin>", core_alone=True)
     name = options.file if options.file not in ("", "-") else "<stdin>"
@@ -222,10 +229,6 @@ def _source(options: Options) -> _Source:
 
 def _report(source: _Source, settings: Settings) -> t.Report:
     """Analyse the input on each core. Raises AnalysisError."""
-    from incc.driver.cores import cores_of
-    from incc.driver.pipeline import analyze_for_cores, core_reports
-    from incc.frontends.unit import Unit
-
     cores = cores_of(settings)
     if source.core_alone:
         return core_reports(cores)
@@ -237,7 +240,6 @@ def _report(source: _Source, settings: Settings) -> t.Report:
 def _finish(report: t.Report, source: _Source, settings: Settings, request: Request, errors: list[str]) -> int:
     """Print the problems of a report after these errors, and return the exit status."""
     from incc.driver.deliver import unmet
-    from incc.report.source.problems import found_problems, shown
 
     problems = found_problems(report)
     lines = list(errors)
@@ -280,7 +282,6 @@ def _llvm_views(given: Given) -> Views | None:
 def _with_views(report: t.Report, views: Views, request: Request, undelivered: Undelivered) -> Undelivered:
     """Print llvm-mca's views below the report, each kernel's below its name."""
     from incc.driver.deliver import write_stream
-    from incc.support.files import write_file
     from incc.views.llvm_mca import render
     from incc.views.llvm_mca.requested import Heading
 

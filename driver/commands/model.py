@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
-import errno
 import os
 import sys
+from fnmatch import fnmatchcase
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from incc.driver.cli.parsers import Parser
-from incc.driver.messages import run_command
+from incc.driver import UsageError
+from incc.driver.cli import shared
+from incc.driver.cli.command import ENVIRONMENT, Command, group
+from incc.driver.cli.kinds import Option
+from incc.driver.cli.parsers import run
+from incc.driver.coverage import CoverageError, read_assembly, read_hex
+from incc.driver.messages import fail, run_command
+from incc.frontends.isa import DecodeError, TextForm
+from incc.frontends.isa import isa as instruction_set
 from incc.models.forms.rules import rules_of
 from incc.models.importers import SOURCES, importer
 from incc.models.loading import find_model, list_models, load, search_places
@@ -18,162 +24,17 @@ from incc.models.model import MachineModel, ModelError
 from incc.models.notation import form_key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import argparse
+    from collections.abc import Callable, Sequence
 
     from incc.driver.coverage import RefusedCode, Used
     from incc.models.importers.common import Imported
 
-OK, FAILED, USAGE = 0, 1, 2
+OK, FAILED = 0, 1
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status: 0, 1 for findings or bad input, 2 for wrong usage."""
-    parser = _parser()
-    args = parser.parse_args(arguments)
-    if not args.command:
-        parser.print_usage(sys.stderr)
-        return USAGE
-    try:
-        if sys.stdout is None:  # closed when we were started
-            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-        status: int = args.run(args)
-        sys.stdout.flush()
-        return status
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
-    except ModelError as e:
-        return _fail(str(e))
-    except OSError as e:
-        _fail(f"{e.filename or 'the output could not be written'}: {e.strerror}")
-        if e.filename is None and sys.stdout is not None:
-            # Python would try again to write its buffer at the end, and print an exception.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
-
-
-def _fail(message: str, status: int = FAILED) -> int:
-    print(f"incc-model: {message}", file=sys.stderr)
-    return status
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = Parser(
-        prog="incc-model",
-        summary="list, show, check, measure and import models of processor cores",
-        description="List, show, check, measure and import machine models.",
-        status="0; 1 for findings or bad input; 2 for a mistake on the command line",
-    )
-    parser.add_argument(
-        "--model-path", action="append", default=[], metavar="DIR", help="look for models there first (repeatable)"
-    )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-
-    command = commands.add_parser("list", help="list the models")
-    command.add_argument("--names", action="store_true", help="list all names of processors, with their models")
-    command.set_defaults(run=_list)
-
-    command = commands.add_parser("show", help="show a model's parameters, or figures of instruction forms")
-    command.add_argument(
-        "what",
-        nargs="?",
-        help="key of a form, pattern with * and ?, mnemonic in either syntax, or instruction with its operands",
-    )
-    command.add_argument(
-        "-mcpu", "--mcpu", metavar="NAME", help="model or .toml file (default: the figures of every core)"
-    )
-    command.add_argument("--ports", action="store_true", help="draw the core: front end, window and ports")
-    command.set_defaults(run=_show)
-
-    command = commands.add_parser("diff", help="compare two models, or the sources of a model")
-    command.add_argument("models", nargs="+", metavar="MODEL", help="two models or .toml files; with --sources one")
-    command.add_argument("--sources", action="store_true", help="show figures of the model's sources that are not used")
-    command.add_argument("--summary", action="store_true", help="only count the forms that differ, by field")
-    command.add_argument("--forms", default="*", metavar="GLOB", help="only forms with a matching key")
-    command.set_defaults(run=_diff, command_parser=command)
-
-    command = commands.add_parser("coverage", help="count instructions that a model knows, derives or lacks")
-    command.add_argument("-mcpu", "--mcpu", required=True, metavar="NAME", help="model or .toml file")
-    hexadecimal = "asm, or hex: the bytes of a block on each line (default: asm)"
-    command.add_argument("--input-format", choices=("asm", "hex"), default="asm", help=hexadecimal)
-    command.add_argument("--auto", action="store_true", help="read only the innermost loops of assembly files")
-    command.add_argument("--weighted", action="store_true", help="take the number after the bytes as a block's weight")
-    command.add_argument("--strict", action="store_true", help="exit with status 1 if the model lacks an instruction")
-    command.add_argument("--verbose", action="store_true", help="also list derived instructions")
-    command.add_argument("files", nargs="+", metavar="FILE")
-    command.set_defaults(run=_coverage)
-
-    command = commands.add_parser("check", help="look for errors in models")
-    command.add_argument("models", nargs="*", metavar="MODEL", help="models or .toml files (default: all)")
-    command.add_argument("--no-warnings", action="store_true", help="report only errors")
-    command.set_defaults(run=_check)
-
-    command = commands.add_parser("make", help="measure this processor and write a model of it")
-    _add_make_arguments(command)
-    command.set_defaults(run=_make)
-
-    command = commands.add_parser("import", help="write or complete a model from measurements or another tool")
-    command.set_defaults(run=lambda _: _usage(command))
-    sources = command.add_subparsers(dest="source", metavar="SOURCE", parser_class=_SourceParser)
-    for name, (_, text) in SOURCES.items():
-        source = sources.add_parser(name, help=text)
-        source.source = name
-        source.add_argument("-o", "--output", required=True, metavar="OUT", help="model file; its header is kept")
-        kept = source.add_mutually_exclusive_group()
-        kept.add_argument("--fill", action="store_true", help="keep the forms in OUT, and add those that it lacks")
-        kept.add_argument("--prefer", action="store_true", help="keep the forms in OUT that the source lacks")
-        kept.add_argument(
-            "--compare", action="store_true", help="keep the forms in OUT, and note other figures of the source"
-        )
-        source.add_argument("--forms", default="*", metavar="GLOB", help="only forms with a matching key")
-        source.add_argument("--keep-going", action="store_true", help="skip malformed records and count them")
-        source.add_argument("--verbose", action="store_true", help="list what is not used")
-        source.set_defaults(run=_import)
-    return parser
-
-
-def _add_make_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("what", choices=["host"], help="this processor")
-    add("-o", "--output", default="host.toml", metavar="FILE", help="model file (default: host.toml)")
-    resume = "folder for measurements (default: FILE with .measured instead of .toml)"
-    add("--resume", default="", metavar="DIR", help=resume)
-    add("--quick", action="store_true", help="run fewer probes, and measure only the forms of the hundred loops")
-    minutes = "stop measuring forms after N minutes (default: no limit)"
-    add("--minutes", type=_minutes, default=0, metavar="N", help=minutes)
-    add("--relative", default="", metavar="NAME", help="model to start from (default: the nearest)")
-
-
-def _minutes(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1
-    if not 0 <= value < 1e6:
-        raise argparse.ArgumentTypeError(f"not a number of minutes: {text!r}")
-    return value
-
-
-class _SourceParser(Parser):
-    """The parser of one source's options, which are loaded with its importer when they are needed."""
-
-    source = ""
-
-    def complete(self) -> None:
-        """Add the options of the importer."""
-        if self.source:
-            importer(self.source).add_arguments(self)
-            self.source = ""
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse arguments as argparse does, with the options of the importer."""
-        self.complete()
-        return super().parse_known_args(args, namespace)
-
-
-def _usage(parser: argparse.ArgumentParser) -> int:
-    parser.print_usage(sys.stderr)
-    return USAGE
+def _fail(message: str) -> int:
+    return fail("incc-model", message, FAILED)
 
 
 # --- list, show, check -----------------------------------------------------------------------------------------------
@@ -197,7 +58,7 @@ def _show(args: argparse.Namespace) -> int:
         from incc.driver.model_views import show_by_core
 
         if args.what is None or args.ports:
-            return _fail("name a core (-mcpu=NAME), or an instruction form", USAGE)
+            raise UsageError("name a core (-mcpu=NAME), or an instruction form")
         if show_by_core(args.what, args.model_path, _matching):
             return OK
         models = [load(entry.path, args.model_path) for entry in list_models(args.model_path)]
@@ -240,8 +101,6 @@ def _show_model(model: MachineModel) -> None:
 
 def _matching(model: MachineModel, what: str) -> list[str]:
     """Return the keys of the forms that are named by a key, a pattern, a mnemonic, or an instruction with operands."""
-    from fnmatch import fnmatchcase
-
     form = what.partition(" [")[0]
     if model.entries(form):
         return [form]
@@ -260,9 +119,6 @@ def _matching(model: MachineModel, what: str) -> list[str]:
 @cache
 def _form_of(isa: str, statement: str) -> str:
     """Return the form of an instruction in assembly text, "" if it is not one."""
-    from incc.frontends.isa import DecodeError, TextForm
-    from incc.frontends.isa import isa as instruction_set
-
     if "\n" in statement or ";" in statement:
         return ""
     intel = "%" not in statement and "$" not in statement
@@ -321,7 +177,7 @@ def _diff(args: argparse.Namespace) -> int:
     from incc.driver.model_views import show_difference, show_disagreements
 
     if len(args.models) != (1 if args.sources else 2):
-        return _usage(args.command_parser)
+        raise UsageError("diff compares two models; with --sources it takes one")
     if args.sources:
         from incc.models.files.source import read_chain
 
@@ -334,19 +190,15 @@ def _diff(args: argparse.Namespace) -> int:
 
 
 def _coverage(args: argparse.Namespace) -> int:
-    from incc.driver.coverage import CoverageError, read_assembly, read_hex
     from incc.driver.model_views import show_coverage
 
     model = load(args.mcpu, args.model_path)
     code: list[Used | RefusedCode] = []
-    try:
-        for path in args.files:
-            if args.input_format == "asm":
-                code += read_assembly(path, model.isa, args.auto)
-            else:
-                code += read_hex(path, model.isa, args.weighted)
-    except CoverageError as error:
-        return _fail(str(error))
+    for path in args.files:
+        if args.input_format == "asm":
+            code += read_assembly(path, model.isa, args.auto)
+        else:
+            code += read_hex(path, model.isa, args.weighted)
     complete = show_coverage(model, code, args.verbose)
     return FAILED if args.strict and not complete else OK
 
@@ -376,12 +228,12 @@ def _make(args: argparse.Namespace) -> int:
 # --- import ----------------------------------------------------------------------------------------------------------
 
 
-def _import(args: argparse.Namespace) -> int:
+def _import(args: argparse.Namespace, source: str) -> int:
     from incc.models.importers.common import ImportFailed
     from incc.models.importers.merge import import_into
 
     try:
-        done = import_into(args.output, args.source, args, args.forms, args.model_path)
+        done = import_into(args.output, source, args, args.forms, args.model_path)
     except ImportFailed as e:
         _fail(str(e))
         return _fail(f"{args.output} is unchanged")
@@ -404,6 +256,131 @@ def _report(args: argparse.Namespace, imported: Imported, added: int) -> None:
         print(f"{count} not used: {why}")
     if imported.skipped:
         print(f"{len(imported.skipped)} malformed records skipped")
+
+
+# --- options ---------------------------------------------------------------------------------------------------------
+
+
+def _command(name: str, run: Callable[[argparse.Namespace], int], summary: str, *options: Option) -> Command:
+    return Command(name=f"incc-model {name}", summary=summary, groups=(group("", *options),), run=run)
+
+
+def _source_command(name: str, summary: str) -> Command:
+    return Command(
+        name=f"incc-model import {name}",
+        summary=summary,
+        groups=(
+            group(
+                "",
+                Option(
+                    "-o OUT",
+                    "text",
+                    "model file; its header is kept",
+                    aliases=("--output",),
+                    into="output",
+                    required=True,
+                ),
+                Option("--fill", "flag", "keep the forms in OUT, and add those that it lacks", excludes="kept"),
+                Option("--prefer", "flag", "keep the forms in OUT that the source lacks", excludes="kept"),
+                Option(
+                    "--compare", "flag", "keep the forms in OUT, and note other figures of the source", excludes="kept"
+                ),
+                _FORMS,
+                Option("--keep-going", "flag", "skip malformed records and count them"),
+                Option("--verbose", "flag", "list what is not used"),
+            ),
+        ),
+        run=lambda options: _import(options, name),
+        # Loaded with its importer when they are needed.
+        extend=lambda parser: importer(name).add_arguments(parser),
+    )
+
+
+_FORMS = Option("--forms GLOB", "text", "only forms with a matching key", "*")
+
+COMMAND = Command(
+    name="incc-model",
+    summary="list, show, check, measure and import models of processor cores",
+    about=("List, show, check, measure and import machine models.",),
+    groups=(group("options", shared.MODEL_PATH),),
+    commands=(
+        _command(
+            "list",
+            _list,
+            "list the models",
+            Option("--names", "flag", "list all names of processors, with their models"),
+        ),
+        _command(
+            "show",
+            _show,
+            "show a model's parameters, or figures of instruction forms",
+            Option(
+                "[FORM]",
+                "operand",
+                "key of a form, pattern with * and ?, mnemonic in either syntax, or instruction with its operands",
+                None,
+                into="what",
+            ),
+            shared.mcpu("model or .toml file (default: the figures of every core)"),
+            Option("--ports", "flag", "draw the core: front end, window and ports"),
+        ),
+        _command(
+            "diff",
+            _diff,
+            "compare two models, or the sources of a model",
+            Option("MODEL…", "operand", "two models or .toml files; with --sources one", into="models"),
+            Option("--sources", "flag", "show figures of the model's sources that are not used"),
+            Option("--summary", "flag", "only count the forms that differ, by field"),
+            _FORMS,
+        ),
+        _command(
+            "coverage",
+            _coverage,
+            "count instructions that a model knows, derives or lacks",
+            Option("--mcpu NAME", "text", "model or .toml file", aliases=("-mcpu",), required=True),
+            shared.one_of("--input-format", ("asm", "hex"), "asm", "asm, or hex: the bytes of a block on each line"),
+            Option("--auto", "flag", "read only the innermost loops of assembly files"),
+            Option("--weighted", "flag", "take the number after the bytes as a block's weight"),
+            Option("--strict", "flag", "exit with status 1 if the model lacks an instruction"),
+            Option("--verbose", "flag", "also list derived instructions"),
+            Option("FILE…", "operand", into="files"),
+        ),
+        _command(
+            "check",
+            _check,
+            "look for errors in models",
+            Option("[MODEL…]", "operand", "models or .toml files (default: all)", into="models"),
+            Option("--no-warnings", "flag", "report only errors"),
+        ),
+        _command(
+            "make",
+            _make,
+            "measure this processor and write a model of it",
+            Option("host", "operand", "this processor", into="what"),
+            Option(
+                "-o FILE", "text", "model file (default: host.toml)", "host.toml", aliases=("--output",), into="output"
+            ),
+            Option(
+                "--resume FOLDER", "text", "folder for measurements (default: FILE with .measured instead of .toml)"
+            ),
+            Option("--quick", "flag", "run fewer probes, and measure only the forms of the hundred loops"),
+            Option("--minutes N", "minutes", "stop measuring forms after N minutes (default: no limit)", 0),
+            Option("--relative NAME", "text", "model to start from (default: the nearest)"),
+        ),
+        Command(
+            name="incc-model import",
+            summary="write or complete a model from measurements or another tool",
+            commands=tuple([_source_command(name, summary) for name, (_, summary) in SOURCES.items()]),
+        ),
+    ),
+    environment=ENVIRONMENT,
+    status="0; 1 for findings or bad input; 2 for a mistake on the command line",
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    return run(COMMAND, arguments, lambda options: options.run(options), (ModelError, CoverageError), FAILED)
 
 
 def command() -> int:

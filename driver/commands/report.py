@@ -2,78 +2,124 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from incc.driver.messages import interrupted, run_command, say
+from incc.driver import UsageError
+from incc.driver.cli import shared
+from incc.driver.cli.command import ENVIRONMENT, Command, group
+from incc.driver.cli.kinds import Option, check_targets, condition
+from incc.driver.cli.parsers import run
+from incc.driver.deliver import write_rendered
+from incc.driver.messages import fail, offenders, run_command, say
+from incc.ranking.build import GROUPS, SORTS, Asked, Threshold, rank
+from incc.ranking.hot.read import KINDS, read_hot
+from incc.ranking.hot.records import HotError
+from incc.ranking.manifest import prune
+from incc.ranking.read import Wanted, read_build
+from incc.report.documents import InputError
 
 if TYPE_CHECKING:
     import argparse
 
     from incc.ranking import types as r
-    from incc.ranking.build import Asked, Threshold
     from incc.ranking.hot.records import Told
-    from incc.report.where import Condition
 
 OK, FAILED, ERROR = 0, 1, 2
 
 TOP = 25
 """Default number of rows."""
 
-ABOUT = """\
-List the kernels of a build, those most worth optimising first and equal ones once. An input is a JSON report, a file
-to which a build appended reports, or a folder of reports (INCC_OUTPUT=DIR of the build); - is standard input. --hot
-weights the kernels by their run time or executions; without it, all have the same weight."""
-
-EXAMPLES = """\
-  incc-report reports                                the 25 loops of a build most worth optimising
-  incc-report reports --hot=prog.json                weighted by the counts of llvm-cov export
-  perf script | incc-report reports --hot=-          weighted by samples
-  incc-report reports --by=hint                      the hints, and their share of the time
-  incc-report reports --where='hot and vector_bits == 0' --all
-  incc-report reports --format=html -o loops.html    an HTML page
-  incc-report reports --fail-if='unknown > 0'        a check in continuous integration
-  incc-report reports --prune                        remove reports whose source or object has changed since
-"""
-
-STATUS = """\
-0; 1 if a kernel meets a condition of --fail-if, or of [thresholds] fail-if in the project's
-incc.toml; 2 for a mistake on the command line, unreadable input (with conditions: any, else all of it), or output that
-cannot be written"""
+COMMAND = Command(
+    name="incc-report",
+    summary="list the kernels of a build, those most worth optimising first",
+    usage=("incc-report [options] DIR|FILE…",),
+    about=(
+        "List the kernels of a build, those most worth optimising first and equal ones once. An input is a JSON "
+        "report, a file to which a build appended reports, or a folder of reports (INCC_OUTPUT=DIR of the build); - is "
+        "standard input. --hot weights the kernels by their run time or executions; without it, all have the same "
+        "weight.",
+    ),
+    groups=(
+        group(
+            "what to read",
+            Option("[INPUT…]", "operand", into="inputs"),
+            Option(
+                "--hot FILE",
+                "list",
+                "profile: output of gcov (or its folder), llvm-cov export, perf script, perf annotate …, or a list "
+                "(repeatable; docs/builds.md)",
+            ),
+            Option(f"--hot-kind {'|'.join(KINDS)}", "choice", "format of the profiles (default: detect)"),
+            Option(
+                "-j N",
+                "count",
+                "processes that analyse the jobs left by INCC_DEFER (default: one per CPU; 0: none)",
+                None,
+                into="jobs",
+            ),
+            Option("--stale", "flag", "include and list reports whose source or object has changed since"),
+            Option("--prune", "flag", "remove reports whose source or object has changed since"),
+        ),
+        group(
+            "what to show",
+            shared.where("show only kernels that meet this condition: 'hot and headroom > 0.3'", "ranked condition"),
+            Option(
+                f"--by {'|'.join(GROUPS)}",
+                "choice",
+                "show a row per file, function, bottleneck or hint instead of per kernel",
+            ),
+            shared.one_of("--sort", SORTS, "worth", "order of the rows"),
+            Option("-n N", "number", f"most rows to show (default: {TOP})", None, into="top"),
+            Option("--all", "flag", "show all rows"),
+            Option(
+                "--fail-if CONDITION",
+                "ranked conditions",
+                "list the kernels that meet this condition, and exit with 1 if there are any (repeatable)",
+            ),
+        ),
+        group(
+            "what to write",
+            shared.formats("text", "markdown", "json", "html", help="output format; json and html contain all rows"),
+            shared.OUTPUT,
+        ),
+    ),
+    examples=(
+        "incc-report reports                                the 25 loops of a build most worth optimising",
+        "incc-report reports --hot=prog.json                weighted by the counts of llvm-cov export",
+        "perf script | incc-report reports --hot=-          weighted by samples",
+        "incc-report reports --by=hint                      the hints, and their share of the time",
+        "incc-report reports --where='hot and vector_bits == 0' --all",
+        "incc-report reports --format=html -o loops.html    an HTML page",
+        "incc-report reports --fail-if='unknown > 0'        a check in continuous integration",
+        "incc-report reports --prune                        remove reports whose source or object has changed since",
+    ),
+    environment=ENVIRONMENT,
+    status="0; 1 if a kernel meets a condition of --fail-if, or of [thresholds] fail-if in the project's incc.toml; 2 "
+    "for a mistake on the command line, unreadable input (with conditions: any, else all of it), or output that cannot "
+    "be written",
+    abbreviations=False,
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command and return its exit status, as described in STATUS."""
-    from incc.driver import UsageError
-    from incc.ranking.hot.records import HotError
-    from incc.report.documents import InputError
+    """Run the command and return its exit status."""
+    return run(COMMAND, arguments, _run, (InputError, HotError), ERROR, prints=False)
 
-    options = _parser().parse_args(sys.argv[1:] if arguments is None else arguments)
-    try:
-        _check(options)
-        request = _request(options)
-    except UsageError as error:
-        return _error(f"{error}; see incc-report --help")
-    try:
-        _analyse_pending(options)
-        ranking = _ranking(options, request)
-        failure = _deliver(ranking, options)
-    except (InputError, HotError) as error:
-        return _error(str(error))
-    except KeyboardInterrupt:
-        return interrupted()
+
+def _run(options: argparse.Namespace) -> int:
+    _check(options)
+    request = _request(options)
+    _analyse_pending(options)
+    ranking = _ranking(options, request)
+    failure = _deliver(ranking, options)
     if failure:
-        _error(failure)
+        fail("incc-report", failure, ERROR)
     return _status(ranking, bool(failure))
-
-
-def _error(message: str) -> int:
-    for line in message.split("\n"):
-        _say(f"error: {line}")
-    return ERROR
 
 
 _say = partial(say, "incc-report")
@@ -82,92 +128,8 @@ _say = partial(say, "incc-report")
 # --- options ----------------------------------------------------------------------------------------------------------
 
 
-def _parser() -> argparse.ArgumentParser:
-    import argparse
-
-    from incc.driver.cli.parsers import Parser, positive
-    from incc.ranking.build import GROUPS, SORTS
-    from incc.ranking.hot.read import KINDS
-
-    parser = Parser(
-        prog="incc-report",
-        summary="list the kernels of a build, those most worth optimising first",
-        usage="incc-report [options] DIR|FILE…",
-        description=ABOUT,
-        examples=EXAMPLES,
-        status=STATUS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    what = parser.add_argument_group("what to read")
-    what.add_argument("inputs", nargs="*", metavar="INPUT", help=argparse.SUPPRESS)
-    what.add_argument(
-        "--hot",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="profile: output of gcov (or its folder), llvm-cov export, perf script, perf annotate …, or a list "
-        "(repeatable; docs/builds.md)",
-    )
-    what.add_argument("--hot-kind", choices=tuple(KINDS), default="", help="format of the profiles (default: detect)")
-    what.add_argument(
-        "-j",
-        dest="jobs",
-        type=_count,
-        default=None,
-        metavar="N",
-        help="processes that analyse the jobs left by INCC_DEFER (default: one per CPU; 0: none)",
-    )
-    what.add_argument(
-        "--stale", action="store_true", help="include and list reports whose source or object has changed since"
-    )
-    what.add_argument("--prune", action="store_true", help="remove reports whose source or object has changed since")
-    show = parser.add_argument_group("what to show")
-    show.add_argument(
-        "--where",
-        metavar="CONDITION",
-        help="show only kernels that meet this condition: 'hot and headroom > 0.3' (docs/filters.md)",
-    )
-    show.add_argument(
-        "--by",
-        choices=GROUPS,
-        default="",
-        help="show a row per file, function, bottleneck or hint instead of per kernel",
-    )
-    show.add_argument("--sort", choices=SORTS, default="worth", help="order of the rows (default: worth)")
-    show.add_argument(
-        "-n", dest="top", type=positive, default=None, metavar="N", help=f"most rows to show (default: {TOP})"
-    )
-    show.add_argument("--all", action="store_true", help="show all rows")
-    show.add_argument(
-        "--fail-if",
-        action="append",
-        default=[],
-        metavar="CONDITION",
-        help="list the kernels that meet this condition, and exit with 1 if there are any (repeatable)",
-    )
-    write = parser.add_argument_group("what to write")
-    write.add_argument(
-        "--format",
-        choices=("text", "markdown", "json", "html"),
-        default="text",
-        help="output format; json and html contain all rows (default: text)",
-    )
-    write.add_argument("-o", "--output", metavar="FILE", help="output file (default: standard output)")
-    return parser
-
-
-def _count(text: str) -> int:
-    from incc.driver.cli.parsers import positive
-
-    return 0 if text == "0" else positive(text)
-
-
 def _check(options: argparse.Namespace) -> None:
     """Raise UsageError for options that cannot be combined, before anything is read."""
-    from incc.driver import UsageError
-    from incc.driver.cli.options import check_targets
-
     if not options.inputs:
         raise UsageError("no reports; name a folder (INCC_OUTPUT of a build) or files")
     if [*options.inputs, *options.hot].count("-") > 1:
@@ -178,33 +140,15 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError("--all and -n cannot be combined")
     if options.prune and options.stale:
         raise UsageError("--prune and --stale cannot be combined")
-    if options.output is not None:
-        if not options.output:
-            raise UsageError("-o needs a file name")
+    if options.output:
         check_targets([("-o", options.output)], [*options.inputs, *options.hot])
-
-
-def _condition(option: str, text: str) -> Condition:
-    """Parse a condition. Raises UsageError if it is invalid or needs a baseline."""
-    from incc.driver import UsageError
-    from incc.report.where import parse
-
-    try:
-        condition = parse(text, ranked=True)
-    except ValueError as error:
-        raise UsageError(f"{option}: {error}") from None
-    if condition.needs_baseline:
-        raise UsageError(f"{option}: {text!r} needs a baseline to compare with; use incc-diff")
-    return condition
 
 
 def _request(options: argparse.Namespace) -> Asked:
     """Return the contents of the ranking. Raises UsageError."""
-    from incc.ranking.build import Asked, Threshold
-
-    thresholds = [Threshold(_condition("--fail-if", text), True, "--fail-if") for text in options.fail_if]
+    thresholds = [Threshold(condition, True, "--fail-if") for condition in options.fail_if]
     return Asked(
-        where=None if options.where is None else _condition("--where", options.where),
+        where=options.where,
         sort=options.sort,
         by=options.by,
         thresholds=(*thresholds, *_of_project()),
@@ -214,11 +158,6 @@ def _request(options: argparse.Namespace) -> Asked:
 
 def _of_project() -> list[Threshold]:
     """Return the thresholds in the incc.toml of the current project, with warnings for its mistakes."""
-    import os
-
-    from incc.driver import UsageError
-    from incc.ranking.build import Threshold
-
     try:
         from incc.driver.builds.project import project_in
 
@@ -232,7 +171,7 @@ def _of_project() -> list[Threshold]:
     for texts, fails in ((project.fail_if, True), (project.warn_if, False)):
         for text in texts:
             try:
-                thresholds.append(Threshold(_condition(origin, text), fails, origin))
+                thresholds.append(Threshold(condition(origin, text, ranked=True), fails, origin))
             except UsageError as error:
                 _say(f"warning: {error}")
     return thresholds
@@ -243,8 +182,6 @@ def _of_project() -> list[Threshold]:
 
 def _analyse_pending(options: argparse.Namespace) -> None:
     """Analyse the jobs that builds have left in the folders, with warnings for those that fail."""
-    import os
-
     if options.jobs == 0:
         return
     jobs = options.jobs or len(os.sched_getaffinity(0))
@@ -254,13 +191,13 @@ def _analyse_pending(options: argparse.Namespace) -> None:
         try:
             from incc.driver.builds.workers import run_pending
 
-            pool = run_pending(folder, jobs)
+            aside = run_pending(folder, jobs)
         except ImportError:
             return
         except OSError as error:
             _say(f"warning: {folder}: cannot analyse the waiting jobs: {error.strerror}")
             continue
-        for name in pool.aside:
+        for name in aside:
             _say(f"warning: {folder}: the analysis of {name} crashed; the job is kept in .incc/failed")
 
 
@@ -269,16 +206,11 @@ def _analyse_pending(options: argparse.Namespace) -> None:
 
 def _ranking(options: argparse.Namespace, request: Asked) -> r.Ranking:
     """Read the reports and rank their kernels. Raises InputError and HotError."""
-    from incc.ranking.build import rank
-    from incc.ranking.read import Wanted, read_build
-
     profiles = _profiles(options)
     conditions = [request.where, *(threshold.condition for threshold in request.thresholds)]
     names = frozenset(name for condition in conditions if condition for name in condition.names)
     build = read_build(options.inputs, Wanted(names, bool(profiles), options.stale))
     if options.prune:
-        from incc.ranking.manifest import prune
-
         removed = 0
         for folder, reports in build.folders.items():
             failures = prune(folder, reports)
@@ -292,11 +224,8 @@ def _ranking(options: argparse.Namespace, request: Asked) -> r.Ranking:
 
 def _profiles(options: argparse.Namespace) -> list[Told]:
     """Read the profiles of --hot. Raises HotError."""
-    from incc.ranking.hot.records import HotError
-
     if not options.hot:
         return []
-    from incc.ranking.hot.read import read_hot
 
     profiles = [read_hot(path, options.hot_kind) for path in options.hot]
     first = profiles[0]
@@ -317,16 +246,8 @@ def _profiles(options: argparse.Namespace) -> list[Told]:
 
 def _deliver(ranking: r.Ranking, options: argparse.Namespace) -> str:
     """Write the table, and return a message if it could not be written."""
-    from incc.driver.deliver import PLAIN_WIDTH, without_surrogates, write_stream, write_whole
-
-    def render(width: int, colour: bool) -> str:
-        return without_surrogates(_rendered(ranking, options, width, colour))
-
     try:
-        if options.output:
-            write_whole(options.output, render(PLAIN_WIDTH, False))
-        else:
-            write_stream(sys.stdout, render)
+        write_rendered(options.output, lambda width, colour: _rendered(ranking, options, width, colour))
     except OSError as error:
         return f"{options.output or 'the table'} could not be written: {error.strerror}"
     return ""
@@ -355,18 +276,14 @@ def _rendered(ranking: r.Ranking, options: argparse.Namespace, width: int, colou
 
 def _status(ranking: r.Ranking, undelivered: bool) -> int:
     """Return the exit status, and print the reasons for it to standard error."""
-    from incc.views.layout import count
-
     failed = False
     fails = False
     for gate in ranking.gates:
         fails |= gate.fails
         if not gate.offenders:
             continue
-        names = list(dict.fromkeys(ranking.rows[offender.row].name for offender in gate.offenders))
-        listed = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-        kind = "" if gate.fails else "warning: "
-        _say(f"{kind}{count(len(gate.offenders), 'kernel')} for which {gate.condition.strip()}: {listed}")
+        names = [ranking.rows[offender.row].name for offender in gate.offenders]
+        _say(("" if gate.fails else "warning: ") + offenders(gate.condition, names))
         failed |= gate.fails
     for unread in ranking.unread[:5]:
         _say(f"warning: not read: {unread.report}: {unread.why}")

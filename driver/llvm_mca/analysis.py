@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from incc.driver.cores import cores_of
 from incc.driver.messages import tell_printable
+from incc.driver.pipeline import AnalysisError, analyze_for_cores, model_notes
 from incc.frontends.asm.llvm_regions import places, regions, spans
+from incc.frontends.isa import isa
+from incc.frontends.unit import Unit
+from incc.frontends.x86 import assembler
+from incc.frontends.x86.assembler import LimitError
+from incc.frontends.x86.llvm.reading import read, unusual, with_plain_numbers
+from incc.report.source.problems import message
 from incc.views.llvm_mca.requested import Heading
 
 if TYPE_CHECKING:
@@ -70,8 +78,6 @@ def say(text: str) -> None:
 
 def analyse(source: Input) -> Outcome:
     """Analyse the input. Raises StopError after a mistake that is reported, DecodeError if LLVM was stopped."""
-    from incc.driver.pipeline import model_notes
-
     text, report, numbered = _code_report(source) if source.code is not None else _text_report(source)
     _check_instructions(source, report)
     for note in (*model_notes(report), *_missing_runs(report, source.name)):
@@ -91,10 +97,6 @@ def analyse(source: Input) -> Outcome:
 
 def _analysed(source: Input, text: str) -> t.Report:
     """Analyse a text, or the machine code. Raises StopError."""
-    from incc.driver.cores import cores_of
-    from incc.driver.pipeline import AnalysisError, analyze_for_cores
-    from incc.frontends.unit import Unit
-
     settings = source.settings
     try:
         if source.code is not None:
@@ -130,9 +132,6 @@ def _text_report(source: Input) -> tuple[str, t.Report, bool]:
 
     Raises StopError, DecodeError.
     """
-    from incc.frontends.x86 import assembler
-    from incc.frontends.x86.assembler import LimitError
-    from incc.frontends.x86.llvm.reading import read, unusual, with_plain_numbers
     from incc.report.source.problems import Problem, shown
 
     # Loops are found by their labels, which may be numbers: there `jmp 1b` is no jump to the address 1.
@@ -178,8 +177,6 @@ def _text_report(source: Input) -> tuple[str, t.Report, bool]:
 
 def _report_mistakes(source: Input, reading: Reading | None) -> None:
     """Report what LLVM finds, and wrong markers of regions, in the order of the text. Raises StopError."""
-    from incc.report.source.problems import message
-
     messages: list[tuple[tuple[int, int], str]] = []
     lines = source.text.split("\n")
     for each in reading.diagnostics if reading is not None else ():
@@ -275,8 +272,6 @@ def _keep_known(report: t.Report) -> None:
 
 def _warn_of_branches(source: Input, report: t.Report, numbered: bool) -> None:
     """Warn of the first call and the first return of each region, which are not followed."""
-    from incc.frontends.isa import isa
-
     for unit in report.units:
         for kernel in unit.kernels:
             branch = isa(kernel.isa).branch

@@ -5,22 +5,31 @@ Views, exit status and the places of diagnostics are those of llvm-mca 19; the a
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
 from incc.driver import UsageError
-from incc.driver.cli.options import MCA, options_of
+from incc.driver.cli.kinds import MCA
+from incc.driver.cli.options import options_of
+from incc.driver.cores import named_cores
 from incc.driver.llvm_mca.analysis import Input, StopError, analyse, say
 from incc.driver.llvm_mca.options import expanded, read, requested_help
+from incc.driver.llvm_mca.target import narrow, notes
+from incc.driver.machine_code import machine_code, read_for
+from incc.driver.settings import with_values
+from incc.frontends.isa import DecodeError
+from incc.models.loading import host_cpu
+from incc.support.files import text_of, write_all, write_file
 from incc.views import llvm_mca
 from incc.views.llvm_mca.requested import Views
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.driver.cli.options import Given
+    from incc.driver.cli.given import Given
     from incc.driver.llvm_mca.options import CommandLine
     from incc.driver.llvm_mca.target import Target
     from incc.driver.machine_code import Code
@@ -52,9 +61,10 @@ def run(arguments: Sequence[str], program: str) -> int:
 
 def _print_help(topic: str) -> int:
     from incc.driver.cli.help import print_help, write
+    from incc.driver.cli.usage import COMMANDS
 
     if topic != "version":
-        return print_help(MCA, topic)
+        return print_help(COMMANDS[MCA], topic)
     from incc.driver.llvm_mca.help import version_text
 
     return write(version_text())
@@ -62,8 +72,6 @@ def _print_help(topic: str) -> int:
 
 def _run(line: CommandLine) -> int:
     """Run the command. Raises UsageError, StopError."""
-    from incc.frontends.isa import DecodeError
-
     given = line.given
     _check_numbers(given)
     target = _target(given)
@@ -76,8 +84,6 @@ def _run(line: CommandLine) -> int:
     if cpu_help:
         return 1
     if target.narrow and code is not None:
-        from incc.driver.llvm_mca.target import narrow
-
         code = narrow(code)
     cpu = _cpu(given, target)
     views = _views(line, target, cpu)
@@ -130,9 +136,7 @@ def _target(given: Given) -> Target:
 
 def _input(name: str, given: Given) -> tuple[str, Code | None]:
     """Read assembly, or machine code. Raises StopError."""
-    from incc.driver.machine_code import machine_code, read_for
     from incc.support.errors import AnalysisError
-    from incc.support.files import text_of
 
     try:
         data = read_for(given, name)
@@ -147,17 +151,13 @@ def _input(name: str, given: Given) -> tuple[str, Code | None]:
 
 def _print_notes(line: CommandLine) -> None:
     if line.ignored or line.given["mattr"]:
-        from incc.driver.llvm_mca.target import notes
-
         for note in notes(line.given["mattr"], line.ignored):
             say(f"note: {note}")
 
 
 def _cpu(given: Given, target: Target) -> str:
     """Return the processor's name, or names with commas between them. Raises StopError for those llvm-mca refuses."""
-    from incc.driver.cores import named_cores
     from incc.driver.pipeline import AnalysisError, choose_model
-    from incc.models.loading import host_cpu
 
     names = [host_cpu()[0] if name == "native" else name for name in named_cores(given["mcpu"] or "native")]
     for name in names:
@@ -165,9 +165,9 @@ def _cpu(given: Given, target: Target) -> str:
             chosen = choose_model(name, "", given.settings().core.model_path)
             error = "" if name == name.lower() else f"no core is called '{name}'; did you mean '{name.lower()}'?"
             if chosen.note:
-                from incc.driver.llvm_mca.names import UNSCHEDULED
+                from incc.driver.llvm_mca.names import cpus
 
-                if name in UNSCHEDULED.split():
+                if not cpus().get(name, True):
                     other = chosen.model.name
                     error = f"llvm-mca has no model of '{name}'; incc-mca without --compat takes that of {other}"
             if chosen.model.isa != "x86":
@@ -182,8 +182,6 @@ def _cpu(given: Given, target: Target) -> str:
 
 def _settings(given: Given, cpu: str, views: Views, text: str) -> Settings:
     """Return incc-mca's settings with llvm-mca's defaults, and without the results that no view shows."""
-    from incc.driver.settings import with_values
-
     settings = given.settings()
     return with_values(
         settings,
@@ -208,7 +206,6 @@ def _last_syntax(text: str, given: Given) -> Literal["att", "intel"]:
     """Return the syntax in which the text ends: llvm-mca prints instructions in it."""
     if "_syntax" not in text:
         return "intel" if given["x86-asm-syntax"] == "intel" else "att"
-    import re
 
     directives = re.findall(r"^[^#\n]*?\.(att|intel)_syntax\b", text, re.M)
     last = directives[-1] if directives else given["x86-asm-syntax"]
@@ -271,8 +268,6 @@ def _of_in_order_core(views: Views, given: Given, cpu: str) -> Views:
 
 def _write(text: str, path: str, failed: bool) -> None:
     """Write the views. A file of a run that failed is not kept. Raises StopError."""
-    from incc.support.files import write_all, write_file
-
     try:
         if path not in ("", "-"):
             if not failed:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from incc.driver.llvm_mca.names import cpus, features
+from incc.models.loading import host_cpu_name
+from incc.support.version import __version__
+
 LLVM_VERSION = "19.1.7"
 """The version of llvm-mca whose output incc prints: scripts read it."""
 
 
 def version_text() -> str:
     """Return the output of --version."""
-    from incc.models.loading import host_cpu_name
-    from incc.support.version import __version__
-
     return (
         f"incc {__version__} LLVM version {LLVM_VERSION}\n"
         "  Optimized build.\n"
@@ -25,15 +26,12 @@ def version_text() -> str:
 
 def lists() -> str:
     """Return the output of -mcpu=help and -mattr=help: LLVM's processors and features for x86."""
-    from incc.driver.llvm_mca.names import CPUS, FEATURES
-
-    cpus, features = CPUS.split(), [line.split("\t") for line in FEATURES.strip().splitlines()]
-    width = max(map(len, cpus))
+    width = max(map(len, cpus()))
     lines = ["Available CPUs for this target:", ""]
-    lines += [f"  {name:<{width}} - Select the {name} processor." for name in cpus]
-    width = max(len(name) for name, _ in features)
+    lines += [f"  {name:<{width}} - Select the {name} processor." for name in cpus()]
+    width = max(map(len, features()))
     lines += ["", "Available features for this target:", ""]
-    lines += [f"  {name:<{width}} - {text}." for name, text in features]
+    lines += [f"  {name:<{width}} - {text}." for name, text in features().items()]
     lines += ["", "Use +feature to enable a feature, or -feature to disable it."]
     lines.append("For example, llc -mcpu=mycpu -mattr=+feature1,-feature2")
     return "".join(f"{line}\n" for line in lines)

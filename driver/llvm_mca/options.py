@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from incc.driver import UsageError
-from incc.driver.cli.options import MCA, Given, find
+from incc.driver.cli.given import Given
+from incc.driver.cli.kinds import MCA
+from incc.driver.cli.options import find
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

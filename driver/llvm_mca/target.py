@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from incc.frontends.x86.iced import Narrow
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -67,8 +69,6 @@ def _no_target(architecture: str, written: str) -> TargetError:
 
 def narrow(code: Code) -> Code:
     """Return bytes as code of 32-bit mode; objects themselves say which mode they are for."""
-    from incc.frontends.x86.iced import Narrow
-
     return code if code.blocks is None else replace(code, blocks=[(name, Narrow(each)) for name, each in code.blocks])
 
 
@@ -93,11 +93,11 @@ def notes(mattr: Sequence[str], ignored: Sequence[str]) -> list[str]:
     signed = [name if name[0] in "+-" else f"+{name}" for name in names if name.lstrip("+-") != "help"]
     if not signed and not ignored:
         return []
-    from incc.driver.llvm_mca.names import FEATURES
+    from incc.driver.llvm_mca.names import features
 
-    features = {line.partition("\t")[0] for line in FEATURES.strip().split("\n")}
-    lines = [f"unknown feature {name!r} is ignored" for name in signed if name[1:] not in features]
-    disabled = ",".join(name for name in signed if name[0] == "-" and name[1:] in features)
+    existing = features()
+    lines = [f"unknown feature {name!r} is ignored" for name in signed if name[1:] not in existing]
+    disabled = ",".join(name for name in signed if name[0] == "-" and name[1:] in existing)
     if disabled:
         lines.append(f"-mattr={disabled} has no effect: incc analyses every instruction")
     return lines + [f"{name} has no effect" for name in ignored]

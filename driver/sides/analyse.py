@@ -8,13 +8,16 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.comparison.side import Entry, entries_of
+from incc.driver.settings import REPORTED, Settings
+from incc.report.build import build_report, unit_report
 from incc.report.documents import InputError
+from incc.report.identity import kernel_ids
+from incc.support.workers import MOST, WorkerError, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from incc.driver.code import ObjectCode
-    from incc.driver.settings import Settings
     from incc.frontends.kernel import Kernel
     from incc.frontends.unit import Unit
 
@@ -46,20 +49,8 @@ class Analysed(msgspec.Struct, frozen=True):
     """Why there is nothing."""
 
 
-def settings_for(mcpu: str, functions: Sequence[str], model_path: Sequence[str]) -> Settings:
-    """Return the settings for code to compare, without timelines."""
-    from incc.driver.settings import REPORTED, CoreSettings, Scope, Settings
-
-    return Settings(
-        scope=Scope(functions=tuple(functions)),
-        core=CoreSettings(mcpu=mcpu, model_path=tuple(model_path)),
-        kernel=replace(REPORTED, timeline_iterations=0),
-    )
-
-
-def assembly_pieces(unit: Unit, settings: Settings) -> list[CodePiece]:
-    """Return the pieces of an assembly file."""
-    return [CodePiece(unit=unit, settings=settings)]
+CODE = Settings(kernel=replace(REPORTED, timeline_iterations=0))
+"""The default settings for code to compare, without timelines."""
 
 
 def object_pieces(source: str | bytes, name: str, settings: Settings) -> list[CodePiece]:
@@ -67,7 +58,6 @@ def object_pieces(source: str | bytes, name: str, settings: Settings) -> list[Co
     from incc.driver.code import object_code
     from incc.driver.pipeline import MOST_WITH_WHAT_IFS, no_what_ifs
     from incc.frontends.unit import Unit
-    from incc.report.identity import kernel_ids
 
     code = object_code(source, name, settings.scope)
     ids = kernel_ids(code.kernels)
@@ -110,7 +100,6 @@ def in_processes(work: Callable[[Any], Any], pieces: Sequence[Any], jobs: int) -
     if jobs <= 1 or len(pieces) < 2:
         yield from map(work, pieces)
         return
-    from incc.support.workers import MOST, WorkerError, in_order
 
     try:
         for start in range(0, len(pieces), MOST):
@@ -121,7 +110,6 @@ def in_processes(work: Callable[[Any], Any], pieces: Sequence[Any], jobs: int) -
 
 def _analysed(piece: CodePiece) -> Analysed:
     from incc.driver.pipeline import AnalysisError, analyze_code, analyze_unit, model_of
-    from incc.report.build import build_report, unit_report
 
     try:
         if piece.code is None:

@@ -2,48 +2,49 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-import msgspec
 from msgspec.structs import replace
 
 from incc.comparison import types as c
 from incc.comparison.side import NOT_COUNTED, Entry, Side, entries_of, side_info
-from incc.report import types as t
-from incc.report.documents import InputError
+from incc.driver.cores import named_cores
+from incc.driver.settings import Scope
+from incc.driver.sides.analyse import CODE, CodePiece, analyse, object_pieces
+from incc.driver.sides.labels import distinct, labels
+from incc.report.documents import InputError, NotAReportError, read_report, texts
 from incc.report.folder.manifest import OWN
+from incc.report.source.demangle import choose_functions
+from incc.support.errors import AnalysisError
+from incc.support.files import read_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from incc.driver.sides.analyse import CodePiece
+    from incc.driver.settings import CoreSettings, Settings
     from incc.report import types as t
 
 
-class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """Settings for reading inputs."""
+def read_sides(names: Sequence[str], settings: Settings = CODE, jobs: int = 1) -> list[Side]:
+    """Read a side for each name, or for each name and core, with distinct labels.
 
-    mcpu: str = ""
-    """The core for code ("" for the host), or cores separated by commas, which become a side each. In reports for
-    several cores it selects among them."""
-    functions: tuple[str, ...] = ()
-    """Globs of function names; all functions if empty."""
-    model_path: tuple[str, ...] = ()
-    jobs: int = 1
-    """The number of processes that analyse code."""
+    Args:
+        names: The inputs.
+        settings: The settings for code. Cores separated by commas become a side each; in reports for several cores
+            they select among them. Functions also select among the kernels of reports.
+        jobs: The number of processes that analyse code.
 
-
-def read_sides(names: Sequence[str], reading: Reading = Reading()) -> list[Side]:  # noqa: B008 -- it is immutable
-    """Read a side for each name, or for each name and core, with distinct labels. Raises InputError."""
-    from incc.driver.sides.labels import distinct, labels
-
+    Raises:
+        InputError: An input cannot be read or analysed.
+    """
     if names.count("-") > 1:
         raise InputError("standard input can be read only once")
     labelled: list[tuple[str, Side]] = []
     for name, label in zip(names, labels(names), strict=True):
-        sides = [part for mcpu, side in _sides(name, reading) for part in _by_cores(mcpu, side, reading)]
+        sides = [part for mcpu, side in _sides(name, settings, jobs) for part in _by_cores(mcpu, side, settings.core)]
         several = len(sides) > 1
         for mcpu, side in sides:
             # The sides of a single input differ only in their cores.
@@ -55,9 +56,9 @@ def read_sides(names: Sequence[str], reading: Reading = Reading()) -> list[Side]
     ]
 
 
-def _by_cores(mcpu: str, side: Side, reading: Reading) -> list[tuple[str, Side]]:
+def _by_cores(mcpu: str, side: Side, core_settings: CoreSettings) -> list[tuple[str, Side]]:
     """Split reports for several cores into a side for each requested core, if they have any of them."""
-    names = [name.strip() for name in reading.mcpu.split(",") if name.strip()]
+    names = named_cores(core_settings.mcpu)
     if mcpu or not names or len({model.name for model in side.info.models}) < 2:
         return [(mcpu, side)]
     from incc.driver.pipeline import choose_model
@@ -65,7 +66,7 @@ def _by_cores(mcpu: str, side: Side, reading: Reading) -> list[tuple[str, Side]]
     # The notes on instructions that are not counted are generated anew for each core.
     notes = [note for note in side.info.notes if not note.startswith(NOT_COUNTED)]
     found: dict[str, Side] = {}
-    for core in dict.fromkeys(choose_model(name, "", reading.model_path).model.name for name in names):
+    for core in dict.fromkeys(choose_model(name, "", core_settings.model_path).model.name for name in names):
         if entries := [entry for entry in side.entries if entry.unit.model.name == core]:
             found[core] = Side(side_info(entries, "", side.info.input, notes), entries)
     return list(found.items()) or [(mcpu, side)]
@@ -89,36 +90,36 @@ _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz", b"\x28\xb5
 _CODE = (".s", ".S", ".asm", ".o", ".obj", ".a", ".so", ".dll", ".dylib", ".lib")
 
 
-def _sides(name: str, reading: Reading) -> list[tuple[str, Side]]:
+def _sides(name: str, settings: Settings, jobs: int) -> list[tuple[str, Side]]:
     """Read the sides of an input, each with its core, "" if the input determines it."""
     if name == "-":
-        return _of_stream(name, 0, reading)
+        return _of_stream(name, 0, settings, jobs)
     try:
         mode = os.stat(name).st_mode
     except (OSError, ValueError) as error:  # a path with a NUL byte in it
         if database := _database_of(name):
-            return [("", _of_database(name, *database, reading))]
+            return [("", _of_database(name, *database, settings.scope))]
         reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
         raise InputError(f"{_shown(name)}: {reason[:1].lower()}{reason[1:]}") from None
     if stat.S_ISDIR(mode):
-        return _of_folder(name, reading)
+        return _of_folder(name, settings, jobs)
     if not stat.S_ISREG(mode):
         # Pipes of a shell's <(command) are safe; opening others may block for ever.
         if stat.S_ISFIFO(mode) and name.startswith(("/dev/fd/", "/proc/self/fd/", "/dev/stdin")):
             with _opened(name) as file:
-                return _of_stream(name, file.fileno(), reading)
+                return _of_stream(name, file.fileno(), settings, jobs)
         kind = "a named pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
         raise InputError(f"{_shown(name)}: {kind}, not a file that can be read")
     with _opened(name) as file:
         start = _read(file, name, 4096)
     kind = _kind(name, start)
     if kind == "database":
-        return [("", _of_database(name, name, "", reading))]
+        return [("", _of_database(name, name, "", settings.scope))]
     if kind == "report":
         collected = Collected(name)
         _read_reports(name, name, collected)
-        return [("", collected.side(reading))]
-    return _of_code([(name, name, kind)], name, reading)
+        return [("", collected.side(settings.scope))]
+    return _of_code([(name, name, kind)], name, settings, jobs)
 
 
 def _kind(name: str, start: bytes) -> str:
@@ -181,8 +182,6 @@ def _opened(name: str) -> BinaryIO:
 
 def _read(file: BinaryIO, name: str, size: int = -1) -> bytes:
     """Read `size` bytes, or the rest of a stream."""
-    from incc.support.files import read_all
-
     try:
         return file.read(size) if size >= 0 else read_all(file)
     except OSError as error:
@@ -203,7 +202,7 @@ def _database_of(name: str) -> tuple[str, str] | None:
     return None
 
 
-def _of_database(name: str, path: str, wanted: str, reading: Reading) -> Side:
+def _of_database(name: str, path: str, wanted: str, scope: Scope) -> Side:
     from incc.history.read import read_commit
 
     collected = Collected(name)
@@ -214,10 +213,10 @@ def _of_database(name: str, path: str, wanted: str, reading: Reading) -> Side:
 
     notes = read_commit(path, wanted, take)
     collected.notes.update(dict.fromkeys(notes))
-    return collected.side(reading)
+    return collected.side(scope)
 
 
-def _of_stream(name: str, descriptor: int, reading: Reading) -> list[tuple[str, Side]]:
+def _of_stream(name: str, descriptor: int, settings: Settings, jobs: int) -> list[tuple[str, Side]]:
     """Read reports, assembly or an object from a pipe."""
     with open(descriptor, "rb", closefd=False) as file:
         data = _read(file, name)
@@ -230,22 +229,21 @@ def _of_stream(name: str, descriptor: int, reading: Reading) -> list[tuple[str, 
     if kind in ("database", "library"):
         raise InputError(f"{shown}: a {kind} cannot be read from a pipe; name the file")
     if kind != "report":
-        return _of_code([(shown, data, kind)], name, reading)
-    import io
+        return _of_code([(shown, data, kind)], name, settings, jobs)
 
     collected = Collected(name)
     _read_documents(io.BytesIO(data), shown, collected)
-    return [("", collected.side(reading))]
+    return [("", collected.side(settings.scope))]
 
 
 # --- reports ----------------------------------------------------------------------------------------------------------
 
 
-def side_of_file(file: BinaryIO, name: str, reading: Reading) -> Side:
+def side_of_file(file: BinaryIO, name: str, scope: Scope) -> Side:
     """Read the reports in an open file as a side called `name`. Raises InputError."""
     collected = Collected(name)
     _read_documents(file, name, collected)
-    side = collected.side(reading)
+    side = collected.side(scope)
     return replace(side, info=replace(side.info, label=name))
 
 
@@ -275,7 +273,6 @@ class Collected:
         ids = [kernel.kernel_id for kernel in unit.kernels]
         if len(set(ids)) == len(ids):
             return
-        from incc.driver.sides.labels import distinct
 
         for kernel, name in zip(unit.kernels, distinct(ids), strict=True):
             kernel.kernel_id = name
@@ -283,19 +280,17 @@ class Collected:
         again = next(name for name in ids if ids.count(name) > 1)
         self.notes[f"{_shown(where)} has several kernels called {again!r}, which are numbered here."] = None
 
-    def side(self, reading: Reading) -> Side:
+    def side(self, scope: Scope) -> Side:
         """Return the side, without a label, restricted to the requested functions."""
         entries = self.entries
-        if reading.functions:
-            from incc.report.source.demangle import choose_functions
-
-            wanted = choose_functions({e.kernel.function for e in entries}, reading.functions)
+        if scope.functions:
+            wanted = choose_functions({e.kernel.function for e in entries}, scope.functions)
             entries = [entry for entry in entries if entry.kernel.function in wanted]
         notes = list(self.notes)
         if self.left_out:
             notes.append(f"{self.left_out} {'loop was' if self.left_out == 1 else 'loops were'} not analysed.")
         if not entries:
-            notes.append("It has no kernels." if not reading.functions else "No function has such a name.")
+            notes.append("It has no kernels." if not scope.functions else "No function has such a name.")
         return Side(side_info(entries, "", self.name, notes), entries)
 
 
@@ -306,7 +301,6 @@ def _read_reports(path: str, shown: str, collected: Collected) -> None:
 
 
 def _read_documents(file: BinaryIO, shown: str, collected: Collected) -> None:
-    from incc.report.documents import read_report, texts
 
     builds = _Builds(collected)
     documents = 0
@@ -371,7 +365,7 @@ _GONE: Any = object()
 # --- folders ----------------------------------------------------------------------------------------------------------
 
 
-def _of_folder(name: str, reading: Reading) -> list[tuple[str, Side]]:
+def _of_folder(name: str, settings: Settings, jobs: int) -> list[tuple[str, Side]]:
     files = list(_files(name))
     collected = Collected(name)
     others: list[str] = []
@@ -379,7 +373,6 @@ def _of_folder(name: str, reading: Reading) -> list[tuple[str, Side]]:
     for path, shown in files:
         if not shown.endswith(".json"):
             continue
-        from incc.report.documents import NotAReportError
 
         try:
             with _opened(path) as file:
@@ -394,7 +387,7 @@ def _of_folder(name: str, reading: Reading) -> list[tuple[str, Side]]:
         if others:
             more = f" and {len(others) - 1} more files" if len(others) > 1 else ""
             collected.notes[f"{_shown(others[0])}{more}: not a report, skipped."] = None
-        return [("", collected.side(reading))]
+        return [("", collected.side(settings.scope))]
     code: list[tuple[str, str | bytes, str]] = []
     for path, shown in files:
         if shown.endswith(_CODE):
@@ -403,7 +396,7 @@ def _of_folder(name: str, reading: Reading) -> list[tuple[str, Side]]:
             if start and not start.startswith(b"/*"):  # a linker script instead of a library
                 code.append((shown, path, _kind(path, start)))
     if code:
-        return _of_code(code, name, reading)
+        return _of_code(code, name, settings, jobs)
     what = "only JSON files that are not reports" if others else "no report (*.json), assembly or object"
     raise InputError(f"{_shown(name)}: {what} in this folder")
 
@@ -426,39 +419,29 @@ def _files(folder: str) -> Iterator[tuple[str, str]]:
 # --- code -------------------------------------------------------------------------------------------------------------
 
 
-def _of_code(files: Sequence[tuple[str, str | bytes, str]], name: str, reading: Reading) -> list[tuple[str, Side]]:
+def _of_code(
+    files: Sequence[tuple[str, str | bytes, str]], name: str, settings: Settings, jobs: int
+) -> list[tuple[str, Side]]:
     """Analyse files of code (names for messages, paths or contents, and kinds), and return a side for each core."""
-    from incc.driver.sides.analyse import settings_for
-
     sides = []
-    cores = [core.strip() for core in reading.mcpu.split(",") if core.strip()] or ["native"]
+    cores = named_cores(settings.core.mcpu) or ["native"]
     for core in cores:
-        settings = settings_for(core, reading.functions, reading.model_path)
         collected = Collected(name)
-        pieces = [piece for file in files for piece in _pieces(*file, settings, collected)]
-        analyse_into(collected, pieces, reading.jobs)
+        pieces = [piece for file in files for piece in _pieces(*file, settings.on(core), collected)]
+        for result in analyse(pieces, jobs):
+            if result.problem:
+                raise InputError(result.problem)
+            collected.take(result.entries, result.left_out, result.note)
         # The functions have been selected already.
-        side = collected.side(replace(reading, functions=()))
+        side = collected.side(Scope())
         if len(cores) > 1:
             side = replace(side, info=replace(side.info, variant=c.Variant(compiler="", flags=[], mcpu=core)))
         sides.append((core, side))
     return sides
 
 
-def analyse_into(collected: Collected, pieces: Sequence[CodePiece], jobs: int) -> None:
-    """Analyse pieces of code and add the results. Raises InputError."""
-    from incc.driver.sides.analyse import analyse
-
-    for result in analyse(pieces, jobs):
-        if result.problem:
-            raise InputError(result.problem)
-        collected.take(result.entries, result.left_out, result.note)
-
-
-def _pieces(shown: str, source: str | bytes, kind: str, settings: Any, collected: Collected) -> list[CodePiece]:
-    from incc.driver.sides.analyse import assembly_pieces, object_pieces
+def _pieces(shown: str, source: str | bytes, kind: str, settings: Settings, collected: Collected) -> list[CodePiece]:
     from incc.frontends.objects.read import ObjectError
-    from incc.support.errors import AnalysisError
 
     shown = _shown(shown)
     if kind == "assembly":
@@ -467,7 +450,8 @@ def _pieces(shown: str, source: str | bytes, kind: str, settings: Any, collected
         if not isinstance(source, bytes):
             with _opened(source) as file:
                 source = _read(file, shown)
-        return assembly_pieces(Unit(assembly=source.decode("utf-8", "surrogateescape"), assembly_file=shown), settings)
+        unit = Unit(assembly=source.decode("utf-8", "surrogateescape"), assembly_file=shown)
+        return [CodePiece(unit=unit, settings=settings)]
     try:
         if kind == "object":
             return object_pieces(source, shown, settings)

@@ -11,12 +11,18 @@ from msgspec.structs import replace
 
 from incc.comparison import types as c
 from incc.comparison.side import Side, side_info
+from incc.driver.sides.analyse import CODE, CodePiece, analyse, in_processes
+from incc.driver.sides.labels import distinct
+from incc.driver.sides.read import Collected
+from incc.frontends.gcc_wrapper.compiler import Compiler, CompilerError, child_environment, find_program
+from incc.frontends.gcc_wrapper.processes import Processes
+from incc.frontends.gcc_wrapper.session import Compilation, Failure, with_flags
 from incc.report.documents import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.driver.sides.read import Collected, Reading
+    from incc.driver.settings import Settings
     from incc.frontends.unit import Unit
 
 
@@ -51,8 +57,6 @@ def variants(
     Raises:
         InputError: There is no compiler or no argument, or a text is not quoted correctly.
     """
-    from incc.driver.sides.labels import distinct
-
     of_compilers = list(dict.fromkeys(_words(text, "compiler") for text in compilers))
     of_flags = list(dict.fromkeys(_words(text, "flags") for text in flags)) or [()]
     of_cores = list(dict.fromkeys(mcpus)) or [""]
@@ -113,16 +117,13 @@ class _Built(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-def run_variants(wanted: Sequence[CompilerVariant], reading: Reading) -> list[Side]:
+def run_variants(wanted: Sequence[CompilerVariant], settings: Settings = CODE, jobs: int = 1) -> list[Side]:
     """Compile and analyse each variant, and return their sides. No output files are written.
 
     A variant that cannot be compiled has a `problem` instead of kernels. Raises InputError if none can be compiled.
     """
-    from incc.driver.sides.analyse import CodePiece, analyse, in_processes, settings_for
-    from incc.driver.sides.read import Collected
-
     commands = list(dict.fromkeys((v.compiler, v.flags, v.arguments) for v in wanted))
-    built = dict(zip(commands, in_processes(_build, commands, reading.jobs), strict=True))
+    built = dict(zip(commands, in_processes(_build, commands, jobs), strict=True))
     if all(one.problem for one in built.values()):
         labels = {(v.compiler, v.flags, v.arguments): v.label for v in reversed(wanted)}
         problems = {one.problem: labels[command] for command, one in reversed(built.items())}
@@ -134,13 +135,12 @@ def run_variants(wanted: Sequence[CompilerVariant], reading: Reading) -> list[Si
     spans = []
     for variant in wanted:
         start = len(pieces)
-        settings = settings_for(variant.mcpu, reading.functions, reading.model_path)
         pieces += [
-            CodePiece(unit=unit, settings=settings)
+            CodePiece(unit=unit, settings=settings.on(variant.mcpu))
             for unit in built[variant.compiler, variant.flags, variant.arguments].units
         ]
         spans.append((start, len(pieces)))
-    results = analyse(pieces, reading.jobs)
+    results = analyse(pieces, jobs)
     sides = []
     for variant, (start, end) in zip(wanted, spans, strict=True):
         one = built[variant.compiler, variant.flags, variant.arguments]
@@ -172,17 +172,12 @@ def _side(variant: CompilerVariant, collected: Collected, problem: str) -> Side:
 
 
 def _command(variant: CompilerVariant) -> str:
-    from incc.frontends.gcc_wrapper.session import with_flags
 
     return shlex.join((*variant.compiler, *with_flags(variant.arguments, variant.flags)))
 
 
 def _build(command: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]) -> _Built:
     """Run only the compiler proper, with its output in a temporary folder."""
-    from incc.frontends.gcc_wrapper.compiler import Compiler, CompilerError, child_environment, find_program
-    from incc.frontends.gcc_wrapper.processes import Processes
-    from incc.frontends.gcc_wrapper.session import Compilation, Failure, with_flags
-
     words, flags, arguments = command
     environment = child_environment(os.environ)
     try:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from incc.frontends.aarch64.common_work import WORK
+from incc.frontends.aarch64.forms import form_of
 from incc.frontends.isa import (
     ByteMarkers,
     DecodeError,
@@ -139,8 +141,6 @@ class _AArch64:
 
     @property
     def common_work(self) -> tuple[CommonWork, ...]:
-        from incc.frontends.aarch64.common_work import WORK
-
         return WORK
 
     def advice_class(self, mnemonic: str) -> str:
@@ -194,8 +194,6 @@ class _AArch64:
     def text_forms(
         self, text: str, statements: Sequence[tuple[int, str]], file_name: str
     ) -> Iterator[TextForm | Refused]:
-        from incc.frontends.aarch64.forms import form_of
-
         for line, statement in statements:
             try:
                 form, traits = form_of(statement)

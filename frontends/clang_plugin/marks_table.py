@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from incc.frontends.clang_plugin.table import TableError
@@ -14,8 +15,6 @@ VERSION = 1
 
 def read_mark_table(text: str) -> tuple[tuple[Mark, ...], tuple[MarkError, ...]]:
     """Return the marks of a table, and the errors of others. Raises TableError."""
-    import json
-
     try:
         table = json.loads(text)
         if not isinstance(table, dict) or table.get("version") != VERSION:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from msgspec.structs import replace
@@ -23,8 +24,6 @@ class TableError(ValueError):
 
 def read_table(text: str) -> tuple[CompiledLoop, ...]:
     """Return the loops of a table. Raises TableError."""
-    import json
-
     try:
         table = json.loads(text)
         if not isinstance(table, dict) or table.get("version") != VERSION:

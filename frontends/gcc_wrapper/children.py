@@ -7,6 +7,7 @@ the pipe of a process substitution), and gets the signal mask that we were start
 from __future__ import annotations
 
 import os
+import resource
 import signal
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
@@ -173,8 +174,6 @@ class Children:
 
 def die_by(number: int) -> NoReturn:
     """End this process by a signal, so that shells and make see the same as without us."""
-    import resource
-
     _, limit = resource.getrlimit(resource.RLIMIT_CORE)
     # The compiler has left its core file, if any. The interpreter's would overwrite it.
     resource.setrlimit(resource.RLIMIT_CORE, (0, limit))

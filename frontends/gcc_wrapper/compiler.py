@@ -6,6 +6,7 @@ The program `incc` finds out which compiler a build means (front/compiler.cpp).
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 from typing import TYPE_CHECKING, NoReturn
 
@@ -87,7 +88,6 @@ def _split_words(command: str) -> list[str]:
     """Return the words of a command as in CC="ccache gcc -m64", with quoting as in a shell."""
     if '"' not in command and "'" not in command and "\\" not in command:
         return command.split()
-    import shlex
 
     try:
         return shlex.split(command)

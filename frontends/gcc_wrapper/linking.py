@@ -8,19 +8,21 @@ for which no object or library member with machine code has one of the same name
 from __future__ import annotations
 
 import os
+import shlex
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from incc.frontends.gcc_wrapper.assembly import is_core, sources_for_link, target_cpu
 from incc.frontends.gcc_wrapper.response_files import expanded
+from incc.frontends.objects.symbols import linker_inputs
+from incc.frontends.unit import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from incc.frontends.gcc_wrapper.dry_run import Command, DryRun
     from incc.frontends.objects.symbols import Elf, LinkerInput
-    from incc.frontends.unit import Unit
 
 _COLLECT = "collect2"
 _GCC_PLUGIN = "liblto_plugin"
@@ -133,8 +135,6 @@ def linked_unit(
 
     The `arguments` are those of the command, with response files expanded.
     """
-    from incc.frontends.unit import Unit
-
     return Unit(
         assembly="",
         assembly_file=link.output,
@@ -186,8 +186,6 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _inputs(file: str) -> Iterator[LinkerInput]:
-    from incc.frontends.objects.symbols import linker_inputs
-
     return linker_inputs(file)
 
 
@@ -207,8 +205,6 @@ def _implied(arguments: Sequence[str], of_bitcode: Sequence[str]) -> tuple[str, 
 
 def _recorded(elf: Elf) -> tuple[str, ...]:
     """Return the options that gcc has recorded in an object."""
-    import shlex
-
     try:
         return tuple(shlex.split(elf.options))
     except ValueError:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from incc.frontends.gcc_wrapper.assembly import make_plan, reads_stdin
 from incc.frontends.gcc_wrapper.children import Interrupted
 from incc.frontends.gcc_wrapper.compiler import CompilerError
+from incc.frontends.gcc_wrapper.dry_run import parse
 from incc.frontends.gcc_wrapper.outputs import output_of
 from incc.frontends.gcc_wrapper.remarks import read_remarks
 from incc.frontends.gcc_wrapper.response_files import expanded
@@ -419,8 +420,6 @@ class Compilation:
 
     def _ask(self, arguments: Sequence[str]) -> DryRun:
         """Return the sub-commands that the compiler would run for the command. Raises Failure."""
-        from incc.frontends.gcc_wrapper.dry_run import parse
-
         # -### is the first argument, because after a `--` it would be a file.
         words = [*self.compiler.words, "-###", *arguments]
         environment = self._quiet_environment()

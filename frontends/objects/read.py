@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
@@ -215,8 +216,6 @@ def _elf_relocations(elf: ElfFile, pc_relative: frozenset[int]) -> dict[int, lis
 
 
 def _read_with_lief(source: str | bytes, start: bytes, size: int) -> Container:
-    import warnings
-
     import lief
 
     lief.logging.disable()

@@ -24,6 +24,7 @@ from incc.frontends.elf import PROGBITS, RELOCATIONS, ElfError, read_elf
 from incc.frontends.isa import DecodeError
 from incc.frontends.kernel import Refused, Relocation
 from incc.frontends.x86.classify import words
+from incc.frontends.x86.iced import Narrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -704,8 +705,6 @@ def _assemble(
 
 def _narrow(code: bytes) -> bytes:
     """Return bytes as code of 32-bit mode."""
-    from incc.frontends.x86.iced import Narrow  # which loads the decoder, mostly while the assembler runs
-
     return Narrow(code)
 
 

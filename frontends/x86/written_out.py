@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from incc.frontends.x86.llvm.reading import TRIPLE, expanded
+
 _BLOCKS = r"(?m)(?:^|[;:])[ \t]*\.(?:macro|rept?|irpc?|if\w*)\b"
 _WORDS = (".macro", ".rep", ".irp", ".if")
 _REPETITIONS = (".rept", ".rep", ".irp", ".irpc")
@@ -31,7 +33,6 @@ def written_out(text: str, triple: str = "", intel: bool = False) -> str:
     """
     if not any(word in text for word in _WORDS) or not re.search(_BLOCKS, text):
         return text
-    from incc.frontends.x86.llvm.reading import TRIPLE, expanded
 
     lines = text.split("\n")
     # A macro with a directive's name is there to make assemblers ignore the directive; it need not be expanded.

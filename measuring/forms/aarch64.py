@@ -7,6 +7,7 @@ results. Text is assembled where it is compiled, as inline assembly of LLVM's in
 
 from __future__ import annotations
 
+import platform
 import re
 from collections.abc import Iterator
 
@@ -123,8 +124,6 @@ def machine_code(code: Code) -> bytes:
 
     Raises NotMeasurable where this is no AArch64: llvmlite assembles for its own machine only.
     """
-    import platform
-
     if platform.machine() not in ("aarch64", "arm64"):
         raise NotMeasurable(f"loops of AArch64 are assembled on AArch64 only, not on {platform.machine()}")
     import lief

@@ -690,8 +690,8 @@ class Bench:
         if name in ("C", "SPAZO"):
             return None
         if name in ("m", "a"):
-            return cast(int, Register.R12)
-        return cast(int, getattr(Register, name.upper()))
+            return cast("int", Register.R12)
+        return cast("int", getattr(Register, name.upper()))
 
     def _chain(self, v: Variant, source: str, target: str) -> Step | None:
         """Return the chain from a source to a result, with the instructions that close it, or None if there is none.

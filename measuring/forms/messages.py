@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import platform
 
+from incc.measuring.harness import missing
+
 FORMS = (
     "'vfmadd231pd ymm, ymm, ymm', 'addq $i, %%rbx', 'imul r64, m': operands by kind (i, r, r64, m, xmm, k …), Intel's "
     "or AT&T's order; or a form's key (IMUL_R64_RM64/r)"
@@ -24,7 +26,5 @@ def wrong_model(isa: str, name: str) -> str:
 
 def wrong_machine() -> str:
     """Return why nothing can be measured here, or "" if it can."""
-    from incc.measuring.harness import missing
-
     machine = platform.machine()
     return missing() or ("" if machine == "x86_64" else f"forms are measured on x86-64 only, not on {machine}")

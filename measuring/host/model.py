@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import re
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -38,8 +40,6 @@ def isa_here() -> str:
 
     "x86" has probes of the pipeline; "aarch64" only has forms.
     """
-    import platform
-
     return {"x86_64": "x86", "AMD64": "x86", "aarch64": "aarch64", "arm64": "aarch64"}.get(platform.machine(), "")
 
 
@@ -50,8 +50,6 @@ def has_forms_alone(model: MachineModel) -> bool:
 
 def why_not_here() -> str:
     """Return why no model of this processor can be made, or "" if one can."""
-    import platform
-
     if isa_here():
         return ""
     return f"a model of the host can be made on x86-64 and AArch64: there are no forms of {platform.machine()}"
@@ -332,8 +330,6 @@ def _why(compared: Sequence[Compared], parameter: str) -> list[str]:
 
 
 def _comment(text: str) -> str:
-    import textwrap
-
     text = " ".join(text.split())
     return "\n".join(textwrap.wrap(text, 118, initial_indent="# ", subsequent_indent="#   ", break_long_words=False))
 

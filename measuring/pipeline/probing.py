@@ -7,6 +7,7 @@ parameters the probes must find again.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import time
@@ -282,8 +283,6 @@ class Log:
 
 def _name(one: Loop) -> str:
     """Return the key of a loop in the log."""
-    import hashlib
-
     return hashlib.sha256(repr(astuple(one)).encode()).hexdigest()[:24]
 
 

@@ -41,7 +41,7 @@ def _gpr(root: str, bits: str) -> int:
         name = root + {"R64": "", "R32": "D", "R16": "W", "R8": "L"}[bits]
     else:
         name = {"R64": root, "R32": f"E{root[1:]}", "R16": root[1:], "R8": f"{root[1:].rstrip('X')}L"}[bits]
-    return cast(int, getattr(Register, name))
+    return cast("int", getattr(Register, name))
 
 
 def _register(operand: str, written: bool, number: int) -> int | None:
@@ -52,9 +52,9 @@ def _register(operand: str, written: bool, number: int) -> int | None:
     if operand in ("R8", "R16", "R32", "R64"):
         return _gpr((_WRITTEN if written else _READ)[number % len(_WRITTEN if written else _READ)], operand)
     if operand in ("XMM", "YMM", "ZMM"):
-        return cast(int, getattr(Register, f"{operand}{number % _VECTORS if written else 15 - number % 4}"))
+        return cast("int", getattr(Register, f"{operand}{number % _VECTORS if written else 15 - number % 4}"))
     if operand == "K":
-        return cast(int, getattr(Register, f"K{4 + number % _MASKS if written else 1 + number % 3}"))
+        return cast("int", getattr(Register, f"K{4 + number % _MASKS if written else 1 + number % 3}"))
     return None
 
 

@@ -30,6 +30,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from incc.models.patterns import matches
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence, Set
 
@@ -287,8 +289,6 @@ def rule_sides(form: Form | None, parameter: str, model: MachineModel) -> RuleSi
     cache: dict[str, RuleSides] = model.pieces.setdefault(("rules", parameter), {})
     sides = cache.get(form.key)
     if sides is None:
-        from incc.models.patterns import matches
-
         rules: Mapping[str, str] = model.parameters[parameter]
         first, second = (
             frozenset([n for n, patterns in enumerate(side) if matches(form.key, patterns)])

@@ -336,7 +336,7 @@ def _set_immediate(i: iced.Instruction, n: int, kinds: Sequence[str], operand: s
 def _example_register(kind: str, operand: str, n: int, narrow: bool) -> int | None:
     """Return the register for the n-th operand, None if there is none of that kind."""
     if operand in _FIXED:
-        return cast(int, getattr(Register, operand))
+        return cast("int", getattr(Register, operand))
     if operand not in _FIRST_REGISTER:
         return None
     first = {**_FIRST_REGISTER, **_FIRST_NARROW} if narrow else _FIRST_REGISTER

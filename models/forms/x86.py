@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from incc.frontends.x86.names import names_of
 from incc.models.forms.shapes import by_key, dataflow, example
 from incc.models.notation import form_key, parse_latency
 
@@ -72,8 +73,6 @@ def mnemonics() -> set[str]:
 
 @cache
 def _names() -> dict[str, frozenset[str]]:
-    from incc.frontends.x86.names import names_of
-
     names = {}
     for key, shape in by_key().items():
         instruction = example(shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -33,8 +34,6 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
 
 def suggestion(name: str, names: Iterable[str]) -> str:
     """Return "; did you mean 'X'?" with the name that is closest, or ""."""
-    import difflib
-
     near = difflib.get_close_matches(name, list(names), 1, 0.6)
     return f"; did you mean {near[0]!r}?" if near else ""
 

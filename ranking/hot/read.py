@@ -9,10 +9,12 @@ import stat
 import zlib
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec.structs import replace
 
 from incc.ranking.hot import coverage, listed, perf
 from incc.ranking.hot.records import HotError
+from incc.report.documents import malformed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,10 +125,6 @@ def _data(path: str) -> bytes:
 
 def _json(path: str, data: bytes, kind: str) -> list[Any]:
     """Return the documents of a file: one, or one per line."""
-    import msgspec
-
-    from incc.report.documents import malformed
-
     try:
         return [msgspec.json.decode(data)]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as whole:

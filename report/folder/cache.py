@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -123,8 +124,6 @@ class UnitCache:
 
     def clean(self) -> None:
         """Remove the least recently used entries if the cache is too large."""
-        import time
-
         entries = []
         now = time.time()
         for path, status in self._files():

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import asdict
 
+from incc.support.files import write_all
 from incc.support.version import __version__
 
 if TYPE_CHECKING:
@@ -74,8 +76,6 @@ def line_of(entry: Entry) -> str:
 def add(folder: str, lines: str) -> None:
     """Add lines to a folder's list. Raises OSError."""
     import fcntl
-
-    from incc.support.files import write_all
 
     os.makedirs(os.path.join(folder, OWN), exist_ok=True)
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
@@ -150,7 +150,6 @@ def compact(folder: str, gone: Iterable[str] = ()) -> None:
 def digest_of(path: str) -> str:
     """Return the digest of a file's bytes; empty if there is no such file or it cannot be read."""
     import hashlib
-    import stat
 
     try:
         # Only regular files can be compared, not /dev/null or a pipe.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,6 @@ rest of the name and a temporary file's suffix."""
 
 def name_for(source: str, identity: Sequence[str], ending: str) -> str:
     """Return a file's name for a result of `source`: the same for the same identity, another for any other."""
-    import hashlib
-
     digest = hashlib.blake2b("\0".join(identity).encode("utf-8", "surrogateescape"), digest_size=6).hexdigest()
     # Lists have one line per name, so names must not contain line breaks.
     base = "".join([c if c >= " " else "_" for c in os.path.basename(source).strip("<>")])

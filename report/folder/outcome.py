@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from incc.report.folder import manifest
+from incc.support.files import replace_file
 
 if TYPE_CHECKING:
     from incc.report import types as t
@@ -20,8 +22,6 @@ def put(
 
     `digest` is the output's digest (None: compute it), `key` the key in the cache of units. Raises OSError.
     """
-    from incc.support.files import replace_file
-
     if digest is None:
         digest = manifest.digest_of(os.path.join(unit.folder, unit.output)) if unit.output else ""
     entry = manifest.entry_of(name, unit, digest, key)
@@ -33,10 +33,6 @@ def put(
 
 def put_cached(folder: str, name: str, rest: str, report: bytes, digest: str) -> None:
     """Write a report from the cache of units, as the front does. Raises OSError."""
-    import json
-
-    from incc.support.files import replace_file
-
     replace_file(os.path.join(folder, name), report)
     manifest.add(folder, f'{{"digest":{json.dumps(digest)},{rest}\n')
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from incc.report import types as t
 from incc.report.hints.work import NOTHING, calls, expected_cycles, places, work_ratio
+from incc.report.wording import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -123,8 +124,6 @@ def _of_element(kernel: t.Kernel) -> float | None:
 
 
 def _text(before: t.Kernel, after: t.Kernel | None, ratio: float | None, gain: float | None) -> str:
-    from incc.report.wording import number
-
     if after is None:
         return "there is no such loop any more: it became a call, or part of another one"
     text = f"{number(expected_cycles(before))} → {number(expected_cycles(after))} cycles an iteration"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -142,8 +143,6 @@ def choose_functions(functions: Iterable[str], globs: Sequence[str]) -> frozense
 
     A glob matches the symbol, or the C++ name with or without its parameters.
     """
-    from fnmatch import fnmatchcase
-
     functions = list(functions)
     readable = demangle(functions)
 

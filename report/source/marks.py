@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.frontends.kernel import SourceLocation
-from incc.frontends.marks import MarkError
+from incc.frontends.marks import MarkError, marks_of
 from incc.report import types as t
 from incc.report import wording
 
@@ -67,7 +67,6 @@ def read_marks(unit: Unit) -> Marks:
     if not unit.source:
         return Marks(unit.marks, unit.mark_errors)
     from incc.frontends.headers import Headers
-    from incc.frontends.marks import marks_of
 
     is_system = Headers(unit.folders).is_system
     names = {absolute(unit.source, unit.folder): unit.source}

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from incc.frontends.asm.inlining import DebugInformation
 from incc.report import types as t
 from incc.report.source.demangle import choose_functions, demangle, replace, short_name
 
@@ -57,10 +60,6 @@ def _listed(names: Sequence[str]) -> str:
 
 def _inlined_into(unit: Unit, parsed: Assembly, glob: str) -> list[str]:
     """Return the functions that the matching functions were inlined into."""
-    from fnmatch import fnmatchcase
-
-    from incc.frontends.asm.inlining import DebugInformation
-
     if not parsed.debug:
         return []
     pairs = [pair for pair in DebugInformation(parsed, unit.assembly).everything_inlined() if pair[0]]
@@ -77,8 +76,6 @@ def _inlined_into(unit: Unit, parsed: Assembly, glob: str) -> list[str]:
 
 
 def _nearest(glob: str, functions: Sequence[str]) -> list[str]:
-    from difflib import get_close_matches
-
     readable = demangle(functions)
     names: dict[str, str] = {}
     for symbol in functions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -84,8 +85,6 @@ class Choice(msgspec.Struct, frozen=True):
         `written` are names as the source writes them, whose parameters may be left out; `lines` are the first and the
         last line of its assembly.
         """
-        from fnmatch import fnmatchcase
-
         if self.line:
             here = lines[0] <= self.line <= lines[1]
             if not here and not (source and source.line == self.line):

@@ -8,6 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.report import types as t
+from incc.report.source.demangle import choose_functions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,8 +60,6 @@ def located(
     user_functions = outlined(parsed) if "omp" in unit.assembly else {}
     if of_functions:
         if functions:
-            from incc.report.source.demangle import choose_functions
-
             wanted = choose_functions([function for function, _, _ in of_functions], functions)
             of_functions = [call for call in of_functions if call[0] in wanted]
         # Calls in analysed loops have a note there.

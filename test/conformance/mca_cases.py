@@ -82,12 +82,9 @@ def _case(name: str, line: str, file: str, files: dict[str, bytes], host: bool) 
 
 
 def lines_of(path: Path) -> list[tuple[bool, str]]:
-    """The lines `CASE:` of a file, and whether they are marked `host`."""
-    found = []
-    for line in path.read_bytes().decode("utf-8", "replace").splitlines():
-        if match := _LINE.match(line):
-            found.append((match[1] is not None, match[2]))
-    return found
+    """Return the lines `CASE:` of a file, each with True if it is marked `host`."""
+    lines = path.read_bytes().decode("utf-8", "replace").splitlines()
+    return [(match[1] is not None, match[2]) for match in map(_LINE.match, lines) if match]
 
 
 def corpus(folder: Path = HERE) -> list[Case]:

@@ -37,22 +37,9 @@ class Unusable(msgspec.Struct, frozen=True):
 
 
 def run_lines(text: str) -> list[str]:
-    """The commands of a test, lines that end in a backslash joined with the next."""
-    found: list[str] = []
-    joined = False
-    for line in text.splitlines():
-        match = _RUN.search(line)
-        if not match:
-            continue
-        command = match[1].strip()
-        more = command.endswith("\\")
-        command = command.removesuffix("\\").strip()
-        if joined:
-            found[-1] += f" {command}"
-        else:
-            found.append(command)
-        joined = more
-    return found
+    """Return the commands of a test, lines that end in a backslash joined with the next."""
+    commands = "".join(f"{match[1].strip()}\n" for match in map(_RUN.search, text.splitlines()) if match)
+    return [command.strip() for command in re.sub(r"\s*\\\n", " ", commands).splitlines()]
 
 
 def _words(command: str) -> list[str]:

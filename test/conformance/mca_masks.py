@@ -434,17 +434,12 @@ class _Timeline(msgspec.Struct, frozen=True, kw_only=True):
 
 def _parts(lines: list[str]) -> _Timeline:
     end = next((n for n, line in enumerate(lines) if re.fullmatch(r"<\d+ rows(, truncated)?>", line)), None)
-    if end is None:
-        return _Timeline(
-            texts=[x for x in lines if TEXT in x], rest=[x for x in lines if TEXT not in x], rows=0, cut=False
-        )
-    others = lines[:end] + lines[end + 1 :]
-    rows = int(lines[end][1:].split()[0])
+    others = lines if end is None else lines[:end] + lines[end + 1 :]
     return _Timeline(
-        texts=[x for x in others if TEXT in x],
-        rest=[x for x in others if TEXT not in x],
-        rows=rows,
-        cut="truncated" in lines[end],
+        texts=[line for line in others if TEXT in line],
+        rest=[line for line in others if TEXT not in line],
+        rows=0 if end is None else int(lines[end][1:].split()[0]),
+        cut=end is not None and "truncated" in lines[end],
     )
 
 
@@ -505,13 +500,15 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
 def _unlike(expected: list[str], got: list[str]) -> tuple[list[str], list[str]]:
     """Return the lines between the common start and the common end."""
-    start = 0
-    while start < min(len(expected), len(got)) and expected[start] == got[start]:
-        start += 1
-    end = 0
-    while end < min(len(expected), len(got)) - start and expected[-1 - end] == got[-1 - end]:
-        end += 1
-    return expected[start : len(expected) - end], got[start : len(got) - end]
+    start = _equal_start(expected, got)
+    expected, got = expected[start:], got[start:]
+    end = _equal_start(expected[::-1], got[::-1])
+    return expected[: len(expected) - end], got[: len(got) - end]
+
+
+def _equal_start(one: list[str], other: list[str]) -> int:
+    """Return the number of lines at the start in which both agree."""
+    return len(list(itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))
 
 
 def _difference(aspect: str, section: str, expected: list[str], got: list[str]) -> Difference:

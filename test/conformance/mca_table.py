@@ -26,31 +26,20 @@ EXPECTED = HERE / "expected.toml"
 EXCEPTIONS = HERE / "exceptions.toml"
 
 
-class Exception_(msgspec.Struct, frozen=True, kw_only=True):
-    """Differences that are meant: in which cases, aspects and sections (patterns), and why; where `cpus` are named,
-    only in cases for one of them."""
+class Exception_(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Intended differences: in these cases, aspects and sections, which are patterns."""
 
-    cases: list[str]
-    cpus: list[str]
     aspect: str
-    where: str
     reason: str
+    cases: tuple[str, ...] = ("*",)
+    cpus: tuple[str, ...] = ()
+    """The cores that cases are for, if the exception holds for some cores only."""
+    where: str = "*"
 
 
 def read_exceptions() -> list[Exception_]:
-    """All exceptions."""
-    with open(EXCEPTIONS, "rb") as f:
-        rows = tomllib.load(f).get("exception", [])
-    return [
-        Exception_(
-            cases=row.get("cases", ["*"]),
-            cpus=row.get("cpus", []),
-            aspect=row["aspect"],
-            where=row.get("where", "*"),
-            reason=row["reason"],
-        )
-        for row in rows
-    ]
+    """Return all exceptions."""
+    return msgspec.toml.decode(EXCEPTIONS.read_bytes(), type=dict[str, list[Exception_]])["exception"]
 
 
 def names(pattern: str, case: Case) -> bool:

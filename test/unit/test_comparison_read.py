@@ -26,14 +26,16 @@ from test_report_schema import SCHEMA
 import incc
 from incc.comparison import types as c
 from incc.comparison.side import Side, without_details
+from incc.driver.settings import Scope
+from incc.driver.sides.analyse import CODE
 from incc.driver.sides.labels import distinct, labels
-from incc.driver.sides.read import Reading, read_sides, side_of_file
+from incc.driver.sides.read import read_sides, side_of_file
 from incc.report import types as t
 from incc.report.build import SCHEMA_VERSION
 from incc.report.documents import InputError
-from incc.support import files
 from incc.views.json import render
 from properties import examples
+from settings_fixtures import settings_with
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,8 +65,8 @@ def written(folder: pathlib.Path, name: str, *reports: Any, compact: bool = Fals
     return str(path)
 
 
-def one(path: Any, **reading: Any) -> Side:
-    (side,) = read_sides([os.fspath(path)], Reading(**reading))
+def one(path: Any, jobs: int = 1, **settings: Any) -> Side:
+    (side,) = read_sides([os.fspath(path)], settings_with(CODE, **settings), jobs)
     return side
 
 
@@ -271,7 +273,7 @@ def test_units_in_messages_are_as_they_are_written(tmp_path: pathlib.Path, monke
     def read_all(file: object) -> bytes:
         raise OSError(errno.EFBIG, "more than 512 MiB")
 
-    monkeypatch.setattr(files, "read_all", read_all)
+    monkeypatch.setattr("incc.driver.sides.read.read_all", read_all)
     reading, writing = os.pipe()
     os.close(writing)
     assert refused(f"/dev/fd/{reading}") == f"/dev/fd/{reading}: more than 512 MiB"
@@ -337,13 +339,13 @@ TEXT = render(incc.analyze(TRIAD, name="triad.s", mcpu="skylake").to_dict()).enc
 def test_no_part_of_a_report_is_taken_for_it(end: int) -> None:
     """But for the line break behind it."""
     with pytest.raises(InputError):
-        side_of_file(io.BytesIO(TEXT[:end]), "a.json", Reading())
+        side_of_file(io.BytesIO(TEXT[:end]), "a.json", Scope())
 
 
 def read_or_refused(text: bytes) -> Sequence[Entry]:
     """The entries, none if the text is refused with a message that names the file."""
     try:
-        return side_of_file(io.BytesIO(text), "a.json", Reading()).entries
+        return side_of_file(io.BytesIO(text), "a.json", Scope()).entries
     except InputError as error:
         if not str(error).startswith("a.json"):
             raise
@@ -432,10 +434,12 @@ def test_assembly_is_analysed_as_by_the_api(tmp_path: pathlib.Path) -> None:
 
 def test_code_for_several_cores_makes_a_side_each(tmp_path: pathlib.Path, report: Any) -> None:
     (tmp_path / "triad.s").write_text(TRIAD)
-    sides = read_sides([str(tmp_path / "triad.s")], Reading(mcpu="skylake,znver4", jobs=2))
+    sides = read_sides([str(tmp_path / "triad.s")], settings_with(CODE, mcpu="skylake,znver4"), 2)
     assert [side.info.label for side in sides] == ["skylake", "znver4"]
     assert [side.info.models[0].name for side in sides] == ["skylake", "znver4"]
-    sides = read_sides([str(tmp_path / "triad.s"), written(tmp_path, "r.json", report)], Reading(mcpu="skylake,znver4"))
+    sides = read_sides(
+        [str(tmp_path / "triad.s"), written(tmp_path, "r.json", report)], settings_with(CODE, mcpu="skylake,znver4")
+    )
     assert [side.info.label for side in sides] == ["triad · skylake", "triad · znver4", "r"]
 
 
@@ -560,7 +564,7 @@ def test_distinct(names: list[str]) -> None:
 def test_of_reports_for_several_cores_those_that_are_named(tmp_path: pathlib.Path) -> None:
     from comparison_fixtures import loop, report_of
 
-    from incc.driver.sides.read import Reading, read_sides
+    from incc.driver.sides.read import read_sides
 
     text = loop("\tvaddpd (%rdi,%rax), %ymm0, %ymm0\n\taddq $32, %rax\n", line=3)
     report = report_of(text, mcpu="skylake-avx512")
@@ -569,7 +573,7 @@ def test_of_reports_for_several_cores_those_that_are_named(tmp_path: pathlib.Pat
     file.write_bytes(msgspec.json.encode(report))
 
     def sides(mcpu: str) -> list[tuple[str, list[str], int]]:
-        found = read_sides([str(file)], Reading(mcpu=mcpu))
+        found = read_sides([str(file)], settings_with(CODE, mcpu=mcpu))
         return [(s.info.label, [m.name for m in s.info.models], len(s.entries)) for s in found]
 
     assert sides("") == sides("haswell") == [("both", ["skylake-avx512", "znver4"], 2)]

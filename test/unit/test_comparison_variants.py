@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from incc.comparison.types import Variant
-from incc.driver.sides.read import Reading
+from incc.driver.sides.analyse import CODE
 from incc.driver.sides.variants import run_variants, variants
 from incc.report.documents import InputError
+from settings_fixtures import settings_with
 
 SOURCE = """\
 void scale(float *a, float s, int n)
@@ -35,8 +36,10 @@ def needs(*programs: str) -> None:
             pytest.skip(f"no {program}")
 
 
-def made(compilers: list[str], arguments: list[str], flags: Any = (), mcpus: Any = (), **reading: Any) -> list[Any]:
-    return run_variants(variants(compilers, flags, mcpus, arguments), Reading(**reading))
+def made(
+    compilers: list[str], arguments: list[str], flags: Any = (), mcpus: Any = (), jobs: int = 1, **settings: Any
+) -> list[Any]:
+    return run_variants(variants(compilers, flags, mcpus, arguments), settings_with(CODE, **settings), jobs)
 
 
 def refused(compilers: list[str], arguments: list[str], flags: Any = (), mcpus: Any = ()) -> str:

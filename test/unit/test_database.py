@@ -24,7 +24,7 @@ from msgspec.structs import replace
 import report_fixtures as fixtures
 from incc.comparison.side import Side, in_memory, without_details
 from incc.driver.commands.db import main
-from incc.driver.sides.read import Reading, read_sides
+from incc.driver.sides.read import read_sides
 from incc.history import schema
 from incc.history.export import ROW_NAMES, reports, rows
 from incc.history.reports import files_of, packed, packed_text
@@ -33,6 +33,7 @@ from incc.report import types as t
 from incc.report.documents import InputError
 from incc.report.where import NAMES, kernel_values
 from properties import examples
+from settings_fixtures import settings_with
 from struct_fixtures import filled, json_text
 
 MADE = fixtures.make_report(fixtures.triad_parts(), fixtures.sum_parts(), timeline=True)
@@ -536,7 +537,7 @@ def test_names_that_are_no_characters_are_kept_for_comparisons(tmp_path: Path) -
 def test_functions_of_a_database(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     add(path, "c", make(name="f"), make("b.c", name="g"))
-    (side,) = read_sides([str(path)], Reading(functions=("f",)))
+    (side,) = read_sides([str(path)], settings_with(functions=("f",)))
     assert [entry.kernel.function for entry in side.entries] == ["f"]
 
 

@@ -14,7 +14,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from incc.driver.cli.options import MCA, Given
+from incc.driver.cli.given import Given
+from incc.driver.cli.kinds import MCA
 from incc.driver.commands import mca
 from incc.driver.deliver import (
     Request,

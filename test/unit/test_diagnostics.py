@@ -233,7 +233,9 @@ def test_without_columns_and_sources() -> None:
 
 
 def test_the_compilers_place_goes_first() -> None:
-    remark = t.Remark(kind="vectorised", text="vectorised", said="", by="vect", source=t.SourceLocation("x.c", 1), column=22)
+    remark = t.Remark(
+        kind="vectorised", text="vectorised", said="", by="vect", source=t.SourceLocation("x.c", 1), column=22
+    )
     assert "x.c:1:22: remark: " in diagnostics.remarks(report(remarks=[remark]), {})
     elsewhere = replace(remark, source=t.SourceLocation("other.h", 1))
     assert "x.c:3:3: remark: " in diagnostics.remarks(report(remarks=[elsewhere]), {})

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from incc import core
 from incc.core.analysis import KernelSettings, analyze_kernel
@@ -216,7 +215,7 @@ def test_an_outer_loop_where_the_inner_one_has_nothing_to_do() -> None:
 def test_the_report_has_them() -> None:
     text = function(".L:", *VECTORS, "jne .L", ".S:", *SCALARS, "jne .S")
     vectors, scalars = unit_report(
-        analyze_unit(Unit(assembly=text, assembly_file="t.s"), replace(QUICK, ghz=2.0))
+        analyze_unit(Unit(assembly=text, assembly_file="t.s"), settings_with(QUICK, ghz=2.0))
     ).kernels
     assert vectors.elements is not None
     assert vectors.elements.per_iteration == 4

@@ -26,10 +26,11 @@ def commands() -> list[list[str]]:
 
 
 def test_the_workflow_runs_what_there_is() -> None:
+    from incc.driver.cli.parsers import Parser
     from incc.driver.commands import build, diff
     from incc.driver.commands import report as rank
 
-    parsers = {"incc-build": build._parser(), "incc-report": rank._parser(), "incc-diff": diff._parser()}
+    parsers = {each.COMMAND.name: Parser(each.COMMAND) for each in (build, diff, rank)}
     found = commands()
     assert {words[0] for words in found} == set(parsers)
     for words in found:

@@ -173,7 +173,8 @@ def test_workers_end_with_the_process_that_started_them(reports: Path) -> None:
 def test_jobs_that_cannot_be_taken_do_not_keep_workers_busy(reports: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(reports, 2)
     monkeypatch.setattr(Queue, "take", lambda self: "")
-    assert run_pending(str(reports), 1).left == 2
+    run_pending(str(reports), 1)
+    assert len(Queue(str(reports)).waiting()) == 2
 
 
 @pytest.mark.parametrize("kind", ["file", "folder", "link"])
@@ -190,7 +191,7 @@ def test_what_is_no_job_goes(reports: Path, kind: str, tmp_path: Path) -> None:
         place.symlink_to(other)
     else:
         (place / "more" / "inside").mkdir(parents=True)
-    assert run_pending(str(reports), 1).left == 0
+    run_pending(str(reports), 1)
     assert os.listdir(queue.taken) == os.listdir(queue.jobs) == []
     assert (other / "kept").exists()
 

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.driver import UsageError
-from incc.driver.cli.options import MCA, has
+from incc.driver.cli.kinds import MCA
+from incc.driver.cli.options import has
 from incc.driver.llvm_mca.help import lists
 from incc.driver.llvm_mca.options import IGNORED, read, requested_help
 from incc.frontends.gcc_wrapper.response_files import expanded_by_llvm

@@ -17,13 +17,15 @@ from hypothesis import strategies as st
 
 from incc.driver import UsageError
 from incc.driver.cli import own_options
+from incc.driver.cli.command import Command, help_text, names, written
 from incc.driver.cli.completion import script
+from incc.driver.cli.given import READERS, Given
+from incc.driver.cli.kinds import BOTH, KINDS, MCA, WRAPPER, Option
 from incc.driver.cli.manual import page
-from incc.driver.cli.options import BOTH, GROUPS, KINDS, MCA, OPTIONS, READERS, WRAPPER, Given, Option, options_of
+from incc.driver.cli.options import OPTIONS, options_of
 from incc.driver.cli.parsers import Parser
-from incc.driver.cli.parsers import page as parsers_page
-from incc.driver.cli.usage import COMMANDS, help_text, names, written
-from incc.driver.commands import bench, db, diff, mca, model, scan
+from incc.driver.cli.usage import COMMANDS
+from incc.driver.commands import bench, build, db, diff, mca, model, report, scan
 from incc.driver.settings import Settings
 from incc.frontends.objects.spans import Addresses
 from incc.report.source.places import Choice, Place
@@ -142,8 +144,8 @@ def test_the_table_is_consistent() -> None:
     for command in BOTH:
         spelled = [name for option in options_of(command) for name in names(option, command)]
         assert len(spelled) == len(set(spelled))
-        groups = {group for group in GROUPS if options_of(command, group)}
-        assert groups == {group for group, _ in COMMANDS[command].groups}
+        shown = [option for group in COMMANDS[command].groups for option in group.options]
+        assert sorted(shown, key=OPTIONS.index) == options_of(command)
     # Those that the wrapper has to tell from the compiler's without looking at the table.
     others = {option.name for option in options_of(WRAPPER) if not own_options._is_own(option.spelled(WRAPPER))}
     assert others == set()
@@ -188,7 +190,7 @@ def test_any_value_is_read_or_refused(option: Option, value: str) -> None:
 
 @each_command
 def test_help(command: str) -> None:
-    text = help_text(command)
+    text = help_text(COMMANDS[command])
     words = {word.strip("(),") for word in text.split()}
     for option in options_of(command):
         for name in written(option, command):
@@ -204,7 +206,7 @@ def test_help(command: str) -> None:
 def test_help_of_both_commands(capfd: pytest.CaptureFixture[str]) -> None:
     for argument in ("-h", "--help", "-help"):
         assert mca.main(["--nonsense", argument]) == 0
-        assert capfd.readouterr().out == help_text(MCA)
+        assert capfd.readouterr().out == help_text(COMMANDS[MCA])
     done = subprocess.run(
         [
             sys.executable,
@@ -215,7 +217,7 @@ def test_help_of_both_commands(capfd: pytest.CaptureFixture[str]) -> None:
         capture_output=True,
         text=True,
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, help_text(WRAPPER), "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, help_text(COMMANDS[WRAPPER]), "")
 
 
 def test_the_wrappers_page_has_every_option() -> None:
@@ -230,7 +232,7 @@ def test_the_wrappers_page_has_every_option() -> None:
 
 @each_command
 def test_manual_page(command: str) -> None:
-    text = page(command)
+    text = page(COMMANDS[command])
     assert text.startswith(f'.TH "{command.upper()}"'.replace("-", "\\-"))
     for option in options_of(command):
         for name in names(option, command):
@@ -245,7 +247,7 @@ def test_manual_page(command: str) -> None:
 def test_manual_page_in_troff(command: str) -> None:
     done = subprocess.run(
         ["groff", "-man", "-Tutf8", "-ww", "-k", "-P-c", "-rLL=110n"],
-        input=page(command),
+        input=page(COMMANDS[command]),
         capture_output=True,
         text=True,
     )
@@ -256,55 +258,79 @@ def test_manual_page_in_troff(command: str) -> None:
         assert written(option, command)[0] in letters
 
 
-PARSERS = {p.prog: p for p in (bench._parser(), db._parser(), diff._parser(), model._parser(), scan._parser())}
-each_parser = pytest.mark.parametrize("command", PARSERS)
+PARSED = {made.name: made for made in (each.COMMAND for each in (bench, build, db, diff, model, report, scan))}
+each_parsed = pytest.mark.parametrize("command", PARSED.values(), ids=PARSED)
 
 
-def _spelled(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """The options of a parser and of its sub-commands that are in its help."""
+def _spelled(command: Command) -> Iterator[str]:
+    """The options of a command and of its sub-commands."""
+    for group in command.all_groups():
+        for option in group.options:
+            if option.kind not in ("operand", "rest"):
+                yield from (option.name, *option.aliases)
+    for inner in command.commands:
+        yield from _spelled(inner)
+
+
+def _parsers(parser: Parser) -> Iterator[Parser]:
+    """A parser and those of its sub-commands."""
+    yield parser
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for inner in action.choices.values():
-                yield from _spelled(inner)
-        elif action.help != argparse.SUPPRESS:
-            yield from action.option_strings
+                yield from _parsers(inner)
 
 
-@each_parser
-def test_manual_page_of_a_parser(command: str) -> None:
-    parser = PARSERS[command]
-    assert isinstance(parser, Parser)
-    text = parsers_page(parser)
-    assert text.startswith(f'.TH "{command.upper()}"'.replace("-", "\\-"))
-    assert f"{parser.prog} - {parser.summary}" in text.replace("\\-", "-")
-    for name in _spelled(parser):
+@each_parsed
+def test_the_parser_has_the_options_of_the_table(command: Command) -> None:
+    for parser in _parsers(Parser(command)):
+        options = [option for group in parser.command.all_groups() for option in group.options]
+        assert {option.kind for option in options} <= KINDS
+        if parser.command.extend:
+            parser.command.extend(parser)
+        taken = {name for action in parser._actions for name in action.option_strings}
+        named = {name for o in options if o.kind not in ("operand", "rest") for name in (o.name, *o.aliases)}
+        assert taken | {"-h", "--help"} == named | {"-h", "--help"}
+        # A value of the kind is read, with the defaults of all others.
+        for option in options:
+            if option.kind in VALUES and not option.value.endswith("…"):
+                (action,) = [action for action in parser._actions if option.name in action.option_strings]
+                value, expected = VALUES[option.kind]
+                if action.type is None:  # an importer's
+                    continue
+                assert action.type(value) == (expected[0] if isinstance(expected, tuple) else expected)
+
+
+@each_parsed
+def test_manual_page_of_a_parsed_command(command: Command) -> None:
+    text = page(command)
+    assert text.startswith(f'.TH "{command.name.upper()}"'.replace("-", "\\-"))
+    assert f"{command.name} - {command.summary}" in text.replace("\\-", "-")
+    for name in _spelled(command):
         assert name.replace("-", "\\-") in text
-    assert " ".join(parser.status.split()) in text.replace("\\-", "-")
+    assert command.status in text.replace("\\-", "-").replace("\\(aq", "'")
     macros = (".TH ", ".nh", ".SH ", ".SS ", ".TP", ".PP", ".br", ".nf", ".fi")
     assert all(line.startswith(macros) for line in text.splitlines() if line.startswith((".", "'")))
     assert "-" not in text.replace("\\-", "")
 
 
-@each_parser
+@each_parsed
 @pytest.mark.skipif(not shutil.which("groff"), reason="no groff")
-def test_manual_page_of_a_parser_in_troff(command: str) -> None:
-    parser = PARSERS[command]
-    assert isinstance(parser, Parser)
+def test_manual_page_of_a_parsed_command_in_troff(command: Command) -> None:
     done = subprocess.run(
         ["groff", "-man", "-Tutf8", "-ww", "-k", "-P-c", "-rLL=110n"],
-        input=parsers_page(parser),
+        input=page(command),
         capture_output=True,
         text=True,
     )
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@each_parser
-def test_help_of_a_parser(command: str, capfd: pytest.CaptureFixture[str]) -> None:
-    parser = PARSERS[command]
-    assert isinstance(parser, Parser)
+@each_parsed
+def test_help_of_a_parsed_command(command: Command, capfd: pytest.CaptureFixture[str]) -> None:
+    parser = Parser(command)
     # Whatever stands beside it: what is missing or wrong is no matter then.
-    for wanted, text in (("man", parsers_page(parser)), ("bash", script()), ("zsh", script())):
+    for wanted, text in (("man", page(command)), ("bash", script()), ("zsh", script())):
         with pytest.raises(SystemExit) as end:
             parser.parse_args(["--nonsense", f"--help={wanted}"])
         assert end.value.code == 0
@@ -312,9 +338,13 @@ def test_help_of_a_parser(command: str, capfd: pytest.CaptureFixture[str]) -> No
     with pytest.raises(SystemExit) as end:
         parser.parse_args(["--help=html"])
     assert end.value.code == 2
+    capfd.readouterr()
     with pytest.raises(SystemExit) as end:
         parser.parse_args(["-h"])
     assert end.value.code == 0
+    shown = capfd.readouterr().out
+    assert shown == help_text(command)
+    assert max(map(len, shown.splitlines())) <= 120
 
 
 # --- completion ------------------------------------------------------------------------------------------------------

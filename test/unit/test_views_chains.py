@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from incc.driver.cli.options import MCA, Given
+from incc.driver.cli.given import Given
+from incc.driver.cli.kinds import MCA
 from incc.driver.commands.mca import Options
 from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from msgspec.structs import force_setattr, replace
 
-from incc.driver.cli.options import MCA, WRAPPER, Given
+from incc.driver.cli.given import Given
+from incc.driver.cli.kinds import MCA, WRAPPER
 from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
 from incc.report import types as t
@@ -206,8 +207,8 @@ def test_views_by_name(value: str, views: set[str], waits: bool, timeline: int) 
     given = Given(WRAPPER)
     given.take("--analyze-views", value)
     assert set(given.views()) == views
-    assert given.settings().waits == waits
-    assert given.settings().timeline_iterations == timeline
+    assert given.settings().kernel.waits == waits
+    assert given.settings().kernel.timeline_iterations == timeline
 
 
 # --- what stands in the table ----------------------------------------------------------------------------------------

@@ -130,7 +130,7 @@ def test_environment() -> None:
         ("--analyze-mcpu=", "--analyze-mcpu needs a value"),
         ("--analyze=", "--analyze= needs a file name"),
         ("--analyze-strict=no", "--analyze-strict takes no value"),
-        ("--analyze-timeline=-1", "--analyze-timeline takes a number of iterations, not '-1'"),
+        ("--analyze-timeline=-1", "--analyze-timeline needs a number, not '-1'"),
         ("--emit-marked", "--emit-marked needs a value"),
         ("--analyze-what-if=port 5 =+ 1", "what-if 'port 5 =+ 1': column 9: expected a number"),
         ("--analyze-no-dependencies=flag", "--analyze-no-dependencies takes register or memory, not 'flag'"),
@@ -477,7 +477,7 @@ def test_failing_analysis(place: Path, variable: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("environment", "words"),
     [
-        ({"INCC_FORMAT": "xml"}, "INCC_FORMAT is text or json, not 'xml'"),
+        ({"INCC_FORMAT": "xml"}, "INCC_FORMAT is one of text, json, not 'xml'"),
         ({"INCC_OUTPUT": "/no/where/at all"}, "the report could not be written: /no/where/at all"),
     ],
 )

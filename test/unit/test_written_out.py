@@ -61,7 +61,7 @@ def test_each_in_its_place() -> None:
     ],
 )
 def test_what_has_nothing_of_the_kind(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(llvm_reading, "expanded", None)
+    monkeypatch.setattr("incc.frontends.x86.written_out.expanded", None)
     assert written_out(text) == text
 
 

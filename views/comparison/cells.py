@@ -250,15 +250,13 @@ def files(comparison: c.Comparison) -> dict[str, None]:
 
 def place(row: c.Row, layout: Layout) -> str:
     """Return where a row's loop is: in the source if that is known, else in the assembly."""
-    return layout.place(row.source) if row.source else _in_assembly(base(row), layout)
+    return layout.place(row.source) if row.source else member_place(base(row), layout)
 
 
 def member_place(member: c.Member, layout: Layout) -> str:
     """Return where a kernel of one side is."""
-    return layout.place(member.source) if member.source else _in_assembly(member, layout)
-
-
-def _in_assembly(member: c.Member, layout: Layout) -> str:
+    if member.source:
+        return layout.place(member.source)
     if member.first_line:
         return f"{layout.file(member.assembly_file)}:{member.first_line}"
     return member.label or layout.file(member.assembly_file)

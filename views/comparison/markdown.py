@@ -111,15 +111,11 @@ def _detail(comparison: c.Comparison, numbered: Numbered, layout: Layout, show: 
         items = [f"- {prose(cause)}" for cause in changes.causes(change)]
         items += [f"- {heading}: {', '.join(texts)}" for heading, texts in cells.figure_lists(a, b, change)]
         parts.append("\n".join(items))
-        if _wants_assembly(row, show):
+        choices = show.side_by_side
+        if choices is not None and (not choices or any(cells.fits(row, choice) for choice in choices)):
             parts.append(_assembly(a, b, change))
     body = "\n\n".join(filter(None, parts))
     return details(cells.name(row), f"{cells.place(row, layout)}: {', '.join(heads)}", body)
-
-
-def _wants_assembly(row: c.Row, show: Show) -> bool:
-    choices = show.side_by_side
-    return choices is not None and (not choices or any(cells.fits(row, choice) for choice in choices))
 
 
 def _assembly(a: c.Member, b: c.Member, change: c.Change) -> str:

@@ -56,8 +56,11 @@ def render(comparison: c.Comparison) -> str:
     labels = [side.label for side in sides]
     heading = " → ".join(labels) if len(labels) == 2 else f"{len(labels)} builds compared with {labels[0]}"
     kinds = [_kinds(numbered, fails) for numbered in rows]
-    make_table = _heat_map if len(sides) > 2 else _changes
-    table, shown = _divided(make_table(comparison, rows, fails, layout), rows, kinds)
+    if len(sides) > 2:
+        whole = _heat_map(comparison, rows, fails, layout)
+    else:
+        whole = select(changes.table(comparison, rows, layout, fails, 2 * changes.MOST_LABEL), draw=True)
+    table, shown = _divided(whole, rows, kinds)
     return templates.render(
         "comparison/page.html.j2",
         title=f"{heading} - incc",
@@ -140,10 +143,6 @@ def _search(numbered: Numbered) -> str:
         words.update(dict.fromkeys(cause.text for cause in change.causes[1:]))
     words.pop(row.name, None)
     return " ".join(filter(None, words))
-
-
-def _changes(comparison: c.Comparison, rows: Sequence[Numbered], fails: Collection[int], layout: Layout) -> Table:
-    return select(changes.table(comparison, rows, layout, fails, 2 * changes.MOST_LABEL), draw=True)
 
 
 # --- more than two sides ----------------------------------------------------------------------------------------------

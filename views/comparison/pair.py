@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from incc.views.comparison import cells, changes
-from incc.views.html.data import BOUNDS
+from incc.views.html.data import BOUNDS, instruction_row
 from incc.views.text import compact, dependencies
 
 if TYPE_CHECKING:
@@ -76,13 +76,7 @@ def _assembly(
         #  place or -1, cycles on each of the ports above]
         "instructions": [
             [
-                line,
-                i.text,
-                i.ports,
-                i.remarks or ("X" if i.unknown else ""),
-                i.latency,
-                i.critical_path_cycles,
-                i.chain_cycles,
+                *instruction_row(line, i),
                 places.setdefault(layout.place(i.source), len(places)) if i.source else -1,
                 *(i.pressure[group[0]] for group in groups),
             ]

@@ -53,6 +53,9 @@ class _Column(msgspec.Struct, frozen=True, kw_only=True):
     def width(self) -> int:
         return max(len(text) for text in (self.title, self.total, *self.cells))
 
+    def aligned(self, text: str) -> str:
+        return f"{text:>{self.width}}" if self.right else f"{text:<{self.width}}"
+
 
 def lines(comparison: c.Comparison, numbered: Numbered, side: int, layout: Layout) -> Iterator[str]:
     """Yield the base's kernel of a row beside that of a side."""
@@ -71,7 +74,7 @@ def lines(comparison: c.Comparison, numbered: Numbered, side: int, layout: Layou
     # Both sides have the same columns, so that they can be compared.
     kept = [n for n, _ in enumerate(left) if n in _kept(left, a, room) and n in _kept(right, b, room)]
     shown = [[columns[n] for n in kept] for columns in (left, right)]
-    texts = [_texts(member) for member in (a, b)]
+    texts = [[i.text.replace("\t", " ") for i in member.instructions or []] for member in (a, b)]
     longest = [max(map(len, column), default=0) for column in texts]
     widths = longest
     if room:
@@ -79,7 +82,8 @@ def lines(comparison: c.Comparison, numbered: Numbered, side: int, layout: Layou
         widths = _shared(longest, max(layout.width - 3 - fixed, 2))
 
     def half(which: int, index: int | None, style: str) -> str:
-        parts = [_cell(column, index, layout) for column in shown[which]]
+        cells_of_row = [column.aligned("" if index is None else column.cells[index]) for column in shown[which]]
+        parts = [layout.paint(text, column.style) for text, column in zip(cells_of_row, shown[which], strict=True)]
         text = "" if index is None else texts[which][index]
         width = widths[which]
         text = text if len(text) <= width else text[: max(width - 1, 0)] + "…"
@@ -101,16 +105,6 @@ def lines(comparison: c.Comparison, numbered: Numbered, side: int, layout: Layou
     legend = [f"{mark}\xa0 {meaning}".replace(" ", "\xa0") for mark, meaning in used.items()]
     if legend:
         yield from layout.wrap(f"({'; '.join(legend)})")
-
-
-def _texts(member: c.Member) -> list[str]:
-    return [instruction.text.replace("\t", " ") for instruction in member.instructions or []]
-
-
-def _cell(column: _Column, index: int | None, layout: Layout) -> str:
-    """Return the cell of an instruction, blank without one."""
-    text = column.cells[index] if index is not None else ""
-    return layout.paint(f"{text:>{column.width}}" if column.right else f"{text:<{column.width}}", column.style)
 
 
 def _shared(wanted: Sequence[int], room: int) -> list[int]:
@@ -179,8 +173,8 @@ def _ports(member: c.Member, instructions: Sequence[t.Instruction]) -> list[_Col
 
 
 def _joined(columns: Sequence[_Column], rows: int) -> _Column:
-    title = " ".join(f"{column.title:>{column.width}}" for column in columns)
-    texts = [" ".join(f"{column.cells[n]:>{column.width}}" for column in columns) for n in range(rows)]
+    title = " ".join(column.aligned(column.title) for column in columns)
+    texts = [" ".join(column.aligned(column.cells[n]) for column in columns) for n in range(rows)]
     return _Column(title=title, cells=texts, right=False)
 
 
@@ -202,8 +196,7 @@ def _edge(
     for last in (False, True):
         halves = []
         for letter, columns, width, member in zip(letters, shown, widths, members, strict=True):
-            texts = [c.total if last else c.title for c in columns]
-            parts = [f"{x:>{c.width}}" if c.right else f"{x:<{c.width}}" for x, c in zip(texts, columns, strict=True)]
+            parts = [column.aligned(column.total if last else column.title) for column in columns]
             text = f"{member.figures.cycles:.2f} cycles" if last else letter
             halves.append(" ".join([*parts, f"{text[:width]:<{width}}"]))
         yield "   ".join(halves).rstrip()

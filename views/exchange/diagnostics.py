@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     Sources = Mapping[str, Mapping[int, str]]
     """Lines of sources, by the report's names of files."""
 
+    Place = tuple[str, int, int]
+    """File, line and column; 0 for unknown ones."""
+
     Advice = tuple[int, str]
     """Column behind the marked text (0: unknown), and the text to replace it with (empty: none)."""
 
@@ -98,18 +101,18 @@ def remarks(report: t.Report, sources: Sources, colour: bool = False) -> str:
         for kernel in unit.kernels:
             if kernel.role.of:
                 continue
-            file, line, column = place(unit, kernel)
+            at = place(unit, kernel)
             function = kernel.source_function if kernel.inlined_into else kernel.function_name
-            here = f"{file}: In function '{function}':"
+            here = f"{at[0]}: In function '{function}':"
             if style.functions and function and here != above:
-                lines.append(_line(style, f"{file}: In function '{style.paint(function, _BOLD)}':"))
+                lines.append(_line(style, f"{at[0]}: In function '{style.paint(function, _BOLD)}':"))
                 above = here
-            lines += _diagnostic(style, file, line, column, REMARK, headline(unit, kernel), "-Rincc", sources)
+            lines += _diagnostic(style, at, REMARK, headline(unit, kernel), "-Rincc", sources)
             for frame in reversed(kernel.inlined_into):
                 text = f"inlined into '{frame.function}'"
-                lines += _diagnostic(style, frame.file, frame.line, 0, NOTE, text, "", {})
+                lines += _diagnostic(style, (frame.file, frame.line, 0), NOTE, text, "", {})
             for text in notes(kernel):
-                lines += _diagnostic(style, file, line, column, NOTE, text, "", {})
+                lines += _diagnostic(style, at, NOTE, text, "", {})
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -137,7 +140,7 @@ def notes(kernel: t.Kernel) -> Iterator[str]:
         yield hint.text
 
 
-def place(unit: t.Unit, kernel: t.Kernel) -> tuple[str, int, int]:
+def place(unit: t.Unit, kernel: t.Kernel) -> Place:
     """Return file, line and column of a kernel in the source, else in the assembly; 0 for unknown ones.
 
     If the compiler has remarked on the loop, its place counts: gcc gives the branch that closes a loop the line of the
@@ -158,9 +161,9 @@ def warnings(report: t.Report, sources: Sources, colour: bool = False, error: bo
     kind, option = (ERROR, "-Werror=incc") if error else (WARNING, "-Wincc")
     for unit in report.units:
         style = Style(unit, colour)
-        problems = dict.fromkeys((at.file, at.line, column, text, advice) for at, column, text, advice in unmet(unit))
-        for file, line, column, text, advice in sorted(problems, key=lambda key: key[:3]):
-            lines += _diagnostic(style, file, line, column, kind, text, option, sources, advice)
+        problems = dict.fromkeys(((at.file, at.line, column), text, advice) for at, column, text, advice in unmet(unit))
+        for place_of_problem, text, advice in sorted(problems, key=lambda problem: problem[0]):
+            lines += _diagnostic(style, place_of_problem, kind, text, option, sources, advice)
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -176,16 +179,9 @@ def unmet(unit: t.Unit) -> Iterator[tuple[t.SourceLocation, int, str, Advice]]:
 
 
 def _diagnostic(
-    style: Style,
-    file: str,
-    line: int,
-    column: int,
-    kind: str,
-    text: str,
-    option: str,
-    sources: Sources,
-    advice: Advice = (0, ""),
+    style: Style, at: Place, kind: str, text: str, option: str, sources: Sources, advice: Advice = (0, "")
 ) -> Iterator[str]:
+    file, line, column = at
     end_column, fix = advice
     where = f"{file}:{line}" if line else file
     if column and style.columns:

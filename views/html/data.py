@@ -5,7 +5,7 @@ Rows are lists, and texts that come often are numbers, which makes pages small.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from incc.views.text import dependencies, header
 from incc.views.text.overview import row_of
@@ -70,13 +70,7 @@ def kernel_data(
         #  [resource, cycles, …], source or -1]
         "instructions": [
             [
-                line,
-                i.text,
-                i.ports,
-                i.remarks,
-                i.latency,
-                i.critical_path_cycles,
-                i.chain_cycles,
+                *instruction_row(line, i),
                 [part for n, cycles in enumerate(i.pressure) if cycles for part in (n, cycles)],
                 of_instruction[i.index],
             ]
@@ -94,6 +88,11 @@ def kernel_data(
         "path": [path.cycles, path.instructions],
         "timeline": _timeline(kernel.timeline) if kernel.timeline else None,
     }
+
+
+def instruction_row(line: int, i: t.Instruction) -> list[Any]:
+    """Return the first columns of an instruction on pages: up to its cycles on the longest chain."""
+    return [line, i.text, i.ports, i.remarks, i.latency, i.critical_path_cycles, i.chain_cycles]
 
 
 def _figures(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[list[str]]:
@@ -139,14 +138,7 @@ def _sources(
     return lines_of, of_instruction
 
 
-_TIMES: tuple[Literal["dispatched", "earliest", "ready", "started", "executed", "retired"], ...] = (
-    "dispatched",
-    "earliest",
-    "ready",
-    "started",
-    "executed",
-    "retired",
-)
+_TIMES = ("dispatched", "earliest", "ready", "started", "executed", "retired")
 
 
 def _timeline(timeline: t.Timeline) -> dict[str, Any]:

@@ -25,15 +25,16 @@ _ORDER = (
     ("summary", "summary"),
     ("bottleneck", "bottleneck_analysis"),
     ("info", "info"),
-    ("dispatch", "dispatch_stats"),
-    ("scheduler", "scheduler_stats"),
-    ("retire", "retire_stats"),
-    ("registers", "register_file_stats"),
+    ("statistics.dispatch", "dispatch_stats"),
+    ("statistics.schedulers", "scheduler_stats"),
+    ("statistics.retirement", "retire_stats"),
+    ("statistics.registers", "register_file_stats"),
     ("pressure", "pressure"),
     ("timeline", "timeline"),
-    ("waits", "timeline"),
+    ("timeline.waits", "timeline"),
 )
-"""The views in llvm-mca's order: the names of their modules, and the fields of `Views` that request them."""
+"""The views in llvm-mca's order: the names of their modules, of their functions unless these are called `lines`, and
+the fields of `Views` that request them."""
 
 _TABLES = ("info", "pressure")
 """The views of `-instruction-tables`."""
@@ -82,8 +83,9 @@ def _heading(heading: Heading | None) -> Iterator[str]:
 
 def _view(name: str) -> View:
     """Return the function of a view. Only the modules of requested views are imported, because start-up time counts."""
-    lines: View = importlib.import_module(f"incc.views.llvm_mca.{name}").lines
-    return lines
+    module, _, function = name.partition(".")
+    view: View = getattr(importlib.import_module(f"incc.views.llvm_mca.{module}"), function or "lines")
+    return view
 
 
 def _escaped(line: str) -> str:

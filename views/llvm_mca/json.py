@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from incc.views.llvm_mca.dispatch import document as dispatch_document
+from incc.views.json import render as own
 from incc.views.llvm_mca.info import document as info_document
 from incc.views.llvm_mca.pressure import document as pressure_document
 from incc.views.llvm_mca.resources import resources
+from incc.views.llvm_mca.statistics import stalls
 from incc.views.llvm_mca.summary import document as summary_document
 from incc.views.llvm_mca.timeline import document as timeline_document
 
@@ -60,7 +61,7 @@ def _region(kernel: t.Kernel, heading: Heading | None, views: Views) -> dict[str
     simulated = not views.instruction_tables
     run = simulated and kernel.cold is not None
     documents = {
-        "DispatchStatistics": dispatch_document(kernel) if run and views.dispatch_stats else None,
+        "DispatchStatistics": stalls(kernel) if run and views.dispatch_stats else None,
         "InstructionInfoView": info_document(kernel) if views.info else None,
         "ResourcePressureView": pressure_document(kernel) if views.pressure else None,
         "SummaryView": summary_document(kernel) if simulated and views.summary else None,
@@ -103,7 +104,6 @@ def _text(value: Any, indent: str) -> str:
 def _member(key: str, value: Any, indent: str) -> str:
     if key != "Incc":
         return _text(value, indent)
-    from incc.views.json import render as own
 
     return own(value, compact=True).rstrip("\n")
 

@@ -130,6 +130,17 @@ def groups_table(ranking: r.Ranking, layout: Layout, top: int = 0) -> Table:
     return Table(columns, table_rows)
 
 
+def table(ranking: r.Ranking, layout: Layout, top: int) -> tuple[Table, str]:
+    """Return the table of rows or groups, and the number of those that are not among the first `top` in words."""
+    if ranking.by:
+        return groups_table(ranking, layout, top), _more(len(ranking.groups), top, "group")
+    return rows_table(ranking, layout, top), _more(len(ranking.rows), top, "row")
+
+
+def _more(number: int, top: int, noun: str) -> str:
+    return count(number - top, f"more {noun}") if 0 < top < number else ""
+
+
 def files(ranking: r.Ranking) -> dict[str, None]:
     """Return the files of the rows' places."""
     return dict.fromkeys(place_of(row).file for row in ranking.rows)

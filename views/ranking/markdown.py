@@ -40,11 +40,10 @@ def _parts(ranking: r.Ranking, layout: Layout, top: int) -> Iterator[str]:
     if ranking.where:
         yield f"Kernels for which {code(ranking.where.strip())}:"
     if ranking.rows:
-        table = cells.groups_table(ranking, layout, top) if ranking.by else cells.rows_table(ranking, layout, top)
+        table, more = cells.table(ranking, layout, top)
         yield "\n".join(markdown_lines(table, {}, _NARROW))
-        noun, number = ("group", len(ranking.groups)) if ranking.by else ("row", len(ranking.rows))
-        if more := number - len(table.rows):
-            yield f"… and {count(more, f'more {noun}')}."
+        if more:
+            yield f"… and {more}."
     else:
         yield "No kernel."
     yield from map(prose, filter(None, (cells.total_headroom(ranking), cells.lines_wanted(ranking))))

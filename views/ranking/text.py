@@ -59,11 +59,10 @@ def _lines(ranking: r.Ranking, layout: Layout, top: int) -> Iterator[str]:
 
 
 def _table(ranking: r.Ranking, layout: Layout, top: int) -> Iterator[str]:
-    table = cells.groups_table(ranking, layout, top) if ranking.by else cells.rows_table(ranking, layout, top)
+    table, more = cells.table(ranking, layout, top)
     yield from text_lines(table, layout)
-    noun, number = ("group", len(ranking.groups)) if ranking.by else ("row", len(ranking.rows))
-    if more := number - len(table.rows):
-        yield f"and {count(more, f'more {noun}')}: --all shows them, -n N so many"
+    if more:
+        yield f"and {more}: --all shows them, -n N so many"
 
 
 def _details(ranking: r.Ranking, layout: Layout) -> Iterator[str]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
-import errno
 import os
 import sys
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from incc.core.analysis import KernelSettings
 from incc.driver import UsageError
-from incc.driver.cli.options import clock
-from incc.driver.cli.parsers import Parser
+from incc.driver.cli import shared
+from incc.driver.cli.command import ENVIRONMENT, Command, group
+from incc.driver.cli.kinds import Option
+from incc.driver.cli.parsers import run, settings_of
 from incc.driver.commands.scan.analysis import Scan, ScanOutcome, Worker
 from incc.driver.commands.scan.inputs import HexBlock, read_inputs
 from incc.driver.commands.scan.output import Output, say_scan
@@ -23,109 +21,105 @@ from incc.driver.pipeline import check_readable, choose_model
 from incc.driver.settings import REPORTED, Settings
 from incc.frontends.isa import isa
 from incc.models.loading import list_models, load
-from incc.report.unit_result import ReportSettings
 from incc.support.errors import AnalysisError
+from incc.support.workers import MOST, WorkerError, in_order
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable, Iterator
 
     from incc.driver.commands.scan.analysis import Input
     from incc.driver.pipeline import ChosenModel
-    from incc.report.where import Condition
 
 CHUNK = 16
 """Blocks that a worker process takes at a time: enough to make handing them over cheap, few enough to share evenly."""
 
 
+COMMAND = Command(
+    name="incc-scan",
+    summary="analyse many kernels in one process",
+    about=("Analyse the loops of objects, folders, assembly files or a project, or blocks of machine code.",),
+    groups=(
+        group(
+            "options",
+            Option(
+                "[FILE…]",
+                "operand",
+                "input files, or folders to search for objects, libraries and programs (default: -, standard input); "
+                "with -p: the sources to analyse (default: all)",
+                into="files",
+            ),
+            Option(
+                "-p FILE|FOLDER",
+                "text",
+                "analyse a compile_commands.json (or the folder with it), not built",
+                None,
+                into="project",
+            ),
+            Option(
+                "-o FOLDER",
+                "text",
+                "with -p: write a report of each source to a folder, as incc in a build",
+                aliases=("--reports",),
+                into="reports",
+            ),
+            Option(
+                "--input-format hex|asm|obj",
+                "choice",
+                "hex: at the start of each line a block of machine code, a loop if it ends in a jump to its start; "
+                "asm: marked regions or innermost loops of assembly; obj: loops of objects (default: what each file "
+                "looks like)",
+            ),
+            shared.mcpu(
+                "core, or cores separated by commas, or all (default: the host; with -p: each command's target)"
+            ),
+            shared.one_of(
+                "--output",
+                ("table", "json", "cycles"),
+                "table",
+                "table of the kernels of each file; json: a report on each line; cycles: on each line a block or "
+                "kernel and its cycles, with --measure also those measured",
+            ),
+            Option(
+                "--bounds",
+                "flag",
+                "do not simulate: predict the largest bound",
+                True,
+                sets="kernel.simulate",
+                into="simulate",
+            ),
+            shared.where("show kernels that meet a condition on any core, as in 'cycles > 1.1*bound and flop > 0'"),
+            Option("--ghz GHZ", "clock", "clock, for GFLOP/s and GB/s", 0.0, sets="report.ghz"),
+            Option("--measure", "flag", "also run the kernels on this machine and report the cycles they take"),
+            shared.jobs("worker processes (default: 1)"),
+        ),
+    ),
+    environment=ENVIRONMENT,
+    status="0; 1 if some of the input could not be analysed; 2 for a mistake on the command line",
+)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    options = _parser().parse_args(arguments)
-    early = ScanOutcome()
     try:
-        scan = _requested_scan(options)
-        inputs = _inputs(options, early)
-    except (UsageError, AnalysisError) as error:
-        say_scan(f"error: {error}")
-        return 2 if isinstance(error, UsageError) else 1
-    try:
-        if sys.stdout is None:  # closed when we were started
-            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-        if hasattr(sys.stdout, "reconfigure"):
-            sys.stdout.reconfigure(errors="surrogateescape")  # file names may contain any bytes
-        complete = _scan(scan, inputs, options.jobs, early)
+        return run(COMMAND, arguments, _run, (AnalysisError, WorkerError), 1)
     except KeyboardInterrupt:
         say_scan("interrupted")
         return 1
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 0
-    except RuntimeError as error:  # a worker process died
-        say_scan(f"error: {error}")
-        return 1
-    except OSError as error:
-        say_scan(f"error: the output could not be written: {error.strerror}")
-        return 1
-    return 0 if complete else 1
+
+
+def _run(options: argparse.Namespace) -> int:
+    early = ScanOutcome()
+    scan = _requested_scan(options)
+    inputs = _inputs(options, early)
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="surrogateescape")  # file names may contain any bytes
+    return 0 if _scan(scan, inputs, options.jobs, early) else 1
 
 
 def command() -> int:
     """Run the installed command."""
     return run_command(main)
-
-
-def _parser() -> Parser:
-    parser = Parser(
-        prog="incc-scan",
-        summary="analyse many kernels in one process",
-        description="Analyse the loops of objects, folders, assembly files or a project, or blocks of machine code.",
-        status="0; 1 if some of the input could not be analysed; 2 for a mistake on the command line",
-    )
-    add = parser.add_argument
-    add(
-        "files",
-        nargs="*",
-        metavar="FILE",
-        help="input files, or folders to search for objects, libraries and programs (default: -, standard input); "
-        "with -p: the sources to analyse (default: all)",
-    )
-    add("-p", dest="project", metavar="PATH", help="analyse a compile_commands.json (or the folder with it), not built")
-    add("-o", "--reports", metavar="DIR", help="with -p: write a report of each source to a folder, as incc in a build")
-    add(
-        "--input-format",
-        choices=("hex", "asm", "obj"),
-        default="",
-        help="hex: at the start of each line a block of machine code, a loop if it ends in a jump to its start; asm: "
-        "marked regions or innermost loops of assembly; obj: loops of objects (default: what each file looks like)",
-    )
-    mcpu = "core, or cores separated by commas, or all (default: the host; with -p: each command's target)"
-    add("-mcpu", "--mcpu", default="", metavar="NAME", help=mcpu)
-    add(
-        "--output",
-        choices=("table", "json", "cycles"),
-        default="table",
-        help="table of the kernels of each file; json: a report on each line; cycles: on each line a block or kernel "
-        "and its cycles, with --measure also those measured (default: table)",
-    )
-    add("--bounds", action="store_true", help="do not simulate: predict the largest bound")
-    where = "show kernels that meet a condition on any core, as in 'cycles > 1.1*bound and flop > 0' (docs/filters.md)"
-    add("--where", metavar="CONDITION", help=where)
-    add("--ghz", type=_clock, default=0.0, metavar="GHZ", help="clock, for GFLOP/s and GB/s")
-    add("--measure", action="store_true", help="also run the kernels on this machine and report the cycles they take")
-    add("-j", dest="jobs", type=_positive, default=1, metavar="N", help="worker processes (default: 1)")
-    return parser
-
-
-def _positive(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
-    return int(text)
-
-
-def _clock(text: str) -> float:
-    try:
-        return clock("--ghz", text)
-    except UsageError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a clock in GHz, such as 3.5") from None
 
 
 def _requested_scan(options: argparse.Namespace) -> Scan:
@@ -137,11 +131,10 @@ def _requested_scan(options: argparse.Namespace) -> Scan:
         raise UsageError("-o requires -p")
     if options.input_format and in_project:
         raise UsageError("--input-format and -p cannot be combined")
-    condition = _condition(options.where) if options.where is not None else None
     # What runs on this machine is compared with a model of its core, whatever core a command is for.
     mcpu = options.mcpu or ("native" if options.measure or not in_project else "")
     kernel = REPORTED if options.reports else KernelSettings()
-    settings = Settings(kernel=replace(kernel, simulate=not options.bounds), report=ReportSettings(ghz=options.ghz))
+    settings = settings_of(COMMAND, options, Settings(kernel=kernel))
     each_core = _cores(mcpu, settings) if mcpu else [settings]
     if options.output == "cycles" and (len(each_core) > 1 or not mcpu):
         raise UsageError("--output=cycles is for one core; name it with -mcpu")
@@ -149,24 +142,12 @@ def _requested_scan(options: argparse.Namespace) -> Scan:
         cores=each_core,
         models=[_model(each.core.mcpu) for each in each_core if mcpu],
         output=options.output,
-        condition=condition,
+        condition=options.where,
         unique=any(os.path.isdir(name) for name in options.files),
         measure=options.measure,
         reports=options.reports or "",
         requested=bool(options.files),
     )
-
-
-def _condition(text: str) -> Condition:
-    from incc.report.where import parse
-
-    try:
-        condition = parse(text)
-    except ValueError as error:
-        raise UsageError(f"--where: {error}") from None
-    if condition.needs_baseline:
-        raise UsageError(f"--where: {text!r} compares with a baseline, and there is none")
-    return condition
 
 
 def _cores(mcpu: str, settings: Settings) -> list[Settings]:
@@ -219,7 +200,6 @@ def _scan(scan: Scan, inputs: Iterable[Input], jobs: int, early: ScanOutcome) ->
 def _outcomes(worker: Worker, inputs: Iterable[Input], jobs: int) -> Iterator[ScanOutcome]:
     if jobs == 1:
         return (worker([item]) for item in inputs)
-    from incc.support.workers import MOST, in_order
 
     # What every worker needs is loaded before they are forked off.
     if worker.isa:

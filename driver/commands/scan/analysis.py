@@ -11,9 +11,10 @@ from msgspec.structs import replace
 from incc.core.analysis import analyze_kernel
 from incc.driver.code import ObjectCode
 from incc.driver.commands.scan.inputs import AssemblyFile, CodeFile, HexBlock
-from incc.driver.pipeline import analyze_code, analyze_unit, find_regions, host_of, read_assembly
+from incc.driver.pipeline import analyze_code, analyze_unit, find_regions, host_of, read_assembly, report_of
 from incc.driver.settings import Scope, Settings
 from incc.frontends.isa import isa
+from incc.frontends.objects.kernels import located_kernels
 from incc.frontends.objects.read import ObjectError
 from incc.frontends.unit import Unit
 from incc.report.identity import content_hash
@@ -129,7 +130,6 @@ class Worker:
         return self._on_each_core(Unit(assembly="", assembly_file=block.file), ObjectCode([kernel], []))
 
     def _code(self, file: CodeFile, outcome: ScanOutcome) -> list[UnitResult]:
-        from incc.frontends.objects.kernels import located_kernels
 
         try:
             # The debug information of a member may be in files beside its library.
@@ -191,9 +191,7 @@ class Worker:
         if self.brief:
             outcome.rows.extend(self._rows(source, results[0], shown))
             return
-        from incc.report.build import build_report, unit_report
-
-        report = build_report(unit_report(result) for result in results)
+        report = report_of(results)
         units = report.units
         if scan.reports:
             _write_report(report, scan.reports, outcome.problems)

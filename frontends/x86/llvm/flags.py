@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incc.frontends.isa import Effects
+from incc.frontends.x86.decode import native_of
 from incc.frontends.x86.kept import Lines
 from incc.frontends.x86.statements import read_statement
 
@@ -43,7 +44,6 @@ def _flags(instruction: Instruction) -> str:
     """Return the entry for an instruction in flags.txt, "" if there is none."""
     flags = ""
     if type(instruction.encoding) is not bytes:  # of 32-bit mode
-        from incc.frontends.x86.decode import native_of
         from incc.frontends.x86.llvm.text import template_key
 
         flags = _FLAGS.get(f"32:{template_key(native_of(instruction))}")

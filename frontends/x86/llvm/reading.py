@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 from typing import Literal
 
 import msgspec
@@ -358,7 +359,6 @@ def _rounded_up(seconds: float) -> int:
 
 def _limit(seconds: float) -> None:
     """Limit this process: `.fill` and `.rept` may ask for any memory and time, and an included pipe may never end."""
-    import resource
     import signal
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM, signal.SIGXCPU, signal.SIGABRT):

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from incc.models.files.compile import read_header
 from incc.models.files.source import Entry, Forms
-from incc.models.forms.shapes import FEATURES, FormDataflow, Shape, dataflow, encode, example
+from incc.models.forms.shapes import FEATURES, FormDataflow, Shape, by_key, dataflow, encode, example
 from incc.models.importers.common import (
     MALFORMED,
     Imported,
@@ -28,6 +29,11 @@ from incc.models.importers.common import (
     reduced,
     wanted,
 )
+from incc.models.importers.derive import with_pairs_of_twins
+from incc.models.importers.llvm import aarch64 as llvm_aarch64
+from incc.models.importers.llvm import units as llvm_units
+from incc.models.importers.llvm.features import features_of
+from incc.models.importers.llvm.units import idiom
 from incc.models.notation import write_latency, write_numbered_usage
 
 if TYPE_CHECKING:
@@ -72,13 +78,9 @@ def import_forms(request: Request) -> Imported:
 
 
 def _x86(request: Request) -> Imported:
-    from incc.models.importers.derive import with_pairs_of_twins
-
     options = request.options
     if not request.chain:
         raise ImportFailed(f"{request.output}: no such model")
-    from incc.models.files.compile import read_header
-    from incc.models.importers.llvm import units as llvm_units
 
     header, _ = read_header(request.chain)
     processor = json.loads(run(options.cpu, [], options.llvm_config)[0])
@@ -95,8 +97,6 @@ def _x86(request: Request) -> Imported:
         )
     features = options.features
     if options.all:
-        from incc.models.importers.llvm.features import features_of
-
         has = features_of(processor["features"], FEATURES.values())
         lacking = [s for s in wanted((), ",".join(sorted(has)), False) if s.key not in request.kept]
         if not request.only_missing:
@@ -128,9 +128,6 @@ def _landing_pads(imported: Imported, kept: Forms) -> Imported:
 
 
 def _one_load_port(forms: Forms, functions: Mapping[str, str]) -> Forms:
-    from incc.models.forms.shapes import by_key
-    from incc.models.importers.llvm import units as llvm_units
-
     made: Forms = {}
     for form, entries in forms.items():
         flow = dataflow(by_key()[form])
@@ -143,8 +140,6 @@ def _one_load_port(forms: Forms, functions: Mapping[str, str]) -> Forms:
 
 
 def _aarch64(request: Request) -> Imported:
-    from incc.models.importers.llvm import aarch64 as llvm_aarch64
-
     options = request.options
     lines = enumerate_aarch64(options.cpu, options.llvm_config)
     return llvm_aarch64.import_cpu(options.cpu, lines, options.keep_going)
@@ -162,8 +157,6 @@ def import_cpu(
     `core` is the one whose ports its units are, where they are not Intel's numbered ones; there with idioms of one
     register, too. Raises ImportFailed if LLVM's development files or its model of the processor are missing.
     """
-    from incc.models.importers.llvm import units as llvm_units
-
     requested = dict(queries(forms, core is not None))
     lines = [f"{key} {code.hex()}" for key, (_, _, code) in requested.items()]
     full: dict[str, dict[tuple[str, ...], Entry]] = {}
@@ -222,8 +215,6 @@ def queries(forms: Iterable[Shape], idioms: bool = False) -> Iterator[tuple[str,
 
     With `idioms` also with one register for all, where that may make a difference.
     """
-    from incc.models.importers.llvm.units import idiom
-
     for shape in forms:
         variants: list[tuple[str, ...]] = [()]
         if shape.encoding == "EVEX":

@@ -12,6 +12,11 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from incc.models.files.compile import pack
+from incc.models.forms.shapes import dataflow, shape_of
+from incc.models.importers.common import reduced
+from incc.models.importers.llvm import importer as llvm
+from incc.models.importers.llvm import units as llvm_units
+from incc.models.notation import parse_ports
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -87,9 +92,6 @@ def _entries(
     model: MachineModel, form: str, figures: Mapping[tuple[str, ...], dict[str, Any]]
 ) -> dict[tuple[str, ...], Entry]:
     """Return a form's entries for the model, on its ports."""
-    from incc.models.forms.shapes import dataflow, shape_of
-    from incc.models.importers.common import reduced
-
     shape = shape_of(form)
     entries: dict[tuple[str, ...], Entry] = {}
     for conditions, data in figures.items():
@@ -101,10 +103,6 @@ def _entries(
 
 
 def _in_ports(model: MachineModel, shape: Shape, flow: FormDataflow, data: dict[str, Any]) -> Entry:
-    from incc.models.importers.llvm import importer as llvm
-    from incc.models.importers.llvm import units as llvm_units
-    from incc.models.notation import parse_ports
-
     names = model.llvm
     if names is None or any(unit.name.rpartition("Port")[2].isdigit() for unit in names.units):
         try:

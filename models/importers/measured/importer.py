@@ -23,6 +23,8 @@ from incc.models.importers.common import (
     reduced,
     wanted,
 )
+from incc.models.importers.measured.amd import lay_over
+from incc.models.importers.measured.intel import import_records
 from incc.models.notation import parse_latency, write_latency
 
 if TYPE_CHECKING:
@@ -61,8 +63,6 @@ def import_forms(request: Request) -> Imported:
 
 def _import_over_forms(request: Request) -> Imported:
     """Return the differences from the forms that a model of AMD's cores has (amd.py)."""
-    from incc.models.importers.measured.amd import lay_over
-
     read = _read(request.options.files, request.options.keep_going, partly=True)
     default = first_setting(request.chain, "source") or ""
 
@@ -83,8 +83,6 @@ def _has_numbered_ports(paths: list[str]) -> bool:
 
 
 def _import_over_model(request: Request) -> Imported:
-    from incc.models.importers.measured.intel import import_records
-
     options, chain = request.options, request.chain
     read = _read(options.files, options.keep_going, partly=True)
     if not chain:

@@ -21,6 +21,8 @@ from incc.models.importers.common import (
     renamed_ports,
     wanted,
 )
+from incc.models.importers.derive import with_pairs_of_twins
+from incc.models.importers.osaca import aarch64 as osaca_aarch64
 from incc.models.importers.osaca.file import read_forms
 from incc.models.notation import write_latency, write_numbered_usage
 
@@ -53,8 +55,6 @@ def import_forms(request: Request) -> Imported:
 
 
 def _x86(request: Request) -> Imported:
-    from incc.models.importers.derive import with_pairs_of_twins
-
     options = request.options
     lacking = wanted(request.kept, options.features, request.only_missing)
     imported = import_files(options.files, lacking, options.keep_going, renamed_ports(options.rename_ports))
@@ -62,8 +62,6 @@ def _x86(request: Request) -> Imported:
 
 
 def _aarch64(request: Request) -> Imported:
-    from incc.models.importers.osaca import aarch64 as osaca_aarch64
-
     options = request.options
     return osaca_aarch64.import_files(options.files, request.chain[0].name.name, request.kept, options.keep_going)
 

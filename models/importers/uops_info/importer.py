@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from incc.models.files.source import Entry, Forms, fusion_classes
 from incc.models.forms.shapes import Shape, example, root_name, shapes
+from incc.models.importers import derive
 from incc.models.importers.common import (
     MALFORMED,
     Imported,
@@ -31,7 +32,7 @@ from incc.models.importers.common import (
 )
 from incc.models.importers.uops_info import xml as uops_xml
 from incc.models.model import MOST_SLOTS
-from incc.models.notation import write_latency, write_numbered_usage
+from incc.models.notation import parse_latency, write_latency, write_numbered_usage
 
 if TYPE_CHECKING:
     import argparse
@@ -122,8 +123,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def import_forms(request: Request) -> Imported:
     """Return all forms of the core; without the model's own, only differences from those it inherits."""
-    from incc.models.importers import derive
-
     options = request.options
     renamed = renamed_ports(options.rename_ports)
     imported = replace(import_files(options.files, options.keep_going, options.arch, renamed), replaces_fusion=True)
@@ -720,8 +719,6 @@ def _fill_bounds(
     full: dict[str, dict[tuple[str, ...], Entry]], bounds: dict[tuple[str, tuple[str, ...]], set[tuple[str, str]]]
 ) -> None:
     """Replace lower bounds of latencies from memory by the register form's latency, or drop them."""
-    from incc.models.notation import parse_latency
-
     for (key, conditions), pairs in bounds.items():
         entry = full[key][conditions]
         twin = full.get(key[:-1] + "r", {}).get(()) if key.endswith("/m") else None
