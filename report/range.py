@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incc.core.analysis import KernelResult
-    from incc.core.ranges import Branching, Cause, Fork, KernelRange, Meeting
+    from incc.core.ranges import Branching, Fork, KernelRange, Meeting, RangeCause
     from incc.core.ways import Ways
     from incc.frontends.kernel import Kernel
 
@@ -28,7 +28,7 @@ def kernel_range(result: KernelResult, ends: KernelRange | None) -> t.Range | No
         least=float(ends.least),
         most=None if ends.most is None else float(ends.most),
         causes=[
-            t.RangeCause(
+            t.RangeCauseReport(
                 kind=cause.kind,
                 least=float(cause.least),
                 most=None if cause.most is None else float(cause.most),
@@ -41,14 +41,14 @@ def kernel_range(result: KernelResult, ends: KernelRange | None) -> t.Range | No
     )
 
 
-def mispredicted(result: KernelResult, ways: Ways | None, rate: float | None) -> t.Mispredictions | None:
+def mispredicted(result: KernelResult, ways: Ways | None, rate: float | None) -> t.MispredictionsReport | None:
     """Return the cost of mispredictions at the given rate; None without a cost or a rate."""
     cost = None if rate is None else mispredictions(result, ways, rate)
     if cost is None:
         return None
     total = float(result.cycles) + cost.cycles
     branches = "" if cost.branches == 1 else f"{cost.branches} branches × "
-    return t.Mispredictions(
+    return t.MispredictionsReport(
         rate=cost.rate,
         branches=cost.branches,
         miss_cycles=round(cost.miss_cycles, DECIMALS),
@@ -72,7 +72,7 @@ def _text(ends: KernelRange, whens: Sequence[str]) -> str:
     return f"{head}: {'; '.join(whens)}"
 
 
-def _when(result: KernelResult, cause: Cause) -> str:
+def _when(result: KernelResult, cause: RangeCause) -> str:
     kernel = result.kernel
     match cause.kind:
         case "aliasing":
@@ -113,7 +113,7 @@ def _array(kernel: Kernel, stores: Sequence[int]) -> str:
     return f" of `{name}`" if name and not name.startswith(".") else ""
 
 
-def _crossings(result: KernelResult, cause: Cause) -> str:
+def _crossings(result: KernelResult, cause: RangeCause) -> str:
     analysis = result.analysis
     line = result.bound.line_bytes
     crossed = f"a {line}-byte cache line" if line == 64 else f"a boundary of {line} bytes"
@@ -128,7 +128,7 @@ def _crossings(result: KernelResult, cause: Cause) -> str:
     return text
 
 
-def _forwarding(result: KernelResult, cause: Cause) -> str:
+def _forwarding(result: KernelResult, cause: RangeCause) -> str:
     edge = cause.blocked[0]
     stored, loaded = bytes_of(result.kernel, edge)
     store, load = (wording.places(result.kernel, [i]) for i in (edge.producer, edge.consumer))
@@ -139,7 +139,7 @@ def _forwarding(result: KernelResult, cause: Cause) -> str:
     )
 
 
-def _at_least(result: KernelResult, cause: Cause) -> str:
+def _at_least(result: KernelResult, cause: RangeCause) -> str:
     kernel = result.kernel
     calls = [i for i in cause.instructions if kernel.instructions[i].branch == "call"]
     unknown = [i for i in cause.instructions if i not in calls]
@@ -156,7 +156,7 @@ def _at_least(result: KernelResult, cause: Cause) -> str:
     return f"at least {wording.cycles(cause.least)}, without {wording.listed(left_out)}"
 
 
-def _branches(cause: Cause, branching: Branching) -> str:
+def _branches(cause: RangeCause, branching: Branching) -> str:
     least, most = branching.predicted
     data = [fork for fork in branching.forks if fork.depends == DATA]
     steady = [fork for fork in branching.forks if fork.depends != DATA]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from incc.models.binding.bound import BoundKernel
 
 
-def bounds(result: KernelResult, explained: bool = True) -> t.Bounds:
+def bounds(result: KernelResult, explained: bool = True) -> t.BoundsReport:
     """Return all lower bounds in cycles per iteration, with causes in words if `explained`, and the prediction."""
     causes: dict[BoundName, str] = dict.fromkeys(ORDER, "")
     if explained:
@@ -33,7 +33,7 @@ def bounds(result: KernelResult, explained: bool = True) -> t.Bounds:
         cycles: Fraction = getattr(result.bounds, name)
         return t.Bound(cycles=float(cycles), exact=str(cycles), by=causes[name])
 
-    return t.Bounds(
+    return t.BoundsReport(
         port=bound_by("port"),
         divider=bound_by("divider"),
         front_end=bound_by("front_end"),
@@ -61,7 +61,7 @@ def _causes(result: KernelResult) -> dict[BoundName, str]:
     }
 
 
-def sentence(result: KernelResult, bounds: t.Bounds) -> str:
+def sentence(result: KernelResult, bounds: t.BoundsReport) -> str:
     """Return the verdict on a kernel: its limit, and by how much it exceeds the next one.
 
     `bounds` returns the bounds to pass. The evidence is the gain of changes to the core; without a simulation it is the
@@ -242,7 +242,7 @@ def chain_instructions(chain: Chain) -> list[int]:
     return list(dict.fromkeys(step.consumer for step in turned))
 
 
-def _limit(name: BoundName, result: KernelResult, bounds: t.Bounds) -> str:
+def _limit(name: BoundName, result: KernelResult, bounds: t.BoundsReport) -> str:
     kernel, bound, analysis = result.kernel, result.bound, result.analysis
     fixed_ports = result.settings.fixed_ports
     cause: str = bounds.of(name).by
@@ -269,7 +269,7 @@ def _limit(name: BoundName, result: KernelResult, bounds: t.Bounds) -> str:
             return f"retirement ({cause})"
 
 
-def _runners_up(limits: list[BoundName], bounds: t.Bounds) -> str:
+def _runners_up(limits: list[BoundName], bounds: t.BoundsReport) -> str:
     """Return the limits close behind the limit, or else the next one."""
     limit = bounds.prediction.cycles
     rest = [name for name in ORDER if name not in limits and bounds.of(name).cycles > 0]
@@ -288,7 +288,7 @@ def _runners_up(limits: list[BoundName], bounds: t.Bounds) -> str:
     return ""
 
 
-def _descending(names: Sequence[BoundName], bounds: t.Bounds) -> list[BoundName]:
+def _descending(names: Sequence[BoundName], bounds: t.BoundsReport) -> list[BoundName]:
     """Return the largest bounds first, equal ones in their order."""
 
     def negative(name: BoundName) -> float:
@@ -297,7 +297,7 @@ def _descending(names: Sequence[BoundName], bounds: t.Bounds) -> list[BoundName]
     return sorted(names, key=negative)
 
 
-def _short(name: BoundName, bounds: t.Bounds) -> str:
+def _short(name: BoundName, bounds: t.BoundsReport) -> str:
     if name == "port":
         return str(bounds.of(name).by).partition(":")[0]
     return {

@@ -24,7 +24,7 @@ data."""
 _FLAGS = "flags"
 
 
-class Symbol(msgspec.Struct, frozen=True, kw_only=True):
+class UnknownValue(msgspec.Struct, frozen=True, kw_only=True):
     """An unknown value: a register at the loop's start, an address of the program, or a non-linear result."""
 
     name: str
@@ -41,7 +41,7 @@ class Symbol(msgspec.Struct, frozen=True, kw_only=True):
 class Address(msgspec.Struct, frozen=True):
     """An address: the sum of `terms`, symbols with their factors, and `constant`; modulo 2^64."""
 
-    terms: Mapping[Symbol, int]
+    terms: Mapping[UnknownValue, int]
     constant: int
 
     @property
@@ -72,7 +72,7 @@ class Dataflow(msgspec.Struct, frozen=True):
 
 
 class _Linear(msgspec.Struct, frozen=True):
-    terms: Mapping[Symbol, int]
+    terms: Mapping[UnknownValue, int]
     constant: int
 
 
@@ -80,10 +80,10 @@ def dataflow(kernel: Kernel) -> Dataflow:
     """Return the terms of a loop's addresses and the kinds of its conditions."""
     first = _Pass(kernel, {}, frozenset())
     # The value at the end shows the kind of the value at the start: unchanged, or changed by a constant.
-    starts: dict[str, Symbol] = {}
+    starts: dict[str, UnknownValue] = {}
     for root in first.touched:
         value = first.at_end(root)
-        own = Symbol(name=root, made_by=-1, kind=COUNTED)
+        own = UnknownValue(name=root, made_by=-1, kind=COUNTED)
         rest = [symbol for symbol in value.terms if symbol != own]
         if value.terms.get(own) == 1 and not rest:
             starts[root] = replace(own, kind=COUNTED if value.constant else INVARIANT)
@@ -93,7 +93,7 @@ def dataflow(kernel: Kernel) -> Dataflow:
             # The value is not linear in itself, or is computed from others.
             loaded = any(symbol.loaded for symbol in value.terms)
             again = own in first.behind(value.terms)
-            starts[root] = Symbol(name=root, made_by=-1, kind=DATA if loaded or again else COUNTED, loaded=loaded)
+            starts[root] = UnknownValue(name=root, made_by=-1, kind=DATA if loaded or again else COUNTED, loaded=loaded)
     settled = starts
     for _ in range(3):
         second = _Pass(kernel, settled, frozenset())
@@ -118,12 +118,12 @@ def dataflow(kernel: Kernel) -> Dataflow:
 class _Pass:
     """A symbolic execution of one iteration; `starts` holds the registers' values at its start."""
 
-    def __init__(self, kernel: Kernel, starts: Mapping[str, Symbol], walkers: frozenset[int]) -> None:
+    def __init__(self, kernel: Kernel, starts: Mapping[str, UnknownValue], walkers: frozenset[int]) -> None:
         self.starts = starts
         self.walkers = walkers
         self.state: dict[str, _Linear] = {}
         self.touched: set[str] = set()
-        self.inputs: dict[Symbol, frozenset[Symbol]] = {}
+        self.inputs: dict[UnknownValue, frozenset[UnknownValue]] = {}
         self.loads: list[Access] = []
         self.stores: list[Access] = []
         self.conditions: dict[int, int] = {}
@@ -136,9 +136,9 @@ class _Pass:
     def at_end(self, root: str) -> _Linear:
         return self._value(root)
 
-    def behind(self, symbols: Iterable[Symbol]) -> set[Symbol]:
+    def behind(self, symbols: Iterable[UnknownValue]) -> set[UnknownValue]:
         """Return the symbols together with all symbols that they were computed from."""
-        result: set[Symbol] = set()
+        result: set[UnknownValue] = set()
         waiting = list(symbols)
         while waiting:
             symbol = waiting.pop()
@@ -147,11 +147,11 @@ class _Pass:
                 waiting += self.inputs.get(symbol, ())
         return result
 
-    def is_kept(self, symbol: Symbol) -> bool:
+    def is_kept(self, symbol: UnknownValue) -> bool:
         """Return True if the symbol is the initial value of a register that no instruction has changed."""
         return symbol.made_by < 0 and self._value(symbol.name).terms == {symbol: 1}
 
-    def walks(self, n: int, instruction: Instruction, starts: Mapping[str, Symbol]) -> bool:
+    def walks(self, n: int, instruction: Instruction, starts: Mapping[str, UnknownValue]) -> bool:
         """Return True if the instruction loads the register that forms its own address in the next iteration."""
         written = {a.register.root for a in instruction.registers if a.write}
         return any(
@@ -167,7 +167,7 @@ class _Pass:
         value = self.state.get(root)
         if value is None:
             self.touched.add(root)
-            symbol = self.starts.get(root) or Symbol(
+            symbol = self.starts.get(root) or UnknownValue(
                 name=root, made_by=-1, kind=COUNTED if not self.starts else INVARIANT
             )
             value = self.state[root] = _Linear({symbol: 1}, 0)
@@ -175,7 +175,7 @@ class _Pass:
 
     def _sum(self, terms: Iterable[tuple[str, int]], constant: int) -> _Linear:
         """Return the sum of a constant and registers with their factors."""
-        total: dict[Symbol, int] = {}
+        total: dict[UnknownValue, int] = {}
         for root, factor in terms:
             value = self._value(root)
             constant += factor * value.constant
@@ -189,13 +189,13 @@ class _Pass:
             [(register.root, factor) for register, factor in registers if register is not None], memory.displacement
         )
         name = memory.symbol or memory.segment
-        symbol = {Symbol(name=f"@{name}", made_by=-1, kind=INVARIANT): 1} if name else {}
+        symbol = {UnknownValue(name=f"@{name}", made_by=-1, kind=INVARIANT): 1} if name else {}
         return Address({**value.terms, **symbol}, value.constant)
 
     def _step(self, n: int, instruction: Instruction) -> None:
         """Execute an instruction: record its accesses and its condition, and set its results."""
         kinds, loaded, inputs = self._access_memory(n, instruction)
-        symbols: list[Symbol] = []
+        symbols: list[UnknownValue] = []
         for access in instruction.registers:
             if access.read and not access.address and not instruction.idiom:
                 symbols += self._value(access.register.root).terms
@@ -209,18 +209,18 @@ class _Pass:
             self.conditions[n] = max(flags)
         elif instruction.branch == "call":
             kinds.append(DATA)
-        made = Symbol(name=f"#{n}", made_by=n, kind=max(kinds), loaded=loaded, walks=n in self.walkers)
+        made = UnknownValue(name=f"#{n}", made_by=n, kind=max(kinds), loaded=loaded, walks=n in self.walkers)
         self.inputs[made] = frozenset(inputs)
         self.state.update(self._results(instruction, made))
 
-    def _access_memory(self, n: int, instruction: Instruction) -> tuple[list[int], bool, set[Symbol]]:
+    def _access_memory(self, n: int, instruction: Instruction) -> tuple[list[int], bool, set[UnknownValue]]:
         """Record the accesses of an instruction.
 
         Returns the kinds of the loaded values, True if one of them may change, and the terms of the loads' addresses.
         """
         kinds = [INVARIANT]
         loaded = False
-        inputs: set[Symbol] = set()
+        inputs: set[UnknownValue] = set()
         addresses = self.addresses[n] = []
         numbers = [0, 0]
         for memory in instruction.memory:
@@ -239,7 +239,7 @@ class _Pass:
                     numbers[which] += 1
         return kinds, loaded, inputs
 
-    def _results(self, instruction: Instruction, made: Symbol) -> dict[str, _Linear]:
+    def _results(self, instruction: Instruction, made: UnknownValue) -> dict[str, _Linear]:
         """Return the values of the registers that an instruction writes; `made` stands for non-linear ones."""
         results: dict[str, _Linear] = {}
         affine = instruction.affine

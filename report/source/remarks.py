@@ -57,7 +57,7 @@ _INTERNAL = re.compile(r":? *(?:(?:load|store|stmt|statement):? )?[^ ]*\b[a-z.]*
 
 
 def set_remarks(
-    kernels: Sequence[t.Kernel], places: Sequence[Mapping[int, At]], remarks: Sequence[Remark], folder: str
+    kernels: Sequence[t.KernelReport], places: Sequence[Mapping[int, At]], remarks: Sequence[Remark], folder: str
 ) -> None:
     """Set the remarks of a unit's kernels.
 
@@ -107,7 +107,7 @@ def _said(loops: Mapping[At, list[Remark]], here: Sequence[At]) -> list[Remark]:
     return about[max(before)] if before else []
 
 
-def _chosen(kernel: t.Kernel, remarks: Sequence[Remark], at_branch: Sequence[Remark]) -> list[Remark]:
+def _chosen(kernel: t.KernelReport, remarks: Sequence[Remark], at_branch: Sequence[Remark]) -> list[Remark]:
     """Return the remarks on a loop of the source that apply to this kernel."""
     bits = kernel.arithmetic.vector_bits or kernel.memory.widest_access_bits
     elements = kernel.elements and kernel.elements.per_iteration
@@ -138,8 +138,8 @@ def _chosen(kernel: t.Kernel, remarks: Sequence[Remark], at_branch: Sequence[Rem
     return chosen + [remark for remark in at_branch if remark.by == "loop2_unroll"][:1]
 
 
-def _remark(remark: Remark) -> t.Remark:
-    return t.Remark(
+def _remark(remark: Remark) -> t.RemarkReport:
+    return t.RemarkReport(
         kind=remark.kind,
         text=sentence(remark),
         said=remark.message,

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from incc.views.layout import Layout
 
 
-def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
     """Yield the summary, and everything in cycles per iteration."""
     yield from _summary(kernel)
     yield ""
     yield from _bounds(kernel, layout)
 
 
-def _summary(kernel: t.Kernel) -> Iterator[str]:
+def _summary(kernel: t.KernelReport) -> Iterator[str]:
     summary = kernel.summary
     yield f"Iterations:        {summary.iterations}"
     yield f"Instructions:      {summary.instructions}"
@@ -45,7 +45,7 @@ _BOUNDS: dict[BoundName, str] = {
 }
 
 
-def _bounds(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+def _bounds(kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
     bounds = kernel.bounds
     prediction = bounds.prediction
     yield "Bounds in cycles per iteration:"
@@ -78,7 +78,7 @@ _EXITS = {
 }
 
 
-def _measured(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+def _measured(kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
     """Yield the row of the measurement, or why there is none."""
     measured = kernel.measured
     if measured is None:
@@ -109,7 +109,7 @@ _LOST: dict[str, str] = {
 }
 
 
-def _counters(simulated: t.Simulated, layout: Layout) -> Iterator[str]:
+def _counters(simulated: t.SimulationReport, layout: Layout) -> Iterator[str]:
     """Yield the sources of µops, and the use of issue slots."""
     uops = [f"{percent(s)} from {title}" for name, title in _SOURCES.items() if (s := getattr(simulated.uops, name))]
     yield from layout.wrap(f"µops: {', '.join(uops)}", indent="  ")
