@@ -11,7 +11,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from incc.report.types import Amount, BoundName, Count, Index, Instruction, Location, Resource, Share, Tool
+from incc.frontends.kernel import SourceLocation
+from incc.report.types import BoundName, InstructionReport, ResourceReport, Tool
+from incc.support.quantities import Amount, Count, Index, Share
 
 Number = Annotated[float, Meta(description="May be below 0.")]
 
@@ -109,7 +111,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     """The symbol."""
     function_name: str
     """As the source writes it: C++ names demangled."""
-    source: Location | None
+    source: SourceLocation | None
     label: str
     role: str
     """As in a report: main, remainder …; empty for code that is no loop."""
@@ -127,9 +129,9 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     parts: list[str]
     """The kernel_ids of loops of this side that do the rest of the work, because the loop was split. The compared
     cycles per element are the sum."""
-    instructions: list[Instruction] | None
+    instructions: list[InstructionReport] | None
     """Null where not requested."""
-    resources: list[Resource] | None
+    resources: list[ResourceReport] | None
     """The ports and units of pressure; null like instructions."""
 
 
@@ -217,7 +219,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     """The function's short name; with the core where a side has several."""
-    source: Location | None
+    source: SourceLocation | None
     """Its place, in the last side that has one."""
     members: list[Member | None]
     """By side; null where it has none."""

@@ -229,13 +229,15 @@ def counters_module(entries: list[Entry]) -> str:
         "from __future__ import annotations",
         "",
         "import msgspec",
+        "",
+        "from incc.support.quantities import Amount",
     ]
     for kind in ("UOP_SOURCE", "LOST_SLOT"):
         chosen = [e for e in entries if e.kind == kind]
         name, _, text = chosen[0].heading.partition(": ")
         lines += ["", "", f"class {name}(msgspec.Struct, frozen=True, kw_only=True):", f'    """{text}."""', ""]
         for entry in chosen:
-            lines += [f"    {entry.arguments[1]}: int", *_docstring(entry.text, "    ")]
+            lines += [f"    {entry.arguments[1]}: Amount", *_docstring(entry.text, "    ")]
     return _tidy(lines)
 
 

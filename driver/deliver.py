@@ -310,7 +310,7 @@ def source_lines(report: t.Report) -> dict[str, dict[int, str]]:
 
 def diagnosed_lines(report: t.Report) -> dict[str, dict[int, str]]:
     """Return the source lines of diagnostics, by file name and line number. Unreadable files are left out."""
-    places: list[t.Location | None] = []
+    places: list[t.SourceLocation | None] = []
     for unit in report.units:
         for kernel in unit.kernels:
             places += [kernel.source, *(remark.source for remark in kernel.remarks)]
@@ -319,7 +319,7 @@ def diagnosed_lines(report: t.Report) -> dict[str, dict[int, str]]:
     return _lines_at(places)
 
 
-def _lines_at(places: Sequence[t.Location | None]) -> dict[str, dict[int, str]]:
+def _lines_at(places: Sequence[t.SourceLocation | None]) -> dict[str, dict[int, str]]:
     wanted: dict[str, set[int]] = {}
     for place in places:
         if place:

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from incc.support.quantities import Amount, Count, Positive
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    RegionKind = Literal["loop", "marker", "file", "address"]
-
-CompiledRole = Literal["main", "remainder", "prologue", "fallback", "outer", ""]
+RegionKind = Literal["loop", "marker", "address", "file", "code"]
+Basis = Literal["inferred", "compiler"]
+RoleName = Literal["main", "remainder", "prologue", "fallback", "outer", ""]
 CompiledKind = Literal[
     "plain", "vector-body", "interleaved", "epilogue", "scalar", "unroll-rest", "unversioned", "unknown"
 ]
@@ -20,23 +22,23 @@ CompiledKind = Literal[
 
 
 class SourceLocation(msgspec.Struct, frozen=True, order=True):
-    """A place in the user's source, from `.loc` directives."""
+    """A place in the user's source."""
 
     file: str
-    line: int
+    line: Count
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """A function around a place in the code."""
+    """A function that contains the loop, directly or after inlining."""
 
     function: str
-    """Its symbol or name."""
+    """The symbol or name; in a report the name as the source writes it, without parameters and template arguments."""
     file: str
-    line: int
-    """The line of the place itself, or of the call that the next function's code replaces."""
+    line: Count
+    """The line in that function at which the next function was inlined; in the last frame the loop's line."""
 
 
 class Inlined(msgspec.Struct, frozen=True):
@@ -88,81 +90,83 @@ class Neighbours(msgspec.Struct, frozen=True):
 
 
 class CompiledStream(msgspec.Struct, frozen=True, kw_only=True):
-    """Loads or stores of a loop that are alike."""
+    """A group of similar loads or stores in the compiler's representation of a loop."""
 
     store: bool
-    element_bytes: int
-    lanes: int
-    """The elements of each access, times vscale if `scalable`."""
+    element_bytes: Amount
+    lanes: Positive
+    """Elements per access."""
     scalable: bool
+    """True if the number of lanes is to be multiplied by vscale."""
     step: int | None
-    """The bytes by which the address advances in a trip, None if they are not constant."""
-    accesses: int
-    """The number of these loads or stores."""
+    """Bytes by which the address advances per iteration; None if this is not constant."""
+    accesses: Positive
 
 
-class CompiledLoop(msgspec.Struct, frozen=True, kw_only=True):
-    """A compiler's description of an innermost loop that it has made.
+class Transformations(msgspec.Struct, frozen=True, kw_only=True):
+    """The transformations that the compiler's passes applied to a loop, by its own record."""
 
-    Its kind is "plain" for the source's loop, perhaps unrolled; "vector-body"; "interleaved" for copies without
-    vectors; "epilogue" for a second loop with shorter vectors; "scalar" for the loop that was vectorised, which runs
-    the rest, or all if vectors cannot be used; "unroll-rest" for the rest of an unrolled loop; "unversioned" for the
-    copy without assumptions that are checked before it; "unknown".
-    """
+    kind: CompiledKind
+    """plain: unchanged or unrolled; vector-body: vectorised; interleaved: several scalar copies side by side; epilogue:
+    shorter vectors for the iterations that the vector body leaves over; scalar: the scalar version of a vectorised
+    loop, for remaining iterations or where vectors cannot be used; unroll-rest: the remainder of an unrolled loop;
+    unversioned: the version without assumptions that run-time checks verify; unknown: the origin was lost."""
+    iterations: int | None = None
+    """Iterations of the source's loop per iteration of this one, times vscale if scalable; None if unknown."""
+    width: Positive = 1
+    """Lanes of the vectoriser's vectors, times vscale if scalable; 1 without vectors."""
+    scalable: bool = False
+    interleave: Positive = 1
+    """The vectoriser's interleave count."""
+    unroll: Positive = 1
+    """The unroll factor applied after vectorisation."""
+    peeled: Count = 0
+    """Iterations peeled off before the loop."""
+    trip_count: int | None = None
+    """Iterations of this loop each time it is entered; None if not constant."""
+    max_trip_count: int | None = None
+    """An upper limit of the trip count; None if unknown."""
+    trip_multiple: Positive = 1
+    """A known divisor of the trip count."""
+    expected_trip_count: int | None = None
+    """The trip count according to the compiler's profile data; None without a profile."""
+    source_trip_count: int | None = None
+    """The trip count of the source's loop; None if not constant."""
+    source_max_trip_count: int | None = None
+    """An upper limit of the source loop's trip count; None if unknown."""
+    streams: list[CompiledStream] = []
+    """The loop's loads and stores."""
+
+
+class CompiledLoop(Transformations, frozen=True, kw_only=True):
+    """A compiler's description of an innermost loop that it has made."""
 
     number: int
     """Its number in the unit."""
     function: str
-    kind: CompiledKind
     source_loop: int = -1
     """A number common to all loops that were made of one loop of the source, -1 if unknown."""
-    role: CompiledRole = ""
+    role: RoleName = ""
     """Its part among those."""
     of: int = -1
     """The number of the main loop among those, -1 for none."""
     instead: bool = False
     """It is a remainder that also runs instead of the main loop."""
-    iterations: int = 0
-    """Iterations of the source's loop in one trip, times vscale if `scalable`; 0 if unknown.
-
-    For a vector body, this is the product of `width`, `interleave` and `unroll`.
-    """
-    width: int = 1
-    """Lanes of a vector."""
-    scalable: bool = False
-    interleave: int = 1
-    """Copies of the vector body."""
-    unroll: int = 1
-    peeled: int = 0
-    """Iterations that run before the loop."""
-    trip_count: int = 0
-    """Trips each time the loop is entered, if always the same, else 0."""
-    max_trip_count: int = 0
-    """The largest trip count, 0 if unknown."""
-    trip_multiple: int = 1
-    """A divisor of the trip count."""
-    expected_trip_count: int | None = None
-    """The trip count by a profile, None without one."""
-    source_trip_count: int = 0
-    """The trip count of the source's loop, 0 if unknown."""
-    source_max_trip_count: int = 0
-    """The largest trip count of the source's loop, 0 if unknown."""
-    streams: tuple[CompiledStream, ...] = ()
-    """Its loads and stores."""
     lines: tuple[int, ...] = ()
     """The lines of the calls in the functions around it, outermost first, and the loop's own; empty if unknown."""
 
     @property
     def fixed_iterations(self) -> int:
         """Iterations of the source's loop in one trip, 0 if they are unknown or depend on the processor."""
-        return 0 if self.scalable else self.iterations
+        return 0 if self.scalable else self.iterations or 0
 
 
 class Region(msgspec.Struct, frozen=True, kw_only=True):
     """A span of assembly text to analyse."""
 
     kind: RegionKind
-    """An innermost natural loop, code between markers, the whole file, or code between two addresses."""
+    """An innermost natural loop, code between markers, code between two addresses, the whole file, or code without a
+    text."""
     name: str
     function: str = ""
     label: str = ""
@@ -201,8 +205,8 @@ class Before(msgspec.Struct, frozen=True):
 class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
     """A loop or marked span that is not analysed."""
 
-    first_line: int = 0
-    last_line: int = 0
+    first_line: Count = 0
+    last_line: Count = 0
     function: str = ""
     label: str = ""
     reason: str
@@ -397,9 +401,9 @@ class Instruction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """A statement that could not be decoded."""
+    """A statement that could not be decoded. It is not among the instructions."""
 
-    line: int
+    line: Count
     text: str
     message: str
     """The assembler's reason."""

@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from incc.frontends.kernel import SourceLocation
+from incc.support.quantities import Count
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -50,16 +53,16 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MarkError(msgspec.Struct, frozen=True, kw_only=True):
-    """An error in a mark."""
+    """A mark with a syntax error, or one without matching code."""
 
-    file: str
-    line: int
-    column: int
+    source: SourceLocation
+    column: Count
     text: str
-    end_column: int = 0
-    """The column behind the wrong text, 0 if unknown."""
+    end_column: Count = 0
+    """The column after the faulty text; 0 if unknown."""
     fix: str | None = None
-    """The text to write instead, or to insert if the wrong text is empty; None for no advice."""
+    """Text that replaces the faulty text, or is inserted if the faulty text is empty; None if there is no
+    suggestion."""
 
 
 _FIXED_FORM = frozenset(("f", "for", "ftn", "fpp"))
@@ -84,11 +87,12 @@ def marks_of(text: str, file: str) -> tuple[list[Mark], list[MarkError]]:
             clauses = _read(body, sign.end())
         except _MarkSyntaxError as error:
             line, column = source.place(start + error.at)
-            errors.append(MarkError(file=file, line=line, column=column, text=str(error)))
+            errors.append(MarkError(source=SourceLocation(file, line), column=column, text=str(error)))
             continue
         at = source.marked(start, end)
         if at is None:
-            errors.append(MarkError(file=file, line=line, column=column, text="nothing to mark: no statement follows"))
+            text = "nothing to mark: no statement follows"
+            errors.append(MarkError(source=SourceLocation(file, line), column=column, text=text))
             continue
         first_line, first_column = source.place(at)
         last_line = source.place(max(source.end_of(at) - 1, at))[0]

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from incc.frontends.kernel import SourceLocation
 from incc.ranking import types as r
 from incc.ranking.kernels import OUT_OF_REACH, loops_of
-from incc.report.types import Location, Tool
+from incc.report.types import Tool
 from incc.support.version import __version__
 
 if TYPE_CHECKING:
@@ -183,8 +184,8 @@ def _row(members: Sequence[_Member], hot: bool, whole: float, like: r.Row | None
         function_name=kernel.function_name,
         kernel_id=kernel.kernel_id,
         content_hash=kernel.content_hash,
-        source=Location(file=seen.path(source.file), line=source.line) if source else None,
-        assembly=Location(file=seen.unit.assembly_file, line=0 if machine else kernel.first_line),
+        source=SourceLocation(file=seen.path(source.file), line=source.line) if source else None,
+        assembly=SourceLocation(file=seen.unit.assembly_file, line=0 if machine else kernel.first_line),
         label=kernel.name if machine or not kernel.first_line else kernel.label,
         model=seen.unit.model.name,
         role=kernel.role.name,

@@ -9,7 +9,9 @@ from typing import Literal
 
 import msgspec
 
-from incc.report.types import Amount, Count, Location, Positive, Share, Tool
+from incc.frontends.kernel import SourceLocation
+from incc.report.types import Tool
+from incc.support.quantities import Amount, Count, Positive, Share
 
 
 class Whence(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,9 +73,9 @@ class Row(msgspec.Struct, kw_only=True):
     """The function as the source writes it."""
     kernel_id: str
     content_hash: str
-    source: Location | None
+    source: SourceLocation | None
     """The loop's place in the user's source."""
-    assembly: Location
+    assembly: SourceLocation
     """The loop's place in the assembly; line 0 for machine code."""
     label: str
     model: str

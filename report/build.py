@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace as with_fields
+
 from incc.report import types as t
 from incc.report.hints.advice import read_build
-from incc.report.kernel import kernel_report, location
+from incc.report.kernel import kernel_report
 from incc.report.overview import overview
 from incc.report.roles import set_role, withhold_not_vectorised
 from incc.report.source.demangle import demangle, is_mangled, of_openmp, replace, short_name
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION: Final = "1.0"
 
 
-def build_report(units: Iterable[t.Unit]) -> t.Report:
+def build_report(units: Iterable[t.UnitReport]) -> t.Report:
     """Return the whole report, made of the results of `unit_report` in the given order."""
     units = list(units)
     make_readable([kernel for unit in units for kernel in unit.kernels])
@@ -48,16 +50,19 @@ def build_report(units: Iterable[t.Unit]) -> t.Report:
     )
 
 
-def make_readable(kernels: Sequence[t.Kernel]) -> None:
+def make_readable(kernels: Sequence[t.KernelReport]) -> None:
     """Demangle the function names in kernels' names, places and notes; then write the kernels' overviews."""
-    frames = [frame for kernel in kernels for frame in (*kernel.inlined, *kernel.inlined_into)]
-    texts = [frame.function for frame in frames]
+    texts: list[str] = []
     for kernel in kernels:
         texts += (kernel.function_name, kernel.source_function, *kernel.notes)
+        texts += [frame.function for frame in (*kernel.inlined, *kernel.inlined_into)]
     readable = demangle(texts)
-    for frame in frames:
-        frame.function = short_name(replace(frame.function, readable))
+
+    def in_words(frames: Iterable[t.Frame]) -> list[t.Frame]:
+        return [with_fields(f, function=short_name(replace(f.function, readable))) for f in frames]
+
     for kernel in kernels:
+        kernel.inlined, kernel.inlined_into = in_words(kernel.inlined), in_words(kernel.inlined_into)
         kernel.function_name = of_openmp(replace(kernel.function_name, readable))
         name = kernel.function_name if kernel.source_function == kernel.function else kernel.source_function
         kernel.source_function = short_name(replace(name, readable))
@@ -65,7 +70,7 @@ def make_readable(kernels: Sequence[t.Kernel]) -> None:
         kernel.overview = overview(kernel)
 
 
-def _demangle_functions(parts: Sequence[t.Ways | t.ControlFlow | t.BecameCall]) -> None:
+def _demangle_functions(parts: Sequence[t.WaysReport | t.ControlFlowReport | t.LibraryCall]) -> None:
     """Demangle the names of parts of a report that have no other function names."""
     if any(is_mangled(part.function) for part in parts):
         readable = demangle(part.function_name for part in parts)
@@ -74,9 +79,11 @@ def _demangle_functions(parts: Sequence[t.Ways | t.ControlFlow | t.BecameCall]) 
 
 
 def unit_parts(unit_result: UnitResult) -> list[Part]:
-    """Return the role and the elements of each of a unit's kernels."""
-    from incc.core.roles import parts
+    """Return the role and the elements of each of a unit's kernels; none if only a cold start was simulated."""
+    from incc.core.roles import NO_PART, parts
 
+    if not all(result.settings.steady for result in unit_result.results):
+        return [NO_PART] * len(unit_result.results)
     places = [
         frozenset([place.lines[line] for line in kernel.region.body_lines if line in place.lines])
         if kernel.region
@@ -98,50 +105,17 @@ def unit_parts(unit_result: UnitResult) -> list[Part]:
     return parts(unit_result.results, places, origins)
 
 
-def _steady(unit_result: UnitResult) -> bool:
-    return all(result.settings.steady for result in unit_result.results)
-
-
-def _no_parts(unit_result: UnitResult) -> list[Part]:
-    """Return empty parts, for units of which only the run from a cold start is wanted."""
-    from incc.core.roles import Part, Role
-
-    return [Part(Role(name=""), None)] * len(unit_result.results)
-
-
-def unit_report(unit_result: UnitResult) -> t.Unit:
+def unit_report(unit_result: UnitResult) -> t.UnitReport:
     """Return the report on one translation unit: its compilation, its model and its kernels."""
     unit, model, settings = unit_result.unit, unit_result.model, unit_result.settings
-    parts = unit_result.parts or (unit_parts(unit_result) if _steady(unit_result) else _no_parts(unit_result))
-    nowhere = KernelPlace(lines={}, near=None)
+    parts = unit_result.parts or unit_parts(unit_result)
     written = None
     if settings.syntax:
         from incc.report.source.written import Written
 
         written = Written(unit, model.isa, settings.syntax, settings.hex_immediates)
     build = read_build(unit, native=unit_result.chosen_by.startswith("the host"))
-    kernels = [
-        kernel_report(
-            result,
-            kernel_id=unit_result.kernel_ids[n] if unit_result.kernel_ids else "",
-            source_lines=place.lines,
-            near=place.near,
-            place=place.place,
-            column=_column(result, place),
-            user_function=unit_result.user_functions.get(_function(result), ""),
-            settings=settings,
-            notes=unit_result.notes,
-            ways=unit_result.inside[n] if unit_result.inside else None,
-            elements=parts[n].elements,
-            step=parts[n].step,
-            build=build,
-            measured=unit_result.measured[n] if unit_result.measured else None,
-            host=unit_result.host,
-            written=written,
-        )
-        for n, result in enumerate(unit_result.results)
-        for place in (unit_result.places[n] if unit_result.places else nowhere,)
-    ]
+    kernels = [kernel_report(unit_result, n, part, build, written) for n, part in enumerate(parts)]
     for kernel, part in zip(kernels, parts, strict=True):
         role = part.role
         if 0 <= role.of < len(kernels):
@@ -158,14 +132,14 @@ def unit_report(unit_result: UnitResult) -> t.Unit:
             unit.remarks,
             unit.folder,
         )
-    marks: list[t.Mark] = []
-    problems: list[t.MarkProblem] = []
+    marks: list[t.MarkReport] = []
+    problems: list[t.MarkError] = []
     if unit_result.marks or unit_result.mark_errors:
-        from incc.report.source.marks import marks_part, problems_part
+        from incc.report.source.marks import marks_part
 
         marks, misread = marks_part(kernels, unit_result.marks, unit_result.marked)
-        problems = [*problems_part(unit_result.mark_errors), *misread]
-    return t.Unit(
+        problems = [*unit_result.mark_errors, *misread]
+    return t.UnitReport(
         source=unit.source,
         assembly_file=unit.assembly_file,
         compiler=unit.compiler,
@@ -175,7 +149,7 @@ def unit_report(unit_result: UnitResult) -> t.Unit:
         output=unit.output,
         way=unit.way,
         target_cpu=unit.cpu,
-        model=t.Model(
+        model=t.ModelReport(
             name=model.name,
             title=model.title,
             version=model.version,
@@ -185,27 +159,9 @@ def unit_report(unit_result: UnitResult) -> t.Unit:
         ),
         core=_core(model) if settings.port_model else None,
         kernels=kernels,
-        left_out=[
-            t.LeftOut(
-                first_line=item.first_line,
-                last_line=item.last_line,
-                function=item.function,
-                label=item.label,
-                reason=item.reason,
-            )
-            for item in unit_result.left_out
-        ],
+        left_out=list(unit_result.left_out),
         system_loops=unit_result.system_loops,
-        became_calls=[
-            t.BecameCall(
-                function=call.function,
-                function_name=unit_result.user_functions.get(call.function, call.function),
-                callee=call.callee,
-                line=call.line,
-                source=location(call.source),
-            )
-            for call in unit_result.calls
-        ],
+        became_calls=list(unit_result.calls),
         not_found=list(unit_result.not_found),
         ways=None if unit_result.ways is None else list(unit_result.ways),
         control_flow=None if unit_result.control_flow is None else list(unit_result.control_flow),
@@ -215,20 +171,10 @@ def unit_report(unit_result: UnitResult) -> t.Unit:
     )
 
 
-def _core(model: MachineModel) -> t.Core:
+def _core(model: MachineModel) -> t.CoreReport:
     from incc.report.core import core_report
 
     return core_report(model)
-
-
-def _column(result: KernelResult, place: KernelPlace) -> int:
-    """Return the column of the kernel's place if its last instruction, which closes a loop, has that place."""
-    region = result.kernel.region
-    if region is None or region.source is None or not region.lines:
-        return 0
-    last = region.lines[-1]
-    line, column = place.columns.get(last, (0, 0))
-    return column if place.lines.get(last) == region.source and line == region.source.line else 0
 
 
 def _places(result: KernelResult, place: KernelPlace) -> dict[int, tuple[str, int, int]]:
@@ -240,8 +186,3 @@ def _places(result: KernelResult, place: KernelPlace) -> dict[int, tuple[str, in
             at = place.columns.get(line, (0, 0))
             places[line] = where.file, where.line, at[1] if at[0] == where.line else 0
     return places
-
-
-def _function(result: KernelResult) -> str:
-    region = result.kernel.region
-    return region.function if region else ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import asdict, replace
 
 from incc.core import BY_MEMORY, BY_NOTHING, BY_REGISTER, BY_RESOURCE, WaitSums
+from incc.core.figures import DECIMALS
 from incc.report import types as t
 from incc.report.wording import input_carrier
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from incc.core import Mappings, Pressure, Simulation, Statistics, Usage
     from incc.core.analysis import KernelResult
     from incc.models.binding.bound import BoundKernel
-
-DECIMALS = 6
 
 
 def cold_report(result: KernelResult) -> t.Cold | None:
@@ -29,7 +28,8 @@ def cold_report(result: KernelResult) -> t.Cold | None:
 
 
 def _cold_report(result: KernelResult, run: Simulation, statistics: Statistics) -> t.Cold:
-    stalls = statistics.stalls
+    stalls = asdict(statistics.stalls)  # these causes are complete
+    starved = stalls.pop("no_uops")
     total = WaitSums(
         executions=sum(wait.executions for wait in statistics.waits),
         in_scheduler=sum(wait.in_scheduler for wait in statistics.waits),
@@ -40,16 +40,7 @@ def _cold_report(result: KernelResult, run: Simulation, statistics: Statistics) 
         iterations=run.iterations,
         cycles=statistics.cycles,
         uops=statistics.uops,
-        stalls=t.Stalls(
-            registers=stalls.registers,
-            reorder_buffer=stalls.reorder_buffer,
-            scheduler=stalls.scheduler,
-            load_buffer=stalls.load_buffer,
-            store_buffer=stalls.store_buffer,
-            group=stalls.group,
-            front_end=stalls.no_uops,
-            other=0,  # the causes above are complete
-        ),
+        stalls=t.Stalls(**stalls, front_end=starved, other=0),
         dispatched=_histogram(statistics.dispatched),
         issued=_histogram(statistics.issued),
         retired=_histogram(statistics.retired),
@@ -181,9 +172,9 @@ _KINDS: dict[int, t.SequenceKind] = {
 }
 
 
-def _pressure(result: KernelResult, pressure: Pressure) -> t.Pressure:
+def _pressure(result: KernelResult, pressure: Pressure) -> t.PressureReport:
     bound = result.bound
-    sequence: list[t.SequenceStep] = []
+    sequence: list[t.SequenceStepReport] = []
     for step in pressure.sequence:
         kind, via = _KINDS[step.because], ""
         if step.because == BY_RESOURCE:
@@ -192,7 +183,7 @@ def _pressure(result: KernelResult, pressure: Pressure) -> t.Pressure:
             carrier, via = input_carrier(result.kernel, bound, step.instruction, step.via)
             kind = "memory" if carrier == "memory" else kind
         sequence.append(
-            t.SequenceStep(
+            t.SequenceStepReport(
                 instruction=step.instruction,
                 iteration_offset=step.iteration_offset,
                 kind=kind,
@@ -200,7 +191,7 @@ def _pressure(result: KernelResult, pressure: Pressure) -> t.Pressure:
                 cycles=step.cycles,
             )
         )
-    return t.Pressure(
+    return t.PressureReport(
         increase=pressure.increase,
         resources=pressure.resources,
         registers=pressure.registers,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import asdict, astuple
 
 from incc.core import RENAMERS, figures
+from incc.core.figures import DECIMALS
 from incc.core.ranges import find_range, not_counted, rare_calls
 from incc.frontends.isa import isa
+from incc.frontends.kernel import Region
 from incc.models.binding.bound import (
     ELIMINATED,
     FUSED_INTO_PREVIOUS,
@@ -29,9 +31,9 @@ from incc.report.hints import hints
 from incc.report.hints.advice import ASSEMBLY
 from incc.report.identity import content_hash
 from incc.report.range import kernel_range, mispredicted
-from incc.report.resources import DECIMALS, llvm_resources, own_throughput, port_title, refused_statement, rounded
+from incc.report.resources import llvm_resources, own_throughput, resources, rounded
 from incc.report.source.compiled import compiled
-from incc.report.unit_result import REPORT_SETTINGS
+from incc.report.unit_result import KernelPlace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,144 +41,111 @@ if TYPE_CHECKING:
 
     from incc.core import Analysis, Chain, Edge, Simulation, Step
     from incc.core.analysis import KernelResult
+    from incc.core.counters import LostSlots, UopsBySource
     from incc.core.elements import Elements
     from incc.core.ranges import KernelRange
+    from incc.core.roles import Part
     from incc.core.waits import Waits
-    from incc.core.ways import Ways
-    from incc.frontends.asm.places import UserPlace
     from incc.frontends.isa import Effects
-    from incc.frontends.kernel import Frame, Instruction, Kernel, SourceLocation
-    from incc.measuring.harness import Failure
-    from incc.measuring.kernels import KernelMeasurement
+    from incc.frontends.kernel import Instruction, Kernel, SourceLocation
     from incc.models.binding.bound import BoundKernel
     from incc.models.model import Form
     from incc.report.hints.advice import Build
     from incc.report.source.written import Written
-    from incc.report.unit_result import ReportSettings
+    from incc.report.unit_result import UnitResult
+
+_Counters = TypeVar("_Counters", "LostSlots", "UopsBySource")
+
+_NO_REGION = Region(
+    kind="code",
+    name="",
+    function="",
+    label="",
+    first_line=0,
+    last_line=0,
+    lines=(),
+    body_lines=(),
+    is_loop=False,
+    depth=0,
+    source=None,
+    notes=(),
+)
+"""The region of machine code without a text."""
+
+_NO_PLACE = KernelPlace(lines={}, near=None)
 
 
 def kernel_report(
-    result: KernelResult,
-    *,
-    kernel_id: str = "",
-    source_lines: Mapping[int, SourceLocation] | None = None,
-    near: SourceLocation | None = None,
-    place: UserPlace | None = None,
-    column: int = 0,
-    user_function: str = "",
-    settings: ReportSettings = REPORT_SETTINGS,
-    notes: Sequence[str] = (),
-    ways: Ways | None = None,
-    elements: Elements | None = None,
-    step: int = 0,
-    build: Build = ASSEMBLY,
-    measured: KernelMeasurement | Failure | None = None,
-    host: tuple[str, bool] = ("", False),
-    written: Written | None = None,
-) -> t.Kernel:
+    unit: UnitResult, number: int, part: Part, build: Build = ASSEMBLY, written: Written | None = None
+) -> t.KernelReport:
     """Return the report on one kernel.
 
     Args:
-        result: the kernel's analysis.
-        kernel_id: its identity, from `identity.kernel_ids`.
-        source_lines: the place in the user's source of each assembly line.
-        near: the nearest place in the function's own source, if the kernel comes from elsewhere.
-        place: the place in the user's source, from debug information.
-        column: the column in that line.
-        user_function: the user's function that the kernel's is a part of, if the compiler split it.
-        settings: the parts and the notation of the report.
-        notes: notes that follow those of the region and of the result.
-        ways: the paths through the loop, if there are branches inside.
-        elements: the elements per iteration; None if unknown.
-        step: bytes by which the fastest stream advances per iteration. The role depends on other kernels; see
-            `roles.set_role`.
+        unit: the results of the kernel's unit.
+        number: the kernel's index among them.
+        part: its elements. Its role depends on other kernels; see `roles.set_role`.
         build: the compilation of the unit.
-        measured: the measurement on this machine, if requested.
-        host: the host's core, and True if the result's model is of that core.
         written: LLVM's spelling of the instructions; None to keep the assembly's.
     """
+    result = unit.results[number]
     kernel, bound, analysis = result.kernel, result.bound, result.analysis
-    region = kernel.region
-    fixed_ports = result.settings.fixed_ports
-    unknown = result.unknown
+    region = kernel.region or _NO_REGION
+    place = unit.places[number] if unit.places else _NO_PLACE
+    debug = place.place
+    ways = unit.inside[number] if unit.inside else None
     # Without a steady state the report has no figures of one.
     steady = result.settings.steady
     bounds = verdict.bounds(result, explained=steady)
     spread = find_range(result, ways) if steady else None
-    at_least = bool(kernel.refused or not_counted(result))
-    load = rounded(analysis.fixed_port_load if fixed_ports else analysis.port_load)
-    busiest = verdict.busiest_ports(bound, analysis, fixed_ports)
-    work, moved = figures.operations(kernel), figures.traffic(kernel)
-    simulation = result.simulation
     range_ = kernel_range(result, spread)
-    of_host = None
-    if measured is not None:
-        from incc.report.measured import measured_part
-
-        of_host = measured_part(result, measured, host, range_)
-    return t.Kernel(
-        kernel_id=kernel_id,
+    work, moved = figures.operations(kernel), figures.traffic(kernel, bound.instruction_flags, part.step)
+    elements = part.elements
+    return t.KernelReport(
+        kernel_id=unit.kernel_ids[number] if unit.kernel_ids else "",
         content_hash=content_hash(kernel),
         name=kernel.name,
         cycles=float(result.cycles),
-        kind=region.kind if region else "code",
-        function=region.function if region else "",
-        function_name=user_function or (region.function if region else ""),
-        source=location(region.source) if region else None,
-        column=column,
-        source_function=place.function if place else region.function if region else "",
-        near=location(near),
-        inlined=[_frame(frame) for frame in place.inlined] if place else [],
-        inlined_into=[_frame(frame) for frame in place.inlined_into] if place else [],
+        kind=region.kind,
+        function=region.function,
+        function_name=unit.user_functions.get(region.function, region.function),
+        source=region.source,
+        column=_column(region, place),
+        source_function=debug.function if debug else region.function,
+        near=place.near,
+        inlined=list(debug.inlined) if debug else [],
+        inlined_into=list(debug.inlined_into) if debug else [],
         remarks=[],
-        role=t.Role(name="", of="", instead=False, basis="inferred", text=""),
-        compiled=compiled(region.compiled) if region and region.compiled else None,
+        role=t.RoleReport(name="", of="", instead=False, basis="inferred", text=""),
+        compiled=compiled(region.compiled) if region.compiled else None,
         elements=_elements(result, elements) if elements else None,
-        rates=_rates(
-            figures.rates(work, moved, result.cycles, elements.per_iteration if elements else None, settings.ghz)
-        ),
+        rates=figures.rates(work, moved, result.cycles, elements, unit.settings.ghz),
         range=range_,
-        mispredictions=mispredicted(result, ways, settings.mispredict_rate),
-        measured=of_host,
-        at_least=at_least,
+        mispredictions=mispredicted(result, ways, unit.settings.mispredict_rate),
+        measured=_measured(unit, number, range_),
+        at_least=bool(kernel.refused or not_counted(result)),
         overview=t.Overview(function="", limit="", vector="", look=""),
-        label=region.label if region else "",
-        first_line=region.first_line if region else 0,
-        last_line=region.last_line if region else 0,
-        depth=region.depth if region else 0,
+        label=region.label,
+        first_line=region.first_line,
+        last_line=region.last_line,
+        depth=region.depth,
         is_loop=kernel.is_loop,
         isa=kernel.isa,
-        notes=[*(region.notes if region else ()), *_rare(kernel, rare_calls(result, ways)), *result.notes, *notes],
-        size=t.Size(
-            instructions=len(kernel.instructions),
-            bytes=sum(instruction.length for instruction in kernel.instructions),
-            issue_slots=sum(bound.issue_slots),
-            retire_slots=sum(bound.retire_slots),
-            uops=len(bound.uop_ports),
-        ),
+        notes=[*region.notes, *_rare(kernel, rare_calls(result, ways)), *result.notes, *unit.notes],
+        size=_size(kernel, bound),
         arithmetic=_arithmetic(work, moved),
-        memory=_memory(kernel, bound, moved, analysis, step),
+        memory=_memory(moved, analysis),
         verdict=verdict.sentence(result, bounds) if steady else "",
         hints=_hints(result, build, spread) if steady else [],
         bounds=bounds,
-        simulated=_simulated(bound, simulation) if simulation else None,
+        simulated=_simulated(bound, result.simulation) if result.simulation else None,
         what_ifs=_what_ifs(result),
         cold=cold_report(result) if result.cold else None,
         alignments=[ratio(cycles) for cycles in result.alignments],
         dispatch_width=bound.issue_width,
-        port_assignment="equal" if fixed_ports else "balanced",
-        resources=[
-            t.Resource(
-                name=name,
-                kind="port" if p < bound.n_ports else "unit",
-                title=port_title(bound, p),
-                load=load[p],
-                busiest=p in busiest,
-            )
-            for p, name in enumerate(bound.port_names)
-        ],
+        port_assignment="equal" if result.settings.fixed_ports else "balanced",
+        resources=resources(result),
         llvm_resources=llvm_resources(result),
-        instructions=_instructions(result, source_lines or {}, written),
+        instructions=_instructions(result, place.lines, written),
         critical_path=t.CriticalPath(
             cycles=analysis.critical_path_cycles,
             instructions=list(analysis.critical_path_instructions),
@@ -187,18 +156,42 @@ def kernel_report(
         dependencies=_dependencies(kernel, bound, analysis) if steady else [],
         waits=_waits(bound, result.waits) if result.waits else None,
         timeline=_timeline(result) if result.events is not None else None,
-        unknown_instructions=[
-            t.UnknownInstruction(
-                index=i,
-                line=kernel.instructions[i].line,
-                text=kernel.instructions[i].text,
-                form=kernel.instructions[i].form,
-            )
-            for i in unknown
-        ],
-        refused=[refused_statement(refused) for refused in kernel.refused],
-        summary=_summary(result, settings.iterations),
+        unknown_instructions=_unknown_instructions(result),
+        refused=list(kernel.refused),
+        summary=figures.summary(result, unit.settings.iterations),
     )
+
+
+def _column(region: Region, place: KernelPlace) -> int:
+    """Return the column of the kernel's place if its last instruction, which closes a loop, has that place."""
+    if region.source is None or not region.lines:
+        return 0
+    last = region.lines[-1]
+    line, column = place.columns.get(last, (0, 0))
+    return column if place.lines.get(last) == region.source and line == region.source.line else 0
+
+
+def _measured(unit: UnitResult, number: int, spread: t.Range | None) -> t.MeasurementReport | None:
+    if not unit.measured:
+        return None
+    from incc.report.measured import measured_part
+
+    return measured_part(unit.results[number], unit.measured[number], unit.host, spread)
+
+
+def _size(kernel: Kernel, bound: BoundKernel) -> t.Size:
+    return t.Size(
+        instructions=len(kernel.instructions),
+        bytes=sum(instruction.length for instruction in kernel.instructions),
+        issue_slots=sum(bound.issue_slots),
+        retire_slots=sum(bound.retire_slots),
+        uops=len(bound.uop_ports),
+    )
+
+
+def _unknown_instructions(result: KernelResult) -> list[t.UnknownInstruction]:
+    instructions = [(i, result.kernel.instructions[i]) for i in result.unknown]
+    return [t.UnknownInstruction(index=i, line=each.line, text=each.text, form=each.form) for i, each in instructions]
 
 
 def _hints(result: KernelResult, build: Build, spread: KernelRange | None) -> list[t.Hint]:
@@ -225,23 +218,10 @@ def ratio(cycles: Fraction) -> t.Ratio:
 # --- parts of a kernel ------------------------------------------------------------------------------------------------
 
 
-def location(place: SourceLocation | None) -> t.Location | None:
-    """Return a place in the source."""
-    return t.Location(file=place.file, line=place.line) if place else None
-
-
-def _frame(frame: Frame) -> t.Frame:
-    return t.Frame(function=frame.function, file=frame.file, line=frame.line)
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, DECIMALS)
-
-
-def _elements(result: KernelResult, elements: Elements) -> t.Elements:
+def _elements(result: KernelResult, elements: Elements) -> t.ElementsReport:
     number, each = elements.per_iteration, float(result.cycles / elements.per_iteration)
     least = "at least " if result.kernel.refused or not_counted(result) else ""
-    return t.Elements(
+    return t.ElementsReport(
         per_iteration=float(number),
         cycles=round(each, DECIMALS),
         basis=elements.basis,
@@ -252,64 +232,14 @@ def _elements(result: KernelResult, elements: Elements) -> t.Elements:
     )
 
 
-def _rates(rates: figures.Rates | None) -> t.Rates | None:
-    if rates is None:
-        return None
-    seconds = [_rounded(rates.in_a_second(amount)) for amount in (rates.flop, rates.bytes, rates.elements)]
-    units = ("GFLOP/s", "GB/s loaded and stored (L1)", "G elements/s")
-    rates_text = ", ".join(f"{amount:.4g} {unit}" for amount, unit in zip(seconds, units, strict=True) if amount)
-    return t.Rates(
-        flop_per_cycle=round(rates.flop, DECIMALS),
-        bytes_per_cycle=round(rates.bytes, DECIMALS),
-        elements_per_cycle=_rounded(rates.elements),
-        ghz=rates.ghz or None,
-        gflop_per_second=seconds[0],
-        gigabytes_per_second=seconds[1],
-        gigaelements_per_second=seconds[2],
-        text=f"{rates_text} at {rates.ghz:g} GHz" if rates_text else "",
-    )
+def _arithmetic(work: figures.Operations, moved: figures.Traffic) -> t.ArithmeticReport:
+    text = _vectorisation(work, moved)
+    return t.ArithmeticReport(**asdict(work), flop_per_byte=figures.intensity(work, moved), text=text)
 
 
-def _summary(result: KernelResult, iterations: int) -> t.Summary:
-    summary = figures.summary(result, iterations)
-    return t.Summary(
-        iterations=summary.iterations,
-        instructions=summary.instructions,
-        cycles=summary.cycles,
-        uops=summary.uops,
-        dispatch_width=summary.dispatch_width,
-        uops_per_cycle=round(summary.uops_per_cycle, DECIMALS),
-        ipc=round(summary.ipc, DECIMALS),
-        block_rthroughput=float(summary.block_rthroughput),
-    )
-
-
-def _arithmetic(work: figures.Operations, moved: figures.Traffic) -> t.Arithmetic:
-    return t.Arithmetic(
-        flop=work.flop,
-        flop_packed=work.flop_packed,
-        integer_operations=work.integer,
-        integer_operations_packed=work.integer_packed,
-        packed_share=_rounded(work.packed_share),
-        vector_bits=work.vector_bits,
-        flop_per_byte=_rounded(figures.intensity(work, moved)),
-        text=_vectorisation(work, moved),
-    )
-
-
-def _memory(kernel: Kernel, bound: BoundKernel, moved: figures.Traffic, analysis: Analysis, step: int) -> t.Memory:
-    flags = bound.instruction_flags
-    frame = [flags[i] for i, instruction in enumerate(kernel.instructions) if _on_frame(kernel, instruction)]
+def _memory(moved: figures.Traffic, analysis: Analysis) -> t.Memory:
     return t.Memory(
-        bytes_loaded=moved.bytes_loaded,
-        bytes_stored=moved.bytes_stored,
-        unsized_accesses=moved.unsized_accesses,
-        loads=sum(bool(each & IS_LOAD) for each in flags),
-        stores=sum(bool(each & IS_STORE) for each in flags),
-        spills=sum(bool(each & IS_STORE) for each in frame),
-        reloads=sum(bool(each & IS_LOAD) for each in frame),
-        step=step,
-        widest_access_bits=moved.widest_access_bits,
+        **asdict(moved),
         line_crossings=round(float(analysis.line_crossings), DECIMALS),
         worst_line_crossings=round(float(analysis.worst_line_crossings), DECIMALS),
         expected_line_crossings=round(float(analysis.expected_line_crossings), DECIMALS),
@@ -317,21 +247,13 @@ def _memory(kernel: Kernel, bound: BoundKernel, moved: figures.Traffic, analysis
     )
 
 
-def _on_frame(kernel: Kernel, instruction: Instruction) -> bool:
-    """Return True if an instruction accesses a fixed place of the stack frame; return addresses do not count."""
-    if not instruction.memory or instruction.branch:
-        return False
-    on_frame = isa(kernel.isa).on_frame
-    return any((access.load or access.store) and on_frame(access) for access in instruction.memory)
-
-
 def _vectorisation(work: figures.Operations, moved: figures.Traffic) -> str:
     """Return a description of the vectorised share of the arithmetic."""
-    if not work.flop and not work.integer:
+    if not work.flop and not work.integer_operations:
         widest = moved.widest_access_bits
         return f"no vector arithmetic, {widest}-bit memory accesses" if widest >= 128 else "no vector arithmetic"
     operations = [f"{work.flop} flop"] * bool(work.flop)
-    operations += [wording.counted(work.integer, "integer operation")] * bool(work.integer)
+    operations += [wording.counted(work.integer_operations, "integer operation")] * bool(work.integer_operations)
     if not work.vector_bits or work.packed_share is None:
         return f"{wording.listed(operations)}, all scalar"
     share = wording.number(100 * work.packed_share)
@@ -354,7 +276,7 @@ _Kept = tuple[
 
 def _instructions(
     result: KernelResult, source_lines: Mapping[int, SourceLocation], written: Written | None
-) -> list[t.Instruction]:
+) -> list[t.InstructionReport]:
     kernel, bound, analysis, forms = result.kernel, result.bound, result.analysis, result.forms
     pressure = analysis.fixed_pressure if result.settings.fixed_ports else analysis.pressure
     path = analysis.critical_path
@@ -370,7 +292,7 @@ def _instructions(
     # kernels repeat few kinds of instruction
     kept: _Kept = result.model.pieces.setdefault("report", ({}, {}))
     uop_texts, works = kept
-    rows: list[t.Instruction] = []
+    rows: list[t.InstructionReport] = []
     lines = _lines(kernel)
     described: dict[tuple[bytes, str], Effects] = {}
     llvm_effects = isa(kernel.isa).llvm_effects
@@ -391,10 +313,10 @@ def _instructions(
         if (key := (instruction.form, kinds, uops)) not in works:
             works[key] = _works(kernel, bound, i)
         rows.append(
-            t.Instruction(
+            t.InstructionReport(
                 index=i,
                 line=instruction.line,
-                source=location(source_lines.get(lines[i])),
+                source=source_lines.get(lines[i]),
                 text=written.text(instruction) if written else instruction.text,
                 bytes=instruction.length,
                 encoding=(written.encoding(instruction) if written else instruction.encoding).hex(),
@@ -416,14 +338,14 @@ def _instructions(
                 side_effects=effects.side_effects,
                 load_barrier=effects.load_barrier,
                 store_barrier=effects.store_barrier,
-                frame=_on_frame(kernel, instruction),
+                frame=figures.on_frame(kernel, instruction),
                 macro_fused=bool(flags & FUSED_INTO_PREVIOUS),
                 eliminated=bool(flags & ELIMINATED),
                 zero_idiom=bool(flags & ZEROED),
                 pressure=rounded(pressure[i]),
                 critical_path_cycles=on_path.get(i),
                 chain_cycles=in_chain.get(i),
-                figures=t.Figures(source=form.source, derived=form.derived) if form else None,
+                figures=t.FiguresOrigin(source=form.source, derived=form.derived) if form else None,
                 remarks=_remarks(flags, form),
             )
         )
@@ -474,47 +396,36 @@ def _port_names(mask: int, bound: BoundKernel) -> list[str]:
 # --- simulation -------------------------------------------------------------------------------------------------------
 
 
-def _simulated(bound: BoundKernel, run: Simulation) -> t.Simulated:
+def _simulated(bound: BoundKernel, run: Simulation) -> t.SimulationReport:
     """Return the simulation's results and counters; shares are of the whole run including its start."""
-
-    def share(count: int, whole: int) -> float:
-        return round(count / (whole or 1), DECIMALS)
-
-    uops, delivered = run.uops_by_source, sum(astuple(run.uops_by_source))
-    lost, slots = run.lost_slots, run.cycles * bound.issue_width
     moves = run.moves_eliminated + run.moves_executed
-    return t.Simulated(
+    return t.SimulationReport(
         cycles=float(run.cycles_per_iteration),
         exact=str(run.cycles_per_iteration),
         period=run.period,
         iterations=run.iterations,
         run_cycles=run.cycles,
-        uops=t.Uops(
-            decoders=share(uops.decoders, delivered),
-            uop_cache=share(uops.uop_cache, delivered),
-            loop_stream_detector=share(uops.loop_stream_detector, delivered),
-            microcode=share(uops.microcode, delivered),
-        ),
-        lost_slots=t.LostSlots(
-            no_uops=share(lost.no_uops, slots),
-            reorder_buffer=share(lost.reorder_buffer, slots),
-            scheduler=share(lost.scheduler, slots),
-            group=share(lost.group, slots),
-            load_buffer=share(lost.load_buffer, slots),
-            store_buffer=share(lost.store_buffer, slots),
-            registers=share(lost.registers, slots),
-        ),
-        port_uops=[share(count, run.cycles) for count in run.port_uops[: len(bound.port_names)]],
+        uops=_shares(run.uops_by_source, sum(astuple(run.uops_by_source))),
+        lost_slots=_shares(run.lost_slots, run.cycles * bound.issue_width),
+        port_uops=[_share(count, run.cycles) for count in run.port_uops[: len(bound.port_names)]],
         moves=t.Moves(
-            eliminated=share(run.moves_eliminated, moves),
-            executed=share(run.moves_executed, moves),
+            eliminated=_share(run.moves_eliminated, moves),
+            executed=_share(run.moves_executed, moves),
         ),
     )
 
 
-def _what_ifs(result: KernelResult) -> list[t.WhatIf]:
+def _shares(counters: _Counters, whole: float) -> _Counters:
+    return type(counters)(**{name: _share(count, whole) for name, count in asdict(counters).items()})
+
+
+def _share(count: float, whole: float) -> float:
+    return round(count / (whole or 1), DECIMALS)
+
+
+def _what_ifs(result: KernelResult) -> list[t.WhatIfReport]:
     return [
-        t.WhatIf(
+        t.WhatIfReport(
             change=w.name,
             text=w.text,
             cycles=float(w.cycles),
@@ -526,14 +437,14 @@ def _what_ifs(result: KernelResult) -> list[t.WhatIf]:
     ]
 
 
-def _waits(bound: BoundKernel, waits: Waits) -> t.Waits:
+def _waits(bound: BoundKernel, waits: Waits) -> t.WaitsReport:
     def at_ports(table: Mapping[tuple[int, int], float]) -> list[t.PortWait]:
         return [
             t.PortWait(instruction=i, resource=bound.port_names[port], cycles=round(cycles, DECIMALS))
             for (i, port), cycles in table.items()
         ]
 
-    return t.Waits(
+    return t.WaitsReport(
         instructions=[
             t.WaitsInstruction(
                 had_to_wait=round(had, DECIMALS),
@@ -555,9 +466,9 @@ def _waits(bound: BoundKernel, waits: Waits) -> t.Waits:
 # --- dependencies -----------------------------------------------------------------------------------------------------
 
 
-def _step(kernel: Kernel, bound: BoundKernel, step: Step | Edge) -> t.Step:
+def _step(kernel: Kernel, bound: BoundKernel, step: Step | Edge) -> t.StepReport:
     kind, via = wording.carrier(kernel, bound, step)
-    return t.Step(
+    return t.StepReport(
         producer=step.producer,
         to=step.consumer,
         kind=kind,
@@ -567,9 +478,9 @@ def _step(kernel: Kernel, bound: BoundKernel, step: Step | Edge) -> t.Step:
     )
 
 
-def _chain(kernel: Kernel, bound: BoundKernel, chain: Chain) -> t.Chain:
+def _chain(kernel: Kernel, bound: BoundKernel, chain: Chain) -> t.ChainReport:
     instructions = verdict.chain_instructions(chain)
-    return t.Chain(
+    return t.ChainReport(
         cycles_per_iteration=ratio(chain.cycles_per_iteration),
         latency=chain.latency,
         iterations=chain.distance,
@@ -617,17 +528,17 @@ def _timeline(result: KernelResult) -> t.Timeline:
     """Return the simulated iterations and llvm-mca's average waiting times in cycles, by instruction and in total."""
     events, names = result.events or (), result.bound.port_names
 
-    def averages() -> figures.Timeline:
+    def averages() -> figures.TimelineFigures:
         return figures.timeline(events, result.started, len(result.kernel.instructions))
 
     shared = result.known if result.started else None
     # Identical kernels share the record of their µops.
-    timeline: figures.Timeline = shared.once("timeline", result.started, averages) if shared else averages()
+    timeline: figures.TimelineFigures = shared.once("timeline", result.started, averages) if shared else averages()
     return t.Timeline(
         iterations=timeline.iterations,
         cycles=timeline.cycles,
         events=[
-            t.Event(
+            t.EventReport(
                 iteration=event.iteration,
                 instruction=event.instruction,
                 dispatched=event.dispatched,
@@ -641,8 +552,8 @@ def _timeline(result: KernelResult) -> t.Timeline:
             for event, earliest in zip(events, timeline.earliest, strict=True)
         ],
         uops=[_uop(result, uop, timeline.uops) for uop in timeline.uops],
-        waits=[_waiting(wait) for wait in timeline.waits],
-        total_wait=_waiting(timeline.total),
+        waits=list(timeline.waits),
+        total_wait=timeline.total,
     )
 
 
@@ -659,11 +570,11 @@ def _uop(result: KernelResult, shown: figures.ShownUop, uops: Sequence[figures.S
     """Return a µop of the timeline; `uops` are all of them."""
     uop, bound = shown.uop, result.bound
     kind: t.UopKindName = "renamer" if uop.uop == RENAMERS else "compute"
-    inputs: list[t.UopInput] = []
+    inputs: list[t.UopInputReport] = []
     for producer, location, arrived in shown.inputs:
         carrier, via = wording.input_carrier(result.kernel, bound, uop.instruction, location)
         inputs.append(
-            t.UopInput(
+            t.UopInputReport(
                 producer=producer,
                 kind=carrier,
                 via=via,
@@ -685,13 +596,4 @@ def _uop(result: KernelResult, shown: figures.ShownUop, uops: Sequence[figures.S
         retired=shown.retired,
         inputs=inputs,
         last_input=shown.last_input,
-    )
-
-
-def _waiting(wait: figures.Waiting) -> t.Wait:
-    return t.Wait(
-        executions=wait.executions,
-        in_scheduler=round(wait.in_scheduler, DECIMALS),
-        in_scheduler_while_ready=round(wait.in_scheduler_while_ready, DECIMALS),
-        until_retire=round(wait.until_retire, DECIMALS),
     )

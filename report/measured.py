@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from incc.core import figures
+from incc.core.figures import DECIMALS
 from incc.core.prediction import bounds_above
 from incc.measuring.harness import Failure
 from incc.report import types as t
@@ -27,8 +28,6 @@ _NOISY = 0.05
 _TELLS = 0.25
 """The largest spread of samples that cannot explain a difference, as a fraction of the difference."""
 
-_DECIMALS = 6
-
 _BOUNDS: dict[BoundName, str] = {
     "port": "ports",
     "divider": "the divider",
@@ -43,7 +42,7 @@ def measured_part(
     measurement: KernelMeasurement | Failure,
     host: tuple[str, bool],
     spread: t.Range | None,
-) -> t.Measured:
+) -> t.MeasurementReport:
     """Return the report on a measurement.
 
     `host` is the host's core, and True if the result's model is of that core; `spread` is the range of the prediction.
@@ -51,7 +50,7 @@ def measured_part(
     core, same = host
     where = f"on {core}" if core else "on this processor"
     if isinstance(measurement, Failure):
-        return t.Measured(
+        return t.MeasurementReport(
             cycles=None,
             spread=None,
             way="",
@@ -69,14 +68,14 @@ def measured_part(
     # A difference hidden by the rounding of the figures does not count.
     far = difference is not None and abs(difference) > WORTH_EXPLAINING and abs(predicted - measurement.cycles) > 0.005
     explanations = list(_explanations(result, measurement, host, spread)) if far else []
-    return t.Measured(
-        cycles=round(measurement.cycles, _DECIMALS),
-        spread=round(measurement.spread, _DECIMALS),
+    return t.MeasurementReport(
+        cycles=round(measurement.cycles, DECIMALS),
+        spread=round(measurement.spread, DECIMALS),
         way=measurement.way,
         exit=measurement.exit,
         core=core,
         same_core=same,
-        difference=None if difference is None else round(difference, _DECIMALS),
+        difference=None if difference is None else round(difference, DECIMALS),
         failure="",
         notes=list(measurement.notes),
         explanations=explanations,

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from incc.core.figures import DECIMALS
 from incc.models.patterns import matches
 from incc.models.throughput import port_bound
 from incc.report import types as t
-from incc.report.cold import DECIMALS as DECIMALS
+from incc.report.verdict import busiest_ports
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incc.core.analysis import KernelResult
-    from incc.frontends.kernel import Refused
-    from incc.models.binding.bound import BoundKernel
-
-
-def refused_statement(refused: Refused) -> t.RefusedStatement:
-    """Return a statement that the analysis lacks."""
-    return t.RefusedStatement(line=refused.line, text=refused.text, message=refused.message)
 
 
 def own_throughput(uops: Sequence[tuple[int, int]], n_ports: int) -> t.Ratio:
@@ -39,10 +33,21 @@ def _pressure(result: KernelResult) -> Sequence[Sequence[float]]:
     return analysis.fixed_pressure if result.settings.fixed_ports else analysis.pressure
 
 
-def port_title(bound: BoundKernel, p: int) -> str:
-    """Return the long name of a port or unit."""
-    name = bound.port_names[p]
-    return f"Port{name}" if p < bound.n_ports and name.isdigit() else name
+def resources(result: KernelResult) -> list[t.ResourceReport]:
+    """Return the ports and units of the core, with their loads."""
+    bound, analysis, fixed_ports = result.bound, result.analysis, result.settings.fixed_ports
+    load = rounded(analysis.fixed_port_load if fixed_ports else analysis.port_load)
+    busiest = busiest_ports(bound, analysis, fixed_ports)
+    return [
+        t.ResourceReport(
+            name=name,
+            kind="port" if p < bound.n_ports else "unit",
+            title=f"Port{name}" if p < bound.n_ports and name.isdigit() else name,
+            load=load[p],
+            busiest=p in busiest,
+        )
+        for p, name in enumerate(bound.port_names)
+    ]
 
 
 def llvm_resources(result: KernelResult) -> list[t.LlvmResource] | None:

@@ -1,6 +1,7 @@
 """The types of a report: incc builds, reads and writes these structs, and the JSON schema is made from them.
 
-The schema describes records and fields by their docstrings (`views/schemas.py`).
+A record `XReport` is the report's form of the record `X` of the front ends or the core. Records of theirs that need no
+other form are used as they are. The schema describes records and fields by their docstrings (`views/schemas.py`).
 
 Durations are in cycles of the core's clock, per iteration of the kernel unless stated otherwise. Instructions are
 numbered from 0 within their kernel and lines from 1; line 0 means that there is no line.
@@ -13,22 +14,19 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-Count = Annotated[int, Meta(ge=0)]
-Positive = Annotated[int, Meta(ge=1)]
-Amount = Annotated[float, Meta(ge=0)]
-Share = Annotated[float, Meta(ge=0, le=1)]
-Exact = Annotated[str, Meta(pattern="^[0-9]+(/[0-9]+)?$", description="A fraction, or a whole number.")]
-Index = Annotated[int, Meta(ge=0, description="An instruction of the kernel.")]
+from incc.core.counters import LostSlots, UopsBySource
+from incc.core.figures import Operations, Rates, Summary, Traffic
+from incc.core.figures import Wait as Wait
+from incc.core.prediction import BoundName as BoundName
+from incc.frontends.kernel import Basis, RegionKind, RoleName, Transformations
+from incc.frontends.kernel import Frame as Frame
+from incc.frontends.kernel import LeftOut as LeftOut
+from incc.frontends.kernel import Refused as Refused
+from incc.frontends.kernel import SourceLocation as SourceLocation
+from incc.frontends.marks import MarkError as MarkError
+from incc.support.quantities import Amount, Count, Exact, Index, Positive, Share
 
-BoundName = Literal["port", "divider", "front_end", "retire", "loop_carried"]
 UopKindName = Literal["load", "store-address", "store-data", "compute", "branch", "renamer"]
-
-
-class Location(msgspec.Struct, frozen=True):
-    """A place in the user's source."""
-
-    file: str
-    line: Count
 
 
 class Ratio(msgspec.Struct, frozen=True):
@@ -47,15 +45,7 @@ class Bound(msgspec.Struct, frozen=True):
     """The cause in words; empty if there is none."""
 
 
-class RefusedStatement(msgspec.Struct, frozen=True):
-    """A statement that could not be decoded. It is not among the instructions."""
-
-    line: Count
-    text: str
-    message: str
-
-
-class Model(msgspec.Struct, frozen=True, kw_only=True):
+class ModelReport(msgspec.Struct, frozen=True, kw_only=True):
     """The machine model."""
 
     name: str
@@ -107,7 +97,7 @@ class CoreWork(msgspec.Struct, frozen=True, kw_only=True):
     """Cycles for which it occupies that unit."""
 
 
-class Core(msgspec.Struct, frozen=True, kw_only=True):
+class CoreReport(msgspec.Struct, frozen=True, kw_only=True):
     """The core as its model describes it; facts that the model lacks are left out."""
 
     title: str
@@ -126,16 +116,6 @@ class Core(msgspec.Struct, frozen=True, kw_only=True):
     work: list[CoreWork]
 
 
-class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
-    """A loop or marked span that is not analysed."""
-
-    first_line: Count
-    last_line: Count
-    function: str
-    label: str
-    reason: str
-
-
 class Expectation(msgspec.Struct, frozen=True, kw_only=True):
     """A condition that a mark in the source sets for a kernel, and its outcome."""
 
@@ -149,14 +129,14 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
     """The predicted and the expected value; empty if the condition holds."""
 
 
-class Mark(msgspec.Struct, frozen=True, kw_only=True):
+class MarkReport(msgspec.Struct, frozen=True, kw_only=True):
     """A mark in the source that selects code for analysis and sets expectations for it."""
 
-    source: Location
+    source: SourceLocation
     """The mark's line."""
     column: Count
     """The mark's column in its line; 0 if unknown."""
-    at: Location
+    at: SourceLocation
     """The first line of the statement that the mark applies to."""
     at_column: Count
     """The column of the statement's first character; 0 if unknown."""
@@ -171,20 +151,7 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     expectations: list[Expectation]
 
 
-class MarkProblem(msgspec.Struct, frozen=True, kw_only=True):
-    """A mark with a syntax error, or one without matching code."""
-
-    source: Location
-    column: Count
-    text: str
-    end_column: Count
-    """The column after the faulty text; 0 if unknown."""
-    fix: str | None
-    """Text that replaces the faulty text, or is inserted if the faulty text is empty; None if there is no
-    suggestion."""
-
-
-class BecameCall(msgspec.Struct, kw_only=True):
+class LibraryCall(msgspec.Struct, kw_only=True):
     """A call of a library function that compilers substitute for loops, and that users also write themselves."""
 
     function: str
@@ -194,7 +161,7 @@ class BecameCall(msgspec.Struct, kw_only=True):
     callee: str
     line: Positive
     """The call's line in the assembly."""
-    source: Location | None
+    source: SourceLocation | None
     """The user's line according to the debug information; None if unknown."""
 
 
@@ -213,7 +180,7 @@ class NotFound(msgspec.Struct, frozen=True, kw_only=True):
     """Similar names, if no function matches."""
 
 
-class Unit(msgspec.Struct, kw_only=True):
+class UnitReport(msgspec.Struct, kw_only=True):
     """One translation unit, its compilation and its kernels."""
 
     source: str
@@ -233,25 +200,25 @@ class Unit(msgspec.Struct, kw_only=True):
     output to the assembler; object: the object file."""
     target_cpu: str
     """The core that the command line implies; empty if it implies none."""
-    model: Model
-    core: Core | None
+    model: ModelReport
+    core: CoreReport | None
     """The core's description; None if it was not requested."""
-    kernels: list[Kernel]
+    kernels: list[KernelReport]
     left_out: list[LeftOut]
     system_loops: Count
     """The number of loops that come only from system headers and are therefore not analysed. Neither they nor the
     functions that they were inlined into contain a line of the user's code."""
-    became_calls: list[BecameCall]
+    became_calls: list[LibraryCall]
     """Calls outside analysed loops that may replace a loop of the source. No model includes their cost."""
     not_found: list[NotFound]
     """Functions that were requested by name and have no analysed loop."""
-    ways: list[Ways] | None
+    ways: list[WaysReport] | None
     """Loops with branches inside and the paths through them; None if they were not requested."""
-    control_flow: list[ControlFlow] | None
+    control_flow: list[ControlFlowReport] | None
     """Control-flow graphs of the functions that contain kernels; None if they were not requested."""
-    marks: list[Mark]
+    marks: list[MarkReport]
     """The marks in the source. If there are any, only marked kernels are analysed."""
-    mark_problems: list[MarkProblem]
+    mark_problems: list[MarkError]
     trials: list[Trial] | None
     """The effect of the hints' flags, for each hint alone and then for all together; None if trials were not
     requested."""
@@ -266,7 +233,7 @@ class TriedLoop(msgspec.Struct, frozen=True, kw_only=True):
     kernel_id: str
     """The kernel_id before the trial."""
     function_name: str
-    source: Location | None
+    source: SourceLocation | None
     hinted: bool
     """True if a hint for this loop names these flags."""
     before: Amount
@@ -303,7 +270,7 @@ class Branch(msgspec.Struct, frozen=True):
     taken: bool
 
 
-class Way(msgspec.Struct, frozen=True, kw_only=True):
+class WayReport(msgspec.Struct, frozen=True, kw_only=True):
     """One path from the loop's start back to it."""
 
     share: Share
@@ -325,11 +292,11 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
     """The bound by loop-carried dependencies."""
     cycles: Ratio
     """Simulated cycles, or the largest bound without a simulation."""
-    refused: list[RefusedStatement]
+    refused: list[Refused]
     """Statements that the assembler rejected."""
 
 
-class Ways(msgspec.Struct, kw_only=True):
+class WaysReport(msgspec.Struct, kw_only=True):
     """A loop with branches inside and the paths through it, each analysed as if every iteration took it."""
 
     kind: Literal["branch", "paths"]
@@ -341,14 +308,14 @@ class Ways(msgspec.Struct, kw_only=True):
     label: str
     first_line: Count
     last_line: Count
-    source: Location | None
+    source: SourceLocation | None
     complete: bool
     """True if all paths are listed; if not, shares are relative to the listed paths."""
     simulated: bool
     """True if cycles come from simulations, False if they are the largest bounds."""
     weighted_cycles: Amount
     """The average of the paths' cycles weighted by their shares; it excludes branch mispredictions."""
-    ways: Annotated[list[Way], Meta(min_length=2)]
+    ways: Annotated[list[WayReport], Meta(min_length=2)]
 
 
 class BlockInstruction(msgspec.Struct, frozen=True):
@@ -369,7 +336,7 @@ class Successor(msgspec.Struct, frozen=True):
     """True if the edge returns to the start of a loop."""
 
 
-class Block(msgspec.Struct, frozen=True, kw_only=True):
+class BlockReport(msgspec.Struct, frozen=True, kw_only=True):
     """A basic block."""
 
     label: str
@@ -380,14 +347,14 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     """The blocks that control can reach from the block's end."""
 
 
-class ControlFlow(msgspec.Struct, kw_only=True):
+class ControlFlowReport(msgspec.Struct, kw_only=True):
     """The control-flow graph of a function, including its cold part and other code that it jumps to."""
 
     function: str
     """The function's symbol; empty for code outside functions."""
     function_name: str
     """The function as the source writes it, with C++ names demangled."""
-    blocks: list[Block]
+    blocks: list[BlockReport]
     """Basic blocks in the order of the text."""
 
 
@@ -404,18 +371,9 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     """µops in the unfused domain, as ports execute them."""
 
 
-class Arithmetic(msgspec.Struct, frozen=True, kw_only=True):
+class ArithmeticReport(Operations, frozen=True, kw_only=True):
     """Arithmetic on vector registers, counted by element."""
 
-    flop: Count
-    flop_packed: Count
-    """Floating-point operations in packed instructions."""
-    integer_operations: Count
-    integer_operations_packed: Count
-    packed_share: Share | None
-    """Share of all operations that packed instructions do; None without arithmetic."""
-    vector_bits: Count
-    """The width of the widest packed arithmetic, in bits."""
     flop_per_byte: Amount | None
     """Arithmetic intensity: operations per byte that instructions load and store; None if no bytes or an unknown number
     of bytes are moved."""
@@ -423,24 +381,9 @@ class Arithmetic(msgspec.Struct, frozen=True, kw_only=True):
     """A summary in words."""
 
 
-class Memory(msgspec.Struct, frozen=True, kw_only=True):
+class Memory(Traffic, frozen=True, kw_only=True):
     """Data moved by loads and stores."""
 
-    bytes_loaded: Count
-    bytes_stored: Count
-    unsized_accesses: Count
-    """Accesses without a fixed size; the numbers of bytes exclude them."""
-    loads: Count
-    """Instructions that load."""
-    stores: Count
-    """Instructions that store."""
-    spills: Count
-    """Stores to a fixed place of the function's stack frame."""
-    reloads: Count
-    """Loads from a fixed place of the function's stack frame."""
-    step: Count
-    """Bytes by which the fastest stream advances per iteration; 0 if no stream is known to advance."""
-    widest_access_bits: Count
     line_crossings: Amount
     """Loads per iteration that cross a cache line at the best alignment of each pointer; the port bound includes
     them."""
@@ -489,7 +432,7 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
     """The change to make in the source, in words; empty if there is none."""
 
 
-class Remark(msgspec.Struct, frozen=True, kw_only=True):
+class RemarkReport(msgspec.Struct, frozen=True, kw_only=True):
     """A message of the compiler about the loop in the source."""
 
     kind: Literal["vectorised", "not-vectorised", "versioned", "unrolled", "other"]
@@ -500,29 +443,19 @@ class Remark(msgspec.Struct, frozen=True, kw_only=True):
     """The compiler's own words."""
     by: str
     """The compiler's pass; empty if unknown."""
-    source: Location | None
+    source: SourceLocation | None
     """The place that the compiler names."""
     column: Count
     """The column in that line; 0 if unknown."""
 
 
-class Frame(msgspec.Struct, kw_only=True):
-    """A function that contains the loop, directly or after inlining."""
-
-    function: str
-    """The name as the source writes it, without parameters and template arguments."""
-    file: str
-    line: Count
-    """The line in that function at which the next function was inlined; in the last frame the loop's line."""
-
-
-class Elements(msgspec.Struct, frozen=True, kw_only=True):
+class ElementsReport(msgspec.Struct, frozen=True, kw_only=True):
     """The number of elements of the source's loop that one iteration of the compiled loop handles."""
 
     per_iteration: Annotated[float, Meta(ge=0)]
     cycles: Amount
     """Predicted cycles per element."""
-    basis: Literal["inferred", "compiler"]
+    basis: Basis
     """inferred: derived from steps and widths of accesses; compiler: reported by the compiler."""
     why: str
     """The evidence, in words."""
@@ -530,29 +463,10 @@ class Elements(msgspec.Struct, frozen=True, kw_only=True):
     """Cycles per iteration and per element, in words."""
 
 
-class Rates(msgspec.Struct, frozen=True, kw_only=True):
-    """Predicted rates per cycle and, at a given clock, per second in units of 10^9.
-
-    Bytes are those that instructions load and store, which is the traffic with the L1 cache.
-    """
-
-    flop_per_cycle: Amount
-    bytes_per_cycle: Amount
-    elements_per_cycle: Amount | None
-    """Elements per cycle; None if the number of elements is unknown."""
-    ghz: Amount | None
-    """The given clock in GHz; None without one, and then all rates per second are None."""
-    gflop_per_second: Amount | None
-    gigabytes_per_second: Amount | None
-    gigaelements_per_second: Amount | None
-    text: str
-    """The rates per second in words; empty without a clock."""
-
-
-class Role(msgspec.Struct, frozen=True, kw_only=True):
+class RoleReport(msgspec.Struct, frozen=True, kw_only=True):
     """The part that a loop plays among the loops of a function that do the same work."""
 
-    name: Literal["main", "remainder", "prologue", "fallback", "outer", ""]
+    name: RoleName
     """main: most of the work; remainder: the iterations that the main loop leaves over; prologue: the elements before
     the main loop; fallback: replaces the main loop if arrays overlap or are short; outer: an outer loop around an inner
     one that has nothing to do; empty for code that is not a loop."""
@@ -560,64 +474,20 @@ class Role(msgspec.Struct, frozen=True, kw_only=True):
     """The kernel_id of the main loop, or of the inner loop for an outer one; empty for a main loop."""
     instead: bool
     """True for a remainder that also replaces the main loop where that cannot run."""
-    basis: Literal["inferred", "compiler"]
+    basis: Basis
     """inferred: derived from the code, its source lines and its control flow; compiler: reported by the compiler."""
     text: str
     """The role in words."""
 
 
-class CompiledStream(msgspec.Struct, frozen=True, kw_only=True):
-    """A group of similar loads or stores in the compiler's representation of a loop."""
-
-    store: bool
-    element_bytes: Amount
-    lanes: Annotated[int, Meta(ge=1)]
-    """Elements per access."""
-    scalable: bool
-    """True if the number of lanes is to be multiplied by vscale."""
-    step: int | None
-    """Bytes by which the address advances per iteration; None if this is not constant."""
-    accesses: Annotated[int, Meta(ge=1)]
-
-
-class Compiled(msgspec.Struct, frozen=True, kw_only=True):
+class TransformationsReport(Transformations, frozen=True, kw_only=True):
     """The compiler's own record of a loop: the transformations that its passes applied."""
 
-    kind: Literal["plain", "vector-body", "interleaved", "epilogue", "scalar", "unroll-rest", "unversioned", "unknown"]
-    """plain: unchanged or unrolled; vector-body: vectorised; interleaved: several scalar copies side by side; epilogue:
-    shorter vectors for the iterations that the vector body leaves over; scalar: the scalar version of a vectorised
-    loop, for remaining iterations or where vectors cannot be used; unroll-rest: the remainder of an unrolled loop;
-    unversioned: the version without assumptions that run-time checks verify; unknown: the origin was lost."""
-    iterations: int | None
-    """Iterations of the source's loop per iteration of this one, times vscale if scalable; None if unknown."""
-    width: Annotated[int, Meta(ge=1)]
-    """Lanes of the vectoriser's vectors, times vscale if scalable; 1 without vectors."""
-    scalable: bool
-    interleave: Annotated[int, Meta(ge=1)]
-    """The vectoriser's interleave count."""
-    unroll: Annotated[int, Meta(ge=1)]
-    """The unroll factor applied after vectorisation."""
-    peeled: Annotated[int, Meta(ge=0)]
-    """Iterations peeled off before the loop."""
-    trip_count: int | None
-    """Iterations of this loop each time it is entered; None if not constant."""
-    max_trip_count: int | None
-    """An upper limit of the trip count; None if unknown."""
-    trip_multiple: Annotated[int, Meta(ge=1)]
-    """A known divisor of the trip count."""
-    expected_trip_count: int | None
-    """The trip count according to the compiler's profile data; None without a profile."""
-    source_trip_count: int | None
-    """The trip count of the source's loop; None if not constant."""
-    source_max_trip_count: int | None
-    """An upper limit of the source loop's trip count; None if unknown."""
-    streams: list[CompiledStream]
-    """The loop's loads and stores."""
     text: str
     """A summary in words."""
 
 
-class RangeCause(msgspec.Struct, frozen=True, kw_only=True):
+class RangeCauseReport(msgspec.Struct, frozen=True, kw_only=True):
     """A reason why a kernel may take more or fewer cycles than predicted."""
 
     kind: Literal["aliasing", "forwarding", "line-crossings", "branches", "unknown-instructions"]
@@ -636,7 +506,7 @@ class Range(msgspec.Struct, frozen=True, kw_only=True):
     least: Amount
     most: Amount | None
     """The upper end in cycles per iteration; None if there is no known upper end."""
-    causes: Annotated[list[RangeCause], Meta(min_length=1)]
+    causes: Annotated[list[RangeCauseReport], Meta(min_length=1)]
     text: str
     """Both ends and their causes, in words."""
 
@@ -654,7 +524,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     """Reasons to look at the kernel: the rules of its hints and the causes of a wide range; empty if there are none."""
 
 
-class Mispredictions(msgspec.Struct, frozen=True, kw_only=True):
+class MispredictionsReport(msgspec.Struct, frozen=True, kw_only=True):
     """The cost of branch mispredictions inside the kernel at a given rate."""
 
     rate: Share
@@ -671,7 +541,7 @@ class Mispredictions(msgspec.Struct, frozen=True, kw_only=True):
     """The sum in words."""
 
 
-class Measured(msgspec.Struct, frozen=True, kw_only=True):
+class MeasurementReport(msgspec.Struct, frozen=True, kw_only=True):
     """A measurement of the kernel's own code on the processor that made the report."""
 
     cycles: Amount | None
@@ -713,7 +583,7 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
     front end has the same bound."""
 
 
-class Bounds(msgspec.Struct, frozen=True, kw_only=True):
+class BoundsReport(msgspec.Struct, frozen=True, kw_only=True):
     """Lower bounds on the cycles per iteration."""
 
     port: Bound
@@ -731,7 +601,7 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
         return bound
 
 
-class WhatIf(msgspec.Struct, frozen=True, kw_only=True):
+class WhatIfReport(msgspec.Struct, frozen=True, kw_only=True):
     """The kernel's cycles on a core with one change."""
 
     change: str
@@ -775,7 +645,7 @@ class Cold(msgspec.Struct, frozen=True, kw_only=True):
     """Waiting times of each instruction over these iterations; empty without events."""
     waits_total: ColdWait | None
     """Waiting times of all instructions; None without events."""
-    pressure: Pressure | None
+    pressure: PressureReport | None
     """The reasons for waiting µops; None if they were not requested."""
 
 
@@ -871,7 +741,7 @@ class ColdWait(msgspec.Struct, frozen=True, kw_only=True):
     """Cycles from the result to retirement."""
 
 
-class Pressure(msgspec.Struct, frozen=True, kw_only=True):
+class PressureReport(msgspec.Struct, frozen=True, kw_only=True):
     """The causes of waiting µops, in cycles of the run."""
 
     increase: Count
@@ -886,7 +756,7 @@ class Pressure(msgspec.Struct, frozen=True, kw_only=True):
     """The part of these cycles counted in `registers` or `memory`."""
     by_resource: list[ResourcePressure]
     """The cycles of `resources` by port or unit; one cycle may count for several."""
-    sequence: list[SequenceStep]
+    sequence: list[SequenceStepReport]
     """The critical sequence: each µop's start was delayed by the µop before it. The sequence repeats if its first and
     last µop are the same in different iterations."""
 
@@ -902,7 +772,7 @@ class ResourcePressure(msgspec.Struct, frozen=True):
 SequenceKind = Literal["", "register", "memory", "resource"]
 
 
-class SequenceStep(msgspec.Struct, frozen=True, kw_only=True):
+class SequenceStepReport(msgspec.Struct, frozen=True, kw_only=True):
     """A µop of the critical sequence."""
 
     instruction: Index
@@ -916,7 +786,7 @@ class SequenceStep(msgspec.Struct, frozen=True, kw_only=True):
     """Cycles since the start of the previous µop."""
 
 
-class Resource(msgspec.Struct, frozen=True, kw_only=True):
+class ResourceReport(msgspec.Struct, frozen=True, kw_only=True):
     """A port or another unit."""
 
     name: str
@@ -948,10 +818,10 @@ class CriticalPath(msgspec.Struct, frozen=True):
 
     cycles: Count
     instructions: list[Index]
-    steps: list[Step]
+    steps: list[StepReport]
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class StepReport(msgspec.Struct, frozen=True, kw_only=True):
     """A dependency on a path."""
 
     producer: Index = msgspec.field(name="from")
@@ -966,7 +836,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     """Iterations from producer to consumer."""
 
 
-class Dependency(Step, frozen=True, kw_only=True):
+class Dependency(StepReport, frozen=True, kw_only=True):
     """An edge of the dependency graph."""
 
     critical_path: bool
@@ -984,23 +854,7 @@ class UnknownInstruction(msgspec.Struct, frozen=True, kw_only=True):
     form: str
 
 
-class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """llvm-mca's summary."""
-
-    iterations: Positive
-    instructions: Count
-    cycles: Count
-    """Iterations times the prediction, rounded up."""
-    uops: Count
-    """Issue slots."""
-    dispatch_width: Count
-    uops_per_cycle: Amount
-    ipc: Amount
-    block_rthroughput: Amount
-    """The predicted cycles without dependencies."""
-
-
-class Kernel(msgspec.Struct, kw_only=True):
+class KernelReport(msgspec.Struct, kw_only=True):
     """One loop or region."""
 
     kernel_id: str
@@ -1012,14 +866,14 @@ class Kernel(msgspec.Struct, kw_only=True):
     """The kernel's name in messages."""
     cycles: Amount
     """The prediction: cycles per iteration in the steady state, as in bounds.prediction."""
-    kind: Literal["loop", "marker", "address", "file", "code"]
+    kind: RegionKind
     """loop: an innermost loop; marker: code between markers; address: machine code between two addresses; file: a whole
     assembly file; code: machine code without text."""
     function: str
     """The function's symbol."""
     function_name: str
     """The function as the source writes it, with C++ names demangled."""
-    source: Location | None
+    source: SourceLocation | None
     """The loop's place in the user's source according to the debug information, preferably the innermost line outside
     system headers; None if unknown."""
     column: Count
@@ -1027,7 +881,7 @@ class Kernel(msgspec.Struct, kw_only=True):
     source_function: str
     """The function that contains that line, without parameters. After inlining it differs from the symbol's
     function."""
-    near: Location | None
+    near: SourceLocation | None
     """For assembly with line numbers but no other debug information: the nearest line of the function's own source if
     the kernel comes from another file, as inlined code does; otherwise None."""
     inlined: list[Frame]
@@ -1035,22 +889,22 @@ class Kernel(msgspec.Struct, kw_only=True):
     inlined_into: list[Frame]
     """The functions that source_function was inlined into, outermost first; the last frame's line is that of the
     call."""
-    remarks: list[Remark]
+    remarks: list[RemarkReport]
     """The compiler's remarks about the loop of the source, from a second run of the compiler."""
-    role: Role
-    compiled: Compiled | None
+    role: RoleReport
+    compiled: TransformationsReport | None
     """The compiler's own record of the loop (clang with incc's pass plugin); None if it was not requested or code
     generation dropped it."""
-    elements: Elements | None
+    elements: ElementsReport | None
     """The elements per iteration; None if unknown."""
     rates: Rates | None
     """Predicted rates; None if the kernel takes no time or has accesses of unknown size."""
     range: Range | None
     """The range of the prediction; None if it depends on nothing but the code."""
-    mispredictions: Mispredictions | None
+    mispredictions: MispredictionsReport | None
     """The cost of mispredictions; None if no rate was given, no inner branch depends on data, or the model has no
     penalty."""
-    measured: Measured | None
+    measured: MeasurementReport | None
     """The measurement; None if it was not requested."""
     at_least: bool
     """True if the prediction is a lower bound since some of the kernel's work is not counted."""
@@ -1068,16 +922,16 @@ class Kernel(msgspec.Struct, kw_only=True):
     notes: list[str]
     """Caveats for the reader, one sentence each."""
     size: Size
-    arithmetic: Arithmetic
+    arithmetic: ArithmeticReport
     memory: Memory
     verdict: str
     """The kernel's limit, in one sentence."""
     hints: list[Hint]
-    bounds: Bounds
-    simulated: Simulated | None
+    bounds: BoundsReport
+    simulated: SimulationReport | None
     """The cycle-by-cycle simulation; None if the model does not describe the core's pipeline or no simulation was
     requested."""
-    what_ifs: list[WhatIf]
+    what_ifs: list[WhatIfReport]
     """Simulations with a changed core, fewest cycles first."""
     cold: Cold | None
     """The run of a fixed number of iterations from a cold start; None if it was not requested."""
@@ -1089,27 +943,27 @@ class Kernel(msgspec.Struct, kw_only=True):
     port_assignment: Literal["balanced", "equal"]
     """balanced: µops are distributed over their allowed ports so that the busiest carries least; equal: each allowed
     port gets an equal share."""
-    resources: list[Resource]
+    resources: list[ResourceReport]
     llvm_resources: list[LlvmResource] | None
     """The resources under the names and in the order of LLVM's scheduling model of the core; None if its resources
     differ from the model's (docs/llvm-mca.md)."""
-    instructions: list[Instruction]
+    instructions: list[InstructionReport]
     critical_path: CriticalPath
-    chains: list[Chain]
+    chains: list[ChainReport]
     """Loop-carried dependencies, longest first."""
     chains_complete: bool
     """False if there are too many chains to list; the longest is listed in any case."""
     dependencies: list[Dependency]
-    waits: Waits | None
+    waits: WaitsReport | None
     """Waiting times and their causes (docs/report.md); None if they were not requested or nothing was simulated."""
     timeline: Timeline | None
     """The timeline; None if it was not requested."""
     unknown_instructions: list[UnknownInstruction]
-    refused: list[RefusedStatement]
+    refused: list[Refused]
     summary: Summary
 
 
-class Figures(msgspec.Struct, frozen=True):
+class FiguresOrigin(msgspec.Struct, frozen=True):
     """The origin of an instruction's figures."""
 
     source: str
@@ -1117,13 +971,13 @@ class Figures(msgspec.Struct, frozen=True):
     """The rule that derived them from another form; empty for figures of the form itself."""
 
 
-class Instruction(msgspec.Struct, frozen=True, kw_only=True):
+class InstructionReport(msgspec.Struct, frozen=True, kw_only=True):
     """One instruction; the list is in execution order."""
 
     index: Index
     line: Count
     """The line in the assembly file."""
-    source: Location | None
+    source: SourceLocation | None
     text: str
     bytes: Count
     """The length of its encoding."""
@@ -1175,12 +1029,12 @@ class Instruction(msgspec.Struct, frozen=True, kw_only=True):
     """Its share of the critical path; None if it is not on the path."""
     chain_cycles: Count | None
     """Its share of the longest loop-carried dependency; None if it is not part of it."""
-    figures: Figures | None
+    figures: FiguresOrigin | None
     remarks: Annotated[str, Meta(pattern="^X?F?E?Z?D?$")]
     """X unknown, F macro-fused, E eliminated, Z zero idiom, D derived figures."""
 
 
-class Chain(msgspec.Struct, frozen=True, kw_only=True):
+class ChainReport(msgspec.Struct, frozen=True, kw_only=True):
     """A loop-carried dependency: a cycle of the dependency graph."""
 
     cycles_per_iteration: Ratio
@@ -1192,32 +1046,7 @@ class Chain(msgspec.Struct, frozen=True, kw_only=True):
     """The registers, flags or memory that carry it into later iterations."""
     instructions: list[Index]
     lines: list[Count]
-    steps: list[Step]
-
-
-class Uops(msgspec.Struct, frozen=True, kw_only=True):
-    """Share of the fused µops that each source delivered."""
-
-    decoders: Amount
-    uop_cache: Amount
-    loop_stream_detector: Amount
-    microcode: Amount
-
-
-class LostSlots(msgspec.Struct, frozen=True, kw_only=True):
-    """Share of the issue slots left empty, by the first cause.
-
-    no_uops: the front end delivered no µop. group: µops that must be issued together did not fit. registers: no
-    physical register was free. For the others the named buffer was full.
-    """
-
-    no_uops: Amount
-    reorder_buffer: Amount
-    scheduler: Amount
-    group: Amount
-    load_buffer: Amount
-    store_buffer: Amount
-    registers: Amount
+    steps: list[StepReport]
 
 
 class Moves(msgspec.Struct, frozen=True):
@@ -1227,7 +1056,7 @@ class Moves(msgspec.Struct, frozen=True):
     executed: Amount
 
 
-class Simulated(msgspec.Struct, frozen=True, kw_only=True):
+class SimulationReport(msgspec.Struct, frozen=True, kw_only=True):
     """Cycles per iteration in the steady state, and counters over the whole run including its start."""
 
     cycles: Amount
@@ -1238,14 +1067,16 @@ class Simulated(msgspec.Struct, frozen=True, kw_only=True):
     """Simulated iterations."""
     run_cycles: Count
     """Cycles of the whole run."""
-    uops: Uops
+    uops: UopsBySource
+    """Shares of the fused µops."""
     lost_slots: LostSlots
+    """Shares of the issue slots."""
     port_uops: list[Amount]
     """Average µops started per cycle on each of the resources."""
     moves: Moves
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True):
+class EventReport(msgspec.Struct, frozen=True, kw_only=True):
     """The cycles of one dynamic instruction's stages."""
 
     iteration: Count
@@ -1263,7 +1094,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     """The port of each µop."""
 
 
-class UopInput(msgspec.Struct, frozen=True, kw_only=True):
+class UopInputReport(msgspec.Struct, frozen=True, kw_only=True):
     """A value that another µop produced for this one, possibly passed on by an eliminated move."""
 
     producer: Count
@@ -1302,7 +1133,7 @@ class TimelineUop(msgspec.Struct, frozen=True, kw_only=True):
     """The cycle in which its last result is available."""
     retired: Count
     """The cycle in which its instruction retires."""
-    inputs: list[UopInput]
+    inputs: list[UopInputReport]
     """All values that other µops of the timeline produced for it."""
     last_input: Count | None
     """The index of the input that arrived last, for a load's result the one through memory; None if it waited for
@@ -1314,7 +1145,7 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
 
     iterations: Count
     cycles: Count
-    events: list[Event]
+    events: list[EventReport]
     uops: list[TimelineUop]
     """The µops of the events, in program order."""
     waits: list[Wait]
@@ -1339,7 +1170,7 @@ class InputWait(msgspec.Struct, frozen=True):
     cycles: Amount
 
 
-class Waits(msgspec.Struct, frozen=True, kw_only=True):
+class WaitsReport(msgspec.Struct, frozen=True, kw_only=True):
     """Average waiting cycles per iteration in the second half of the simulation."""
 
     instructions: list[WaitsInstruction]
@@ -1357,15 +1188,6 @@ class PortWait(msgspec.Struct, frozen=True):
     resource: str
     """The name of the port or unit."""
     cycles: Amount
-
-
-class Wait(msgspec.Struct, frozen=True, kw_only=True):
-    """llvm-mca's average waiting times in cycles."""
-
-    executions: Count
-    in_scheduler: Amount
-    in_scheduler_while_ready: Amount
-    until_retire: Amount
 
 
 class Tool(msgspec.Struct, frozen=True):
@@ -1386,5 +1208,5 @@ class Report(msgspec.Struct, frozen=True):
     """The major number changes if readers of the old format would misread the new one, the minor number with every
     addition."""
     tool: Tool
-    units: list[Unit]
+    units: list[UnitReport]
     """Translation units, in the order of the command line."""

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from incc.measuring.kernels import KernelMeasurement
     from incc.models.model import MachineModel
     from incc.report import types as t
-    from incc.report.source.selection import LibraryCall
 
 
 class ReportSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,9 +78,9 @@ class UnitResult(msgspec.Struct, frozen=True, kw_only=True):
     """Loops and marked spans that are not analysed."""
     notes: tuple[str, ...] = ()
     """Notes that apply to every kernel."""
-    ways: tuple[t.Ways, ...] | None = None
+    ways: tuple[t.WaysReport, ...] | None = None
     """The result of `ways.py`; None if not requested."""
-    control_flow: tuple[t.ControlFlow, ...] | None = None
+    control_flow: tuple[t.ControlFlowReport, ...] | None = None
     """The result of `control_flow.py`; None if not requested."""
     model_note: str = ""
     """A note on the choice of the model; empty for none."""
@@ -89,7 +88,7 @@ class UnitResult(msgspec.Struct, frozen=True, kw_only=True):
     """The paths through the loop by kernel; None for a loop without branches inside."""
     system_loops: int = 0
     """See `selection.Selection`."""
-    calls: tuple[LibraryCall, ...] = ()
+    calls: tuple[t.LibraryCall, ...] = ()
     """See `selection.Selection`."""
     user_functions: Mapping[str, str] = {}
     """The user's function of each function that is a part of one."""

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from incc.core.figures import DECIMALS
 from incc.report import types as t
-from incc.report.kernel import location, ratio
-from incc.report.resources import DECIMALS, refused_statement
+from incc.report.kernel import ratio
 
 if TYPE_CHECKING:
     from incc.core.ways import Way, Ways
     from incc.frontends.kernel import Region
 
 
-def ways_report(which: Literal["paths", "branch"], region: Region, paths: Ways, complete: bool) -> t.Ways:
+def ways_report(which: Literal["paths", "branch"], region: Region, paths: Ways, complete: bool) -> t.WaysReport:
     """Return the report on one loop and the paths through it.
 
     `which` is "paths" for every path, "branch" for both directions of the first branch; `complete` tells that all are
     given.
     """
-    return t.Ways(
+    return t.WaysReport(
         kind=which,
         function=region.function,
         function_name=region.function,
         label=region.label,
         first_line=region.first_line,
         last_line=region.last_line,
-        source=location(region.source),
+        source=region.source,
         complete=complete,
         simulated=all(way.result.simulation is not None for way in paths.ways),
         weighted_cycles=round(paths.weighted_cycles, DECIMALS),
@@ -34,10 +34,10 @@ def ways_report(which: Literal["paths", "branch"], region: Region, paths: Ways, 
     )
 
 
-def _way(region: Region, way: Way) -> t.Way:
+def _way(region: Region, way: Way) -> t.WayReport:
     path, result = way.path, way.result
     bounds = result.bounds
-    return t.Way(
+    return t.WayReport(
         share=round(way.share, DECIMALS),
         branches=[t.Branch(line=line, taken=taken) for line, taken in path.branches],
         lines=list(path.region.lines),
@@ -48,5 +48,5 @@ def _way(region: Region, way: Way) -> t.Way:
         front_end=ratio(max(bounds.front_end, bounds.retire)),
         loop_carried=ratio(bounds.loop_carried),
         cycles=ratio(result.cycles),
-        refused=[refused_statement(refused) for refused in result.kernel.refused],
+        refused=list(result.kernel.refused),
     )

@@ -37,9 +37,11 @@ def schema(place: str) -> dict[str, Any]:
         texts = _field_texts(record)
         properties = definition["properties"]
         for field in fields(record):
+            properties[field.encode_name].pop("default", None)
             if field.name in texts:
                 properties[field.encode_name] = {"description": texts[field.name], **properties[field.encode_name]}
-        # Readers accept more than writers write.
+        # Readers accept more than writers write, which is every field and no other.
+        definition["required"] = list(properties)
         definition["additionalProperties"] = False
     document = definitions.pop(kind.__name__)
     name = place.rpartition("/")[2]

@@ -7,30 +7,32 @@ from __future__ import annotations
 
 import msgspec
 
+from incc.support.quantities import Amount
+
 
 class UopsBySource(msgspec.Struct, frozen=True, kw_only=True):
-    """Fused µops by where they came from, over a whole run."""
+    """Fused µops by the part that delivered them: the number in a run, in reports the share."""
 
-    decoders: int
-    uop_cache: int
-    loop_stream_detector: int
-    microcode: int
+    decoders: Amount
+    uop_cache: Amount
+    loop_stream_detector: Amount
+    microcode: Amount
 
 
 class LostSlots(msgspec.Struct, frozen=True, kw_only=True):
-    """Issue slots that stayed empty, by cause, over a whole run."""
+    """Empty issue slots by the first cause: the number in a run, in reports the share."""
 
-    no_uops: int
+    no_uops: Amount
     """The µop queue was empty."""
-    reorder_buffer: int
+    reorder_buffer: Amount
     """The reorder buffer was full."""
-    scheduler: int
+    scheduler: Amount
     """A scheduler, or the queue before it, was full."""
-    group: int
+    group: Amount
     """µops that must be issued together did not fit, or one had to be issued alone."""
-    load_buffer: int
+    load_buffer: Amount
     """The load buffer was full."""
-    store_buffer: int
+    store_buffer: Amount
     """The store buffer was full."""
-    registers: int
+    registers: Amount
     """No physical register was free, on cores that limit their number."""

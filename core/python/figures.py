@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from incc.core import NOBODYS, THROUGH_MEMORY
+from incc.frontends.isa import isa
+from incc.models.binding.bound import IS_LOAD, IS_STORE
+from incc.support.quantities import Amount, Count, Positive, Share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -14,24 +17,26 @@ if TYPE_CHECKING:
 
     from incc.core import Event, StartedUop, Step
     from incc.core.analysis import KernelResult
-    from incc.frontends.kernel import Kernel
+    from incc.core.elements import Elements
+    from incc.frontends.kernel import Instruction, Kernel
+
+DECIMALS = 6
+"""The decimals of figures in reports."""
 
 
 class Operations(msgspec.Struct, frozen=True, kw_only=True):
     """Operations per iteration on vector registers, counted by element."""
 
-    flop: int
+    flop: Count
     """Floating-point operations."""
-    flop_packed: int
+    flop_packed: Count
     """Floating-point operations in packed instructions."""
-    integer: int
-    """Integer operations."""
-    integer_packed: int
-    """Integer operations in packed instructions."""
-    packed_share: float | None
-    """The share of all operations in packed instructions; None without operations."""
-    vector_bits: int
-    """The width of the widest packed instruction in bits; 0 without packed instructions."""
+    integer_operations: Count
+    integer_operations_packed: Count
+    packed_share: Share | None
+    """Share of all operations that packed instructions do; None without arithmetic."""
+    vector_bits: Count
+    """The width of the widest packed arithmetic, in bits; 0 without any."""
 
 
 def operations(kernel: Kernel) -> Operations:
@@ -44,25 +49,35 @@ def operations(kernel: Kernel) -> Operations:
     return Operations(
         flop=flop,
         flop_packed=flop_packed,
-        integer=total - flop,
-        integer_packed=packed - flop_packed,
-        packed_share=packed / total if total else None,
+        integer_operations=total - flop,
+        integer_operations_packed=packed - flop_packed,
+        packed_share=round(packed / total, DECIMALS) if total else None,
         vector_bits=max([a.width for a in done if a.packed], default=0),
     )
 
 
 class Traffic(msgspec.Struct, frozen=True, kw_only=True):
-    """Bytes that loads and stores move per iteration."""
+    """Data that loads and stores move per iteration."""
 
-    bytes_loaded: int
-    bytes_stored: int
-    unsized_accesses: int
-    """Accesses of unknown size (rep movs, xsave), which the numbers of bytes exclude."""
-    widest_access_bits: int
+    bytes_loaded: Count
+    bytes_stored: Count
+    unsized_accesses: Count
+    """Accesses without a fixed size (rep movs, xsave); the numbers of bytes exclude them."""
+    loads: Count
+    """Instructions that load."""
+    stores: Count
+    """Instructions that store."""
+    spills: Count
+    """Stores to a fixed place of the function's stack frame."""
+    reloads: Count
+    """Loads from a fixed place of the function's stack frame."""
+    step: Count
+    """Bytes by which the fastest stream advances per iteration; 0 if no stream is known to advance."""
+    widest_access_bits: Count
 
 
-def traffic(kernel: Kernel) -> Traffic:
-    """Return the bytes that a kernel loads and stores."""
+def traffic(kernel: Kernel, flags: Sequence[int], step: int = 0) -> Traffic:
+    """Return the data that a kernel moves; `flags` are the `instruction_flags` of the bound kernel."""
     loaded = stored = unsized = widest = 0
     for instruction in kernel.instructions:
         for access in instruction.memory:
@@ -72,13 +87,32 @@ def traffic(kernel: Kernel) -> Traffic:
             stored += size if access.store else 0
             if access.elements == 1 and (access.load or access.store):
                 widest = max(widest, 8 * access.size)
-    return Traffic(bytes_loaded=loaded, bytes_stored=stored, unsized_accesses=unsized, widest_access_bits=widest)
+    frame = [flags[i] for i, instruction in enumerate(kernel.instructions) if on_frame(kernel, instruction)]
+    return Traffic(
+        bytes_loaded=loaded,
+        bytes_stored=stored,
+        unsized_accesses=unsized,
+        loads=sum(bool(each & IS_LOAD) for each in flags),
+        stores=sum(bool(each & IS_STORE) for each in flags),
+        spills=sum(bool(each & IS_STORE) for each in frame),
+        reloads=sum(bool(each & IS_LOAD) for each in frame),
+        step=step,
+        widest_access_bits=widest,
+    )
+
+
+def on_frame(kernel: Kernel, instruction: Instruction) -> bool:
+    """Return True if an instruction accesses a fixed place of the stack frame; return addresses do not count."""
+    if not instruction.memory or instruction.branch:
+        return False
+    is_on_frame = isa(kernel.isa).on_frame
+    return any((access.load or access.store) and is_on_frame(access) for access in instruction.memory)
 
 
 def intensity(work: Operations, moved: Traffic) -> float | None:
     """Return the floating-point operations per byte loaded or stored; None if bytes are unknown or 0."""
     total = moved.bytes_loaded + moved.bytes_stored
-    return work.flop / total if total and not moved.unsized_accesses else None
+    return round(work.flop / total, DECIMALS) if total and not moved.unsized_accesses else None
 
 
 CODE_LINE = 64
@@ -97,51 +131,61 @@ def difference(predicted: float, measured: float) -> float | None:
 
 
 class Rates(msgspec.Struct, frozen=True, kw_only=True):
-    """Rates per cycle, and the clock."""
+    """Predicted rates per cycle and, at a given clock, per second in units of 10^9.
 
-    flop: float
-    """Floating-point operations."""
-    bytes: float
-    """Bytes loaded and stored."""
-    elements: float | None
-    """Elements of the source's loop; None if unknown."""
-    ghz: float
-    """The clock in GHz; 0 if not given."""
+    Bytes are those that instructions load and store, which is the traffic with the L1 cache.
+    """
 
-    def in_a_second(self, amount: float | None) -> float | None:
-        """Return a rate in units of 10^9 per second; None without a clock or if the rate is unknown."""
-        return amount * self.ghz if self.ghz and amount is not None else None
+    flop_per_cycle: Amount
+    bytes_per_cycle: Amount
+    elements_per_cycle: Amount | None
+    """Elements per cycle; None if the number of elements is unknown."""
+    ghz: Amount | None
+    """The given clock in GHz; None without one, and then all rates per second are None."""
+    gflop_per_second: Amount | None
+    gigabytes_per_second: Amount | None
+    gigaelements_per_second: Amount | None
+    text: str
+    """The rates per second in words; empty without a clock."""
 
 
-def rates(
-    work: Operations, moved: Traffic, cycles: Fraction, elements: Fraction | None = None, ghz: float = 0
-) -> Rates | None:
-    """Return the rates per cycle; None if the kernel takes no time or moves an unknown number of bytes."""
+def rates(work: Operations, moved: Traffic, cycles: Fraction, elements: Elements | None, ghz: float) -> Rates | None:
+    """Return the rates at a clock; None if the kernel takes no time or moves an unknown number of bytes."""
     if not cycles or moved.unsized_accesses:
         return None
+    flop, moved_bytes = float(work.flop / cycles), float((moved.bytes_loaded + moved.bytes_stored) / cycles)
+    number = float(elements.per_iteration / cycles) if elements else None
+    per_second = [
+        round(rate * ghz, DECIMALS) if ghz and rate is not None else None for rate in (flop, moved_bytes, number)
+    ]
+    units = ("GFLOP/s", "GB/s loaded and stored (L1)", "G elements/s")
+    texts = [f"{rate:.4g} {unit}" for rate, unit in zip(per_second, units, strict=True) if rate]
     return Rates(
-        flop=float(work.flop / cycles),
-        bytes=float((moved.bytes_loaded + moved.bytes_stored) / cycles),
-        elements=None if elements is None else float(elements / cycles),
-        ghz=ghz,
+        flop_per_cycle=round(flop, DECIMALS),
+        bytes_per_cycle=round(moved_bytes, DECIMALS),
+        elements_per_cycle=None if number is None else round(number, DECIMALS),
+        ghz=ghz or None,
+        gflop_per_second=per_second[0],
+        gigabytes_per_second=per_second[1],
+        gigaelements_per_second=per_second[2],
+        text=f"{', '.join(texts)} at {ghz:g} GHz" if texts else "",
     )
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """llvm-mca's summary of a number of iterations in the steady state."""
+    """llvm-mca's summary of a number of iterations in the steady state, without instructions that the model lacks."""
 
-    iterations: int
-    instructions: int
-    """Instructions of all iterations, without those that the model lacks."""
-    cycles: int
+    iterations: Positive
+    instructions: Count
+    cycles: Count
     """Iterations times the prediction, rounded up."""
-    uops: int
-    """Issue slots of all iterations, without instructions that the model lacks."""
-    dispatch_width: int
-    uops_per_cycle: float
-    ipc: float
-    block_rthroughput: Fraction
-    """The prediction without dependencies, in cycles per iteration."""
+    uops: Count
+    """Issue slots."""
+    dispatch_width: Count
+    uops_per_cycle: Amount
+    ipc: Amount
+    block_rthroughput: Amount
+    """The predicted cycles without dependencies."""
 
 
 def summary(result: KernelResult, iterations: int) -> Summary:
@@ -156,9 +200,9 @@ def summary(result: KernelResult, iterations: int) -> Summary:
         cycles=-(-iterations * cycles.numerator // cycles.denominator),
         uops=iterations * uops,
         dispatch_width=result.bound.issue_width,
-        uops_per_cycle=float(uops / cycles) if cycles else 0.0,
-        ipc=float(instructions / cycles) if cycles else 0.0,
-        block_rthroughput=max(bounds.port, bounds.divider, bounds.front_end, bounds.retire),
+        uops_per_cycle=round(float(uops / cycles), DECIMALS) if cycles else 0.0,
+        ipc=round(float(instructions / cycles), DECIMALS) if cycles else 0.0,
+        block_rthroughput=float(max(bounds.port, bounds.divider, bounds.front_end, bounds.retire)),
     )
 
 
@@ -170,15 +214,15 @@ def cycles_by_instruction(instructions: Iterable[int], steps: Sequence[Step]) ->
     return cycles
 
 
-class Waiting(msgspec.Struct, frozen=True, kw_only=True):
-    """llvm-mca's average waiting times of an instruction in cycles."""
+class Wait(msgspec.Struct, frozen=True, kw_only=True):
+    """llvm-mca's average waiting times in cycles."""
 
-    executions: int
-    in_scheduler: float
+    executions: Count
+    in_scheduler: Amount
     """Cycles from dispatch to start."""
-    in_scheduler_while_ready: float
+    in_scheduler_while_ready: Amount
     """The part of `in_scheduler` during which it was ready and at its port."""
-    until_retire: float
+    until_retire: Amount
     """Cycles from the result to retirement."""
 
 
@@ -195,22 +239,22 @@ class ShownUop(msgspec.Struct, frozen=True, kw_only=True):
     stored value; that value counts as the last input if it arrived last."""
 
 
-class Timeline(msgspec.Struct, frozen=True, kw_only=True):
+class TimelineFigures(msgspec.Struct, frozen=True, kw_only=True):
     """The recorded first iterations of a run."""
 
     uops: tuple[ShownUop, ...]
     """The µops of the events, in program order."""
     earliest: tuple[int, ...]
     """For each event the cycle from which its first µop could have started if its inputs had been ready."""
-    waits: tuple[Waiting, ...]
+    waits: tuple[Wait, ...]
     """Average waiting times by instruction."""
-    total: Waiting
+    total: Wait
     """Average waiting times of all instructions."""
     iterations: int
     cycles: int
 
 
-def timeline(events: Sequence[Event], started: Sequence[StartedUop], instructions: int) -> Timeline:
+def timeline(events: Sequence[Event], started: Sequence[StartedUop], instructions: int) -> TimelineFigures:
     """Return averages over the recorded events of a kernel with that many instructions.
 
     `started` holds the µops of the same run; it may be empty.
@@ -233,7 +277,7 @@ def timeline(events: Sequence[Event], started: Sequence[StartedUop], instruction
         wait[2] += max(0, event.started - max(event.ready, could_start))
         wait[3] += max(0, event.retired - event.executed - 1)
     total = [sum(column) for column in zip(*sums, strict=True)] if sums else [0, 0, 0, 0]
-    return Timeline(
+    return TimelineFigures(
         uops=_shown(events, started),
         earliest=earliest,
         waits=tuple([_average(wait) for wait in sums]),
@@ -271,9 +315,9 @@ def _shown(events: Sequence[Event], started: Sequence[StartedUop]) -> tuple[Show
     return tuple(shown)
 
 
-def _average(wait: Sequence[int]) -> Waiting:
+def _average(wait: Sequence[int]) -> Wait:
     executions, *cycles = wait
-    in_scheduler, ready, until_retire = [each / executions if executions else 0.0 for each in cycles]
-    return Waiting(
+    in_scheduler, ready, until_retire = [round(each / executions, DECIMALS) if executions else 0.0 for each in cycles]
+    return Wait(
         executions=executions, in_scheduler=in_scheduler, in_scheduler_while_ready=ready, until_retire=until_retire
     )

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from incc.core import Analysis
 
-    BoundName = Literal["port", "divider", "front_end", "retire", "loop_carried"]
+BoundName = Literal["port", "divider", "front_end", "retire", "loop_carried"]
 
 # The order in which equal bounds are named: the most tangible first.
 ORDER: tuple[BoundName, ...] = ("loop_carried", "port", "divider", "front_end", "retire")

@@ -17,7 +17,7 @@ source loop became, and how many of its iterations one iteration of each contain
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -28,11 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from incc.core.analysis import KernelResult
-    from incc.core.elements import Basis, Elements, Work
+    from incc.core.elements import Elements, Work
     from incc.frontends.asm.parse import Origin
-    from incc.frontends.kernel import Region, SourceLocation
-
-    RoleName = Literal["main", "remainder", "prologue", "fallback", "outer", ""]
+    from incc.frontends.kernel import Basis, Region, RoleName, SourceLocation
 
 
 class Role(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +55,10 @@ class Part(msgspec.Struct, frozen=True):
     """Bytes by which the fastest stream advances per iteration; 0 if none is known to."""
 
 
+NO_PART = Part(Role(name=""), None)
+"""The part of code that is not a loop, and of kernels whose roles are not needed."""
+
+
 def parts(
     results: Sequence[KernelResult],
     places: Sequence[frozenset[SourceLocation]] = (),
@@ -67,7 +69,7 @@ def parts(
     `places` holds for each kernel the places in the source of its instructions, if lines are known. `origins` returns
     the origin of each instruction of a function; it is called only if needed.
     """
-    kernel_parts = [Part(Role(name=""), None)] * len(results)
+    kernel_parts = [NO_PART] * len(results)
     functions: dict[str, list[int]] = {}
     for number, result in enumerate(results):
         region = result.kernel.region

@@ -214,7 +214,7 @@ def _stop_at_statements(source: Input, count: int) -> None:
         raise StopError
 
 
-def _refused(report: t.Report) -> list[t.RefusedStatement]:
+def _refused(report: t.Report) -> list[t.Refused]:
     """Return the statements that the assembler refused: those of one unit, as they are the same for every core."""
     return [statement for unit in report.units[:1] for kernel in unit.kernels for statement in kernel.refused]
 

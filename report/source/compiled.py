@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec.structs import asdict
-
+from incc.frontends.kernel import Transformations
 from incc.report import types as t
 from incc.report import wording
 
@@ -24,24 +23,10 @@ _WHAT = {
 }
 
 
-def compiled(loop: CompiledLoop) -> t.Compiled:
-    return t.Compiled(
-        kind=loop.kind,
-        iterations=loop.iterations or None,
-        width=loop.width,
-        scalable=loop.scalable,
-        interleave=loop.interleave,
-        unroll=loop.unroll,
-        peeled=loop.peeled,
-        trip_count=loop.trip_count or None,
-        max_trip_count=loop.max_trip_count or None,
-        trip_multiple=loop.trip_multiple,
-        expected_trip_count=loop.expected_trip_count,
-        source_trip_count=loop.source_trip_count or None,
-        source_max_trip_count=loop.source_max_trip_count or None,
-        streams=[t.CompiledStream(**asdict(stream)) for stream in loop.streams],
-        text="; ".join((", ".join(_what(loop)), *_trips(loop))),
-    )
+def compiled(loop: CompiledLoop) -> t.TransformationsReport:
+    """Return the report on a compiler's record of a loop."""
+    record = {name: getattr(loop, name) for name in Transformations.__struct_fields__}
+    return t.TransformationsReport(**record, text="; ".join((", ".join(_what(loop)), *_trips(loop))))
 
 
 def remark(loop: CompiledLoop) -> str:
@@ -76,7 +61,7 @@ def _trips(loop: CompiledLoop) -> Iterator[str]:
     """Return the trip counts of the loop and of the source's loop."""
     if loop.trip_count:
         yield f"runs {_times(loop.trip_count)}"
-    elif 0 < loop.max_trip_count <= MOST_WORTH_SAYING:
+    elif loop.max_trip_count and loop.max_trip_count <= MOST_WORTH_SAYING:
         yield f"runs at most {_times(loop.max_trip_count)}"
     elif loop.trip_multiple > 1:
         yield f"runs a multiple of {_times(loop.trip_multiple)}"

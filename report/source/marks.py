@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from incc.frontends.kernel import Region
     from incc.frontends.marks import Mark
     from incc.frontends.unit import Unit
-    from incc.report.source.selection import LibraryCall, Selection
+    from incc.report.source.selection import Selection
     from incc.report.where import Condition
 
 _LARGEST = 1 << 24
@@ -52,7 +52,7 @@ class Marks(msgspec.Struct, frozen=True):
     def without_core(self, core: str, why: str) -> Marks:
         """Return these marks with an error for each mark that names the core."""
         wrong = [
-            MarkError(file=mark.file, line=mark.line, column=mark.column, text=why)
+            MarkError(source=SourceLocation(mark.file, mark.line), column=mark.column, text=why)
             for mark in self.marks
             if core in mark.mcpu
         ]
@@ -76,7 +76,7 @@ def read_marks(unit: Unit) -> Marks:
             names.setdefault(absolute(path, unit.folder), path)
     source = absolute(unit.source, unit.folder)
     marks = list(unit.marks)
-    errors = [error for error in unit.mark_errors if absolute(error.file, unit.folder) == source]
+    errors = [error for error in unit.mark_errors if absolute(error.source.file, unit.folder) == source]
     for path, name in names.items():
         of_file, wrong = marks_of(_text(path), name)
         marks += of_file
@@ -158,7 +158,7 @@ def _is_marked(mark: Mark, file: str, places: Iterable[SourceLocation], folder: 
     return any(mark.first_line <= p.line <= mark.last_line and absolute(p.file, folder) == file for p in places)
 
 
-def _nothing(mark: Mark, file: str, calls: Sequence[LibraryCall], folder: str) -> MarkError:
+def _nothing(mark: Mark, file: str, calls: Sequence[t.LibraryCall], folder: str) -> MarkError:
     """Return the reason why a mark has no kernel."""
     called = [c.callee for c in calls if c.source and _is_marked(mark, file, [c.source], folder)]
     why = (
@@ -166,39 +166,24 @@ def _nothing(mark: Mark, file: str, calls: Sequence[LibraryCall], folder: str) -
         if called
         else "it has no loop, the loop was optimised away, or its function was not compiled"
     )
-    return MarkError(
-        file=mark.file, line=mark.first_line, column=mark.first_column, text=f"nothing to analyse here: {why}"
-    )
+    place = SourceLocation(mark.file, mark.first_line)
+    return MarkError(source=place, column=mark.first_column, text=f"nothing to analyse here: {why}")
 
 
 # --- in the report ----------------------------------------------------------------------------------------------------
 
 
-def problems_part(errors: Iterable[MarkError]) -> list[t.MarkProblem]:
-    """Return the report on mistakes in marks."""
-    return [
-        t.MarkProblem(
-            source=t.Location(file=e.file, line=e.line),
-            column=e.column,
-            text=e.text,
-            end_column=e.end_column,
-            fix=e.fix,
-        )
-        for e in errors
-    ]
-
-
 def marks_part(
-    kernels: Sequence[t.Kernel], marks: Sequence[Mark], of: Sequence[Sequence[int]]
-) -> tuple[list[t.Mark], list[t.MarkProblem]]:
+    kernels: Sequence[t.KernelReport], marks: Sequence[Mark], of: Sequence[Sequence[int]]
+) -> tuple[list[t.MarkReport], list[MarkError]]:
     """Return the report on marks, not yet checked, and the mistakes in their conditions.
 
     `of` holds the indices of each kernel's marks. Kernels get the names that their marks give them.
     """
     from incc.report import where
 
-    parts: list[t.Mark] = []
-    problems: list[t.MarkProblem] = []
+    parts: list[t.MarkReport] = []
+    problems: list[MarkError] = []
     for n, mark in enumerate(marks):
         marked = [kernel for kernel, of_kernel in zip(kernels, of, strict=True) if n in of_kernel]
         # Expectations apply to main loops, not to remainders and fallbacks.
@@ -211,8 +196,9 @@ def marks_part(
                     raise ValueError("a relative change needs a baseline, which marks do not have")
             except ValueError as error:
                 text, column = _in_source(str(error), expected.column)
-                at: t.Location = t.Location(file=mark.file, line=expected.line)
-                problems.append(t.MarkProblem(source=at, column=column, text=f"expect: {text}", end_column=0, fix=None))
+                problems.append(
+                    MarkError(source=SourceLocation(mark.file, expected.line), column=column, text=f"expect: {text}")
+                )
                 continue
             expectations += [
                 t.Expectation(condition=expected.condition, kernel_id=kernel.kernel_id, holds=None, text="")
@@ -223,10 +209,10 @@ def marks_part(
                 kernel.name = mark.name
                 kernel.notes.append(f"named {mark.name} by the mark in {mark.file}:{mark.line}")
         parts.append(
-            t.Mark(
-                source=t.Location(file=mark.file, line=mark.line),
+            t.MarkReport(
+                source=SourceLocation(file=mark.file, line=mark.line),
                 column=mark.column,
-                at=t.Location(file=mark.file, line=mark.first_line),
+                at=SourceLocation(file=mark.file, line=mark.first_line),
                 at_column=mark.first_column,
                 last_line=mark.last_line,
                 name=mark.name,
@@ -244,7 +230,7 @@ def _in_source(message: str, column: int) -> tuple[str, int]:
     return (message[match.end() :], column + int(match[1]) - 1) if match else (message, column)
 
 
-def check_expectations(unit: t.Unit) -> None:
+def check_expectations(unit: t.UnitReport) -> None:
     """Set the outcome of each expectation of a unit's marks."""
     from incc.report import where
 
@@ -270,7 +256,7 @@ _WORDS = {"<=": "at most", "<": "less than", ">=": "at least", ">": "more than",
 _UNITS = {"cycles": "cycles per iteration", "cycles_per_element": "cycles per element"}
 
 
-def _unmet(unit: t.Unit, kernel: t.Kernel, condition: Condition, values: Mapping[str, object]) -> str:
+def _unmet(unit: t.UnitReport, kernel: t.KernelReport, condition: Condition, values: Mapping[str, object]) -> str:
     """Return the predicted and the expected value, and the kernel's limit."""
     text, names = condition.text, condition.names
     core = unit.model.name

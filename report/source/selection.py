@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from incc.frontends.asm.library_calls import calls_in_place_of_loops, outlined
 from incc.frontends.asm.places import Numbered
 from incc.frontends.headers import Headers
+from incc.report import types as t
 from incc.report.source.demangle import choose_functions
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.asm.places import UserPlace
-    from incc.frontends.kernel import LeftOut, Region, SourceLocation
+    from incc.frontends.kernel import LeftOut, Region
     from incc.frontends.unit import Unit
 
 
@@ -34,23 +35,10 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     """The place of each region; empty without debug information."""
     system_loops: int
     """The number of system loops that were left out."""
-    calls: list[LibraryCall]
+    calls: list[t.LibraryCall]
     """Calls that may replace a loop."""
     outlined: dict[str, str]
     """The user's function of each function that OpenMP outlined from it."""
-
-
-class LibraryCall(msgspec.Struct, frozen=True, kw_only=True):
-    """A call of a library function that compilers substitute for loops."""
-
-    function: str
-    """The calling function."""
-    callee: str
-    """The called function."""
-    line: int
-    """The line in the assembly."""
-    source: SourceLocation | None
-    """The place in the user's source; None if unknown."""
 
 
 def located(
@@ -70,6 +58,7 @@ def located(
     globs.
     """
     of_functions = _library_calls(unit, parsed, regions, functions) if calls else []
+    user_functions = outlined(parsed) if "omp" in unit.assembly else {}
     selection = Selection(
         regions=regions,
         left_out=left_out,
@@ -77,10 +66,16 @@ def located(
         places=[],
         system_loops=0,
         calls=[
-            LibraryCall(function=f, callee=name, line=parsed.statements[i].line, source=None)
+            t.LibraryCall(
+                function=f,
+                function_name=user_functions.get(f, f),
+                callee=name,
+                line=parsed.statements[i].line,
+                source=None,
+            )
             for f, name, i in of_functions
         ],
-        outlined=outlined(parsed) if "omp" in unit.assembly else {},
+        outlined=user_functions,
     )
     if parsed.debug and (regions or left_out or of_functions):
         return _with_places(unit, parsed, selection, [i for _, _, i in of_functions], hide)

@@ -37,12 +37,12 @@ def kernel(name: str, cycles: float = 4.0, elements: float | None = 1.0, code: s
     made = copy.deepcopy(BASE.units[0].kernels[0])
     function = name.partition("/")[0]
     each = elements and filled(
-        t.Elements, {"basis": "inferred", "per_iteration": elements, "cycles": cycles / elements}
+        t.ElementsReport, {"basis": "inferred", "per_iteration": elements, "cycles": cycles / elements}
     )
     made = replace(made, kernel_id=name, function=function, function_name=function, cycles=cycles, elements=each)
-    made = replace(made, content_hash=HASHES.get(code, code), source=t.Location("a.c", 1))
+    made = replace(made, content_hash=HASHES.get(code, code), source=t.SourceLocation("a.c", 1))
     made.overview = replace(made.overview, function=function)
-    made.role = t.Role(name="main", of="", instead=False, basis="inferred", text="")
+    made.role = t.RoleReport(name="main", of="", instead=False, basis="inferred", text="")
     return replace(made, **more)
 
 
@@ -86,7 +86,9 @@ def test_what_is_asked_for() -> None:
 
 def test_names_are_matched(path: Path) -> None:
     other = kernel("g/loop1", function_name="ns::g(int*) [clone]")
-    rest = kernel("f/loop2", role=t.Role(name="remainder", of="f/loop1", instead=False, basis="inferred", text=""))
+    rest = kernel(
+        "f/loop2", role=t.RoleReport(name="remainder", of="f/loop1", instead=False, basis="inferred", text="")
+    )
     add(path, "c", kernel("f/loop1"), rest, other)
 
     def found(name: str, **more: Any) -> list[str]:
@@ -179,7 +181,7 @@ def test_a_function_that_is_renamed_and_changed_is_followed_as_comparisons_do(
 def test_what_is_gone_is_not_what_is_unlike_it(path: Path) -> None:
     unlike = replace(OTHER, function="new", function_name="new", kernel_id="new/loop1", content_hash="c" * 16)
     add(path, "c1", kernel("old/loop1", 4))
-    add(path, "c2", replace(unlike, source=t.Location("a.c", 900)))
+    add(path, "c2", replace(unlike, source=t.SourceLocation("a.c", 900)))
     (series,) = log(path, "old")
     assert points(series) == [("c1",)]
 
@@ -236,9 +238,9 @@ def test_a_build_that_takes_anothers_place_goes_on_with_its_series(path: Path) -
 
 
 def test_the_best_build(path: Path) -> None:
-    add(path, "c1", kernel("f/loop1", 8, 8, source=t.Location("a.c", 9)), flags="-O3")
-    add(path, "c2", kernel("f/loop1", 8, 8, source=t.Location("a.c", 4)), flags="-O3")
-    add(path, "c2", kernel("f/loop1", 3, 1), kernel("f/loop2", 5, 1, source=t.Location("a.c", 2)))
+    add(path, "c1", kernel("f/loop1", 8, 8, source=t.SourceLocation("a.c", 9)), flags="-O3")
+    add(path, "c2", kernel("f/loop1", 8, 8, source=t.SourceLocation("a.c", 4)), flags="-O3")
+    add(path, "c2", kernel("f/loop1", 3, 1), kernel("f/loop2", 5, 1, source=t.SourceLocation("a.c", 2)))
     add(path, "c2", kernel("f/loop1", 2, None), compiler="clang")
     with open_reading(str(path)) as database:
         found = best(database, "f", choice("f"))

@@ -93,7 +93,7 @@ def test_inlined_loops_are_near_the_functions_own_lines() -> None:
         [Unit(assembly=text, assembly_file="x.s")], settings_with(mcpu="skylake", timeline_iterations=0)
     )
     inlined, own = report.units[0].kernels
-    assert inlined.source == t.Location("algo.h", 77)
-    assert inlined.near == t.Location("own.cpp", 5)
+    assert inlined.source == t.SourceLocation("algo.h", 77)
+    assert inlined.near == t.SourceLocation("own.cpp", 5)
     assert own.near is None
     assert "Loop at .L1, x.s:11-12, near own.cpp:5\n" in render(report, 100)

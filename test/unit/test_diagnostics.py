@@ -116,7 +116,7 @@ SARIF = {
 HINT = t.Hint(rule="sum-chain", text="sum into 4 variables", evidence={}, flags=["-ffast-math"], source_change="")
 
 
-def marked(unit: t.Unit) -> t.Unit:
+def marked(unit: t.UnitReport) -> t.UnitReport:
     """The unit with a mark, of which one expectation does not hold and one does, and a problem."""
     expectations = [
         t.Expectation(
@@ -125,10 +125,10 @@ def marked(unit: t.Unit) -> t.Unit:
         t.Expectation(condition="cycles < 9", kernel_id="f/loop1", holds=True, text=""),
     ]
     unit.marks = [
-        t.Mark(
-            source=t.Location("x.c", 2),
+        t.MarkReport(
+            source=t.SourceLocation("x.c", 2),
             column=6,
-            at=t.Location("x.c", 3),
+            at=t.SourceLocation("x.c", 3),
             at_column=3,
             last_line=4,
             name="",
@@ -138,7 +138,7 @@ def marked(unit: t.Unit) -> t.Unit:
         )
     ]
     unit.mark_problems = [
-        t.MarkProblem(source=t.Location("x.c", 1), column=4, text="incc: takes analyze", end_column=0, fix=None)
+        t.MarkError(source=t.SourceLocation("x.c", 1), column=4, text="incc: takes analyze", end_column=0, fix=None)
     ]
     return unit
 
@@ -233,14 +233,16 @@ def test_without_columns_and_sources() -> None:
 
 
 def test_the_compilers_place_goes_first() -> None:
-    remark = t.Remark(kind="vectorised", text="vectorised", said="", by="vect", source=t.Location("x.c", 1), column=22)
+    remark = t.RemarkReport(
+        kind="vectorised", text="vectorised", said="", by="vect", source=t.SourceLocation("x.c", 1), column=22
+    )
     assert "x.c:1:22: remark: " in diagnostics.remarks(report(remarks=[remark]), {})
-    elsewhere = replace(remark, source=t.Location("other.h", 1))
+    elsewhere = replace(remark, source=t.SourceLocation("other.h", 1))
     assert "x.c:3:3: remark: " in diagnostics.remarks(report(remarks=[elsewhere]), {})
 
 
 def test_loops_beside_others_have_no_remark() -> None:
-    role = t.Role(name="remainder", of="f/loop2", instead=False, basis="inferred", text="")
+    role = t.RoleReport(name="remainder", of="f/loop2", instead=False, basis="inferred", text="")
     assert diagnostics.remarks(report(role=role), {}) == ""
 
 
@@ -269,7 +271,7 @@ def test_any_name_of_a_file(name: str, folder: str) -> None:
     made = report()
     (unit,) = made.units
     unit.folder = "/build"
-    unit.kernels[0].source = t.Location(f"{folder}{name}", 1)
+    unit.kernels[0].source = t.SourceLocation(f"{folder}{name}", 1)
     unit.kernels[0].verdict = f"{name}'\"\\"
     document = json.loads(sarif.render(made))
     jsonschema.validate(document, SARIF)
@@ -324,11 +326,11 @@ def test_what_to_write_instead() -> None:
     made = report("clang-19", "19.1.7")
     unit = made.units[0]
     unit.marks = []
-    at = t.Location("x.c", 1)
+    at = t.SourceLocation("x.c", 1)
     unit.mark_problems = [
-        t.MarkProblem(source=at, column=4, text="no 'nmae'", end_column=9, fix="name"),
-        t.MarkProblem(source=at, column=12, text="expected ')'", end_column=12, fix=")"),
-        t.MarkProblem(source=at, column=14, text="twice", end_column=17, fix=""),
+        t.MarkError(source=at, column=4, text="no 'nmae'", end_column=9, fix="name"),
+        t.MarkError(source=at, column=12, text="expected ')'", end_column=12, fix=")"),
+        t.MarkError(source=at, column=14, text="twice", end_column=17, fix=""),
     ]
     # µ is two bytes.
     assert diagnostics.warnings(made, {"x.c": {1: "// nmµe(x  y z"}}) == (

@@ -234,7 +234,7 @@ def test_what_is_said(condition: str, text: str) -> None:
 def test_conditions_that_are_none(condition: str, column: int, text: str) -> None:
     unit = of_mark(condition, "cycles < 9")
     (problem,) = unit.mark_problems
-    assert problem.source == t.Location(file="x.c", line=2)
+    assert problem.source == t.SourceLocation(file="x.c", line=2)
     assert problem.column == column
     assert problem.text.startswith(text)
     assert [e.holds for e in unit.marks[0].expectations] == [True]

@@ -25,8 +25,8 @@ def span(text: str, file: str = "a.c") -> tuple[int, int, int]:
 def problem(text: str, file: str = "a.c") -> tuple[int, int, str]:
     marks, (error,) = marks_of(text, file)
     assert marks == []
-    assert error.file == file
-    return error.line, error.column, error.text
+    assert error.source.file == file
+    return error.source.line, error.column, error.text
 
 
 def test_what_a_mark_says() -> None:
@@ -174,4 +174,4 @@ def test_any_source_can_be_read(parts: list[str], file: str) -> None:
         assert 1 <= mark.first_line <= mark.last_line <= lines
         assert 1 <= mark.line <= lines
     for error in errors:
-        assert 1 <= error.line <= lines
+        assert 1 <= error.source.line <= lines

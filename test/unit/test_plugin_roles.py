@@ -16,7 +16,7 @@ from incc.report.build import unit_parts, unit_report
 from settings_fixtures import settings_with
 
 if TYPE_CHECKING:
-    from incc.frontends.kernel import CompiledKind, CompiledRole
+    from incc.frontends.kernel import CompiledKind, RoleName
 
 # A vector loop, its remainder and one that does other work.
 TEXT = """
@@ -45,7 +45,7 @@ f:
 """
 
 
-def loop(number: int, role: CompiledRole, of: int = -1, kind: CompiledKind = "plain", **more: Any) -> CompiledLoop:
+def loop(number: int, role: RoleName, of: int = -1, kind: CompiledKind = "plain", **more: Any) -> CompiledLoop:
     return CompiledLoop(number=number, function="f", kind=kind, source_loop=0, role=role, of=of, **more)
 
 
@@ -93,7 +93,7 @@ def test_a_main_loop_that_is_gone_leaves_its_remainder_one() -> None:
     found = parts(loop(1, "remainder", 7, iterations=1))
     assert roles(found)[1] == ("remainder", -1, "compiler")
     kernel = report(loop(1, "remainder", 7, iterations=1))[1]
-    assert kernel.role == t.Role(name="remainder", of="", instead=False, basis="compiler", text="remainder")
+    assert kernel.role == t.RoleReport(name="remainder", of="", instead=False, basis="compiler", text="remainder")
 
 
 @pytest.mark.parametrize("kind", ["unknown", "vector-body"])

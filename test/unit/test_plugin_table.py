@@ -72,13 +72,13 @@ def test_a_table_is_read() -> None:
         interleave=2,
         unroll=1,
         peeled=0,
-        trip_count=0,
+        trip_count=None,
         max_trip_count=7,
         trip_multiple=1,
         expected_trip_count=None,
-        source_trip_count=0,
-        source_max_trip_count=0,
-        streams=(CompiledStream(store=True, element_bytes=4, lanes=8, scalable=False, step=64, accesses=2),),
+        source_trip_count=None,
+        source_max_trip_count=None,
+        streams=[CompiledStream(store=True, element_bytes=4, lanes=8, scalable=False, step=64, accesses=2)],
         lines=(3,),
     )  # fmt: skip
     assert loop.fixed_iterations == 16
@@ -101,7 +101,7 @@ def test_a_loop_of_unknown_origin_is_read() -> None:
     missing = (*known, "source_trip_count", "source_max_trip_count", "source_trip_multiple")
     fields = {name: value for name, value in entry(kind="unknown", role="").items() if name not in missing}
     (loop,) = read_table(table(fields))
-    assert (loop.kind, loop.role, loop.source_loop, loop.iterations) == ("unknown", "", -1, 0)
+    assert (loop.kind, loop.role, loop.source_loop, loop.iterations) == ("unknown", "", -1, None)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def kernel(name: str = "f", line: int = 3, lines: tuple[int, ...] = (), file: st
     made = make_kernel(f"{name}/loop1", source=(file, line), **fields)
     numbers = lines or (line,)
     for n, instruction in enumerate(made.instructions):
-        force_setattr(instruction, "source", t.Location(file, numbers[n % len(numbers)]))
+        force_setattr(instruction, "source", t.SourceLocation(file, numbers[n % len(numbers)]))
     made.content_hash = blake2b(repr((name, made.cycles)).encode(), digest_size=8).hexdigest()
     made.content_hash = fields.get("content_hash", made.content_hash)
     return made

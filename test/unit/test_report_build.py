@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from incc.core import Analysis
 from incc.core.figures import summary
-from incc.core.roles import Role
+from incc.core.roles import NO_PART, Role
 from incc.frontends.kernel import Arithmetic, Kernel, Refused
+from incc.frontends.unit import Unit
 from incc.models.binding import bound as b
 from incc.models.binding.bound import BoundKernel
 from incc.report import types as t
@@ -22,6 +23,7 @@ from incc.report.hints.common import hint
 from incc.report.kernel import kernel_report
 from incc.report.roles import set_role, withhold_not_vectorised
 from incc.report.source.problems import problems
+from incc.report.unit_result import UnitResult
 from report_fixtures import (
     COUNTER,
     FMA,
@@ -48,19 +50,18 @@ from report_fixtures import (
 Parts = tuple[Kernel, BoundKernel, Analysis]
 
 if TYPE_CHECKING:
-    from incc.core.roles import RoleName
+    from incc.frontends.kernel import RoleName
 
 
-OF_REPORT = ("source_lines", "near", "iterations", "notes")
+def build(parts: Parts, notes: tuple[str, ...] = (), **options: Any) -> t.KernelReport:
+    """The report on a kernel; `options` are those of `make_result`."""
+    result = make_result(*parts, **options)
+    unit = Unit(assembly="", assembly_file="")
+    results = UnitResult(unit=unit, model=result.model, chosen_by="", results=(result,), notes=notes)
+    return kernel_report(results, 0, NO_PART)
 
 
-def build(parts: Parts, **options: Any) -> t.Kernel:
-    """The report on a kernel; `options` are those of `kernel_report`, and of `make_result`."""
-    of_report = {name: options.pop(name) for name in OF_REPORT if name in options}
-    return kernel_report(make_result(*parts, **options), **of_report)
-
-
-def rules(report: t.Kernel) -> list[str]:
+def rules(report: t.KernelReport) -> list[str]:
     return [hint.rule for hint in report.hints]
 
 
@@ -68,8 +69,8 @@ def rules(report: t.Kernel) -> list[str]:
 
 
 def test_header() -> None:
-    report = build(triad_parts(), notes=["a note"])
-    assert report.source == t.Location("triad.c", 4)
+    report = build(triad_parts(), notes=("a note",))
+    assert report.source == t.SourceLocation("triad.c", 4)
     assert (report.function, report.label, report.first_line, report.depth) == ("triad", ".L4", 12, 1)
     assert report.notes == ["a note"]
     assert report.size == t.Size(instructions=6, bytes=26, issue_slots=7, retire_slots=7, uops=7)
@@ -285,7 +286,7 @@ def test_fixed_ports_change_pressure_bound_and_busiest_ports() -> None:
 def test_instructions() -> None:
     kernel, bound, analysis = triad_parts()
     forms = make_forms(triad_rows())
-    report = kernel_report(make_result(kernel, bound, analysis, forms))
+    report = build((kernel, bound, analysis), forms=forms)
     load, fma, store, _, _, jump = report.instructions
     assert (load.ports, load.rthroughput.exact, load.loads, load.stores) == ("1*p23", "1/2", True, False)
     assert (fma.ports, fma.issue_slots, fma.load_latency) == ("1*p23+1*p01", 2, 7)
@@ -362,7 +363,7 @@ def test_a_scalar_sum_gets_advice() -> None:
     assert "independent accumulators" in report.hints[0].source_change
 
 
-def sum_with(text: str, registers: list[tuple[int | None, str, str]], extra: tuple[Any, ...] = ()) -> t.Kernel:
+def sum_with(text: str, registers: list[tuple[int | None, str, str]], extra: tuple[Any, ...] = ()) -> t.KernelReport:
     """The report on a one-instruction chain through xmm0, limiting the loop, with more edges."""
     arithmetic = Arithmetic(packed=False, floating=True, element=64, width=64, operations=1)
     rows = [Row(text, "r" * len(registers), registers, [("01", b.UOP_COMPUTE)], arithmetic=arithmetic), COUNTER]
@@ -459,7 +460,7 @@ def test_indexed_store_addresses_compete_with_loads() -> None:
     model = make_model()
     model.functions["store_address"] = "2,3"
     kernel, bound = make_kernel(rows), make_bound(rows, [])
-    assert rules(kernel_report(make_result(kernel, bound, analysis, model=model))) == []
+    assert rules(build((kernel, bound, analysis), model=model)) == []
 
 
 @pytest.mark.parametrize("name", ["remainder", "prologue", "fallback", "outer"])
@@ -482,7 +483,7 @@ def test_what_is_missing_is_said_of_every_loop() -> None:
 
 
 def test_not_vectorised_is_not_said_beside_a_vectorised_loop() -> None:
-    def hints_beside(vectorised: t.Kernel, **changes: Any) -> list[str]:
+    def hints_beside(vectorised: t.KernelReport, **changes: Any) -> list[str]:
         told = hint("scalar-arithmetic", "the loop is not vectorised.", {"instructions": [0]})
         scalar = replace(build(sum_parts()), **{"hints": [told], "function": "triad", **changes})
         withhold_not_vectorised([vectorised, scalar])
@@ -491,7 +492,7 @@ def test_not_vectorised_is_not_said_beside_a_vectorised_loop() -> None:
     vectorised = build(triad_parts())
     assert hints_beside(vectorised) == []
     # another line of the same function, or another function: simply not vectorised
-    assert hints_beside(vectorised, source=t.Location("triad.c", 9)) == ["scalar-arithmetic"]
+    assert hints_beside(vectorised, source=t.SourceLocation("triad.c", 9)) == ["scalar-arithmetic"]
     assert hints_beside(vectorised, function="sum") == ["scalar-arithmetic"]
     # nobody knows
     assert hints_beside(vectorised, source=None) == []
@@ -501,7 +502,7 @@ def test_what_is_advised_for_main_loops() -> None:
     report = build(sum_parts())
     set_role(report, Role(name="main"))
     assert rules(report) == ["sum-chain"]
-    assert report.role == t.Role(name="main", of="", instead=False, basis="inferred", text="main loop")
+    assert report.role == t.RoleReport(name="main", of="", instead=False, basis="inferred", text="main loop")
 
 
 def test_straight_code_is_not_called_a_loop() -> None:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from incc.frontends.clang_plugin.find import source_plugin_for
 from incc.frontends.clang_plugin.marks_table import read_mark_table
 from incc.frontends.clang_plugin.table import TableError
+from incc.frontends.kernel import SourceLocation
 from incc.frontends.marks import Expected, Mark, MarkError, marks_of
 
 
@@ -169,7 +170,7 @@ extern "C" int g(float *a, double *b, int n, int (&c)[8]) {
     marks, errors, _ = compile_marked(major, tmp_path, text, "k.cpp")
     assert places(marks) == [("member", 6, 7), ("lambda", 13, 14), ("linked", 20, 36), ("range", 24, 25)]
     # It is in a loop, but in another function.
-    assert [(error.line, error.column) for error in errors] == [(29, 1)]
+    assert [(error.source.line, error.column) for error in errors] == [(29, 1)]
 
 
 @every_version
@@ -280,7 +281,7 @@ def test_what_is_wrong_is_in_the_table_as_clang_says_it(major: int, tmp_path: Pa
     _, errors, said = compile_marked(major, tmp_path, WRONG, "k.cpp")
     printed = re.findall(r"^k\.cpp:(\d+):(\d+): warning: (.*) \[-Wincc\]$", said, re.M)
     assert len(printed) > 15
-    assert [(str(error.line), str(error.column), error.text) for error in errors] == printed
+    assert [(str(error.source.line), str(error.column), error.text) for error in errors] == printed
     # With -w, as in incc's second run, it says nothing and knows the same.
     _, quiet, said = compile_marked(major, tmp_path, WRONG, "k.cpp", ("-w",))
     assert said == ""
@@ -295,8 +296,8 @@ def test_fixes_mend(major: int, tmp_path: Path) -> None:
     fixes = [error for error in errors if error.fix is not None]
     assert len(fixes) > 7
     for error in sorted(fixes, key=lambda error: -error.column):
-        line = lines[error.line - 1]
-        lines[error.line - 1] = line[: error.column - 1] + str(error.fix) + line[error.end_column - 1 :]
+        line = lines[error.source.line - 1]
+        lines[error.source.line - 1] = line[: error.column - 1] + str(error.fix) + line[error.end_column - 1 :]
     marks, errors, _ = compile_marked(major, tmp_path, "\n".join(lines), "k.cpp")
     assert [error for error in errors if error.fix is not None] == []
     assert {"dot", "sum", "misspelled", "k"} <= {mark.name for mark in marks}
@@ -383,8 +384,8 @@ def test_a_table() -> None:
     assert read_mark_table(json.dumps(table)) == (
         (),
         (
-            MarkError(file="k.c", line=1, column=2, text="x"),
-            MarkError(file="k.c", line=1, column=2, text="x", end_column=4, fix=""),
+            MarkError(source=SourceLocation("k.c", 1), column=2, text="x"),
+            MarkError(source=SourceLocation("k.c", 1), column=2, text="x", end_column=4, fix=""),
         ),
     )
 

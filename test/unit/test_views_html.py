@@ -87,7 +87,7 @@ def test_lines_of_the_source_lose_what_all_are_indented_by() -> None:
     made = report()
     instructions = made.units[0].kernels[0].instructions
     for instruction, line in zip(instructions, (7, 7, 6, 9), strict=True):
-        force_setattr(instruction, "source", t.Location("a.c", line))
+        force_setattr(instruction, "source", t.SourceLocation("a.c", line))
     sources = {"a.c": {6: "\tfor (;;)", 7: "\t\ts += <a>[i];  ", 9: ""}}
     (kernel,) = data(render(made, sources))
     assert kernel["sources"] == [["a.c:7", "        s += <a>[i];"], ["a.c:6", "for (;;)"], ["a.c:9", ""]]

@@ -146,7 +146,7 @@ def files(ranking: r.Ranking) -> dict[str, None]:
     return dict.fromkeys(place_of(row).file for row in ranking.rows)
 
 
-def place_of(row: r.Row) -> t.Location:
+def place_of(row: r.Row) -> t.SourceLocation:
     """Return where a row's loop is: in the source, or in the assembly."""
     return row.source or row.assembly
 
