@@ -176,16 +176,14 @@ def _nothing(mark: Mark, file: str, calls: Sequence[LibraryCall], folder: str) -
 
 def problems_part(errors: Iterable[MarkError]) -> list[t.MarkProblem]:
     """Return the report on mistakes in marks."""
-    return [
-        t.MarkProblem(
-            source=t.Location(file=e.file, line=e.line),
-            column=e.column,
-            text=e.text,
-            end_column=e.end_column,
-            fix=e.fix,
-        )
-        for e in errors
-    ]
+    return [_problem(e.file, e.line, e.column, e.text, e.end_column, e.fix) for e in errors]
+
+
+def _problem(
+    file: str, line: int, column: int, text: str, end_column: int = 0, fix: str | None = None
+) -> t.MarkProblem:
+    place = t.Location(file=file, line=line)
+    return t.MarkProblem(source=place, column=column, text=text, end_column=end_column, fix=fix)
 
 
 def marks_part(
@@ -211,8 +209,7 @@ def marks_part(
                     raise ValueError("a relative change needs a baseline, which marks do not have")
             except ValueError as error:
                 text, column = _in_source(str(error), expected.column)
-                at: t.Location = t.Location(file=mark.file, line=expected.line)
-                problems.append(t.MarkProblem(source=at, column=column, text=f"expect: {text}", end_column=0, fix=None))
+                problems.append(_problem(mark.file, expected.line, column, f"expect: {text}"))
                 continue
             expectations += [
                 t.Expectation(condition=expected.condition, kernel_id=kernel.kernel_id, holds=None, text="")

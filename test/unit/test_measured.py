@@ -213,7 +213,7 @@ def test_a_difference_is_explained_from_ten_percent_on(monkeypatch: pytest.Monke
     standin(monkeypatch, took(3.0))
     (why,) = report(SUM).explanations
     assert why.startswith("the model's figures are too high for this core, since ")
-    assert why.endswith("faster than its bound by a loop-carried chain")
+    assert why.endswith("faster than its bound by the longest loop-carried chain")
     standin(monkeypatch, took(6.0, 1.0))
     (why,) = report(SUM).explanations
     assert why.startswith("the samples differ by 1 cycle ")
