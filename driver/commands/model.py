@@ -124,7 +124,7 @@ def _parser() -> argparse.ArgumentParser:
         kept.add_argument("--fill", action="store_true", help="keep the forms in OUT, and add those that it lacks")
         kept.add_argument("--prefer", action="store_true", help="keep the forms in OUT that the source lacks")
         kept.add_argument(
-            "--compare", action="store_true", help="keep the forms in OUT, and note other figures of the source"
+            "--compare", action="store_true", help="keep the forms in OUT, and note the source's figures that differ"
         )
         source.add_argument("--forms", default="*", metavar="GLOB", help="only forms with a matching key")
         source.add_argument("--keep-going", action="store_true", help="skip malformed records and count them")

@@ -256,7 +256,7 @@ def test_a_range_explains_what_is_within_it(monkeypatch: pytest.MonkeyPatch) -> 
     standin(monkeypatch, took(5.0))
     found = report(text)
     assert any(why.startswith("aliasing (") for why in found.explanations)
-    assert any("come to few places" in why for why in found.explanations)
+    assert any("hit few places" in why for why in found.explanations)
     standin(monkeypatch, took(50.0))
     assert not any("aliasing" in why for why in report(text).explanations)
 
