@@ -208,7 +208,7 @@ def main() -> int:
     parser.add_argument("--forms", type=int, default=200, metavar="N")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", type=int, default=0, metavar="N")
-    parser.add_argument("--keep", metavar="FILE")
+    parser.add_argument("--keep", metavar="FILE", default="")
     arguments = parser.parse_args()
     if len(arguments.cores) % 2:
         parser.error("cores come in pairs: CORE RELATIVE")

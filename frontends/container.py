@@ -22,7 +22,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     executable: bool
     functions: tuple[tuple[int, str], ...]
     """Offset in bytes from the section's start and name, ascending."""
-    relocations: tuple[Relocation, ...]
+    relocations: tuple[Relocation, ...] = ()
     """Ascending by offset."""
     alignment: int
     """In bytes: the section's own before linking, then that of a page."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from incc.models.binding import bound as b
 from incc.models.binding.pipeline import copied
@@ -10,27 +12,6 @@ from incc.models.binding.pipeline import copied
 if TYPE_CHECKING:
     from incc.frontends.kernel import Kernel
     from incc.models.binding.bound import BoundKernel
-
-    class Altering(Protocol):
-        """The fields of KernelSettings that change the core."""
-
-        @property
-        def dispatch_width(self) -> int: ...
-        @property
-        def load_queue(self) -> int: ...
-        @property
-        def store_queue(self) -> int: ...
-        @property
-        def register_file(self) -> int: ...
-        @property
-        def uop_queue(self) -> int: ...
-        @property
-        def decoders(self) -> int: ...
-        @property
-        def call_latency(self) -> int: ...
-        @property
-        def noalias(self) -> bool: ...
-
 
 LONGEST_CALL = 1 << 12
 """Cycles of the longest simulated call; a simulation of longer ones would not end."""
@@ -47,21 +28,38 @@ MOST_PAIRS = 1 << 14
 it."""
 
 
-def alter(kernel: Kernel, bound: BoundKernel, settings: Altering) -> tuple[str, ...]:
-    """Change the core of a kernel that was just bound, and return notes on the changes.
+class AlteredCore(msgspec.Struct, frozen=True, kw_only=True):
+    """Changes to a core's parameters; 0 leaves the model's value."""
 
-    The fields of `settings`; 0 leaves the model's value:
-    - `dispatch_width`: issue slots per cycle.
-    - `load_queue`, `store_queue`: entries of the load and the store buffer.
-    - `register_file`: physical registers of all kinds together, which instructions hold from issue to retirement.
-    - `uop_queue`: entries before the renamer.
-    - `decoders`: fused µops per cycle from the front end; all its other limits, such as decoder rules and µop caches,
-      are removed.
-    - `call_latency`: the least number of cycles from a call's start to its retirement, which also holds up everything
-      that retires after it. Otherwise only the call's jump and return address are counted.
-    - `noalias`: if False, each load may read the value of every earlier store of the same or the previous iteration,
-      and waits for it.
-    """
+    dispatch_width: int = 0
+    """Issue slots per cycle."""
+    load_queue: int = 0
+    """Entries of the load buffer."""
+    store_queue: int = 0
+    """Entries of the store buffer."""
+    register_file: int = 0
+    """Physical registers of all kinds together, which instructions hold from issue to retirement."""
+    uop_queue: int = 0
+    """Entries before the renamer."""
+    decoders: int = 0
+    """Fused µops per cycle from the front end; all its other limits, such as decoder rules and µop caches, are
+    removed."""
+    call_latency: int = 0
+    """The least number of cycles from a call's start to its retirement, which also holds up everything that retires
+    after it. Otherwise only the call's jump and return address are counted."""
+    noalias: bool = True
+    """If False, each load may read the value of every earlier store of the same or the previous iteration, and waits
+    for it."""
+
+    @property
+    def alters(self) -> bool:
+        """True if the core is changed."""
+        buffers = self.load_queue or self.store_queue or self.register_file or self.uop_queue
+        return bool(buffers or self.dispatch_width or self.decoders or self.call_latency or not self.noalias)
+
+
+def alter(kernel: Kernel, bound: BoundKernel, settings: AlteredCore) -> tuple[str, ...]:
+    """Change the core of a kernel that was just bound, and return notes on the changes."""
     changed = []
     if settings.dispatch_width:
         changed.append(f"issue width {settings.dispatch_width} instead of {bound.issue_width}")
@@ -77,11 +75,9 @@ def alter(kernel: Kernel, bound: BoundKernel, settings: Altering) -> tuple[str, 
         _wait_for_stores(bound)
     p = bound.pipeline
     if p is None:
-        ignored = [
-            name for name in ("register_file", "uop_queue", "decoders", "call_latency") if getattr(settings, name)
-        ]
-        note = f"the model describes no pipeline: {', '.join(ignored)} without meaning"
-        return (*_said(changed), *([note] if ignored else ()))
+        names = ("register_file", "uop_queue", "decoders", "call_latency")
+        ignored = ", ".join(name for name in names if getattr(settings, name))
+        return (*_note(changed), *([f"the model describes no pipeline: {ignored} without meaning"] if ignored else ()))
     calls = settings.call_latency > 0 and any(i.branch == "call" for i in kernel.instructions)
     if settings.register_file or settings.uop_queue or settings.decoders or calls:
         # Similar kernels share their pipeline, so change a copy.
@@ -101,7 +97,7 @@ def alter(kernel: Kernel, bound: BoundKernel, settings: Altering) -> tuple[str, 
         cycles = min(settings.call_latency, LONGEST_CALL)
         p.least_cycles = [cycles if i.branch == "call" else 0 for i in kernel.instructions]
         changed.append(f"calls of {cycles} cycles")
-    return _said(changed)
+    return _note(changed)
 
 
 def _limit(entries: int) -> int:
@@ -112,7 +108,7 @@ def _entries(number: int) -> str:
     return str(number or "unlimited")
 
 
-def _said(changed: list[str]) -> tuple[str, ...]:
+def _note(changed: list[str]) -> tuple[str, ...]:
     return (f"not the model's core: {', '.join(changed)}",) if changed else ()
 
 

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from incc.frontends.asm.inlining import DebugInformation
+from incc.frontends.objects.text_debug import TextDebug
 from incc.report import types as t
 from incc.report.source.demangle import choose_functions, demangle, replace, short_name
 
@@ -62,7 +62,7 @@ def _inlined_into(unit: Unit, parsed: Assembly, glob: str) -> list[str]:
     """Return the functions that the matching functions were inlined into."""
     if not parsed.debug:
         return []
-    pairs = [pair for pair in DebugInformation(parsed, unit.assembly).everything_inlined() if pair[0]]
+    pairs = [pair for pair in TextDebug(parsed, unit.assembly).everything_inlined() if pair[0]]
     readable = demangle(name for pair in pairs for name in pair)
 
     def fits(symbol: str) -> bool:
