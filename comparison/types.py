@@ -79,7 +79,7 @@ class KernelFigures(msgspec.Struct, frozen=True, kw_only=True):
     port_uops: Count
     """As ports execute them."""
     bytes: Count
-    """Of code."""
+    """Bytes of code."""
     vector_bits: Count
     """The widest packed arithmetic or, where there is none, move; 0 for scalar code."""
     packed_share: Share | None
@@ -120,7 +120,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     figures: KernelFigures
     limited_by: list[BoundName]
     limit: str
-    """What limits it, in a few words, as the overview of a report has it."""
+    """The limit in a few words, as in the overview of a report."""
     vector: str
     """The width of its vectors, as there."""
     verdict: str
@@ -197,7 +197,7 @@ class Change(msgspec.Struct, kw_only=True):
     kernel that does more; iteration: of the assembly's loop, which does the same in both; empty where they cannot be
     compared."""
     work: Amount | None
-    """How many times as much an iteration of b does as one of a; null if unknown."""
+    """The work of an iteration of b relative to one of a; null if unknown."""
     scale_a: Amount | None
     """The factor that brings figures of an iteration of a to that basis; null if there is none."""
     scale_b: Amount | None

@@ -146,21 +146,14 @@ def _of_ports(bound: BoundKernel, mask: int) -> str:
 
 
 def _waits(wait: WaitSums) -> t.ColdWait:
-    executions, queue, ready, writeback = (
-        wait.executions,
-        wait.in_scheduler,
-        wait.in_scheduler_while_ready,
-        wait.until_retire,
-    )
-
     def average(cycles: int) -> float:
-        return round(cycles / executions, DECIMALS) if executions else 0.0
+        return round(cycles / wait.executions, DECIMALS) if wait.executions else 0.0
 
     return t.ColdWait(
-        executions=executions,
-        queue=average(queue),
-        ready=average(ready),
-        writeback=average(writeback),
+        executions=wait.executions,
+        queue=average(wait.in_scheduler),
+        ready=average(wait.in_scheduler_while_ready),
+        writeback=average(wait.until_retire),
     )
 
 

@@ -123,11 +123,9 @@ def _refuse_constant(name: str) -> Any:
 def _refusal(text: bytes, place: str, error: msgspec.ValidationError) -> InputError:
     """Return the reason why a JSON text is not a report of this version."""
     value = _tolerant(text)
-    if not isinstance(value, dict):
-        return NotAReportError(f'{place}: not an incc report (expected a JSON object with "units")')
-    if "rows" in value and "sides" in value:
+    if isinstance(value, dict) and "rows" in value and "sides" in value:
         return NotAReportError(f"{place}: a comparison written by incc-diff, where a report is expected")
-    if "units" not in value:
+    if not isinstance(value, dict) or "units" not in value:
         return NotAReportError(f'{place}: not an incc report (expected a JSON object with "units")')
     if value.get("schema_version") != SCHEMA_VERSION:
         return unsupported(value.get("schema_version"), place)

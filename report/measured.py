@@ -9,15 +9,14 @@ from incc.core import figures
 from incc.core.figures import DECIMALS
 from incc.core.prediction import bounds_above
 from incc.measuring.harness import Failure
+from incc.report import phrases, wording
 from incc.report import types as t
-from incc.report import wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from incc.core.analysis import KernelResult
     from incc.measuring.kernels import KernelMeasurement
-    from incc.report.types import BoundName
 
 WORTH_EXPLAINING = 0.1
 """The least difference that is explained, as a fraction of the measured cycles."""
@@ -27,14 +26,6 @@ _NOISY = 0.05
 
 _TELLS = 0.25
 """The largest spread of samples that cannot explain a difference, as a fraction of the difference."""
-
-_BOUNDS: dict[BoundName, str] = {
-    "port": "ports",
-    "divider": "the divider",
-    "front_end": "the front end",
-    "retire": "retirement",
-    "loop_carried": "a loop-carried chain",
-}
 
 
 def measured_part(
@@ -85,7 +76,7 @@ def measured_part(
 
 def _text(measured: KernelMeasurement, where: str, difference: float | None, far: bool, explanations: list[str]) -> str:
     cycles, spread = wording.cycles(measured.cycles), wording.number(measured.spread)
-    text = f"measured {where}: {cycles} ± {spread}, {wording.EXITS[measured.exit]}"
+    text = f"measured {where}: {cycles} ± {spread}, {phrases.EXITS[measured.exit]}"
     if measured.way == "counters":
         text += ", with performance counters"
     if difference is None:
@@ -117,7 +108,7 @@ def _explanations(
     if result.simulation is None:
         yield "the prediction is a bound, not a simulation"
     elif above := bounds_above(result.bounds, cycles * (1 + _NOISY)):
-        names = wording.listed([_BOUNDS[name] for name in above])
+        names = wording.listed([phrases.BOUNDS[name] for name in above])
         yield f"the model's figures are too high for this core, since the kernel is faster than its bound by {names}"
     derived = [n for n, form in enumerate(result.forms) if form is not None and form.derived]
     if derived:

@@ -8,8 +8,8 @@ from incc.core.prediction import CLOSE, ORDER, WORTH_SAYING
 from incc.core.ranges import blocked, bytes_of, not_counted
 from incc.frontends.isa import isa
 from incc.models.binding.bound import UOP_BRANCH, UOP_COMPUTE, UOP_LOAD, UOP_STORE_ADDRESS, UOP_STORE_DATA
+from incc.report import phrases, wording
 from incc.report import types as t
-from incc.report import wording
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,23 +101,14 @@ def _lost(result: KernelResult) -> str:
     if run is None:
         return ""
     slots = run.cycles * result.bound.issue_width
-    lost = max(_LOST, key=lambda name: getattr(run.lost_slots, name))
+    lost = max(phrases.LOST_SLOTS, key=lambda name: getattr(run.lost_slots, name))
     share = getattr(run.lost_slots, lost) / slots if slots else 0.0
     if share < WORTH_SAYING:
         return ""
-    cause = _LOST[lost].format(_waiting(result)) if lost in _FULL else _LOST[lost]
+    cause = phrases.LOST_SLOTS[lost] + (_waiting(result) if lost in _FULL else "")
     return f": {wording.number(round(100 * share))} % of the issue slots stay empty because {cause}"
 
 
-_LOST = {
-    "no_uops": "the front end delivers no µop",
-    "reorder_buffer": "the reorder buffer is full{}",
-    "scheduler": "the scheduler is full{}",
-    "group": "µops that must be issued together do not fit",
-    "registers": "no physical register is free",
-    "load_buffer": "the load buffer is full{}",
-    "store_buffer": "the store buffer is full",
-}
 _FULL = frozenset(("reorder_buffer", "scheduler", "load_buffer"))
 """Buffers that fill up because their entries wait; the cause is what those wait for."""
 
@@ -286,18 +277,11 @@ def _descending(names: Sequence[BoundName], bounds: t.BoundsReport) -> list[Boun
     return sorted(names, key=lambda name: -bounds.of(name).cycles)
 
 
-_SHORT = {
-    "divider": "the divider",
-    "front_end": "the front end",
-    "retire": "retirement",
-    "loop_carried": "the longest loop-carried chain",
-}
-
-
 def _short_with_cycles(name: BoundName, bounds: t.BoundsReport) -> str:
     """Return a bound in a few words with its cycles: the front end at 1.5 cycles."""
     bound = bounds.of(name)
-    return f"{_SHORT.get(name) or bound.by.partition(':')[0] or 'ports'} at {wording.cycles(bound.cycles)}"
+    words = (bound.by.partition(":")[0] if name == "port" else "") or phrases.BOUNDS[name]
+    return f"{words} at {wording.cycles(bound.cycles)}"
 
 
 def _port_cause(kernel: Kernel, bound: BoundKernel, busiest: tuple[int, ...], fixed_ports: bool) -> str:

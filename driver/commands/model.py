@@ -283,7 +283,10 @@ def _source_command(name: str, summary: str) -> Command:
                 Option("--fill", "flag", "keep the forms in OUT, and add those that it lacks", excludes="kept"),
                 Option("--prefer", "flag", "keep the forms in OUT that the source lacks", excludes="kept"),
                 Option(
-                    "--compare", "flag", "keep the forms in OUT, and note other figures of the source", excludes="kept"
+                    "--compare",
+                    "flag",
+                    "keep the forms in OUT, and note the source's figures that differ",
+                    excludes="kept",
                 ),
                 _FORMS,
                 Option("--keep-going", "flag", "skip malformed records and count them"),

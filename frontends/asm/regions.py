@@ -211,7 +211,7 @@ def _straight(assembly: Assembly, kind: RegionKind, name: str, members: Sequence
             " of the text, as if none were taken"
         )
         if kind == "file" and _goes_back(assembly, members):
-            notes.append("there is a loop in it: --auto analyses the loops by themselves")
+            notes.append("contains a loop; --auto analyses each loop separately")
     notes += _notes(assembly, members)
     latch = statements[last].location if is_loop else None
     lines = lines_of(statements, members)

@@ -769,12 +769,12 @@ def _timed_loops(
 def _notes(kernel: Kernel, roles: _Roles, rewriter: _Rewriter) -> Iterable[str]:
     """Yield the ways in which data and code may differ from the original program."""
     if roles.met:
-        yield "stores whose places depend on data come to few places, again and again: memory is full of one word"
+        yield "stores to data-dependent addresses hit few places repeatedly, since all memory holds one word"
     elif roles.chases:
-        yield "all pointers that are loaded lead to one place in the first-level cache"
+        yield "all loaded pointers lead to one place in the first-level cache"
     floating = any(i.arithmetic is not None and i.arithmetic.floating for i in kernel.instructions)
     if floating and (roles.chases or roles.indices):
-        yield "floating-point numbers that are loaded are zero, since memory is full of indices"
+        yield "loaded floating-point numbers are zero, since memory holds indices"
     if any(
         i.mnemonic in ("div", "idiv") or i.mnemonic.startswith(("vdiv", "div", "sqrt", "vsqrt"))
         for i in kernel.instructions

@@ -275,7 +275,7 @@ def _ports_said(ports: Sequence[FormPorts], relative: MachineModel) -> list[str]
                 )
             )
         else:
-            why = "; ".join(m.notes) or _UNSURE.get(m.how, "what waits for issue slots shows no ports")
+            why = "; ".join(m.notes) or _UNSURE.get(m.how, "µops that wait for issue slots do not reveal their ports")
             lines.append(_comment(f"{m.form}: as inherited, not told by time: {why}"))
     return [*lines, _comment(f"{same} forms: as inherited, and seen to be"), ""]
 

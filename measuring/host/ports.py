@@ -35,7 +35,7 @@ def why_not(key: str, there: frozenset[str], relative: MachineModel) -> str:
     """Return why time cannot tell the port set of a form, or "" if it may. `there` has the processor's features."""
     form, conditions = split_key(key)
     if conditions:
-        return f"{key}: of forms with conditions no independent copies are made"
+        return f"{key}: forms with conditions have no independent copies"
     try:
         shape = port_loops.checked(form)
         port_loops.loop_of({form: 1}, counted=True)

@@ -50,7 +50,7 @@ def taken_jumps(bench: Bench) -> list[Finding]:
     """Measure jumps to the start of the next line of code, the usual case for a branch predictor."""
     few, many = bench.cycles([repeated("jmp 1f\n.p2align 6\n1:", n) for n in (4, 12)])
     each = (many - few) / 8
-    return [note("taken jumps", round(each, 2), f"cycles a jump: 4 and 12 in a row {listed([few, many])}")]
+    return [note("taken jumps", round(each, 2), f"cycles per jump; 4 and 12 jumps in a row take {listed([few, many])}")]
 
 
 # --- pairs that fuse --------------------------------------------------------------------------------------------------

@@ -235,26 +235,20 @@ def read_build(unit: Unit, native: bool = False) -> Build:
 
 # The first versions of gcc and clang with a core under the name of its model (their release notes).
 _MARCH = {
-    "sandybridge": (5, 3),
-    "ivybridge": (5, 3),
-    "haswell": (5, 3),
-    "broadwell": (5, 3),
-    "skylake": (6, 4),
-    "skylake-avx512": (6, 4),
-    "cascadelake": (9, 8),
-    "icelake-client": (8, 7),
-    "icelake-server": (8, 7),
-    "tigerlake": (10, 10),
-    "rocketlake": (11, 13),
-    "alderlake": (11, 12),
-    "sapphirerapids": (11, 12),
-    "meteorlake": (13, 16),
-    "graniterapids": (13, 16),
-    "znver1": (6, 4),
-    "znver2": (9, 9),
-    "znver3": (11, 12),
-    "znver4": (13, 16),
-    "znver5": (14, 19),
+    core: versions
+    for versions, cores in (
+        ((5, 3), "sandybridge ivybridge haswell broadwell"),
+        ((6, 4), "skylake skylake-avx512 znver1"),
+        ((8, 7), "icelake-client icelake-server"),
+        ((9, 8), "cascadelake"),
+        ((9, 9), "znver2"),
+        ((10, 10), "tigerlake"),
+        ((11, 12), "alderlake sapphirerapids znver3"),
+        ((11, 13), "rocketlake"),
+        ((13, 16), "meteorlake graniterapids znver4"),
+        ((14, 19), "znver5"),
+    )
+    for core in cores.split()
 }
 
 

@@ -44,7 +44,7 @@ def not_found(unit: Unit, parsed: Assembly, selection: Selection, globs: Sequenc
         else:
             nearest = _nearest(glob, functions)
             text = f"no function has the name {glob!r}{'' if functions else ', since the input has no functions'}"
-            text += f"; did you mean {' or '.join(nearest)}?" if nearest else ""
+            text += f"; similar names: {', '.join(nearest)}" if nearest else ""
         yield t.NotFound(asked=glob, text=text, functions=matches, inlined_into=into, nearest=nearest)
 
 

@@ -404,7 +404,7 @@ def test_assembly_of_what_was_named() -> None:
     # Of a kernel that did not change as well; here without instructions.
     assert "[6] triad.c:85 in same: A (old) next to B (new)" in lines
     assert "The comparison has no instructions." in lines
-    assert "Side by side: no kernel none:7." in lines
+    assert "Side by side: no kernel matches none:7." in lines
     lines = lines_of(found, 100, Show(side_by_side=(Choice("gone", 95),)))
     assert "[7] triad.c:95 in gone: only in A (old)" in lines
 
@@ -449,7 +449,7 @@ def test_a_comment_has_no_more_than_github_takes() -> None:
     assert "… and 380 more rows." in shown
     shown = markdown.render(found, Show(top=400))
     assert len(shown) <= markdown.LIMIT
-    assert shown.endswith("The rest has no room in a comment.\n")
+    assert shown.endswith("The rest exceeds the size of a comment.\n")
 
 
 @given(NAMES, st.integers(300, 3000))

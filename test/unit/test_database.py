@@ -148,7 +148,7 @@ def test_two_units_of_one_name_in_one_build_are_both_kept(tmp_path: Path) -> Non
         add(path, "c", make(cycles=1), make(cycles=2))
         with open_reading(str(path)) as database:
             assert sorted(r.units[0].kernels[0].cycles for r in reports(database, None)) == [1, 2]
-    assert "1 of its units is there in several versions" in " ".join(side_of(path).info.notes)
+    assert "1 of its units occurs in several versions" in " ".join(side_of(path).info.notes)
 
 
 def test_a_file_to_which_builds_add_has_the_last_one(tmp_path: Path) -> None:

@@ -343,7 +343,7 @@ def test_mistakes_without_compat(
         assert (status > 0, found.out) == (True, "")
         assert found.err.startswith(f"incc-mca: error: {said}")
     else:
-        assert "No function is called 'g': there are none here." in found.out
+        assert "No function has the name 'g', since the input has no functions." in found.out
 
 
 def test_only_the_statement_at_fault_is_skipped(run: Run) -> None:

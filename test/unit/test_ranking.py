@@ -415,7 +415,7 @@ def test_weights_order_rows_and_are_told(capsys: pytest.CaptureFixture[str]) -> 
     text = capsys.readouterr().out
     assert "Weighted by executions times cycles: hot (list: executions of 3 lines of 2 files)." in text
     assert "10.0 % of the reported executions are in lines of these loops, 90.0 % in other code." in text
-    assert "No kernel is of other.c." in text
+    assert "No kernel belongs to other.c." in text
     assert main(["a.json"]) == 0
     assert "Unweighted: " in capsys.readouterr().out
 
@@ -435,7 +435,7 @@ def test_nothing_matched_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     Path("hot").write_text("other.c:7 900000\n")
     write("a.json", unit(kernel()))
     assert main(["a.json", "--hot=hot"]) == 0
-    assert "Nothing of it is of these kernels: was another program measured" in capsys.readouterr().out
+    assert "no samples or counts of these kernels; was another program measured" in capsys.readouterr().out
 
 
 def test_of_one_kind_alone(capsys: pytest.CaptureFixture[str]) -> None:
@@ -485,7 +485,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_on(capsys: pytest.Captur
     [
         (["none"], "none: no such file or directory"),
         (["empty"], "empty: no report (*.json) in this folder"),
-        (["texts"], "but 2 reports as text, which are for people: build with INCC_FORMAT=json"),
+        (["texts"], "but 2 text reports, which cannot be read back; build with INCC_FORMAT=json"),
         (["objects"], "incc-scan analyses assembly and objects"),
         (["pipe"], "pipe: a named pipe, not a file that can be read"),
         (["bad.json"], "bad.json:1: "),
@@ -495,7 +495,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_on(capsys: pytest.Captur
         (["good.json", "-o", "good.json"], "-o would overwrite good.json"),
         (["good.json", "--all", "-n", "3"], "--all and -n"),
         (["good.json", "--where", "cycles >"], "--where: column"),
-        (["good.json", "--where", "heat > 3"], "--where: column 1: there is no 'heat'"),
+        (["good.json", "--where", "heat > 3"], "--where: column 1: unknown name 'heat'"),
         (["good.json", "--fail-if", "cycles > +5%"], "'cycles > +5%' needs a baseline"),
         (["good.json", "--hot-kind=gcov"], "--hot-kind requires --hot"),
         (["good.json", "--hot=none"], "none: no such file"),
@@ -582,7 +582,7 @@ def test_what_is_gone_or_changed_is_stale(tmp_path: Path, capsys: pytest.Capture
     compiled(tmp_path, "renamed-new", command=("gcc", "-c", "renamed-new.c"))
     assert stale_of() == {
         "removed.json": "its source removed.c is gone",
-        "cleaned.json": "cleaned.o, which it is of, is gone",
+        "cleaned.json": "its output cleaned.o is gone",
         "changed.json": "changed.o has changed since",
         "renamed.json": "renamed.o was rebuilt from renamed-new.c",
     }
@@ -592,7 +592,7 @@ def test_what_is_gone_or_changed_is_stale(tmp_path: Path, capsys: pytest.Capture
     assert "4 stale reports are left out" in capsys.readouterr().out
     assert len(ranked("reports", "--stale")["rows"]) == 6
     assert main(["reports", "--stale"]) == 0
-    assert "reports/cleaned.json: cleaned.o, which it is of, is gone\n" in capsys.readouterr().out
+    assert "reports/cleaned.json: its output cleaned.o is gone\n" in capsys.readouterr().out
     # Removed they are gone from the folder and its manifest; lines that others add are kept.
     assert main(["reports", "--prune"]) == 0
     assert sorted(path.name for path in Path("reports").glob("*.json")) == ["kept.json", "renamed-new.json"]

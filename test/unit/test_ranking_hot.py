@@ -196,24 +196,24 @@ def test_a_list(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "there is nothing in it"),
-        (b"\n \n", "there is nothing in it"),
+        (b"", "the file is empty"),
+        (b"\n \n", "the file is empty"),
         (b"PERFILE2\0\0", "perf script -i"),
         (b"\xfflprofi\x81\0", "llvm-profdata show --all-functions --counts"),
         (b"\x81rforpl\xff\0", "llvm-profdata merge"),
         (b"adcg*21B\0", "gcov --json-format"),
         (b"\0\1\2", "binary"),
-        (b"{}", "JSON, but neither of gcov nor of llvm-cov"),
+        (b"{}", "JSON, but neither from gcov nor from llvm-cov"),
         (b'{"gcc_version": "12", "files": [', "truncated"),
         (b'{"gcc_version": "12", "files": []}', "current_working_directory"),
-        (b'{"type": "llvm.coverage.json.export", "data": [{"files": []}]}', "no counts in it"),
-        (b'{"type": "llvm.coverage.json.export", "data": 3}', "not what llvm-cov export writes"),
+        (b'{"type": "llvm.coverage.json.export", "data": [{"files": []}]}', "no counts"),
+        (b'{"type": "llvm.coverage.json.export", "data": 3}', "not the output of llvm-cov export"),
         (b'{"schema_version": "1.0", "units": []}', "a report of incc"),
-        (b"what is this\nprose of\n", "of no kind that is known"),
-        (b"a.c:1 20\nb.c:2 30%\n", ":2: either all amounts"),
+        (b"what is this\nprose of\n", "unknown format"),
+        (b"a.c:1 20\nb.c:2 30%\n", ":2: percentages of the time"),
         (b"a.c:1 80%\nb.c:2 30%\n", "add up to 110 %"),
         (b"\x1f\x8bno", "damaged"),
-        (gzip.compress(b"{}" * 100, mtime=0)[:-9], "cut off"),
+        (gzip.compress(b"{}" * 100, mtime=0)[:-9], "truncated"),
     ],
 )
 def test_what_cannot_be_used_is_said(tmp_path: Path, content: bytes, message: str) -> None:
@@ -247,7 +247,7 @@ def test_what_is_no_file(tmp_path: Path) -> None:
     import os
 
     os.mkfifo(tmp_path / "pipe")
-    for name, message in (("pipe", "a named pipe"), ("none", "no such file"), (".", r"no file of gcov")):
+    for name, message in (("pipe", "a named pipe"), ("none", "no such file"), (".", r"no output of gcov")):
         with pytest.raises(HotError, match=message):
             read_hot(str(tmp_path / name))
 

@@ -27,6 +27,7 @@ ALLOWED = (
     "incc.views",
     "incc.report.source.places",
     "incc.report.types",
+    "incc.report.phrases",
     "incc.report.wording",
     "incc.comparison.types",
     "incc.history.types",
@@ -129,5 +130,5 @@ def test_only_what_is_printed_is_imported() -> None:
     always |= {f"incc.views.{n}" for n in ("text", "layout", "text.header")}
     assert loaded(report, ["info"]) == always | {f"incc.views.text.{n}" for n in ("info", "asked")}
     every = always | {f"incc.views.text.{name.replace('-', '_')}" for name in (*VIEWS, "asked")}
-    every |= {"incc.report.wording"}
+    every |= {"incc.report.phrases"}
     assert loaded(report, list(VIEWS)) == every

@@ -257,7 +257,7 @@ def test_variables_on_the_stack_are_followed() -> None:
 def test_what_a_pointer_goes_through_holds_no_variables(last: str) -> None:
     found = made(loop(f"movq (%rdi), %rax\naddq (%rax), %rbx\n{last}", "cmpq %r8, %r9\njne .L1"))
     assert texts(found)[0] == "mov (%rdi), %rax"
-    assert "all pointers that are loaded lead to one place in the first-level cache" in found.notes
+    assert "all loaded pointers lead to one place in the first-level cache" in found.notes
 
 
 def test_which_of_two_registers_is_the_pointer_follows_from_the_others() -> None:

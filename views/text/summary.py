@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from incc.report.wording import EXITS
+from incc.report.phrases import EXITS, LOST_SLOTS
 from incc.views.layout import BOLD, cycles, percent
 from incc.views.text import asked
 
@@ -91,15 +91,6 @@ _SOURCES: dict[str, str] = {
     "decoders": "the decoders",
     "microcode": "the microcode sequencer",
 }
-_LOST: dict[str, str] = {
-    "no_uops": "the front end delivered no µop",
-    "scheduler": "the scheduler was full",
-    "reorder_buffer": "the reorder buffer was full",
-    "load_buffer": "the load buffer was full",
-    "store_buffer": "the store buffer was full",
-    "registers": "no physical register was free",
-    "group": "µops that must be issued together did not fit",
-}
 
 
 def _counters(simulated: t.SimulationReport, layout: Layout) -> Iterator[str]:
@@ -107,9 +98,9 @@ def _counters(simulated: t.SimulationReport, layout: Layout) -> Iterator[str]:
     uops = [f"{percent(s)} from {title}" for name, title in _SOURCES.items() if (s := getattr(simulated.uops, name))]
     yield from layout.wrap(f"µops: {', '.join(uops)}", indent="  ")
     shares = simulated.lost_slots
-    lost = [(share, title) for name, title in _LOST.items() if (share := getattr(shares, name)) >= 0.005]
+    lost = [(share, title) for name, title in LOST_SLOTS.items() if (share := getattr(shares, name)) >= 0.005]
     causes = [f"{percent(share)} empty because {title}" for share, title in sorted(lost, reverse=True)]
-    used = percent(1 - sum(getattr(shares, name) for name in _LOST))
+    used = percent(1 - sum(getattr(shares, name) for name in LOST_SLOTS))
     yield from layout.wrap(f"Issue slots: {', '.join([f'{used} used', *causes])}", indent="  ")
     if simulated.moves.executed:
         yield f"Moves that the renamer can eliminate: {percent(simulated.moves.executed)} were executed"

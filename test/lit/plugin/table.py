@@ -15,6 +15,6 @@ for loop in loops:
     moves = f", steps {steps}" if steps else ""
     scale = " x vscale" if loop.scalable else ""
     print(
-        f"{loop.number} {loop.function}: {loop.kind} {loop.role}{of}{instead}, {loop.iterations or 0}{scale} iterations, "
-        f"{loop.width} x {loop.interleave} x {loop.unroll}{trips}{source}{moves}"
+        f"{loop.number} {loop.function}: {loop.kind} {loop.role}{of}{instead}, {loop.iterations or 0}{scale} "
+        f"iterations, {loop.width} x {loop.interleave} x {loop.unroll}{trips}{source}{moves}"
     )

@@ -38,7 +38,7 @@
 # ALL:         of one round:
 # ASKED:       Simulated with a changed core (8.00
 # ASKED:       with rob = 20 (requested)
-# WAITS:       Waiting times in cycles per iteration:
+# WAITS:       Waiting times in cycles per iteration
 # GRAPH:       digraph
 # USUAL:       Critical path (CP)
 
