@@ -19,28 +19,17 @@ from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run
-from incc.driver.commands import bench_ports
 from incc.driver.deliver import write_stream
 from incc.driver.messages import fail, say
 from incc.driver.pipeline import choose_model, decode_unit, read_assembly, select
 from incc.driver.settings import Scope
 from incc.frontends.asm.regions import marked_regions
 from incc.frontends.unit import Unit
-from incc.measuring.forms.bench import Bench, NotMeasured, loop_of
 from incc.measuring.forms.messages import FORMS, NO_FORM, wrong_machine, wrong_model
-from incc.measuring.forms.operands import Unreadable, matching, read
-from incc.measuring.forms.pairs import code_of
-from incc.measuring.forms.predicted import rows
-from incc.measuring.forms.target import features_of, features_of_host, target
 from incc.measuring.harness import Failure, Harness, Unavailable
-from incc.measuring.records import OtherRun, Records
-from incc.measuring.stand_in import Simulated
 from incc.models.notation import form_key
-from incc.models.processors import host
 from incc.support.errors import AnalysisError
 from incc.support.files import write_whole
-from incc.views.bench import lines
-from incc.views.bench_page import page, picture
 from incc.views.layout import Layout
 
 if TYPE_CHECKING:
@@ -49,8 +38,11 @@ if TYPE_CHECKING:
 
     from incc.driver.pipeline import ChosenModel
     from incc.frontends.kernel import Kernel
+    from incc.measuring.forms.bench import Bench
     from incc.measuring.forms.operands import Named
     from incc.measuring.forms.target import Target
+    from incc.measuring.records import Records
+    from incc.measuring.stand_in import Simulated
     from incc.models.model import MachineModel
 
     _Item = TypeVar("_Item")
@@ -228,9 +220,12 @@ def _say_interrupted(done: str, path: str) -> None:
 
 def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineModel, core: Target) -> int:
     """Infer sets of ports, and return the exit status. Raises UsageError and AnalysisError."""
+    from incc.driver.commands import bench_ports
+
     relative = bench_ports.relative_of(options, model)
     if options.relative:
         # The blocking instructions are the relative's; the features are those of this processor or the simulated model.
+        from incc.measuring.forms.target import target
 
         # Blockers are the relative's; the features are the processor's, or those of the simulated model.
         core = target(relative, core.features)
@@ -259,12 +254,16 @@ def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineMo
 
 
 def _target(model: MachineModel, simulated: bool) -> Target:
+    from incc.measuring.forms.target import features_of, features_of_host, target
+    from incc.models.processors import host
 
     return target(model, features_of(model) if simulated else features_of_host(host.read().features))
 
 
 def _forms(options: argparse.Namespace, core: Target) -> list[Named]:
     """Return the forms, each once. Raises UsageError with all mistakes."""
+    from incc.measuring.forms.operands import Unreadable, matching, read
+
     forms: list[Named] = []
     mistakes: list[str] = []
     for text in options.forms:
@@ -330,6 +329,7 @@ class _Session:
     """A run that measures forms and keeps and counts the results."""
 
     def __init__(self, options: argparse.Namespace, model: MachineModel, core: Target) -> None:
+        from incc.measuring.records import OtherRun, Records
 
         self.options = options
         self.model = model
@@ -360,6 +360,8 @@ class _Session:
     def bench(self) -> Bench:
         """The bench that measures forms. Raises AnalysisError if nothing can be measured."""
         if self._bench is None:
+            from incc.measuring.forms.bench import Bench, NotMeasured
+
             try:
                 self._bench = Bench(self.core, self.machine, self.options.repeat, self.options.unroll)
             except NotMeasured as error:
@@ -387,6 +389,7 @@ class _Session:
         `identify` returns the fields of a record that name the item, `measure` the others or raises NotMeasured;
         `is_done` tells whether a record from the file is used.
         """
+        from incc.measuring.forms.bench import NotMeasured
         from incc.measuring.records import name
 
         self.total += len(items)
@@ -449,6 +452,8 @@ class _Session:
         self._measure(list(pairs(forms)), identify, measure)
 
     def _pair_model(self, forms: Sequence[Named]) -> float | None:
+        from incc.measuring.forms.bench import loop_of
+        from incc.measuring.forms.pairs import code_of
         from incc.measuring.stand_in import simulated
 
         copies = 3 * self.options.unroll // 2 * 2
@@ -469,6 +474,7 @@ class _Session:
 
     def _kernel(self, kernel: Kernel) -> dict[str, Any]:
         """Return the figures of a kernel. Raises NotMeasured."""
+        from incc.measuring.forms.bench import NotMeasured
         from incc.measuring.kernels import prepare, together, unsteady
 
         prepared = prepare(kernel)
@@ -520,6 +526,8 @@ class _Session:
 
 def open_machine(options: argparse.Namespace, model: MachineModel) -> Harness | Simulated:
     """Start the harness or simulation. Raises AnalysisError."""
+    from incc.measuring.stand_in import Simulated
+
     if options.simulated:
         return Simulated(model)
     try:
@@ -559,12 +567,15 @@ def _write(options: argparse.Namespace, session: _Session, core: str, note: str)
     results = _results(session, core, note)
 
     def render(width: int, colour: bool) -> str:
+        from incc.views.bench import lines
 
         return "".join(f"{line}\n" for line in lines(results, Layout(width, colour)))
 
     if options.format == "text":
         write_stream(sys.stdout, render)
     if options.html:
+        from incc.views.bench_page import page, picture
+
         text = picture(results["matrix"]) if options.html.endswith(".svg") else page(results)
         try:
             write_whole(options.html, text)
@@ -614,6 +625,7 @@ def _cycles(value: float | None, digits: int = 2) -> str:
 
 
 def _form_cells(title: str, record: dict[str, Any]) -> Iterator[list[str]]:
+    from incc.measuring.forms.predicted import rows
 
     for row in rows(record):
         width = f"{row.spread:.2f}" if row.spread else ""
