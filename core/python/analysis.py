@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc import core
-from incc.core.altered import UNALTERED, Alterations, alter
+from incc.core.altered import UNALTERED, AlteredCore, alter
 from incc.core.prediction import bounds_of, limiting, predicted
 from incc.models.binding.bind import bind
 from incc.models.binding.bound import UNKNOWN
@@ -49,7 +49,7 @@ class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Try the changes to the core that make sense for the kernel, and the addresses that the linker may choose."""
     changes: tuple[CoreChange, ...] = ()
     """Additional changes to try."""
-    altered: Alterations = UNALTERED
+    altered: AlteredCore = UNALTERED
     """Parameters of the core that differ from its model's."""
     waits: bool = False
     """Compute waiting times and their causes."""

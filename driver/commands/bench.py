@@ -259,7 +259,6 @@ def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineMo
 
 
 def _target(model: MachineModel, simulated: bool) -> Target:
-
     return target(model, features_of(model) if simulated else features_of_host(host.read().features))
 
 
@@ -325,7 +324,6 @@ class _Session:
     """A run that measures forms and keeps and counts the results."""
 
     def __init__(self, options: argparse.Namespace, model: MachineModel, core: Target) -> None:
-
         self.options = options
         self.model = model
         self.core = core
@@ -532,11 +530,9 @@ def _progress(items: Sequence[_Item]) -> Iterator[_Item]:
 
 
 def _write(options: argparse.Namespace, session: _Session, core: str, note: str) -> None:
-
     results = _results(session, core, note)
 
     def render(width: int, colour: bool) -> str:
-
         return "".join(f"{line}\n" for line in lines(results, Layout(width, colour)))
 
     if options.format == "text":
@@ -590,7 +586,6 @@ def _cycles(value: float | None, digits: int = 2) -> str:
 
 
 def _form_cells(title: str, record: dict[str, Any]) -> Iterator[list[str]]:
-
     for row in rows(record):
         width = f"{row.spread:.2f}" if row.spread else ""
         model = "" if row.model is None and row.figure.startswith("µops") else _cycles(row.model)
