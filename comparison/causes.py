@@ -411,8 +411,8 @@ class Heading:
         self.instructions: tuple[dict[int, None], dict[int, None]] = ({}, {})
 
     @property
+    def more(self) -> float:
         """Return the number that the slower kernel has more."""
-        """How many more the slower kernel has."""
         return self.count[1] - self.count[0]
 
     def is_of_instructions(self, scales: Sequence[float]) -> bool:
