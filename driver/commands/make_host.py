@@ -103,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
             if harness.counters_missing:
                 print(f"measuring by the clock: {harness.counters_missing}")
             with _own_folder(folder):
-                if relative.isa == "aarch64":
+                if relative.isa == host_aarch64.ISA:
                     return make_aarch64(options, relative, host_aarch64.Assembled(harness), folder)
                 status = make(options, relative, harness, folder)
             if harness.busy > _BUSY:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from incc.measuring.host.forms import Key
     from incc.models.model import MachineModel
 
+ISA = "aarch64"
+
 _CONTENT = 0x3F80_3F80_3F80_3F80
 _PLACE = 0x2000_8000
 _REGISTERS = (*[1] * 31, _PLACE)
