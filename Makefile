@@ -1,7 +1,7 @@
 # make demo       install into .venv and analyse the example
 # make check      install with what tests need, run the tests: a few minutes, no other compilers, no browser
 # make check-all  every test, also long ones and more examples of properties; names what was skipped for want of what
-# make lint       ruff, mypy, import-linter, clang-format
+# make lint       ruff, radon, mypy, codespell, import-linter, clang-format
 # make describe   tables in docs/models.md and model.schema.json, from models/schema/parameters.py
 # make dev        build/dev: the package as links into the tree, for PYTHONPATH=build/dev
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -17,6 +17,12 @@ WANTED = import sys, tomllib; p = tomllib.load(open("pyproject.toml", "rb")); \
   print(*(p["build-system"]["requires"] if sys.argv[1] == "build" else p["project"]["optional-dependencies"][sys.argv[1]]), sep="\n")
 SCRIPTS = import tomllib; \
   [print(name, *entry.split(":")) for name, entry in tomllib.load(open("pyproject.toml", "rb"))["project"]["scripts"].items()]
+# radon has no threshold of its own below 30.
+COMPLEX = import json, sys; \
+  text = "{}:{}: {} has a cyclomatic complexity of {}, more than 25"; \
+  all = [(file, b) for file, blocks in json.load(sys.stdin).items() for b in blocks if b["type"] != "class"]; \
+  over = [text.format(f, b["lineno"], b["name"], b["complexity"]) for f, b in all if b["complexity"] > 25]; \
+  sys.exit("\n".join(over) or 0)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Ninja and the tests do not share in the job server of a `make -j`.
 IN_VENV := MAKEFLAGS= PATH="$(CURDIR)/$(BIN):$$PATH"
@@ -78,6 +84,7 @@ golden: $(VENV)/.installed $(VENV)/.test-tools
 lint: $(VENV)/.installed $(VENV)/.lint-tools
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/radon cc --json core $(PACKAGES) | $(BIN)/python -c '$(COMPLEX)'
 	$(BIN)/mypy -p incc
 	$(BIN)/codespell $(PACKAGES) core docs front README.md CONTRIBUTING.md
 	$(BIN)/python core/generate.py --check
