@@ -257,7 +257,7 @@ def read_cases(file: pathlib.Path) -> list[tuple[str, float | None]]:
 
 
 def repeated(first: list[Any], second: list[Any]) -> list[float | None]:
-    """Of two measurements of each case the smaller, since what disturbs makes longer; None where they are not alike."""
+    """Return the smaller of two measurements of each case, since disturbances add time; None if they differ."""
     found: list[float | None] = []
     for one, other in zip(first, second, strict=True):
         a, b = getattr(one, "cycles", None), getattr(other, "cycles", None)

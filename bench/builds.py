@@ -59,10 +59,12 @@ class Sources(msgspec.Struct, frozen=True):
 
 
 WAYS = ("off", "lean", "full", "deferred", "build", "build-full", "again")
-"""How incc is there. off: in the compiler's place, with nothing asked; lean, full: asked by the environment, analyses
-within each command; deferred: lean, with INCC_DEFER=1 (the analysis, by incc-report, is timed apart); build,
-build-full: under incc-build, with its workers; again: as build, once more with the cache filled. All others start with
-an empty cache."""
+"""The ways of using incc, each with an empty cache except `again`.
+
+off: in the compiler's place, without analysis; lean, full: requested by the environment, with analyses within each
+command; deferred: lean, with INCC_DEFER=1 (the analysis by incc-report is timed separately); build, build-full: under
+incc-build, with its workers; again: as build, a second time with the cache filled.
+"""
 
 HEADING = (
     f"{'project':9} {'way':11} {'units':>6} {'kernels':>8} {'unknown':>8} {'CPU':>6} {'wall':>6}  "
@@ -297,7 +299,7 @@ def links(folder: pathlib.Path, names: dict[str, str]) -> None:
 
 
 def digests(folder: pathlib.Path) -> dict[str, str]:
-    """Of all files below a folder that are no logs."""
+    """Return the digests of all files below a folder except logs."""
     found = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))

@@ -1,4 +1,4 @@
-"""How long comparisons of whole builds take, and how much memory: on builds made of real kernels under other names.
+"""Measure time and memory of comparisons of whole builds, made of real kernels under other names.
 
     python bench/compare.py make 10000 /tmp/old [--report-kernels 10]
     python bench/compare.py make 10000 /tmp/new --seed 2
@@ -105,7 +105,7 @@ def make(count: int, folder: str, report_kernels: int, seed: int, compiler: str)
 
 
 def drawn(changes: random.Random) -> str:
-    """What became of a function, "" for nothing."""
+    """Return the new name of a function, "" if it is gone."""
     left = changes.random()
     for name, share in CHANGES.items():
         left -= share

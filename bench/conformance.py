@@ -1,4 +1,4 @@
-"""How far incc-mca stands in llvm-mca's place: `bench/conformance.py [CASE …]` runs both over a corpus.
+"""Compare incc-mca with llvm-mca: `bench/conformance.py [CASE …]` runs both over a corpus.
 
 What is compared, with every number masked, is in test/conformance/mca_masks.py; cases are what test/conformance has,
 all of them or those named (`regions/nested`, `options/*`, a file of the corpus). Alike is a case in which sections,
@@ -114,7 +114,7 @@ def print_table(results: list[Result], lit: bool) -> None:
 
 
 def print_differences(result: Result) -> None:
-    """What one tool prints and the other does not."""
+    """Return the lines that only one tool prints."""
     for difference in result.differences:
         where = f" in {difference.section}" if difference.section else ""
         print(f"{result.case.name}: {difference.aspect}{where}    ({shlex.join(result.case.args)})")

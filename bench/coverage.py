@@ -1,4 +1,4 @@
-"""How much of real code the models know: `bench/coverage.py DIR [FILE.s …]`.
+"""Report the share of real code whose instructions the models have: `bench/coverage.py DIR [FILE.s …]`.
 
 DIR holds block files (`hex cycles` a line) in `zen4/` and `intel/`; the assembly files are compilers' output, by
 default all under test/. Every core is set against every set of its instruction set: the share of instructions, by

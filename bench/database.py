@@ -1,4 +1,4 @@
-"""What a database of reports takes: time, room on the disk and memory.
+"""Measure the time, disk space and memory of a database of reports.
 
     python bench/database.py [--kernels 100000] [--compiler gcc] [--keep FILE.db]
 

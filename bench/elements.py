@@ -1,4 +1,4 @@
-"""How often the elements of a loop are inferred rightly, wrongly, and not at all (docs/report.md).
+"""Count the loops whose elements are inferred correctly, wrongly, or not at all (docs/report.md).
 
     python bench/elements.py [--compilers=gcc-12,clang-19] [--levels=-O3,…] [--functions=GLOB] [--lines=-g0] [--plugin]
                              [-v]
@@ -130,7 +130,7 @@ def truth(runs: dict[str, list[tuple[Fraction, list[int]]]], loop: int) -> Fract
 
 
 def declarations(source: str, functions: Iterable[str]) -> str:
-    """What the driver, which is C, must know of functions: their declarations, in front of them the source's types."""
+    """Return the declarations of functions for the driver in C, preceded by the source's types."""
     known = re.findall(r"^(?:#include <(?:complex|stddef|stdint)\.h>|typedef .*;)$", source, re.M)
     for function in dict.fromkeys(functions):
         found = re.search(rf"^(\w[\w ]*?[ *]{function}\([^{{\n]*\)) \{{", source, re.M)

@@ -36,7 +36,7 @@ from collections.abc import Callable
 from fuzz_inputs import Run, cases, databases, made, objects, option_words, reports, run_function
 
 SECONDS = 10
-"""Of the processor."""
+"""The limit of processor time in seconds."""
 WAITED = 30 * SECONDS
 """By the clock: others may want the processor, too."""
 MEMORY = 1 << 30
@@ -192,7 +192,7 @@ class Worker:
                 return
 
     def run(self, seed: int) -> tuple[str, bool]:
-        """What was wrong, "" for nothing; whether the process can go on."""
+        """Return the fault, "" for none, and True if the process can continue."""
         os.write(self.asks, f"{seed}\n".encode())
         begin, waiting = self._used(), time.monotonic()
         while not select.select([self.tells], [], [], 1)[0]:

@@ -1,4 +1,4 @@
-"""What bench/fuzz.py runs: inputs and command lines made of a number.
+"""Inputs and command lines for bench/fuzz.py, generated from a number.
 
 Texts are of the conformance corpus, changed by bytes, tokens and lines, or made by a grammar of statements, operands,
 directives and markers that goes wrong now and then; objects (ELF, PE and COFF, Mach-O, archives) have turned bits, odd
@@ -35,7 +35,7 @@ STREAMS = ("", "", "stdin closed", "stdout closed", "stderr closed", "stdout ful
 
 
 class Run(msgspec.Struct, frozen=True):
-    """What is run: a case; the `command` that it is for, `mca`, `compat` (incc-mca as llvm-mca), `scan`, `diff`, `db`
+    """A case to run; the `command` that it is for, `mca`, `compat` (incc-mca as llvm-mca), `scan`, `diff`, `db`
     or `incc`; and for a process of its own what is wrong with its `streams`, None for a run in this one."""
 
     case: Case

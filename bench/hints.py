@@ -1,17 +1,18 @@
-"""What hints are worth: each is followed, and what comes of it is predicted and measured.
+"""Follow each kind of hint on examples, and compare the predicted and the measured gain.
 
-`bench/hints.py [--rule NAME,…] [--compiler NAME,…] [--example NAME,…] [--all] [--markdown] [--check]`: every file in
-bench/hints/ is an example of one rule of report/hints. It is compiled by each compiler at hand, analysed, and
-compiled again as the hint says: with the hint's flags, and, where the file has `#ifdef CHANGED`, with the source
-changed. A line for each has the cycles an element, predicted and measured, before and after, and what was gained.
+    bench/hints.py [--rule NAME,…] [--compiler NAME,…] [--example NAME,…] [--all] [--markdown] [--check]
 
-Predicted are all innermost loops of the example together, each as often as it really runs: the assembly is run once
-with a counter in front of each loop. They are measured on the host (runner.c) with data in the first-level cache,
-unless `--predict` is given; where it does not know the instructions, neither can be had.
+Each file in bench/hints/ is an example of one rule of report/hints. Every installed compiler compiles it, and then
+compiles it again as the hint says: with the hint's flags, and with -DCHANGED if the file has `#ifdef CHANGED`. The
+output has a line for each, with the cycles per element before and after, predicted and measured, and the gain.
 
-`--all` also tries flags that report/hints/advice.py knows and does not advise, which is how it came to know.
-`--check`: exit status 1 if something that is advised does not gain 5 % (measured, else predicted) in two examples of
-three, and on the whole.
+The prediction is the sum over all innermost loops of the example, weighted by the number of their iterations: a run of
+the assembly with a counter in each loop yields these. The measurement runs on the host (runner.c) with data in the
+first-level cache, unless `--predict` is given. If the host lacks the instructions, there is neither.
+
+`--all` also tries the rows of report/hints/advice.py that are not advised; their results are the reason for these
+rows. `--check` exits with status 1 if advice does not gain 5 % (measured, otherwise predicted) in two of three
+examples and on average.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ from incc.report.hints.work import expected_cycles
 
 FOLDER = pathlib.Path(__file__).with_name("hints")
 WORTH = 0.05
-"""What following a hint has to gain."""
+"""The least gain of a hint that is worth following."""
 
 RUNS = 0.1
-"""The share of an example's predicted cycles from which on a loop is what the example is about."""
+"""The least share of an example's predicted cycles that belongs to a loop that the example is about."""
 
 LANGUAGES = {
     ".c": ("gcc", "gcc-11", "gcc-13", "gcc-14", "clang-14", "clang-19"),
@@ -51,20 +52,23 @@ LANGUAGES = {
 
 
 class Example(msgspec.Struct, frozen=True, kw_only=True):
-    """A file with a function `kernel`, and what its comments say: the rule that it is an example of, the options that
-    it is compiled with (`options`, or one set a compiler family), the elements of a call, the types of its data, and
-    the processor it is compiled for and the core it is predicted for, if not those of all others. `changed`: it has
-    another source to try.
-    """
+    """A file with a function `kernel`, and the settings in its comments."""
 
     file: pathlib.Path
     rule: str
+    """The rule that it is an example of."""
     options: dict[str, str]
+    """The compiler options by family of compilers; "" for all families."""
     n: int
+    """The number of elements of a call."""
     data: tuple[str, ...]
+    """The types of its data."""
     changed: bool
+    """True if it has another source to try."""
     march: str | None
+    """The processor that it is compiled for."""
     mcpu: str
+    """The core that it is predicted for."""
 
     @property
     def name(self) -> str:
@@ -213,23 +217,24 @@ REMEDIES = {
     "conversions": "single-constants",
     "code-placement": "align-loops",
 }
-"""What of report/hints/advice.py a rule names, where that has rows that are not advised."""
+"""The remedy in report/hints/advice.py of each rule that has rows that are not advised."""
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of following a hint: `what` was done, of which `kind` (flags, source, or what is not advised), and the
-    outcomes before and after."""
+    """The outcomes of an example before and after following a hint."""
 
     example: Example
     compiler: str
     what: str
+    """The flags, "source", or the reason why there is no hint."""
     kind: str
+    """"flags", "source" or "not advised"; empty without a hint."""
     before: Outcome
     after: Outcome | None
 
     @property
     def gain(self) -> float | None:
-        """How many times as fast it is, less one: measured, else predicted; None where neither is known."""
+        """The speedup minus 1, measured if possible, otherwise predicted; None if both are unknown."""
         for name in ("measured", "predicted"):
             old, new = getattr(self.before, name), getattr(self.after, name, None)
             if old and new:
@@ -238,7 +243,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def rows_of(bench: Bench, example: Example, compiler: str, everything: bool) -> list[Row]:
-    """The example before, and after what its hint says; with `everything` also after what is not advised."""
+    """Return the rows of an example: its hint's advice and, with `everything`, flags that are not advised."""
     before = bench.outcome(example, compiler, [])
     found = [h for h in before.hints if h["rule"] == example.rule.removesuffix("-packed")]
     rows = []
@@ -246,7 +251,7 @@ def rows_of(bench: Bench, example: Example, compiler: str, everything: bool) -> 
         rows.append(
             Row(example=example, compiler=compiler, what=before.text or "no hint", kind="", before=before, after=None)
         )
-    # Of several loops of a function, such as what unrolling leaves over, the first is the main one.
+    # The first of several loops of a function is the main loop; others are remainders of unrolling.
     flags = next((h["flags"] for h in found if h["flags"]), [])
     if flags:
         after = bench.outcome(example, compiler, flags)
@@ -284,7 +289,7 @@ COLUMNS = ("rule", "example", "compiler", "what", "predicted", "", "measured", "
 
 
 def cells(row: Row) -> list[str]:
-    """A row of the table: cycles an element before and after, and what was gained."""
+    """Return a row of the table: cycles per element before and after, and the gain."""
 
     def number(outcome: Outcome | None, name: str) -> str:
         value = getattr(outcome, name, None)
@@ -299,7 +304,7 @@ def cells(row: Row) -> list[str]:
 
 
 def verdicts(rows: list[Row]) -> list[tuple[str, str, str, list[float]]]:
-    """Of each rule, compiler and kind of advice the gains of the examples for which the hint is given."""
+    """Return the gains of the examples with the hint, by rule, compiler and kind of advice."""
     found: dict[tuple[str, str, str], list[float]] = {}
     for row in rows:
         if row.gain is not None:
@@ -309,7 +314,7 @@ def verdicts(rows: list[Row]) -> list[tuple[str, str, str, list[float]]]:
 
 
 def pays(gains: list[float]) -> bool:
-    """Whether advice is worth giving: two examples of three gain enough, and all together do."""
+    """Return True if advice is worth giving: two of three examples gain enough, and so does their average."""
     enough = sum(gain >= WORTH for gain in gains)
     return 3 * enough >= 2 * len(gains) and statistics.geometric_mean(1 + gain for gain in gains) >= 1 + WORTH
 
@@ -380,14 +385,14 @@ def main() -> int:
     for line, (*_, what, gains) in zip(lines, found, strict=True):
         advised = what in ("flags", "source")
         if advised != pays(gains):
-            # What is advised in its place may pay more.
+            # Other flags that are advised instead may gain more.
             print(f"{'advised' if advised else 'not advised'}: {' '.join(line)}", file=sys.stderr)
             wrong += advised
     return int(given.check and bool(wrong))
 
 
 def runs_on_host(march: str) -> bool:
-    """Whether the host has the instructions that the examples are compiled to."""
+    """Return True if the host has the instructions that the examples are compiled to."""
     if not shutil.which("gcc"):
         return False
     asked = subprocess.run(

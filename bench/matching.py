@@ -1,4 +1,4 @@
-"""How many kernels of two builds are matched rightly (docs/compare.md), and what confidence is worth.
+"""Count the correct matches of kernels between two builds (docs/compare.md), by confidence.
 
     python bench/matching.py [--compilers=gcc-12,clang-19] [--levels='-O2;-O3'] [--hide=lines,names] [-v] [FILE …]
 
@@ -60,7 +60,7 @@ def build(compiler: str, level: str, file: str) -> list[Entry]:
 
 
 def truth(entries: list[Entry], tagged: bool) -> list[str]:
-    """What each kernel's loop is called, "" where that is not known or it is no main loop."""
+    """Return the name of each kernel's loop, "" if it is unknown or the kernel is no main loop."""
     names: dict[str, dict[int, str]] = {}
     found = []
     for entry in entries:
@@ -77,7 +77,7 @@ def truth(entries: list[Entry], tagged: bool) -> list[str]:
 
 
 def hidden(entries: list[Entry], what: set[str], side: int) -> list[Entry]:
-    """The same kernels, without what gives away which is which."""
+    """Return the kernels without the names that would identify them."""
     found = []
     for number, entry in enumerate(entries):
         kernel, unit = msgspec.to_builtins(entry.kernel), msgspec.to_builtins(entry.unit)
@@ -125,7 +125,7 @@ def known_pairs(file: Path) -> dict[str, frozenset[str]]:
 
 
 def same(one: str, other: str, pairs: dict[str, frozenset[str]]) -> bool:
-    """Whether two names are one loop's: compilers give it the line of its head or of its body."""
+    """Return True if two names mean one loop: compilers report the line of its head or of its body."""
     if pairs:
         return other in pairs[one]
     if one == other:
@@ -263,7 +263,7 @@ def main() -> int:
 
 
 def print_confidence(score: Score, indent: str = "") -> None:
-    """How often pairs of each confidence were right."""
+    """Print the share of correct pairs by confidence."""
     for tenth, (right, all_) in sorted(score.by_confidence.items()):
         print(
             f"{indent}confidence {tenth / 10:.1f} to {tenth / 10 + 0.1:.1f}: {right} of {all_} right,"

@@ -1,4 +1,4 @@
-"""How many kernels of two versions of a library, or of two compilers' builds of it, are matched rightly.
+"""Count the correct matches of kernels between two versions, or two compilers' builds, of a library.
 
     python bench/matching_folders.py [--compilers=gcc-12,clang-19] [--levels=-O2] [--hide=lines,names]
                                      [--flags='-I{}/include'] [--cache=FOLDER] [-v] OLD:NEW FILE …
@@ -141,7 +141,7 @@ class Lines:
         self._of[str(one)] = found
 
     def after(self, file: str, line: int) -> tuple[str, int] | None:
-        """Where a line is in the new version, None if it was changed."""
+        """Return the number of a line in the new version, None if it was changed."""
         if file not in self._of:
             # A header: where it is in the one folder, it is in the other one.
             path = Path(file)

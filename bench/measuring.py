@@ -1,4 +1,4 @@
-"""How well measuring repeats: thirty loops, measured again and again in turn, on this machine as busy as it is.
+"""Measure the repeatability of measurements with thirty loops in turn, on this machine under its current load.
 
     python bench/measuring.py [--rounds=5]
 
@@ -27,7 +27,7 @@ FORMS = (
     "addsd xmm, xmm", "mulpd xmm, xmm", "divsd xmm, xmm", "sqrtpd xmm, xmm", "pshufb xmm, xmm", "paddd xmm, xmm",
     "movups xmm, m", "movups m, xmm", "cvtsi2sd xmm, r64", "pmulld xmm, xmm",
 )  # fmt: skip
-"""Of each its throughput's loop; of those with a result in their first operand a chain as well, up to thirty loops."""
+"""Return a throughput loop for each, and a chain for those with a result in their first operand, up to thirty loops."""
 CHAINS = 30 - len(FORMS)
 
 

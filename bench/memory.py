@@ -1,4 +1,4 @@
-"""How much memory a long-lived process takes that analyses ever new kernels: a line each time their number doubles.
+"""Report the memory of a long-lived process that analyses ever new kernels, each time their number doubles.
 
     python bench/memory.py [--kernels 1000000] [--cores skylake,znver4] [--seed 1]
 
@@ -38,7 +38,7 @@ def instruction(r: random.Random) -> bytes:
 
 
 def resident_megabytes() -> float:
-    """What the process takes of memory now."""
+    """Return the memory that the process uses now."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * resource.getpagesize() / (1 << 20)
 

@@ -1,4 +1,4 @@
-"""How many port sets come out right by time alone (docs/ports.md), on cores whose ports are known.
+"""Count the port sets that are found correctly from times alone (docs/ports.md), on cores with known ports.
 
 `bench/port_sets.py [--by simulation|bound] [--noise P] [--forms N] [CORE RELATIVE PORTS]…`: the forms' throughputs come
 from the simulation of the model CORE, or its port bound, up to P % beside the truth; what is found, from the model
@@ -165,7 +165,7 @@ def renaming(found: Findings, truth: Mapping[str, Usage], names: Sequence[str]) 
 
 
 def as_good(a: Usage, b: Usage, others: Sequence[Usage], ports: int, slots: int, width: int) -> bool:
-    """Whether mixtures with other forms do not tell two usages apart."""
+    """Return True if mixtures with other forms cannot distinguish two usages."""
     chance = random.Random(1)
     for _ in range(150):
         beside = [(mask, n * chance.randint(1, 8)) for u in chance.sample(others, min(3, len(others))) for mask, n in u]
@@ -208,7 +208,7 @@ def main() -> int:
     parser.add_argument("--forms", type=int, default=200, metavar="N")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", type=int, default=0, metavar="N")
-    parser.add_argument("--keep", metavar="FILE")
+    parser.add_argument("--keep", metavar="FILE", default="")
     arguments = parser.parse_args()
     if len(arguments.cores) % 2:
         parser.error("cores come in pairs: CORE RELATIVE")

@@ -1,4 +1,4 @@
-"""What must hold for every kernel, over files of references.
+"""Check properties that hold for every kernel, over files of references.
 
 `bench/properties.py [-mcpu=CPU] [--worst N] FILE…`: files as those of `bench/accuracy.py --set blocks`. For each file,
 first the prediction against the exact bounds: how often it is below the largest one (reading off in the middle of a

@@ -1,4 +1,4 @@
-"""How often what is said of a loop is right: its role, elements, vectors, trip counts, line and bytes (docs/plugin.md).
+"""Check the roles, elements, vectors, trip counts, lines and bytes of loops against the truth (docs/plugin.md).
 
     python bench/roles.py [--compilers=clang-19,gcc-12] [--levels=-O2,-O3] [--targets=-march=haswell] [--functions=GLOB]
                           [--no-plugin] [--kernels] [-v]
@@ -95,7 +95,7 @@ class Run:
 
 @dataclass
 class Truth:
-    """What is true of a loop; None where it is not known."""
+    """The truth about a loop; None where it is unknown."""
 
     elements: Fraction | None = None
     role: str | None = None
@@ -184,7 +184,7 @@ def _function(kernel: Kernel) -> str:
 
 
 def truths(runs: list[Run], said: list[Fraction | None]) -> list[Truth]:
-    """What is true of the loops of one function, whose elements are said to be those."""
+    """Return the truth about the loops of one function with these reported elements."""
     loops = range(len(said))
     true = [Truth(_elements(runs, loop)) for loop in loops]
     # All together: the source's iterations, in each run.
@@ -228,8 +228,10 @@ def truths(runs: list[Run], said: list[Fraction | None]) -> list[Truth]:
 
 
 def _side(run: Run, loop: int, mains: set[int]) -> str:
-    """Whether a loop runs before the main one or after it. Of several main loops, the copies of one, each has its own:
-    all are before them, or after."""
+    """Return whether a loop runs before or after the main loop.
+
+    Each of several main loops, the copies of one, has its own: all are before them, or after.
+    """
     ran = sorted((at, number) for number, at in enumerate(run.last) if run.counts[number])
     if sum(number in mains for _, number in ran) == 1:
         (main,) = (at for at, number in ran if number in mains)
@@ -239,7 +241,7 @@ def _side(run: Run, loop: int, mains: set[int]) -> str:
 
 
 def _unrolled_completely(case: Case, runs: list[Run]) -> bool:
-    """Whether the loop is none any more, and those that there are are the one around it."""
+    """Return True if the loop is gone, so that the remaining loops are the one around it."""
     return case.facts.get("entries", "1") != "1" and all(max(run.counts) <= run.entries for run in runs)
 
 
@@ -294,7 +296,7 @@ def verdicts(
     vectors: set[tuple[int, int]] | None,
     lines: range,
 ) -> dict[str, str]:
-    """Of each thing that is said of a kernel: "right", "wrong: …", "none" where nothing is said; nothing where the
+    """Return for each statement about a kernel: "right", "wrong: …", "none" where nothing is said; nothing where the
     truth is not known. `vectors`: None for a compiler that does not tell."""
     kernel = kernels[number]
     compiled = kernel["compiled"]
@@ -440,12 +442,12 @@ def compare(compiler: str, options: str, source: Path, arguments: argparse.Names
 
 
 def elements_flags() -> list[str]:
-    """What all sources are compiled with."""
+    """The options for all sources."""
     return ["-g1", "-fopenmp-simd", "-fno-pie", "-fcf-protection=none", "-fno-asynchronous-unwind-tables", "-w"]
 
 
 def count_reports(folders: list[str]) -> None:
-    """How the roles of loops in reports have come about, by compiler."""
+    """Print the origin of the roles of loops in reports, by compiler."""
     counted: dict[str, Counter[str]] = {}
     for folder in folders:
         for path in [Path(folder)] if Path(folder).is_file() else sorted(Path(folder).rglob("*.json")):

@@ -232,7 +232,7 @@ def many_loops(folder: pathlib.Path) -> None:
 
 
 def wrapper(folder: pathlib.Path) -> None:
-    """What the wrapper adds to the compilation of a C file of 2,000 lines."""
+    """Print the time that the wrapper adds to the compilation of a C file of 2,000 lines."""
     source = folder / "long.c"
     source.write_text("".join(FUNCTION.format(n=n) for n in range(1, 168)))
     lines = source.read_text().count("\n")

@@ -193,7 +193,7 @@ def alignment(a: Sight, b: Sight) -> list[c.Cause]:
     return [Found(kind="alignment", cycles=difference, more=_ELSEWHERE, fewer=_ELSEWHERE).cause()]
 
 
-_ELSEWHERE = "the same code lies elsewhere, or is entered with other addresses"
+_ELSEWHERE = "the same code at another address, or with differently aligned data"
 
 
 def cycles_text(cycles: float) -> str:
@@ -222,7 +222,7 @@ def _summed(causes: Iterable[Found], whole: float) -> list[Found]:
         key=lambda each: (each.kind not in _AT_LARGE, each.summed, -abs(each.cycles or 0.0), each.more, each.fewer)
     )
     if abs(rest) > max(SMALL * abs(whole), _NOISE):
-        kept.append(Found(kind="pipeline", cycles=rest, more="the rest", fewer="the rest"))
+        kept.append(Found(kind="pipeline", cycles=rest, more="other causes", fewer="other causes"))
     return kept
 
 
@@ -253,7 +253,7 @@ def _apart(fast: Sight, slow: Sight) -> list[Found]:
         causes += [each.turned() for each in _of_bound(slow, fast, low - high)]
     above = (slow.expected() - high) - (fast.expected() - low)
     for cost, more, fewer in (
-        (_placement, "code placement costs more on average", "code placement costs less on average"),
+        (_placement, "higher average cost of code placement", "lower average cost of code placement"),
         (_crossings, "more loads that cross cache lines", "fewer loads that cross cache lines"),
     ):
         costs = cost(fast), cost(slow)
@@ -275,7 +275,7 @@ def _apart(fast: Sight, slow: Sight) -> list[Found]:
     if abs(above) > _NOISE:
         most = slow if above > 0 else fast
         to = _lost_to(most)
-        words = f"more lost above the bounds{to}", f"less lost above the bounds{to}"
+        words = f"more cycles above the bounds{to}", f"fewer cycles above the bounds{to}"
         more, fewer = words if above > 0 else words[::-1]
         causes.append(
             Found(kind="pipeline", cycles=above, more=more, fewer=fewer, of_fast=_lost(fast), of_slow=_lost(slow))
@@ -295,7 +295,7 @@ def _crossings(sight: Sight) -> float:
 
 
 def _lost_to(sight: Sight) -> str:
-    """Return what takes the cycles by which a simulation is above the bounds.
+    """Return the reason why a simulation is above the bounds, as a clause.
 
     If the bounds do not limit the kernel, it is what the report names as the limit; otherwise what left most of the
     empty issue slots.
@@ -303,7 +303,7 @@ def _lost_to(sight: Sight) -> str:
     kernel = sight.kernel
     if not kernel.bounds.prediction.limited_by and kernel.overview.limit:
         limits = kernel.overview.limit.split("; ")
-        return f" to {listed([_LIMITS.get(limit, limit) for limit in limits])}"
+        return f" because of {listed([_LIMITS.get(limit, limit) for limit in limits])}"
     shares: dict[str, Any] = asdict(kernel.simulated.lost_slots) if kernel.simulated else {}
     name = max(shares, key=lambda name: shares[name], default="")
     return _EMPTY_SLOTS.get(name, "") if name and shares[name] else ""
@@ -312,13 +312,13 @@ def _lost_to(sight: Sight) -> str:
 _LIMITS = {"front end": "the front end"}
 
 _EMPTY_SLOTS = {
-    "no_uops": " to the front end",
-    "reorder_buffer": " to a full reorder buffer",
-    "scheduler": " to a full scheduler",
-    "group": " to groups of µops that do not fit",
-    "load_buffer": " to a full load buffer",
-    "store_buffer": " to a full store buffer",
-    "registers": " to registers of which none was free",
+    "no_uops": " because of the front end",
+    "reorder_buffer": " because of a full reorder buffer",
+    "scheduler": " because of a full scheduler",
+    "group": " because of µops that must be issued together",
+    "load_buffer": " because of a full load buffer",
+    "store_buffer": " because of a full store buffer",
+    "registers": " because of too few physical registers",
 }
 
 
@@ -463,7 +463,7 @@ def _chain_steps(sight: Sight) -> Iterator[Contribution]:
         to = sight.instructions[step.to]
         after = chain.steps[(n + 1) % len(chain.steps)]
         if step.kind == "memory":
-            heading = "memory", "reloads" if to.frame else "loads of what the loop stored"
+            heading = "memory", "reloads" if to.frame else "loads of values that the loop stored"
         elif step.kind != "internal" and after.kind == "internal" and after.to == step.to:
             heading = "work", "loads"
         else:
@@ -479,19 +479,19 @@ def _chain(low: Sight, high: Sight) -> list[Found]:
             each = [heading.cycles[n] / heading.count[n] if heading.count[n] else 0.0 for n in (0, 1)]
             first, second = (amount_text(cycles) for cycles in each)
             words = (
-                f"{label} on the LCD take longer ({first} → {second} cycles)",
-                f"{label} on the LCD take less ({second} → {first} cycles)",
+                f"slower {label} on the LCD ({first} → {second} cycles)",
+                f"faster {label} on the LCD ({second} → {first} cycles)",
             )
             if each[1] < each[0]:
                 words = (
-                    f"{label} on the LCD take less ({first} → {second} cycles)",
-                    f"{label} on the LCD take longer ({second} → {first} cycles)",
+                    f"faster {label} on the LCD ({first} → {second} cycles)",
+                    f"slower {label} on the LCD ({second} → {first} cycles)",
                 )
         else:
             words = _more_and_fewer(more, label, " on the LCD")
             if kind == "work" and _as_much(low, high, label):
                 # All of the work is still done, but less of it on the chain.
-                sides = "fewer chains side by side: ", "more chains side by side: "
+                sides = "fewer parallel chains: ", "more parallel chains: "
                 sides = sides if more > 0 else sides[::-1]
                 words = sides[0] + words[0], sides[1] + words[1]
         causes.append(_cause("chain-memory" if kind == "memory" else "chain", heading, *words))
@@ -629,7 +629,7 @@ def _throughput(
         elif what == "lines":
             causes.append(_cause("alignment", heading, *_more_and_fewer(more, label, where)))
         elif what == "loop" and abs(low.scale - high.scale) > _NOISE * high.scale:
-            texts = "loop overhead shared by less work", "loop overhead shared by more work"
+            texts = "loop overhead spread over less work", "loop overhead spread over more work"
             causes.append(_cause("unrolled", heading, *(texts if more > 0 else texts[::-1])))
         elif what == "loop":
             causes.append(_cause(kind, heading, *_more_and_fewer(more, "µops of loop overhead", where)))
@@ -675,7 +675,7 @@ def _divider(low: Sight, high: Sight) -> list[Found]:
         if abs(more) > _NOISE:
             words = _more_and_fewer(more, label, f" on {unit}")
         else:
-            texts = f"{label} take {unit} longer", f"{label} take {unit} less long"
+            texts = f"{label} occupy {unit} longer", f"{label} occupy {unit} more briefly"
             words = texts if heading.cycles[1] > heading.cycles[0] else texts[::-1]
         causes.append(_cause("divider", heading, *words))
     return causes
@@ -791,6 +791,10 @@ def _facts(fast: Sight, slow: Sight, explained: set[Kind]) -> list[Found]:
     return causes
 
 
+_CALL = re.compile(r"^contains |[,:] .*$")
+"""The parts of a note on a call that do not describe the call."""
+
+
 def _unrolled(fast: Sight, slow: Sight) -> list[Found]:
     """Return the cause that an iteration does more for another reason than wider vectors."""
     times = fast.scale / slow.scale if slow.scale else 1.0
@@ -824,7 +828,7 @@ def _counts(
 
 def _calls(fast: Sight, slow: Sight) -> list[Found]:
     """Return a cause for each call that only one kernel has."""
-    ours, theirs = (dict.fromkeys(note.partition(";")[0] for note in calls(s.kernel)) for s in (fast, slow))
-    causes = [Found(kind="calls", more=name, fewer=f"no {name}") for name in theirs if name not in ours]
-    causes += [Found(kind="calls", more=f"no {name}", fewer=name) for name in ours if name not in theirs]
+    ours, theirs = (dict.fromkeys(_CALL.sub("", note) for note in calls(s.kernel)) for s in (fast, slow))
+    causes = [Found(kind="calls", more=f"with {call}", fewer=f"without {call}") for call in theirs if call not in ours]
+    causes += [Found(kind="calls", more=f"without {call}", fewer=f"with {call}") for call in ours if call not in theirs]
     return sorted(causes, key=lambda each: min(each.more, each.fewer))

@@ -229,14 +229,14 @@ def _split(parts_a: int, parts_b: int, cycles: float) -> c.Cause:
     loops = parts_a + 1, parts_b + 1
     text = f"{loops[0]} {'loops' if parts_a else 'loop'} → {loops[1]} {'loops' if parts_b else 'loop'}"
     cycles = round(cycles, 6)
-    text += f": {cycles_text(cycles)} for the others"
+    text += f": {cycles_text(cycles)} in the other loops"
     evidence = {"a": {"loops": loops[0]}, "b": {"loops": loops[1]}}
     return c.Cause(kind="work", text=text, cycles=cycles, a=[], b=[], evidence=evidence)
 
 
 # --- in words ---------------------------------------------------------------------------------------------------------
 
-_OF = {"element": "an element", "work": "for as much work", "iteration": "an iteration", "": ""}
+_OF = {"element": "per element", "work": "for equal work", "iteration": "per iteration", "": ""}
 
 
 def _text(change: c.Change, basis: _Basis, a: Entry, b: Entry, same_core: bool) -> str:
@@ -254,11 +254,11 @@ def _text(change: c.Change, basis: _Basis, a: Entry, b: Entry, same_core: bool) 
     if change.ratio is not None:
         times = relative(change.ratio).replace("\xa0", " ")
         numbers += f" ({times})" if times[0] != "0" else ""
-    numbers += ", not counting the functions that are called" * bool(calls(a.kernel) or calls(b.kernel))
+    numbers += ", excluding called functions" * bool(calls(a.kernel) or calls(b.kernel))
     if outcome == "unknown":
-        return f"{numbers}; what is not counted differs, so that which is faster cannot be told"
+        return f"{numbers}; it is unknown which is faster, since the uncounted work differs"
     if outcome == "equal":
-        return f"{numbers}: {'other code' if same_core else 'another core'}, as fast"
+        return f"{numbers}: {'other code' if same_core else 'another core'}, equally fast"
     cause = next((cause.text for cause in change.causes if cause.cycles is not None), "")
     if not same_core:
         cause = change.causes[0].text
@@ -268,4 +268,4 @@ def _text(change: c.Change, basis: _Basis, a: Entry, b: Entry, same_core: bool) 
 def _moved(a: Entry, b: Entry) -> str:
     if a.kernel.function != b.kernel.function:
         return f"in another function ({a.kernel.overview.function} → {b.kernel.overview.function})"
-    return "at another place"
+    return "at another address"

@@ -43,7 +43,7 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     input: str
     """The input as named on the command line."""
     compilers: list[str]
-    """With versions, each once; empty for code that was not compiled."""
+    """The compilers with versions, each once; empty for uncompiled code."""
     models: list[ComparedModel]
     """Each once."""
     kernels: Count

@@ -107,7 +107,10 @@ def _layout(entry: Entry) -> tuple[str, str]:
     """Return what precedes and what follows a field's text about the layout of its array."""
     kind = entry.kind.partition("_")[2]
     if kind == "START":
-        return f"Where the {_OWNERS[entry.arguments[3]][1]} of each {_OWNERS[entry.arguments[2]][0]} begin.", ""
+        return (
+            f"Index of the first of the {_OWNERS[entry.arguments[3]][1]} of each {_OWNERS[entry.arguments[2]][0]}.",
+            "",
+        )
     place = {"ARRAY": 2, "WIDE": 2, "MASKS": 2, "ENUMS": 3}.get(kind)
     if place is None or entry.arguments[place] == "Any":
         return "", ""
@@ -115,11 +118,8 @@ def _layout(entry: Entry) -> tuple[str, str]:
 
 
 def _fields(entries: list[Entry]) -> list[str]:
-    """Return the slots and annotations of a class."""
-    lines = ["    __slots__ = ("]
-    lines += [f'        "{name}",' for name in sorted(_field(e)[0] for e in entries)]
-    lines += ["    )", ""]
-    heading = ""
+    """Return the annotations of a class."""
+    lines, heading = [], ""
     for entry in entries:
         if entry.heading != heading:
             heading = entry.heading
@@ -142,15 +142,29 @@ def _default(entry: Entry, numbers: dict[str, int]) -> str | None:
 
 
 def _names(name: str, entries: list[Entry]) -> list[str]:
-    """Return the definition of a tuple of fields' names."""
-    return [f"{name} = (", *[f'    "{_field(e)[0]}",' for e in entries], ")"]
+    """Return the definition of a tuple of fields' names, several on a line."""
+    rows = [row.removesuffix(",") for row in textwrap.wrap(", ".join(f'"{_field(e)[0]}"' for e in entries), 112)]
+    return [f"{name} = (", *[f"    *({row})," if "," in row else f"    {row}," for row in rows], ")"]
+
+
+def _defaults(kernel: list[Entry], pipeline: list[Entry], bindings: dict[str, int]) -> list[str]:
+    """Return the definitions of the tables of defaults; `bindings` are the numbers of PORT_BINDING."""
+    parameters = [e for e in pipeline if e.kind == "PIPELINE_PARAMETER"]
+    lines = ["PIPELINE_PARAMETERS = {"]
+    lines += [f'    "{_field(e)[0]}": {_default(e, bindings)},' for e in parameters]
+    lines += ["}", '"""The model\'s parameters that are attributes of Pipeline, with their defaults."""', ""]
+    for prefix, chosen in (("KERNEL", kernel), ("PIPELINE", [e for e in pipeline if e not in parameters])):
+        defaults = [(e, value) for e in chosen if (value := _default(e, bindings)) is not None]
+        lines += [f"{prefix}_DEFAULTS = {{", *[f'    "{_field(e)[0]}": {value},' for e, value in defaults]]
+        lines += ["    **PIPELINE_PARAMETERS,"] if prefix == "PIPELINE" else []
+        lines += ["}", '"""The defaults of all numbers, which are those of the core."""', ""]
+    return lines
 
 
 def bound_module(entries: list[Entry]) -> str:
     """Return the text of models/binding/bound.py."""
     kernel = [e for e in entries if e.kind.startswith("KERNEL_")]
     pipeline = [e for e in entries if e.kind.startswith("PIPELINE_")]
-    parameters = [e for e in pipeline if e.kind == "PIPELINE_PARAMETER"]
     bindings = {e.arguments[0]: number for number, e in enumerate(e for e in entries if e.kind == "PORT_BINDING")}
     lines = [
         '"""Kernels bound to a machine model as flat arrays, the input of the native core.',
@@ -170,28 +184,31 @@ def bound_module(entries: list[Entry]) -> str:
         f"UNLIMITED = 1 << {UNLIMITED.bit_length() - 1}",
         '"""The value of a parameter without a limit."""',
         "",
+        *_defaults(kernel, pipeline, bindings),
     ]
-    lines += ["PIPELINE_PARAMETERS = {"]
-    lines += [f'    "{_field(e)[0]}": {_default(e, bindings)},' for e in parameters]
-    lines += ["}", '"""The model\'s parameters that are attributes of Pipeline, with their defaults."""', ""]
-    for prefix, chosen in (("KERNEL", kernel), ("PIPELINE", [e for e in pipeline if e not in parameters])):
-        defaults = [(e, value) for e in chosen if (value := _default(e, bindings)) is not None]
-        lines += [f"{prefix}_DEFAULTS = {{", *[f'    "{_field(e)[0]}": {value},' for e, value in defaults]]
-        lines += ["    **PIPELINE_PARAMETERS,"] if prefix == "PIPELINE" else []
-        lines += ["}", '"""The defaults of all numbers, which are those of the core."""', ""]
-    lines += _names("KERNEL_ARRAYS", [e for e in kernel if _field(e)[1] == "list[int]" and e.kind != "KERNEL_START"])
-    lines += [*_names("KERNEL_STARTS", [e for e in kernel if e.kind == "KERNEL_START"]), ""]
-    lines += _names("PIPELINE_BY_INSTRUCTION", [e for e in pipeline if "Instructions" in e.arguments])
-    lines += [*_names("PIPELINE_LISTS", [e for e in pipeline if "Any" in e.arguments]), "", ""]
+    starts = [e for e in kernel if e.kind == "KERNEL_START"]
+    arrays = [e for e in kernel if _field(e)[1] == "list[int]" and e not in starts]
+    others = [e for e in kernel if e not in starts + arrays and _default(e, bindings) is None]
+    lines += [*_names("KERNEL_ARRAYS", arrays), *_names("KERNEL_STARTS", starts)]
+    lines += _names("PIPELINE_ARRAYS", [e for e in pipeline if _field(e)[1] == "list[int]"])
     lines += [
+        "",
+        "",
         "class Pipeline:",
         '    """The simulator\'s input beyond a kernel\'s µops and dependencies."""',
+        "",
+        "    __slots__ = (*PIPELINE_DEFAULTS, *PIPELINE_ARRAYS)",
         "",
         *_fields(pipeline),
         "",
         "",
         "class BoundKernel:",
         '    """A kernel bound to a machine model."""',
+        "",
+        "    __slots__ = (",
+        *[f"        *{names}," for names in ("KERNEL_DEFAULTS", "KERNEL_ARRAYS", "KERNEL_STARTS")],
+        *[f'        "{_field(e)[0]}",' for e in others],
+        "    )",
         "",
         *_fields(kernel),
         "",
@@ -228,7 +245,7 @@ def _tidy(lines: list[str]) -> str:
     """Return the text as the formatter leaves it: at most two empty lines, and none after an opening class."""
     text = "\n".join(lines) + "\n"
     text = re.sub(r"\n{4,}", "\n\n\n", text)
-    return re.sub(r"(\n    \)\n)\n{2,}(?=    )", r"\1\n", text)
+    return re.sub(r"(\n    (?:\)|__slots__ = .*\))\n)\n{2,}(?=    )", r"\1\n", text)
 
 
 def outputs() -> dict[Path, str]:

@@ -14,22 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, Unpack
 import msgspec
 
 from incc.core import Bounds, Event, Simulation
-from incc.core.analysis import AS_FOUND, EVERYWHERE, KernelSettings
-from incc.driver.cli.kinds import MOST
-from incc.driver.code import ObjectCode, object_code, of_functions
-from incc.driver.deliver import source_lines
-from incc.driver.pipeline import analyze_code, analyze_unit, choose_model, report_of
-from incc.driver.settings import CoreSettings, Scope, Settings
-from incc.frontends.gcc_wrapper.compile import compile_units
-from incc.frontends.gcc_wrapper.compiler import CompilerError
-from incc.frontends.unit import Unit
-from incc.models.loading import list_models
-from incc.models.model import ModelError
-from incc.report.source.problems import problems
-from incc.report.unit_result import ReportSettings
-from incc.report.where import kernel_values
 from incc.support.errors import AnalysisError as AnalysisError
-from incc.views.exchange.graph import graph
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,6 +23,9 @@ if TYPE_CHECKING:
 
     from incc.core.analysis import KernelResult
     from incc.core.whatif import Change
+    from incc.driver.code import ObjectCode
+    from incc.driver.settings import Settings
+    from incc.frontends.unit import Unit
     from incc.models.model import Form, MachineModel
     from incc.report import types as t
     from incc.report.build import UnitResult
@@ -71,6 +59,9 @@ def cores(model_path: Sequence[Path] = ()) -> tuple[Core, ...]:
     Raises:
         AnalysisError: A folder or file does not exist, or a model is invalid.
     """
+    from incc.models.loading import list_models
+    from incc.models.model import ModelError
+
     try:
         models = list_models([os.fspath(place) for place in model_path])
     except ModelError as error:
@@ -117,6 +108,8 @@ class Model(_Frozen):
         Raises:
             AnalysisError: There is no such model; the message suggests similar names.
         """
+        from incc.driver.pipeline import choose_model
+
         return cls(choose_model(name or "native", "", [os.fspath(place) for place in model_path]).model)
 
     @property
@@ -181,6 +174,8 @@ class _Results:
 
     def report(self) -> t.Report:
         if self._report is None:
+            from incc.driver.pipeline import report_of
+
             # Several threads may do this at the same time with equal results.
             self._report = report_of(self.units)
         return self._report
@@ -361,6 +356,8 @@ class Kernel(_Frozen):
             Nodes are instructions. Edges have latencies and mark the critical path (`critical_path`) and loop-carried
             dependencies (`lcd`); see `views.exchange.graph.graph`.
         """
+        from incc.views.exchange.graph import graph
+
         return graph(self._report)
 
     def to_dict(self) -> dict[str, Any]:
@@ -370,6 +367,8 @@ class Kernel(_Frozen):
 
     def row(self) -> dict[str, Any]:
         """Return the figures by their names in filters (docs/filters.md), for `pandas.DataFrame([k.row() for …])`."""
+        from incc.report.where import kernel_values
+
         return dict(kernel_values(self._found.report().units[self._unit], self._report))
 
     def _repr_html_(self) -> str:
@@ -402,6 +401,8 @@ class Report(_Frozen):
     @property
     def problems(self) -> tuple[str, ...]:
         """The parts of the input that were not analysed, with file and line: statements and loops."""
+        from incc.report.source.problems import problems
+
         return tuple(problems(self._found.report()))
 
     def where(self, condition: str) -> tuple[Kernel, ...]:
@@ -447,6 +448,7 @@ class Report(_Frozen):
 
         Raises ValueError if there is no kernel.
         """
+        from incc.driver.deliver import source_lines
         from incc.views.html import render
 
         report = self._found.report()
@@ -530,6 +532,9 @@ def analyze(
         AnalysisError: Nothing can be analysed: unknown core, unreadable file, no assembler.
         ValueError: An argument is invalid.
     """
+    from incc.driver.code import of_functions
+    from incc.driver.pipeline import analyze_code, analyze_unit, choose_model
+
     settings = _settings(mcpu or "native", loops, **options)
     if input == "asm":
         return Report(_Results([analyze_unit(_assembly(source, name), settings)]))
@@ -556,6 +561,10 @@ def compile(command: str | Sequence[str], *, mcpu: str = "", folder: Path = "", 
         AnalysisError: There is no such compiler, or no model of the core.
         ValueError: The command is empty, or an argument is invalid.
     """
+    from incc.driver.pipeline import analyze_unit
+    from incc.frontends.gcc_wrapper.compile import compile_units
+    from incc.frontends.gcc_wrapper.compiler import CompilerError
+
     settings = _settings(mcpu, "auto", **options)
     try:
         compiled = compile_units(command, folder=folder, capture=True)
@@ -570,6 +579,7 @@ _Read = tuple["Unit", "ObjectCode"]
 
 
 def _assembly(source: Path | bytes, name: str) -> Unit:
+    from incc.frontends.unit import Unit
 
     if isinstance(source, bytes):
         return Unit(assembly=source.decode("utf-8", "surrogateescape"), assembly_file=name or "<text>")
@@ -590,7 +600,9 @@ def _contents(path: str) -> bytes:
 
 
 def _machine_code(source: Path | bytes, name: str, isa_name: str) -> _Read:
+    from incc.driver.code import ObjectCode
     from incc.frontends.isa import DecodeError, isa
+    from incc.frontends.unit import Unit
 
     name = name or "<machine code>"
     if not isinstance(source, bytes):
@@ -606,6 +618,9 @@ def _machine_code(source: Path | bytes, name: str, isa_name: str) -> _Read:
 
 
 def _object(source: Path | bytes, name: str, _isa_name: str) -> _Read:
+    from incc.driver.code import object_code
+    from incc.driver.settings import Scope
+    from incc.frontends.unit import Unit
 
     path = name or "<object>" if isinstance(source, bytes) else os.fspath(source)
     return Unit(assembly="", assembly_file=name or path, way="object"), object_code(
@@ -634,6 +649,9 @@ def _settings(
     ghz: float = 0.0,
     measure: bool = False,
 ) -> Settings:
+    from incc.core.analysis import KernelSettings
+    from incc.driver.settings import CoreSettings, Scope, Settings
+    from incc.report.unit_result import ReportSettings
 
     return Settings(
         scope=Scope(
@@ -678,6 +696,7 @@ def _one_of(name: str, value: str, meanings: Mapping[str, Any]) -> Any:
 def _at_least(name: str, value: int, least: int) -> int:
     if value < least:
         raise ValueError(f"{name} must be at least {least}, not {value}")
+    from incc.driver.cli.kinds import MOST
 
     if value > MOST:
         raise ValueError(f"{name} must be at most {MOST}, not {value}")
@@ -693,6 +712,7 @@ def _changes(texts: tuple[str, ...]) -> tuple[Change, ...]:
 
 
 def _alignment(value: int | Literal["all"] | None) -> int:
+    from incc.core.analysis import AS_FOUND, EVERYWHERE
 
     if value is None:
         return AS_FOUND

@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import copy
 import io
-import json
 import os
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
-from incc.comparison.build import Wanted
-from incc.comparison.side import Side, in_memory, side_info
 from incc.driver.api import AnalysisError, Path, Report, _Frozen, _texts
-from incc.driver.settings import CoreSettings, Scope
-from incc.driver.sides.analyse import CODE
-from incc.driver.sides.labels import distinct, letters
-from incc.driver.sides.read import read_sides, side_of_file
-from incc.report.documents import InputError
-from incc.report.source.demangle import choose_functions
-from incc.report.where import parse
-from incc.views.comparison import markdown, page
-from incc.views.json import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from incc.comparison import types as c
-    from incc.driver.settings import Settings
+    from incc.comparison.build import Wanted
+    from incc.comparison.side import Side
+    from incc.driver.settings import Scope, Settings
     from incc.report import types as t
     from incc.report.where import Condition
 
@@ -95,6 +85,8 @@ class Comparison(_Frozen):
 
     def to_json(self) -> str:
         """Return the output of `incc-diff --format=json`."""
+        from incc.views.json import render
+
         return render(self._found)
 
     def text(self, width: int = 120) -> str:
@@ -105,10 +97,14 @@ class Comparison(_Frozen):
 
     def markdown(self) -> str:
         """Return the output of `incc-diff --format=markdown`, for pull requests."""
+        from incc.views.comparison import markdown
+
         return markdown.render(self._found)
 
     def html(self) -> str:
         """Return the page of `incc-diff --html`, with instructions if `assembly` was set."""
+        from incc.views.comparison import page
+
         return page.render(self._found)
 
     def __iter__(self) -> Iterator[c.Row]:
@@ -154,6 +150,12 @@ def compare(
         AnalysisError: A source cannot be read or analysed.
         ValueError: An argument is invalid.
     """
+    from incc.comparison.build import Wanted
+    from incc.driver.settings import CoreSettings, Scope
+    from incc.driver.sides.analyse import CODE
+    from incc.driver.sides.labels import distinct
+    from incc.report.documents import InputError
+
     if labels and len(_texts("labels", labels)) != len(sources):
         raise ValueError(f"{len(labels)} labels for {len(sources)} sources")
     if jobs < 1:
@@ -182,12 +184,17 @@ def compare(
 def _condition(text: str) -> Condition | None:
     if not text:
         return None
+    from incc.report.where import parse
 
     return parse(text, pairs=True)
 
 
 def _sides(sources: Sequence[Source], settings: Settings, jobs: int) -> list[Side]:
     """Read the sides of all sources; code for several cores has several."""
+    from incc.comparison.side import in_memory
+    from incc.driver.sides.labels import distinct, letters
+    from incc.driver.sides.read import read_sides
+
     names = [os.fspath(source) for source in sources if isinstance(source, (str, os.PathLike))]
     read = iter(read_sides(names, settings, jobs))
     if len(names) == len(sources):
@@ -210,6 +217,8 @@ def _chosen(side: Side, scope: Scope) -> Side:
     """Return the part of a side in the requested functions."""
     if not scope.functions:
         return side
+    from incc.comparison.side import Side, side_info
+    from incc.report.source.demangle import choose_functions
 
     wanted = choose_functions({entry.kernel.function for entry in side.entries}, scope.functions)
     entries = [entry for entry in side.entries if entry.kernel.function in wanted]
@@ -218,6 +227,10 @@ def _chosen(side: Side, scope: Scope) -> Side:
 
 def _of_dictionary(report: Any, label: str, scope: Scope) -> Side:
     """Read a report given as a dictionary, with the same checks as for a file."""
+    import json
+
+    from incc.driver.sides.read import side_of_file
+
     try:
         if isinstance(report, msgspec.Struct):
             report = msgspec.to_builtins(report)

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from incc.frontends.kernel import Kernel, LeftOut
     from incc.frontends.objects.kernels import KernelSource
 
-OBJECT_MAGIC = (b"\x7fELF", b"MZ", b"\x64\x86", b"\xcf\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xca\xfe\xba\xbe")
-"""The first bytes of objects: ELF, PE, COFF for x86-64, Mach-O of either byte order and for several processors."""
-
 ASSEMBLY_ENDINGS = (".s", ".S", ".asm")
 
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")

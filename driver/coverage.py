@@ -33,7 +33,7 @@ class Used(msgspec.Struct, frozen=True, kw_only=True):
     place: str
     """File and line."""
     weight: float
-    """How much it counts."""
+    """The weight in the sum, such as the number of executions."""
 
 
 class RefusedCode(msgspec.Struct, frozen=True):

@@ -257,7 +257,7 @@ def _rendered(report: t.Report, request: Request, width: int, colour: bool) -> s
     return render_text(report, width, colour, show)
 
 
-_MORE = "More of a loop: --analyze-kernel=FUNCTION[:LINE]; of all: --analyze-views=compact, or all."
+_MORE = "One loop in full: --analyze-kernel=FUNCTION[:LINE]; all loops: --analyze-views=compact or --analyze-views=all."
 
 
 def text_of(report: t.Report, request: Request) -> bytes:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from incc.driver import UsageError
+from incc.driver.code import kind_of
 from incc.driver.pipeline import analyze_bytes, analyze_object, report_of
 from incc.frontends.unit import Unit
 from incc.support.errors import AnalysisError
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from incc.driver.cli.given import Given
     from incc.driver.settings import Settings
     from incc.report import types as t
-
-_MAY_BE_CODE = (b"\x7fELF", b"MZ", b"d\x86", b"\xcf\xfa", b"\xfe\xed", b"\xca\xfe", b"!<", b"BC\xc0", b"\xde\xc0")
-"""First bytes of objects, libraries and bitcode, with which assembly rarely begins."""
 
 _HEADER = 4096
 """Bytes of a file that tell what it is."""
@@ -58,10 +56,6 @@ def machine_code(given: Given, data: bytes, file: str, name: str) -> Code | None
         UsageError: Options exclude each other or do not apply to such input.
         AnalysisError: There is no code in the input.
     """
-    if given.names.isdisjoint(("raw", "hex", "address")) and not data.startswith(_MAY_BE_CODE):
-        return None
-    from incc.driver.code import kind_of
-
     alone = "-raw" if given["raw"] else "-hex" if given["hex"] else ""
     kind = "" if alone else kind_of(data)
     _check(given, alone, kind, name)
@@ -112,11 +106,8 @@ def read_for(given: Given, file: str) -> bytes:
     if not (given["raw"] or given["hex"]) and os.path.isfile(file):
         with open(file, "rb") as f:
             start = f.read(_HEADER)
-        if start.startswith(_MAY_BE_CODE):
-            from incc.driver.code import kind_of
-
-            if kind_of(start):
-                return start
+        if kind_of(start):
+            return start
     return read_bytes(file)
 
 

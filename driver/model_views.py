@@ -6,20 +6,15 @@ import sys
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from incc.driver.coverage import DERIVED, LACKING, Used, measure
 from incc.models.compare import compare, latency, throughput, usage
 from incc.models.files.source import merge_forms
 from incc.models.loading import list_models, load
 from incc.models.notation import parse_latency
-from incc.models.processors.names import all_names
-from incc.report.core import core_report
-from incc.views.layout import Layout, terminal
-from incc.views.text.port_model import lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from incc.driver.coverage import RefusedCode
+    from incc.driver.coverage import RefusedCode, Used
     from incc.models.files.source import ModelSource
     from incc.models.model import MachineModel
 
@@ -36,6 +31,8 @@ def table(rows: Sequence[Sequence[str]], indent: str = "") -> None:
 
 def show_names(search_path: Sequence[str]) -> None:
     """Print all names of processors, each with its model, or the nearest model and why."""
+    from incc.models.processors.names import all_names
+
     rows = {name: [name, model.name, ""] for model in list_models(search_path) for name in (model.name, *model.aliases)}
     own = {name.lower() for name in rows}
     for name, nearest, why in all_names():
@@ -69,6 +66,10 @@ def show_by_core(what: str, search_path: Sequence[str], matching: Callable[[Mach
 
 def show_ports(model: MachineModel) -> None:
     """Draw a core as text, as `incc-mca -port-model` does."""
+    from incc.report.core import core_report
+    from incc.views.layout import Layout, terminal
+    from incc.views.text.port_model import lines
+
     for line in lines(core_report(model), Layout(*terminal(sys.stdout))):
         print(line)
 
@@ -132,6 +133,8 @@ def show_disagreements(chain: Sequence[ModelSource], forms: str = "*") -> None:
 
 def show_coverage(model: MachineModel, code: Sequence[Used | RefusedCode], verbose: bool) -> bool:
     """Print how much of the code a model knows, by source, and what it lacks; return True if it lacks nothing."""
+    from incc.driver.coverage import DERIVED, LACKING, Used, measure
+
     coverage = measure(model, [u for u in code if isinstance(u, Used)])
     refused = [r for r in code if not isinstance(r, Used)]
     weights, forms = coverage.weights, coverage.forms

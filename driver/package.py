@@ -16,7 +16,6 @@ needs.
 
 from typing import TYPE_CHECKING
 
-from incc.driver import api, api_compare
 from incc.support.version import __version__
 
 if TYPE_CHECKING:
@@ -43,8 +42,12 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in ("Comparison", "compare"):
+        from incc.driver import api_compare
+
         value: object = getattr(api_compare, name)
     else:
+        from incc.driver import api
+
         value = getattr(api, name)
     globals()[name] = value
     return value

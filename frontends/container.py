@@ -22,7 +22,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     executable: bool
     functions: tuple[tuple[int, str], ...]
     """Offset in bytes from the section's start and name, ascending."""
-    relocations: tuple[Relocation, ...]
+    relocations: tuple[Relocation, ...] = ()
     """Ascending by offset."""
     alignment: int
     """In bytes: the section's own before linking, then that of a page."""
@@ -97,4 +97,4 @@ class ContainerCode(msgspec.Struct, frozen=True):
     left_out: list[LeftOut]
     """Cycles of the control flow that are not analysed."""
     addresses: list[CodeAddresses]
-    """Where the instructions of each kernel are."""
+    """The places of each kernel's instructions."""

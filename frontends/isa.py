@@ -7,7 +7,7 @@ is imported when it is first needed, and its decoder when something is decoded.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -33,9 +33,9 @@ class Syntax(msgspec.Struct, frozen=True, kw_only=True):
     """Signs that begin a comment anywhere in a line, the usual one first."""
     line_comments: str
     """Characters that begin a comment at a line's start."""
-    dialects: dict[str, str]
+    dialects: dict[str, str] = {}
     """Directives that change the syntax of operands, and the dialects ("" for the assembler's default)."""
-    line_remarks: tuple[str, ...]
+    line_remarks: tuple[str, ...] = ()
     """A text with all of these has the source line of each instruction in a comment behind it, as `line.column`."""
     prefixes: frozenset[str] = frozenset()
     """Words that may precede a mnemonic."""
@@ -52,16 +52,16 @@ class ByteMarkers(msgspec.Struct, frozen=True, kw_only=True):
 
     data: tuple[int, ...]
     """The no-operation's bytes."""
-    nops: frozenset[str]
+    nops: frozenset[str] = frozenset()
     """Other ways to write it, in lower case."""
     move: str
     """A pattern for the move. The one group that matches is the number."""
-    store: str
+    store: str = ""
     """A pattern for stores that are markers by themselves, "" for none.
 
     A group "number…" is the number; a group "register…" matches if the stored value was put into a register before.
     """
-    store_sign: str
+    store_sign: str = ""
     """A part of every such statement."""
     written: dict[str, str]
     """The move with `{}` for the number, by dialect."""
@@ -82,7 +82,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """ELF's relocations whose field holds symbol + addend - its own address."""
     absolute: dict[int, int]
     """ELF's relocations whose field holds symbol + addend, with the size of the field in bytes."""
-    unread: dict[str, str]
+    unread: dict[str, str] = {}
     """lief's names for related machines that cannot be read, with messages."""
 
 
@@ -160,45 +160,40 @@ class NotRunnable(msgspec.Struct, frozen=True):
 class Effects(msgspec.Struct, frozen=True, kw_only=True):
     """The effects in LLVM's description of an instruction, which may be more, or fewer, than its real effects."""
 
-    may_load: bool
-    may_store: bool
-    side_effects: bool
+    may_load: bool = False
+    may_store: bool = False
+    side_effects: bool = False
     """There are others that are not modelled (hasUnmodeledSideEffects)."""
-    load_barrier: bool
+    load_barrier: bool = False
     """No later load begins before it is done."""
-    store_barrier: bool
+    store_barrier: bool = False
     """No later store begins before it is done."""
 
 
-class Isa(Protocol):
-    """An instruction set."""
+class Isa:
+    """An instruction set. What this class defines is true of one whose code cannot be decoded yet."""
 
-    @property
-    def name(self) -> str:
-        """The name in regions, kernels and models."""
+    name: str
+    """The name in regions, kernels and models."""
+    unreadable: str = ""
+    """The reason that its code cannot be decoded yet, "" if it can: the message of the DecodeError."""
+    syntax: Syntax
+    """The syntax of its assembly."""
+    example: str
+    """A function with a loop, in its assembly."""
+    markers: ByteMarkers
+    """Its markers that are made of instructions."""
+    machine: Machine
+    """Its signs in object files."""
+    branch_words: frozenset[str]
+    """The mnemonics of branches, and the prefixes that may precede one.
 
-    @property
-    def unreadable(self) -> str:
-        """The reason that its code cannot be decoded yet, "" if it can: the message of the DecodeError."""
-
-    @property
-    def syntax(self) -> Syntax:
-        """The syntax of its assembly."""
-
-    @property
-    def markers(self) -> ByteMarkers:
-        """Its markers that are made of instructions."""
-
-    @property
-    def machine(self) -> Machine:
-        """Its signs in object files."""
-
-    @property
-    def branch_words(self) -> frozenset[str]:
-        """The mnemonics of branches, and the prefixes that may precede one.
-
-        A mnemonic with other characters than lower-case letters and digits may be a branch as well.
-        """
+    A mnemonic with other characters than lower-case letters and digits may be a branch as well.
+    """
+    stack_registers: frozenset[str] = frozenset()
+    """The registers that may hold addresses of the function's own stack, by their roots."""
+    widest_vector: tuple[tuple[str, int], ...] = ()
+    """Forms of packed arithmetic and their bits, widest first, by which a model tells the width of vectors."""
 
     # --- text ---
 
@@ -207,6 +202,7 @@ class Isa(Protocol):
 
         A part that leaves no doubt counts as one at offset 0, wherever it is.
         """
+        raise NotImplementedError
 
     def branch(self, text: str) -> tuple[str, str]:
         """Return how an instruction transfers control, and its target.
@@ -214,29 +210,36 @@ class Isa(Protocol):
         The kind is "conditional", "unconditional", "indirect", "call", "return", "stop" (a trap), or "" for no branch.
         The target is the label or symbol as written, "" if it is in a register or in memory, or there is none.
         """
+        raise NotImplementedError
 
     def symbols(self, text: str) -> list[str]:
         """Return the words of an instruction that may be symbols, without registers as far as they are recognised."""
+        raise NotImplementedError
 
-    def keeps_pointers(self, text: str, /) -> object:
+    def keeps_pointers(self, text: str) -> object:
         """Return a true value if an instruction obviously changes no general-purpose register and no memory."""
+        return False
 
     # --- instructions ---
 
-    def work_of(self, instruction: Instruction, /) -> str:
+    def work_of(self, instruction: Instruction) -> str:
         """Return the kind of work of a decoded instruction that computes, for people and in the plural: "shuffles"."""
+        raise NotImplementedError
 
-    def is_aligned(self, instruction: Instruction, /) -> bool:
+    def is_aligned(self, instruction: Instruction) -> bool:
         """Return True if a decoded instruction's vectors in memory are surely at multiples of their size."""
+        return False
 
     def operation(self, mnemonic: str) -> Operation | None:
         """Return the operation of a mnemonic (see `Instruction`) on the elements of vector registers.
 
         The result is None if it has none, as moves, or works on elements of any size, as logic.
         """
+        return None
 
     def form_work(self, form: str) -> FormWork:
         """Return the work of the instructions of a form (`Instruction.form`)."""
+        return FormWork((), "", 0)
 
     def advice_class(self, mnemonic: str) -> str:
         """Return the class of an instruction on which advice depends, "" for most.
@@ -245,11 +248,13 @@ class Isa(Protocol):
         "widen" and "narrow" (to another floating-point type), "from-integer", "to-integer", "gather" and "shuffle"
         (moves elements within vectors).
         """
+        return ""
 
     # --- as LLVM has it ---
 
-    def llvm_names(self, text: str, /) -> object:
+    def llvm_names(self, text: str) -> object:
         """Return the local labels and constants of an assembly text for `llvm_text`, None if there are none."""
+        return None
 
     def llvm_text(self, instruction: Instruction, syntax: str, hexadecimal: bool = False, names: object = None) -> str:
         """Return a decoded instruction as LLVM prints it, with a tab behind its mnemonic.
@@ -260,43 +265,38 @@ class Isa(Protocol):
             hexadecimal: print hexadecimal numbers.
             names: the result of `llvm_names`.
         """
+        return instruction.text
 
-    def llvm_encoding(self, instruction: Instruction, names: object = None, /) -> bytes:
+    def llvm_encoding(self, instruction: Instruction, names: object = None) -> bytes:
         """Return the bytes that LLVM's assembler makes of an instruction's statement by itself.
 
         Fields that depend on symbols are zero, and jumps to symbols are long. `names` is the result of `llvm_names`,
         for symbols that are constants.
         """
+        return instruction.encoding
 
-    def llvm_effects(self, instruction: Instruction, /) -> Effects:
+    def llvm_effects(self, instruction: Instruction) -> Effects:
         """Return the effects in LLVM's description of an instruction."""
+        memory = instruction.memory
+        return Effects(may_load=any(a.load for a in memory), may_store=any(a.store for a in memory))
 
-    @property
-    def example(self) -> str:
-        """A function with a loop, in its assembly."""
-
-    @property
-    def stack_registers(self) -> frozenset[str]:
-        """The registers that may hold addresses of the function's own stack, by their roots."""
-
-    def on_frame(self, access: MemoryAccess, /) -> bool:
+    def on_frame(self, access: MemoryAccess) -> bool:
         """Return True if a memory access is surely to a fixed place of the function's own stack frame.
 
         Such a store is a spill, such a load a reload.
         """
-
-    @property
-    def widest_vector(self) -> tuple[tuple[str, int], ...]:
-        """Forms of packed arithmetic and their bits, widest first, by which a model tells the width of vectors."""
+        raise NotImplementedError
 
     @property
     def common_work(self) -> tuple[CommonWork, ...]:
         """The usual kinds of work, which describe a core's ports."""
+        raise NotImplementedError
 
     # --- decoding ---
 
     def load(self) -> object:
         """Import the decoder, before a process is forked or while another one runs."""
+        return None
 
     def decode_regions(
         self,
@@ -321,6 +321,7 @@ class Isa(Protocol):
         Raises:
             DecodeError: if the text cannot be decoded at all.
         """
+        raise DecodeError(f"{file_name}: {self.unreadable}")
 
     def decode_bytes(self, code: bytes, name: str = "block", is_loop: bool | None = None, text: bool = True) -> Kernel:
         """Return the kernel of a whole block of machine code.
@@ -335,6 +336,7 @@ class Isa(Protocol):
             ValueError: if the block is not code.
             DecodeError: if there is no decoder.
         """
+        raise DecodeError(self.unreadable)
 
     def container_kernels(self, container: Container, paces: bool) -> ContainerCode:
         """Return the innermost loops of the machine code of an object file, and the cycles that are left out.
@@ -343,20 +345,24 @@ class Isa(Protocol):
         those of the debug information, if the container has it. Without `paces`, the kernels' `pace` is mostly 0.
         Raises DecodeError.
         """
+        raise DecodeError(self.unreadable)
 
     def container_spans(self, container: Container, spans: Sequence[Span]) -> ContainerCode:
         """Return the code of these spans of an object file, each as one straight-line kernel, in their order.
 
         Spans with bytes that are no instruction are left out. Raises DecodeError.
         """
+        raise DecodeError(self.unreadable)
 
-    def runnable(self, kernel: Kernel, /) -> Runnable | NotRunnable:
+    def runnable(self, kernel: Kernel) -> Runnable | NotRunnable:
         """Return a decoded kernel as machine code that can be timed on its own, or the reason that there is none."""
+        return NotRunnable("isa", self.unreadable)
 
     def text_forms(
         self, text: str, statements: Sequence[tuple[int, str]], file_name: str
     ) -> Iterator[TextForm | Refused]:
         """Yield the forms of some (line, statement) of an assembly text, in their order. Raises DecodeError."""
+        raise NotImplementedError
 
 
 _FOLDERS = {"x86": "incc.frontends.x86.isa", "aarch64": "incc.frontends.aarch64.isa"}
@@ -400,9 +406,32 @@ def jump_target(operand: str) -> str:
     return operand.partition("@")[0]
 
 
+def split_operands(text: str) -> list[str]:
+    """Return the operands of a statement. Commas inside parentheses, brackets, braces and quotes do not separate."""
+    parts, depth, start, quoted = [], 0, 0, False
+    for at, character in enumerate(text):
+        if character == '"':
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+        elif character == "," and depth == 0:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    return [*parts, text[start:].strip()] if text else []
+
+
 def words(text: str) -> list[str]:
     """Return the words of a text. Tables of names read better without quotes."""
     return text.split()
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text as a set."""
+    return frozenset(text.split())
 
 
 def mnemonic(text: str, name: str = "") -> str:

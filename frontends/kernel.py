@@ -168,8 +168,8 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
     """An innermost natural loop, code between markers, code between two addresses, the whole file, or code without a
     text."""
     name: str
-    function: str
-    label: str
+    function: str = ""
+    label: str = ""
     """The label of the loop's header."""
     first_line: int
     last_line: int
@@ -177,12 +177,12 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
     """The 1-based lines of the instructions on the analysed path, in the order of execution."""
     body_lines: tuple[int, ...]
     """The lines of all instructions; equal to `lines` unless there are branches inside."""
-    is_loop: bool
+    is_loop: bool = False
     """The path ends in a branch back to its start."""
-    depth: int
+    depth: int = 0
     """The loop's nesting depth, 1 for an outermost loop."""
-    source: SourceLocation | None
-    notes: tuple[str, ...]
+    source: SourceLocation | None = None
+    notes: tuple[str, ...] = ()
     """Sentences that a reader must know, such as "contains a call to foo"."""
     forks: int = 0
     """The number of branches inside with both ways in the loop."""
@@ -205,10 +205,10 @@ class Before(msgspec.Struct, frozen=True):
 class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
     """A loop or marked span that is not analysed."""
 
-    first_line: Count
-    last_line: Count
-    function: str
-    label: str
+    first_line: Count = 0
+    last_line: Count = 0
+    function: str = ""
+    label: str = ""
     reason: str
     """For instance irreducible control flow, or a marker without an end."""
 

@@ -14,6 +14,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from incc.frontends.kernel import SourceLocation
 from incc.support.quantities import Count
@@ -96,19 +97,10 @@ def marks_of(text: str, file: str) -> tuple[list[Mark], list[MarkError]]:
         first_line, first_column = source.place(at)
         last_line = source.place(max(source.end_of(at) - 1, at))[0]
         expected = tuple(Expected(text, *source.place(start + offset)) for text, offset in clauses.expected)
-        marks.append(
-            Mark(
-                file=file,
-                line=line,
-                column=column,
-                first_line=first_line,
-                first_column=first_column,
-                last_line=last_line,
-                name=clauses.name,
-                mcpu=clauses.mcpu,
-                expected=expected,
-            )
+        mark = Mark(
+            file=file, line=line, column=column, first_line=first_line, first_column=first_column, last_line=last_line
         )
+        marks.append(replace(mark, name=clauses.name, mcpu=clauses.mcpu, expected=expected))
     return marks, errors
 
 
@@ -158,7 +150,7 @@ def _read(comment: str, at: int) -> _Clauses:
             close = get_close_matches(clause[1], _CLAUSES, 1)
             likely = f", did you mean {close[0]}?" if close else "; there are name, mcpu and expect"
             raise _MarkSyntaxError(f"no {clause[1]!r} in a mark{likely}", at)
-        closing = _closing(comment, clause.end(), end)
+        closing = next((i for i, depth in parentheses(comment, clause.end(), end) if depth < 0), -1)
         if closing < 0:
             raise _MarkSyntaxError(f"{clause[1]}(… has no closing parenthesis", at)
         inside = comment[clause.end() : closing]
@@ -181,11 +173,6 @@ def _read(comment: str, at: int) -> _Clauses:
                 mcpu.append(core)
         at = closing + 1
     return _Clauses(name, tuple(dict.fromkeys(mcpu)), tuple(expected))
-
-
-def _closing(text: str, at: int, end: int) -> int:
-    """Return the offset of the parenthesis that closes one before `at`, -1 if there is none."""
-    return next((i for i, depth in parentheses(text, at, end) if depth < 0), -1)
 
 
 def parentheses(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _EXTRA = {
     "commit": (TEXT, "the commit", "c.name"),
-    "commit_date": (TEXT, "when it was made, ISO 8601 in UTC; not always known", "c.date"),
+    "commit_date": (TEXT, "date of the commit, ISO 8601 in UTC; may be unknown", "c.date"),
     "compiler_version": (TEXT, "the compiler's version", "u.compiler_version"),
     "command": (TEXT, "the command line, as JSON", "u.command"),
     "model_version": (TEXT, "the version of the core's model", "u.model_version"),

@@ -48,8 +48,8 @@ def read_commit(path: str, name: str, take: Callable[[t.Report], Any]) -> list[s
     notes = []
     if twice:
         notes.append(
-            f"{twice} of its units {'is' if twice == 1 else 'are'} there in several versions, from databases that were "
-            "merged or sources of one name."
+            f"{twice} of its units {'occurs' if twice == 1 else 'occur'} in several versions, because databases were "
+            "merged or sources have the same name."
         )
     return notes
 

@@ -11,29 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from incc.frontends.elf import read_elf
 from incc.measuring.harness import Loop
+from incc.measuring.native import X86_GPR
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_REGISTERS = [
-    "rax",
-    "rcx",
-    "rdx",
-    "rbx",
-    "rsp",
-    "rbp",
-    "rsi",
-    "rdi",
-    "r8",
-    "r9",
-    "r10",
-    "r11",
-    "r12",
-    "r13",
-    "r14",
-    "r15",
-]
-COUNTER = _REGISTERS.index("r15")
+COUNTER = X86_GPR.index("r15")
 PAGES = 0x10_0000_0000
 """The start of the memory of loops: rsi, rdi and rbp are pointers into it, a page apart and 64-byte aligned, as rsp."""
 ONE = 0x3FF0_0000_0000_0000
@@ -67,8 +50,8 @@ def loop(body: str, registers: Mapping[str, int] | None = None, content: int = O
 
     `registers` has first values of general-purpose registers; the others hold pointers as PAGES says, or 1.
     """
-    values = dict.fromkeys(_REGISTERS, 1)
+    values = dict.fromkeys(X86_GPR, 1)
     values |= {name: PAGES + 4096 * n for n, name in enumerate(("rsi", "rdi", "rbp", "rsp"))}
     values |= registers or {}
     code = assemble(f"0:\n{body}\ndec %r15\njnz 0b\n")
-    return Loop(code=code, counter=COUNTER, registers=tuple(values[r] for r in _REGISTERS), content=content)
+    return Loop(code=code, counter=COUNTER, registers=tuple(values[r] for r in X86_GPR), content=content)

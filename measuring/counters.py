@@ -13,7 +13,7 @@ import os
 import platform
 import struct
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 _SYSCALL = {"x86_64": 298, "aarch64": 241}
 _HARDWARE, _RAW = 0, 4
@@ -28,43 +28,29 @@ Run = Callable[[int, int], None]
 """A function that runs a loop: so many trips, so many times."""
 
 
-class Source(Protocol):
-    """A source of counts. `why_not` says why there are none, and is empty if there are."""
+class Counters:
+    """The kernel's performance counters of cycles and of raw events, by name.
 
-    @property
-    def why_not(self) -> str: ...
+    `why_not` says why there are none for this process, and is empty if there are.
+    """
+
+    def __init__(self, wanted: bool = True, events: Mapping[str, int] | None = None) -> None:
+        self.events = {"cycles": (_HARDWARE, _CPU_CYCLES)}
+        self.events |= {name: (_RAW, code) for name, code in (events or {}).items()}
+        self.why_not = "" if wanted else "not wanted"
+        if wanted:
+            try:
+                os.close(_open(_HARDWARE, _CPU_CYCLES))
+            except OSError as e:
+                self.why_not = reason(e)
 
     def count(self, run: Run, trips: int, times: int) -> dict[str, float]:
         """Return counts a trip by event, "cycles" among them; empty without counters."""
-        ...
-
-
-class NoSource:
-    """No counters."""
-
-    def __init__(self, why_not: str) -> None:
-        self.why_not = why_not
-
-    def count(self, run: Run, trips: int, times: int) -> dict[str, float]:
-        return {}
-
-
-class PerfEvents:
-    """The kernel's performance counters. Raises OSError where it has none for this process."""
-
-    why_not = ""
-
-    def __init__(self, events: Mapping[str, int]) -> None:
-        self.events = dict(events)
-        os.close(_open(_HARDWARE, _CPU_CYCLES))
-
-    def count(self, run: Run, trips: int, times: int) -> dict[str, float]:
+        if self.why_not:
+            return {}
         counts: dict[str, float] = {}
         # A few at a time: the kernel estimates events beyond the processor's counters.
-        for event, (kind, config) in {
-            "cycles": (_HARDWARE, _CPU_CYCLES),
-            **{name: (_RAW, code) for name, code in self.events.items()},
-        }.items():
+        for event, (kind, config) in self.events.items():
             try:
                 descriptor = _open(kind, config)
             except OSError:
@@ -115,13 +101,3 @@ def reason(error: OSError) -> str:
     if error.errno == errno.ENOSYS:
         return "the kernel has no perf_event_open"
     return error.strerror or str(error)
-
-
-def open_source(wanted: str = "auto", events: Mapping[str, int] | None = None) -> Source:
-    """Return the source of counts that `wanted` names: "auto" or "none"."""
-    if wanted == "none":
-        return NoSource("not wanted")
-    try:
-        return PerfEvents(events or {})
-    except OSError as e:
-        return NoSource(reason(e))

@@ -12,10 +12,11 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol
 
 import msgspec
+from msgspec.structs import asdict
 
 
 class Loop(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,9 +61,24 @@ class Failure(msgspec.Struct, frozen=True):
     text: str
     """The reason in words."""
 
+    @property
+    def is_transient(self) -> bool:
+        """True if the machine may be the cause, not the loop, which then may succeed the next time."""
+        return self.kind in ("timeout", "harness", "killed", "unsteady")
+
 
 class Unavailable(Exception):
     """Nothing can be measured here: another system or processor, or llvmlite is missing."""
+
+
+class Machine(Protocol):
+    """A machine that runs loops: `Harness`, or a simulation."""
+
+    def measure(self, loop: Loop) -> Measurement | Failure: ...
+
+    def measure_all(self, loops: Sequence[Loop]) -> list[Measurement | Failure]:
+        """Measure several loops, in less time and less exactly."""
+        ...
 
 
 class Harness:
@@ -74,7 +90,7 @@ class Harness:
     """
 
     def __init__(self, counters: bool = True, events: Mapping[str, int] | None = None) -> None:
-        self._arguments = ["auto" if counters else "none", json.dumps(dict(events or {}))]
+        self._arguments = {"counters": counters, "events": dict(events or {}), "parent": os.getpid()}
         self._samples: list[float] = []
         self.counters_missing = ""
         self._process = self._start()
@@ -88,7 +104,7 @@ class Harness:
             raise Unavailable(why)
         # A session of its own, so that an interruption at the terminal first ends this process, which has the results.
         process = subprocess.Popen(
-            [sys.executable, "-m", "incc.measuring.server", *self._arguments, str(os.getpid())],
+            [sys.executable, "-m", "incc.measuring.server", json.dumps(self._arguments)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -110,8 +126,8 @@ class Harness:
 
         If the measuring process ends, that is the loop's failure, and another one is started.
         """
-        answer = self._ask(_job(loop))
-        return Failure("harness", "the measuring process ended") if answer is None else self._understood(answer)
+        answers = self._ask([loop])
+        return answers[0] if answers else Failure("harness", "the measuring process ended")
 
     def measure_all(self, loops: Sequence[Loop]) -> list[Measurement | Failure]:
         """Measure rough cycles of loops in their order, several in one child. Raises Unavailable.
@@ -121,26 +137,23 @@ class Harness:
         results: list[Measurement | Failure] = []
         while len(results) < len(loops):
             some = loops[len(results) : len(results) + _AT_ONCE]
-            answers = self._ask([{**_job(loop), "rough": True} for loop in some])
-            if answers is None:
-                # Running each alone shows which one it was.
-                results += [self.measure(loop) for loop in some]
-            else:
-                results += [self._understood(answer) for answer in answers]
+            # If the process ended, running each alone shows which one it was.
+            results += self._ask(some, rough=True) or [self.measure(loop) for loop in some]
         return results
 
     def _understood(self, answer: dict[str, Any]) -> Measurement | Failure:
         if "kind" in answer:
-            return Failure(answer["kind"], answer["text"])
-        self._samples.append(answer["disturbed"])
-        return Measurement(cycles=answer["cycles"], spread=answer["spread"], way=answer["way"], events=answer["events"])
+            return Failure(**answer)
+        self._samples.append(answer.pop("disturbed"))
+        return Measurement(**answer)
 
-    def _ask(self, what: Any) -> Any:
-        """Return the measuring process's answer; None if it ended, and another one is started."""
+    def _ask(self, loops: Sequence[Loop], rough: bool = False) -> list[Measurement | Failure]:
+        """Return the measuring process's answers; none if it ended, and another one is started."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
+        jobs = [{**asdict(loop), "code": loop.code.hex(), "rough": rough} for loop in loops]
         try:
-            self._process.stdin.write(json.dumps(what) + "\n")
+            self._process.stdin.write(json.dumps(jobs) + "\n")
             self._process.stdin.flush()
             line = self._process.stdout.readline()
         except BrokenPipeError:
@@ -148,8 +161,8 @@ class Harness:
         if not line:
             self.close()
             self._process = self._start()
-            return None
-        return json.loads(line)
+            return []
+        return [self._understood(answer) for answer in json.loads(line)]
 
     def close(self) -> None:
         """End the process at once."""
@@ -167,16 +180,6 @@ _AT_ONCE = 64
 """Loops in a question to the measuring process."""
 
 
-def _job(loop: Loop) -> dict[str, Any]:
-    return {
-        "code": loop.code.hex(),
-        "counter": loop.counter,
-        "registers": loop.registers,
-        "content": loop.content,
-        "step": loop.step,
-    }
-
-
 def missing() -> str:
     """Return why nothing can be measured here, or "" if it can."""
     if not sys.platform.startswith("linux"):
@@ -190,10 +193,3 @@ def missing() -> str:
     if not there:
         return "measuring needs llvmlite (pip install llvmlite)"
     return ""
-
-
-def measure(loops: Iterable[Loop]) -> Iterator[Measurement | Failure]:
-    """Yield the loops' cycles in their order, each as soon as it is measured. Raises Unavailable."""
-    with Harness() as harness:
-        for loop in loops:
-            yield harness.measure(loop)

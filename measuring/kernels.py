@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import platform
-from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from incc.frontends.isa import NotRunnable, isa, words
 from incc.measuring import harness
-from incc.measuring.harness import Failure, Loop
+from incc.measuring.harness import Failure, Loop, Measurement
 from incc.models.processors.host import feature, read
 
 if TYPE_CHECKING:
@@ -90,23 +89,27 @@ def prepare(kernel: Kernel, there: frozenset[str] | None = None) -> Prepared | F
     return Prepared(loops=tuple(loops), weights=runnable.weights, exit=runnable.exit, notes=runnable.notes)
 
 
-def together(prepared: Prepared, times: Sequence[harness.Measurement]) -> tuple[float, float]:
-    """Return the cycles of an iteration and their spread, from those of the loops."""
+def timed(prepared: Prepared, measure: Callable[[Loop], Measurement | Failure]) -> KernelMeasurement | Failure:
+    """Return the cycles of an iteration, from those of the loops that `measure` times.
+
+    A figure that is less than its uncertainty is a failure: the loop takes another time in each run.
+    """
+    times: list[Measurement] = []
+    for loop in prepared.loops:
+        result = measure(loop)
+        if isinstance(result, Failure):
+            return result
+        times.append(result)
     cycles = sum(weight * time.cycles for weight, time in zip(prepared.weights, times, strict=True))
     spread = math.hypot(*(weight * time.spread for weight, time in zip(prepared.weights, times, strict=True)))
     if prepared.exit == "added":
         cycles = min(cycles, times[0].cycles)  # an addition makes nothing faster
-    # The difference of two short times may be negative.
-    return max(cycles, 0.0), spread
-
-
-def unsteady(cycles: float, spread: float) -> Failure | None:
-    """Return the failure of a figure that is less than its uncertainty: the loop takes another time in each run."""
-    if spread < cycles:
-        return None
-    return Failure(
-        "unsteady", f"its times do not repeat: {cycles:.2f} cycles in one sample, {spread:.2f} more in another"
-    )
+    cycles = max(cycles, 0.0)  # the difference of two short times may be negative
+    if spread >= cycles:
+        return Failure(
+            "unsteady", f"its times do not repeat: {cycles:.2f} cycles in one sample, {spread:.2f} more in another"
+        )
+    return KernelMeasurement(cycles=cycles, spread=spread, way=times[0].way, exit=prepared.exit, notes=prepared.notes)
 
 
 def lacking(needed: Iterable[str], there: frozenset[str]) -> list[str]:
@@ -131,9 +134,8 @@ class Measurer:
     """A context manager that times kernels one by one; the harness starts when the first kernel can be run."""
 
     def __init__(self) -> None:
-        self._waiting: deque[Loop] = deque()
-        self._results: Generator[harness.Measurement | Failure] | Iterator[harness.Measurement | Failure] | None = None
-        self._known: dict[Loop, harness.Measurement | Failure] = {}
+        self._harness: harness.Harness | None = None
+        self._known: dict[Loop, Measurement | Failure] = {}
         self._unavailable = ""
         self._there = read().features
 
@@ -141,47 +143,28 @@ class Measurer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if isinstance(self._results, Generator):
-            self._results.close()
-        self._results = None
+        if self._harness is not None:
+            self._harness.close()
+        self._harness = None
 
     def measure(self, kernel: Kernel) -> KernelMeasurement | Failure:
         """Return the cycles of a kernel, or the reason why there are none. Repeated code is not timed again."""
         prepared = prepare(kernel, self._there)
-        if isinstance(prepared, Failure):
-            return prepared
-        times: list[harness.Measurement] = []
-        for loop in prepared.loops:
-            result = self._timed(loop)
-            if isinstance(result, Failure):
-                return result
-            times.append(result)
-        cycles, spread = together(prepared, times)
-        if failure := unsteady(cycles, spread):
-            return failure
-        return KernelMeasurement(
-            cycles=cycles, spread=spread, way=times[0].way, exit=prepared.exit, notes=prepared.notes
-        )
+        return prepared if isinstance(prepared, Failure) else timed(prepared, self._measure)
 
-    def _timed(self, loop: Loop) -> harness.Measurement | Failure:
+    def _measure(self, loop: Loop) -> Measurement | Failure:
         if loop in self._known:
             return self._known[loop]
         if self._unavailable:
             return Failure("unavailable", self._unavailable)
-        self._waiting.append(loop)
         try:
-            if self._results is None:
-                self._results = iter(harness.measure(self._loops()))
-            result = next(self._results)
-        except (harness.Unavailable, OSError, RuntimeError, ValueError, StopIteration) as error:
+            if self._harness is None:
+                self._harness = harness.Harness()
+            self._known[loop] = self._harness.measure(loop)
+        except (harness.Unavailable, OSError, RuntimeError, ValueError) as error:
             self._unavailable = " ".join(str(error).split()) or "the measuring process ended"
             return Failure("unavailable", self._unavailable)
-        self._known[loop] = result
-        return result
-
-    def _loops(self) -> Iterator[Loop]:
-        while True:
-            yield self._waiting.popleft()
+        return self._known[loop]
 
 
 def measure_kernels(kernels: Iterable[Kernel]) -> Iterator[KernelMeasurement | Failure]:

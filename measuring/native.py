@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import platform
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -57,11 +58,10 @@ class Architecture(msgspec.Struct, frozen=True, kw_only=True):
     """A function that sets registers, jumps to CODE, and returns when the loop has run OUTER times."""
     floating: int
     """The first value of the floating-point control register."""
-    tried: bool
-    """True if the code has been run on hardware."""
 
 
-_X86_GPR = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", *(f"r{n}" for n in range(8, 16)))
+X86_GPR = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", *(f"r{n}" for n in range(8, 16)))
+"""The general-purpose registers, in the order of their numbers."""
 
 
 def _x86_64(features: dict[str, bool]) -> Architecture:
@@ -85,7 +85,7 @@ def _x86_64(features: dict[str, bool]) -> Architecture:
         "incc_again:",
         f"movabs rax, {STATE}",
         *vectors,
-        *(f"mov {r}, [rax + {REGISTERS + 8 * n}]" for n, r in enumerate(_X86_GPR) if n),
+        *(f"mov {r}, [rax + {REGISTERS + 8 * n}]" for n, r in enumerate(X86_GPR) if n),
         f"mov rax, [rax + {REGISTERS}]",
         # Wait for unfinished work of the run before (stores, the end of a chain). Otherwise the two runs would
         # overlap, by more the better the branch predictor foresees the end.
@@ -117,11 +117,11 @@ def _x86_64(features: dict[str, bool]) -> Architecture:
         ),
         enter="\n".join(lines),
         floating=0x9FC0,  # MXCSR: denormals are zero, exceptions masked.
-        tried=True,
     )
 
 
 def _aarch64(features: dict[str, bool]) -> Architecture:
+    """Return AArch64's assembly, which nobody has run on hardware yet."""
     pairs = [(f"x{n}", f"x{n + 1}") for n in range(19, 29, 2)] + [("x29", "x30")]
     pairs += [(f"d{n}", f"d{n + 1}") for n in range(8, 16, 2)]
     address = [f"movz x0, #{STATE & 0xFFFF}"]
@@ -172,7 +172,6 @@ def _aarch64(features: dict[str, bool]) -> Architecture:
         ),
         enter="\n".join(lines),
         floating=1 << 24,  # FPCR: flush to zero.
-        tried=False,
     )
 
 
@@ -191,9 +190,42 @@ def align(machine: str, code: bytes) -> bytes:
 
 ARCHITECTURES = {"x86_64": _x86_64, "aarch64": _aarch64}
 
-# `incc_samples`: for each sample ticks of a crowd, a chain, `m` times `n` trips, a chain, a crowd, `m` times `2 n`
-# trips, a chain and a crowd, one right after the other, so that a disturbance of one shows in its neighbours.
-ROW = 8
+_CROWD, _CHAIN = "@crowd(i64 %links)", "@chain(i64 %links)"
+_ONCE, _TWICE = "@run(ptr %slot, i64 %n, i64 %m)", "@run(ptr %slot, i64 %n2, i64 %m)"
+_SAMPLE = (_CROWD, _CHAIN, _ONCE, _CHAIN, _CROWD, _TWICE, _CHAIN, _CROWD)
+"""A sample: a crowd, a chain, `m` times `n` trips, a chain, a crowd, `m` times `2 n` trips, a chain and a crowd.
+
+One comes right after the other, so that a disturbance of one shows in its neighbours.
+"""
+ROW = len(_SAMPLE)
+
+
+def _sampling(name: str, arguments: str, calls: Sequence[str], before: str = "") -> str:
+    """Return a function that makes some calls `count` times, and stores the ticks that they return."""
+    ticks, stores = "", ""
+    for n, call in enumerate(calls):
+        ticks += f"  %t{n} = call i64 {call}\n"
+        stores += f"  %p{n} = getelementptr i64, ptr %row, i64 {n}\n  store i64 %t{n}, ptr %p{n}\n"
+    return f"""
+define void @{name}({arguments}, i64 %count, ptr %out) {{
+entry:
+  {before}
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+{ticks}
+  %at = mul i64 %i, {len(calls)}
+  %row = getelementptr i64, ptr %out, i64 %at
+{stores}
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %count
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}}
+"""
+
+
 _TEXT = """
 declare ptr @mmap(ptr, i64, i32, i32, i32, i64)
 declare void @_exit(i32) noreturn
@@ -250,63 +282,6 @@ loop:
   br i1 %more, label %loop, label %done
 done:
   ret i64 %kept
-}
-
-define void @incc_samples(ptr %slot, i64 %n, i64 %m, i64 %links, i64 %count, ptr %out) {
-entry:
-  %n2 = mul i64 %n, 2
-  br label %loop
-loop:
-  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
-  %w0 = call i64 @crowd(i64 %links)
-  %c0 = call i64 @chain(i64 %links)
-  %a = call i64 @run(ptr %slot, i64 %n, i64 %m)
-  %c1 = call i64 @chain(i64 %links)
-  %w1 = call i64 @crowd(i64 %links)
-  %b = call i64 @run(ptr %slot, i64 %n2, i64 %m)
-  %c2 = call i64 @chain(i64 %links)
-  %w2 = call i64 @crowd(i64 %links)
-  %at = mul i64 %i, 8
-  %p0 = getelementptr i64, ptr %out, i64 %at
-  store i64 %w0, ptr %p0
-  %p1 = getelementptr i64, ptr %p0, i64 1
-  store i64 %c0, ptr %p1
-  %p2 = getelementptr i64, ptr %p0, i64 2
-  store i64 %a, ptr %p2
-  %p3 = getelementptr i64, ptr %p0, i64 3
-  store i64 %c1, ptr %p3
-  %p4 = getelementptr i64, ptr %p0, i64 4
-  store i64 %w1, ptr %p4
-  %p5 = getelementptr i64, ptr %p0, i64 5
-  store i64 %b, ptr %p5
-  %p6 = getelementptr i64, ptr %p0, i64 6
-  store i64 %c2, ptr %p6
-  %p7 = getelementptr i64, ptr %p0, i64 7
-  store i64 %w2, ptr %p7
-  %next = add i64 %i, 1
-  %more = icmp ult i64 %next, %count
-  br i1 %more, label %loop, label %done
-done:
-  ret void
-}
-
-define void @incc_beside(i64 %links, i64 %count, ptr %out) {
-entry:
-  br label %loop
-loop:
-  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
-  %w = call i64 @crowd(i64 %links)
-  %c = call i64 @chain(i64 %links)
-  %at = mul i64 %i, 2
-  %p0 = getelementptr i64, ptr %out, i64 %at
-  store i64 %w, ptr %p0
-  %p1 = getelementptr i64, ptr %p0, i64 1
-  store i64 %c, ptr %p1
-  %next = add i64 %i, 1
-  %more = icmp ult i64 %next, %count
-  br i1 %more, label %loop, label %done
-done:
-  ret void
 }
 
 define void @incc_run(ptr %slot, i64 %n, i64 %m) {
@@ -382,36 +357,29 @@ too_many:
 
 def text(architecture: Architecture, dialect: str) -> str:
     """Return the module's intermediate representation."""
-
-    def quoted(assembly: str) -> str:
-        return assembly.replace("\n", "\\0A")
-
     values = {
         "DIALECT": dialect,
-        "NOW": quoted(architecture.now[0]),
+        "NOW": architecture.now[0],
         "NOW_CONSTRAINTS": architecture.now[1],
-        "CHAIN": quoted(architecture.chain[0]),
+        "CHAIN": architecture.chain[0],
         "CHAIN_CONSTRAINTS": architecture.chain[1],
-        "CROWD": quoted(architecture.crowd[0]),
+        "CROWD": architecture.crowd[0],
         "CROWD_CONSTRAINTS": architecture.crowd[1],
-        "ENTER": quoted(architecture.enter),
-        "OUTER": str(STATE + OUTER),
-        "PAGE": str(STATE + PAGE),
-        "FAULTS": str(STATE + FAULTS),
-        "MOST_FAULTS": str(STATE + MOST_FAULTS),
-        "CONTENT": str(STATE + CONTENT),
-        "TOUCHED": str(STATE + TOUCHED),
+        "ENTER": architecture.enter,
         "LAST_TOUCHED": str(MOST_TOUCHED - 1),
-        "BAD_ADDRESS": str(BAD_ADDRESS),
-        "TOO_MANY_PAGES": str(TOO_MANY_PAGES),
-        "NO_MEMORY": str(NO_MEMORY),
-        "OWN_MEMORY": str(OWN_MEMORY),
-        "PROTECTION": str(PROTECTION),
     }
+    for name in ("OUTER", "PAGE", "FAULTS", "MOST_FAULTS", "CONTENT", "TOUCHED"):
+        values[name] = str(STATE + globals()[name])
+    for name in ("BAD_ADDRESS", "TOO_MANY_PAGES", "NO_MEMORY", "OWN_MEMORY", "PROTECTION"):
+        values[name] = str(globals()[name])
     module = _TEXT
     for name, value in values.items():
-        module = module.replace(f"@{name}@", value)
-    return module
+        module = module.replace(f"@{name}@", value.replace("\n", "\\0A"))
+    return (
+        module
+        + _sampling("incc_samples", "ptr %slot, i64 %n, i64 %m, i64 %links", _SAMPLE, "%n2 = mul i64 %n, 2")
+        + _sampling("incc_beside", "i64 %links", (_CROWD, _CHAIN))
+    )
 
 
 class Native:
@@ -425,8 +393,8 @@ class Native:
         import llvmlite.binding as llvm
 
         self.machine = platform.machine()
-        for prepare in (llvm.initialize_native_target, llvm.initialize_native_asmprinter):
-            prepare()
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
         llvm.initialize_native_asmparser()
         features = dict(llvm.get_host_cpu_features())
         self.architecture = ARCHITECTURES[self.machine](features)

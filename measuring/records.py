@@ -10,6 +10,58 @@ import os
 from typing import Any, TextIO
 
 
+class Log:
+    """A file to which JSON lines are added; without a path it does nothing. Raises OSError.
+
+    The line that an interrupted run could not finish is removed.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._file: TextIO | None = None
+        if path:
+            if os.path.isfile(path):
+                _remove_unfinished_line(path)
+            self._file = open(path, "a", encoding="utf-8")  # noqa: SIM115 - kept open
+
+    @property
+    def is_empty(self) -> bool:
+        return self._file is not None and not self._file.tell()
+
+    def add(self, record: dict[str, Any]) -> None:
+        if self._file is not None:
+            self._file.write(json.dumps(record) + "\n")
+            self._file.flush()
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def __enter__(self) -> Log:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _remove_unfinished_line(path: str) -> None:
+    with open(path, "rb+") as file:
+        if file.seek(0, os.SEEK_END):
+            file.seek(-1, os.SEEK_END)
+            if file.read() != b"\n":
+                file.seek(0)
+                file.truncate(file.read().rfind(b"\n") + 1)
+
+
+def whole_lines(path: str) -> list[bytes]:
+    """Return the lines of a file, without one that an interrupted run could not finish; none if it is missing."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+    except FileNotFoundError:
+        return []
+    return content[: content.rfind(b"\n") + 1].splitlines()
+
+
 class OtherRun(Exception):
     """The file holds something else; the message says what."""
 
@@ -34,14 +86,11 @@ class Records:
         self.path = path
         self.header: dict[str, Any] | None = None
         self.done: dict[str, dict[str, Any]] = {}
-        self._file: TextIO | None = None
         self._core = core
-        if not path:
-            return
         # A pipe or a terminal has no earlier records to continue.
-        if must_exist or os.path.isfile(path):
+        if path and (must_exist or os.path.isfile(path)):
             self._read(path)
-        self._file = open(path, "a", encoding="utf-8")  # noqa: SIM115 - kept open
+        self._log = Log(path)
 
     def _read(self, path: str) -> None:
         if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
@@ -63,25 +112,16 @@ class Records:
             raise OtherRun(f"{path}: no measurements (the first line does not name a core)")
         if self.header is not None and self.header["core"] != self._core:
             raise OtherRun(f"{path}: measurements on {self.header['core']}, not on {self._core}")
-        if whole < len(content):
-            # The line that an interrupted run could not finish.
-            os.truncate(path, whole)
 
     def begin(self, header: dict[str, Any]) -> None:
         """Write the header if the file has none yet."""
         if self.header is None:
             self.header = header
-            self._write(header)
+            self._log.add(header)
 
     def add(self, record: dict[str, Any]) -> None:
         self.done[name(record)] = record
-        self._write(record)
-
-    def _write(self, record: dict[str, Any]) -> None:
-        if self._file is not None:
-            self._file.write(json.dumps(record) + "\n")
-            self._file.flush()
+        self._log.add(record)
 
     def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
+        self._log.close()

@@ -1,8 +1,8 @@
 """The process that runs loops: `python -m incc.measuring.server`, for `harness.Harness`.
 
-It compiles the timing code once and has one thread, so that it can fork a child for each loop. It reads a JSON object a
-line ({"code": hexadecimal, "counter", "registers", "content"}) and writes one for each: {"cycles", "spread",
-"disturbed", "way", "events"} or {"kind", "text"}.
+It compiles the timing code once and has one thread, so that it can fork a child for each loop. It reads lists of JSON
+objects, one a line ({"code": hexadecimal, "counter", "registers", "content"}), and writes a list for each: {"cycles",
+"spread", "disturbed", "way", "events"} or {"kind", "text"}.
 
 The loop runs n trips and 2 n trips, and the difference of the times cancels the cost of entering. Each run waits until
 the one before is done, since the two would otherwise overlap, differently for each length. A sample takes some 25,000
@@ -46,15 +46,28 @@ _CYCLES = 25_000
 """Core cycles of a sample."""
 _UNITS = 100
 """Units of a chain, of native.LINKS additions each."""
-_SAMPLES, _ROUNDS, _MOST_ROUNDS = 40, 24, 64
-_ENOUGH, _FEWEST_FAIR = 30, 12
-"""Undisturbed samples with which rounds end, and without which disturbed ones are used."""
-_ROUGH_SAMPLES, _ROUGH_ROUNDS = 10, 6
-"""The samples of rough figures."""
-_ROUGH_ENOUGH, _ROUGH_FAIR = 6, 4
-_ROUGH_STEADY = 0.02
-_STEADY = 0.01
-"""Relative spread above which more rounds are run."""
+
+
+class _Effort(msgspec.Struct, frozen=True, kw_only=True):
+    """The samples that a figure rests on."""
+
+    first: int
+    """Samples from which the length of a sample is chosen."""
+    samples: int
+    """Samples of a round."""
+    rounds: int
+    """Rounds after which a figure that is not steady counts."""
+    most_rounds: int
+    enough: int
+    """Undisturbed samples with which rounds end."""
+    fair: int
+    """Undisturbed samples without which disturbed ones are used."""
+    steady: float
+    """Relative spread above which more rounds are run."""
+
+
+_EXACT = _Effort(first=5, samples=40, rounds=24, most_rounds=64, enough=30, fair=12, steady=0.01)
+_ROUGH = _Effort(first=2, samples=10, rounds=1, most_rounds=6, enough=6, fair=4, steady=0.02)
 _ENTERING = 300
 """Core cycles that entering a loop may cost: earlier work is waited for, registers are loaded, and the end is not
 foreseen."""
@@ -87,10 +100,7 @@ _SIGNALS = {
     signal.SIGSYS: ("SIGSYS", "it called the system"),
 }
 _ENDS = {
-    native.BAD_ADDRESS: (
-        "address",
-        "an address that no program has: below 64 KiB, or the system's",
-    ),
+    native.BAD_ADDRESS: ("address", "an address that no program has: below 64 KiB, or the system's"),
     native.PROTECTION: (
         "address",
         "an address that is not aligned as the instruction needs it, or not canonical, or an instruction that programs "
@@ -116,7 +126,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def evaluate(
-    rows: Sequence[Sequence[int]], trips: int, empty: int, alone: float, entries: int = 1, fair: int = _FEWEST_FAIR
+    rows: Sequence[Sequence[int]], trips: int, empty: int, alone: float, entries: int = 1, fair: int = _EXACT.fair
 ) -> Figure:
     """Return a loop's figure from rows of times, of which taking them took `empty` each.
 
@@ -272,9 +282,9 @@ def outlive_nobody(parent: int) -> None:
 class Server:
     """The server that runs loops, each in a child."""
 
-    def __init__(self, source: counters.Source) -> None:
+    def __init__(self, counting: counters.Counters) -> None:
         self.native = native.Native()
-        self.source = source
+        self.counting = counting
         self.process = os.getpid()
         self.libc: Any = ctypes.CDLL(None, use_errno=True)
         self.libc.mmap.restype = ctypes.c_void_p
@@ -288,7 +298,7 @@ class Server:
         self.calibrate()
         # Every page that Python writes to in a child, and it writes to all that it looks at, is copied first. So what
         # can be done once is done here.
-        self.filter = _no_calls(self.native.machine, not source.why_not)
+        self.filter = _no_calls(self.native.machine, not counting.why_not)
         self.most_memory = _most_memory()
 
     def calibrate(self) -> None:
@@ -296,10 +306,6 @@ class Server:
         ticks = (ctypes.c_uint64 * (2 * _CALIBRATION))()
         self.native.beside(_UNITS, _CALIBRATION, ctypes.addressof(ticks))
         self.alone = alone([ticks[i : i + 2] for i in range(0, 2 * _CALIBRATION, 2)], self.empty)
-
-    def measure(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer to a loop."""
-        return self.measure_all([job])[0]
 
     def measure_all(self, jobs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return the answers to loops, in their order."""
@@ -341,15 +347,12 @@ class Server:
         for one in results:
             # The longer it looks, the surer it is.
             self.alone = min(self.alone, one.pop("alone", self.alone))
-        if os.WIFSIGNALED(status):
-            number = os.WTERMSIG(status)
-            kind, text = _SIGNALS.get(signal.Signals(number), ("signal", f"signal {number}"))
+        end = os.waitstatus_to_exitcode(status)
+        if end < 0 or end in _ENDS:
+            kind, text = _ENDS.get(end) or _SIGNALS.get(signal.Signals(-end), ("signal", f"signal {-end}"))
             return results, {"kind": kind, "text": text}
-        if os.WEXITSTATUS(status) in _ENDS:
-            kind, text = _ENDS[os.WEXITSTATUS(status)]
-            return results, {"kind": kind, "text": text}
-        if os.WEXITSTATUS(status) or not results:
-            wrong = {"kind": "harness", "text": f"ended with status {os.WEXITSTATUS(status)}"}
+        if end or not results:
+            wrong = {"kind": "harness", "text": f"ended with status {end}"}
             return results[:-1], results[-1] if results and results[-1].get("kind") == "harness" else wrong
         return results, None
 
@@ -392,58 +395,56 @@ class Server:
     def _run(self, slot: int, job: dict[str, Any]) -> dict[str, Any]:
         """Take the samples of the loaded loop."""
         rough = bool(job.get("rough"))
-        run, samples = self.native.run, self.native.samples
-        step = int(job.get("step", 1))
-        ticks = (ctypes.c_uint64 * (native.ROW * _SAMPLES))()
+        effort = _ROUGH if rough else _EXACT
+        run, step = self.native.run, int(job.get("step", 1))
+        ticks = (ctypes.c_uint64 * (native.ROW * effort.samples))()
 
         def sample(trips: int, times: int, count: int) -> list[list[int]]:
-            samples(slot, step * trips, times, _UNITS, count, ctypes.addressof(ticks))
+            self.native.samples(slot, step * trips, times, _UNITS, count, ctypes.addressof(ticks))
             return [ticks[i : i + native.ROW] for i in range(0, native.ROW * count, native.ROW)]
 
-        rows = sample(_FEWEST, 1, 2 if rough else 5)
-        chain = min(r[1] for r in rows) / (_UNITS * native.LINKS)
-        estimate = max(min(r[2] for r in rows) / chain / _FEWEST, 0.01)
+        def estimated(trips: int) -> float:
+            """Return rough cycles of a trip."""
+            rows = sample(trips, 1, effort.first)
+            chain = min(r[1] for r in rows) / (_UNITS * native.LINKS)
+            return max(min(r[2] for r in rows) / chain / trips, 0.01)
+
         faults = ctypes.c_uint64.from_address(native.STATE + native.FAULTS)
 
         def touched(trips: int) -> int:
             run(slot, step * trips, 1)
             return faults.value
 
-        trips = longest(touched, int(2 * _CYCLES / estimate)) // 2
+        trips = longest(touched, int(2 * _CYCLES / estimated(_FEWEST))) // 2
         if trips < _FEWEST:
             return {"kind": "stride", "text": "it goes through memory too fast to stay in the first-level cache"}
-        first = min(trips, _PROBE) if rough else trips
-        rows = sample(first, 1, 2 if rough else 5)
-        chain = min(r[1] for r in rows) / (_UNITS * native.LINKS)
-        estimate = max(min(r[2] for r in rows) / chain / first, 0.01)
+        estimate = estimated(min(trips, _PROBE) if rough else trips)
         if estimate > 0.2 and trips * estimate > _CYCLES:
             trips = max(_FEWEST, int(_CYCLES / estimate))
         times = max(1, min(12000 // trips, int(_CYCLES / (trips * estimate))))
         if not rough:
             sample(trips, times, 3)
         rows = []
-        count, rounds, most = (_ROUGH_SAMPLES, 1, _ROUGH_ROUNDS) if rough else (_SAMPLES, _ROUNDS, _MOST_ROUNDS)
-        enough, fair, steady = (
-            (_ROUGH_ENOUGH, _ROUGH_FAIR, _ROUGH_STEADY) if rough else (_ENOUGH, _FEWEST_FAIR, _STEADY)
-        )
-        for number in range(most):
-            rows += sample(trips, times, count)
-            best = evaluate(rows, trips * times, self.empty, self.alone, times, fair)
-            if best.used >= enough and (best.spread <= max(steady * best.cycles, 0.01) or number >= rounds):
+        for number in range(effort.most_rounds):
+            rows += sample(trips, times, effort.samples)
+            best = evaluate(rows, trips * times, self.empty, self.alone, times, effort.fair)
+            steady = best.spread <= max(effort.steady * best.cycles, 0.01)
+            if best.used >= effort.enough and (steady or number >= effort.rounds):
                 break
-            if best.used < fair and number >= rounds and not rough:
+            if best.used < effort.fair and number >= effort.rounds and not rough:
                 # Wait for other work on the machine to pass.
-                time.sleep(0.001 * (number - rounds))
-        if best.used < fair:
+                time.sleep(0.001 * (number - effort.rounds))
+        if best.used < effort.fair:
             # The excess of this figure is unknown.
             best = replace(best, spread=max(best.spread, _UNSURE * best.cycles))
-        events: dict[str, float] = {}
-        way = "clock"
-        cycles = best.cycles
-        if counted := self.source.count(lambda n, m: run(slot, step * n, m), trips, times):
-            way, events = "counters", counted
-            cycles = events.pop("cycles", cycles)
-        result = {"cycles": cycles, "spread": best.spread, "disturbed": best.disturbed, "way": way, "events": events}
+        events = self.counting.count(lambda n, m: run(slot, step * n, m), trips, times)
+        result: dict[str, Any] = {
+            "way": "counters" if events else "clock",
+            "cycles": events.pop("cycles", best.cycles),
+            "spread": best.spread,
+            "disturbed": best.disturbed,
+            "events": events,
+        }
         # Few samples would give too small a figure.
         return result if rough else {**result, "alone": alone(rows, self.empty)}
 
@@ -492,20 +493,16 @@ class Server:
 def main() -> int:
     """Answer requests until the input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if len(sys.argv) > 3:
-        outlive_nobody(int(sys.argv[3]))
-    wanted = sys.argv[1] if len(sys.argv) > 1 else "auto"
-    events = sys.argv[2] if len(sys.argv) > 2 else "{}"
-    server = Server(counters.open_source(wanted, json.loads(events)))
+    arguments = json.loads(sys.argv[1])
+    outlive_nobody(arguments["parent"])
+    server = Server(counters.Counters(arguments["counters"], arguments["events"]))
     # The child copies no page because of a count of references that the collector would change.
     gc.collect()
     gc.freeze()
     gc.disable()
-    print(json.dumps({"ready": server.native.machine, "counters": server.source.why_not}), flush=True)
+    print(json.dumps({"ready": server.native.machine, "counters": server.counting.why_not}), flush=True)
     for line in sys.stdin:
-        request = json.loads(line)
-        answer = server.measure_all(request) if isinstance(request, list) else server.measure(request)
-        print(json.dumps(answer), flush=True)
+        print(json.dumps(server.measure_all(json.loads(line))), flush=True)
     return 0
 
 

@@ -127,6 +127,11 @@ def parse_latency(text: str) -> tuple[Latency, ...]:
     return tuple(pairs)
 
 
+def latency_by_pair(text: str) -> dict[tuple[str, str], int]:
+    """Return cycles by (to operand, from operand). Raises ValueError if the text is malformed."""
+    return {(to, source): cycles for to, source, cycles in parse_latency(text)}
+
+
 def write_latency(pairs: Iterable[Latency]) -> str:
     """Return the shortest notation that `parse_latency` reads back, in a fixed order."""
     sources_of: dict[tuple[str, int], list[str]] = {}

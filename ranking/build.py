@@ -339,7 +339,7 @@ def _keys(row: r.Row, by: str) -> list[str]:
         case "bottleneck":
             words = {"loop_carried": "dependencies", "front_end": "front end", "retire": "retirement", "port": "ports"}
             limits = [words.get(name, name) for name in row.limited_by]
-            return [" and ".join(limits) or "none of the bounds alone"]
+            return [" and ".join(limits) or "no single bound"]
         case _:
             return list(dict.fromkeys(row.rules)) or ["no hint"]
 
@@ -383,4 +383,4 @@ def _value_text(value: Value) -> str:
         return "yes" if value else "no"
     if isinstance(value, (int, float)):
         return f"{value:.3g}" if abs(value) < 1e4 else f"{value:.0f}"
-    return "not known" if value is None else repr(value)
+    return "unknown" if value is None else repr(value)

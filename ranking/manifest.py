@@ -64,11 +64,11 @@ def stale(entries: Sequence[Entry]) -> tuple[dict[str, str], list[str]]:
         source, output = sources.get(entry.report), outputs.get(entry.report)
         last = later[output] if output else entry
         if last.order > entry.order and last.command != entry.command:
-            reasons[entry.report] = f"{entry.output} was made anew from {last.source or 'another source'}"
+            reasons[entry.report] = f"{entry.output} was rebuilt from {last.source or 'another source'}"
         elif source and there_sources and source not in there_sources:
             reasons[entry.report] = f"its source {entry.source} is gone"
         elif output and there_outputs and output not in there_outputs:
-            reasons[entry.report] = f"{entry.output}, which it is of, is gone"
+            reasons[entry.report] = f"its output {entry.output} is gone"
         elif output and entry.digest and output in there_outputs:
             if output not in digests:
                 digests[output] = manifest.digest_of(output)
@@ -80,11 +80,11 @@ def stale(entries: Sequence[Entry]) -> tuple[dict[str, str], list[str]]:
 def _notes_on_missing(sources: bool, there_sources: bool, outputs: bool, there_outputs: bool) -> list[str]:
     if outputs and not there_outputs:
         return [
-            "Nothing of what these commands made is there any more, as after a build in a temporary folder: whether "
-            "reports are stale cannot be told, and all count."
+            "All outputs of these commands are gone, as after a build in a temporary folder, so no report is known to "
+            "be stale."
         ]
     if sources and not there_sources:
-        return ["No source is there any more: whether reports are stale is told by outputs alone."]
+        return ["All sources are gone, so only outputs show whether reports are stale."]
     return []
 
 

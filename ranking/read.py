@@ -172,10 +172,10 @@ class _Reader:
                     self._take(unit, where, (path, line, number))
                     last = unit
         except (OSError, MemoryError) as error:
-            why = _reason(error) if isinstance(error, OSError) else "too large for the memory that there is"
+            why = _reason(error) if isinstance(error, OSError) else "too large for the available memory"
             self.unread.append(r.Unread(report=shown, why=why))
         if not count:
-            self.unread.append(r.Unread(report=shown, why="there is nothing in it"))
+            self.unread.append(r.Unread(report=shown, why="the file is empty"))
         return last
 
     def _not_read(self, shown: str, message: str) -> None:
@@ -226,7 +226,7 @@ class _Reader:
         """Return the reports that count. Raises InputError if nothing was read."""
         if not self.reports and not self.pending:
             first = self.unread[0] if self.unread else None
-            more = f" ({len(self.unread) - 1} more files likewise)" if len(self.unread) > 1 else ""
+            more = f" ({len(self.unread) - 1} more such files)" if len(self.unread) > 1 else ""
             raise InputError(f"{first.report}: {first.why}{more}" if first else "no report")
         units = [unit for unit, _ in self.units.values()]
         for unit in units:
@@ -260,7 +260,7 @@ def _pending(folder: str) -> int:
 def _instead(others: dict[str, int]) -> str:
     """Return a remark on files that a folder has instead of reports."""
     if others.get(".txt"):
-        return f", but {others['.txt']} reports as text, which are for people: build with INCC_FORMAT=json"
+        return f", but {others['.txt']} text reports, which cannot be read back; build with INCC_FORMAT=json"
     if others.get(".s") or others.get(".o"):
         return "; incc-scan analyses assembly and objects"
     return ""

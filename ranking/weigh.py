@@ -138,19 +138,19 @@ class _Weighing:
         notes = []
         if total and not matched:
             notes.append(
-                "Nothing of it is of these kernels: was another program measured, or do names of files or functions "
-                "differ?"
+                "The profile has no samples or counts of these kernels; was another program measured, or do names of "
+                "files or functions differ?"
             )
         elif names := [name for name, part in self.unplaced.items() if part >= _WORTH_NAMING * total]:
             shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-            notes.append(f"No kernel is of {shown}.")
+            notes.append(f"No kernel belongs to {shown}.")
         if self.models > 1:
-            notes.append("Kernels of several cores are weighed by the same counts: each core has all of them.")
+            notes.append("Kernels for several cores have the same counts, so each core has all of them.")
         if self.unknown_elements:
-            which = "a loop stands" if self.unknown_elements == 1 else f"{self.unknown_elements} loops stands"
+            which = "a loop" if self.unknown_elements == 1 else f"{self.unknown_elements} loops"
             notes.append(
-                f"For how many elements an iteration of {which} is not known: it is taken for one, so that what is "
-                "unrolled or vectorised weighs too much."
+                f"The elements per iteration of {which} are unknown and assumed to be 1, so unrolled or vectorised "
+                "loops weigh too much."
             )
         return notes
 

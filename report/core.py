@@ -11,6 +11,7 @@ from incc.models.binding.bound import UNLIMITED
 from incc.models.notation import parse_port_set
 from incc.models.throughput import port_bound
 from incc.report import types as t
+from incc.report.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -60,34 +61,34 @@ def _parts(stage: Stage, facts: Iterable[tuple[str, str]]) -> Iterator[t.CorePar
 def _front_end(model: MachineModel) -> Iterator[tuple[str, str]]:
     p, stated = model.parameters, model.stated_parameters
     if p["predecode_block_bytes"]:
-        text = f"{p['predecode_block_bytes']} bytes, {_a_cycle(p['predecode_width'], 'instruction')}"
+        text = f"{p['predecode_block_bytes']} bytes, {_per_cycle(p['predecode_width'], 'instruction')}"
         if p["lcp_stall"]:
-            text += f"; {_count(p['lcp_stall'], 'cycle')} more for a length-changing prefix"
+            text += f"; {counted(p['lcp_stall'], 'cycle')} more for a length-changing prefix"
         yield "Predecoder", text
     if p["iq"]:
         yield "Instruction queue", _entries(p["iq"])
     if p["decoders"]:
-        text = f"{p['decoders']}, of which the first takes every instruction"
+        text = f"{p['decoders']}, of which only the first decodes every instruction"
         if p["decode_clusters"] > 1:
             text = f"{p['decode_clusters']} clusters of {p['decoders']}"
-            text += ", all but one for code behind taken jumps" if p["clusters_need_jumps"] else ""
+            text += ", all but one only for code after taken jumps" if p["clusters_need_jumps"] else ""
         yield "Decoders", text
     if p["dsb_width"]:
         groups = f"{p['dsb_groups']} groups of " if p["dsb_groups"] > 1 else ""
-        text = f"{groups}{_a_cycle(p['dsb_width'], 'µop')}"
+        text = f"{groups}{_per_cycle(p['dsb_width'], 'µop')}"
         if "dsb_lines" in stated or "dsb_line_uops" in stated or p["predecode_block_bytes"]:
             lines = "any number of" if _unlimited(p["dsb_lines"]) else f"at most {p['dsb_lines']}"
             text += f"; {lines} lines of {p['dsb_line_uops']} µops for {p['dsb_block']} bytes of code"
         yield "µop cache", text
     if "ms_width" in stated:
-        yield "Microcode", _a_cycle(p["ms_width"], "µop")
+        yield "Microcode", _per_cycle(p["ms_width"], "µop")
     if "idq" in stated:
         yield "µop queue", _entries(p["idq"]) + ("; short loops run from it" if p["lsd"] else "")
 
 
 def _rename(model: MachineModel) -> Iterator[tuple[str, str]]:
     p, stated = model.parameters, model.stated_parameters
-    yield "Issue", _a_cycle(p["issue_width"], "fused µop") + (", in order" if p["in_order"] else "")
+    yield "Issue", _per_cycle(p["issue_width"], "fused µop") + (", in order" if p["in_order"] else "")
     slots = [
         f"{'any number of' if _unlimited(p[name]) else p[name] or 'no'} {kind} registers"
         for name, kind in (("move_elim_gpr", "general-purpose"), ("move_elim_simd", "vector"))
@@ -96,11 +97,11 @@ def _rename(model: MachineModel) -> Iterator[tuple[str, str]]:
     if slots:
         yield "Moves eliminated", f"{' and '.join(slots)} at a time"
     if fused := [names for names in p["move_fusion"] if names]:
-        yield "Moves fused", f"with the operation behind ({_count(len(fused), 'rule')})"
+        yield "Moves fused", f"with the next operation ({counted(len(fused), 'rule')})"
     if sums := p["sum_folding"]:
-        yield "Constants added", f"of {sums['constant_bits']} bits, in no time"
+        yield "Constants added", f"of {sums['constant_bits']} bits, at no cost"
     if p["memory_renaming"]:
-        yield "Memory renamed", "stored registers are handed on to loads of them in no time"
+        yield "Memory renamed", "stored registers are forwarded to their loads at no cost"
     if p["stack_engine"]:
         limit = p["stack_offset_limit"]
         bytes_ = "" if _unlimited(limit) else f", up to {limit} bytes"
@@ -109,14 +110,14 @@ def _rename(model: MachineModel) -> Iterator[tuple[str, str]]:
 
 def _window(model: MachineModel) -> Iterator[tuple[str, str]]:
     p = model.parameters
-    yield "Reorder buffer", f"{_entries(p['rob'])}; {_a_cycle(p['retire_width'], 'fused µop')} retire"
-    loads = "until they have their data" if p["loads_leave_when_done"] else "until they retire"
+    yield "Reorder buffer", f"{_entries(p['rob'])}; {_per_cycle(p['retire_width'], 'fused µop')} retire"
+    loads = "have their data" if p["loads_leave_when_done"] else "retire"
     if p["load_buffer"]:
-        yield "Load buffer", f"{_entries(p['load_buffer'])}, loads {loads}"
+        yield "Load buffer", f"{_entries(p['load_buffer'])}, held until loads {loads}"
     if p["store_buffer"]:
-        yield "Store buffer", f"{_entries(p['store_buffer'])}, stores until they are in the cache"
+        yield "Store buffer", f"{_entries(p['store_buffer'])}, held until stores are in the cache"
     if wide := p["wide_vectors"]:
-        yield f"With {wide['width']} bits", f"in use, no µops on vectors on {_ports_text(wide['closes'])}"
+        yield f"{wide['width']}-bit vectors", f"while in use, no vector µops on {_ports_text(wide['closes'])}"
 
 
 def _memory(model: MachineModel) -> Iterator[tuple[str, str]]:
@@ -124,15 +125,15 @@ def _memory(model: MachineModel) -> Iterator[tuple[str, str]]:
     yield "Load latency", _by_class(p["load_latency"])
     yield "Store forwarding", _by_class(p["store_forward"])
     if p["store_commit_bytes"]:
-        yield "Stores to cache", f"an aligned block of {p['store_commit_bytes']} bytes a cycle"
+        yield "Stores to cache", f"an aligned block of {p['store_commit_bytes']} bytes per cycle"
     if p["line_bytes"] and p["line_crossing_cycles"]:
-        more = _count(p["line_crossing_cycles"], "cycle")
-        yield "Line crossing", f"{more} more on its port for a load across a boundary of {p['line_bytes']} bytes"
+        more = counted(p["line_crossing_cycles"], "cycle")
+        yield "Line crossing", f"{more} more on the port of a load that crosses a {p['line_bytes']}-byte boundary"
     if p["bank_bytes"]:
-        yield "Banks", f"{p['bank_bytes']} bytes wide, {_count(p['bank_loads'], 'load')} a cycle each"
+        yield "Banks", f"{p['bank_bytes']} bytes wide, {counted(p['bank_loads'], 'load')} per cycle each"
     for bits in (256, 512):
         if most := p[f"starts_{bits}bit"]:
-            yield f"Starts of {bits} bits", f"{most} a cycle on average"
+            yield f"{bits}-bit µops", f"{most} started per cycle on average"
     if p["mispredict_penalty"]:
         yield "Misprediction", f"{p['mispredict_penalty']} cycles"
 
@@ -148,7 +149,7 @@ def _by_class(cycles: dict[str, int]) -> str:
     for name, number in cycles.items():
         together.setdefault(number, []).append(name)
     parts = [f"{number} ({', '.join(names)})" for number, names in together.items()]
-    return f"{', '.join(parts)} cycles" if len(parts) > 1 else _count(next(iter(together)), "cycle")
+    return f"{', '.join(parts)} cycles" if len(parts) > 1 else counted(next(iter(together)), "cycle")
 
 
 def _unlimited(value: Any) -> bool:
@@ -156,15 +157,11 @@ def _unlimited(value: Any) -> bool:
 
 
 def _entries(number: int) -> str:
-    return "1 entry" if number == 1 else f"{number} entries"
+    return counted(number, "entry", "entries")
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
-
-
-def _a_cycle(number: int, word: str) -> str:
-    return f"{_count(number, word)} a cycle"
+def _per_cycle(number: int, word: str) -> str:
+    return f"{counted(number, word)} per cycle"
 
 
 # --- the ports -------------------------------------------------------------------------------------------------------

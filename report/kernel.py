@@ -56,20 +56,7 @@ if TYPE_CHECKING:
 
 _Counters = TypeVar("_Counters", "LostSlots", "UopsBySource")
 
-_NO_REGION = Region(
-    kind="code",
-    name="",
-    function="",
-    label="",
-    first_line=0,
-    last_line=0,
-    lines=(),
-    body_lines=(),
-    is_loop=False,
-    depth=0,
-    source=None,
-    notes=(),
-)
+_NO_REGION = Region(kind="code", name="", first_line=0, last_line=0, lines=(), body_lines=())
 """The region of machine code without a text."""
 
 _NO_PLACE = KernelPlace(lines={}, near=None)
@@ -205,7 +192,9 @@ def _rare(kernel: Kernel, calls: Sequence[Instruction]) -> list[str]:
     names = wording.distinct(call.target or "a function" for call in calls)
     lines = wording.distinct(str(call.line) for call in calls)
     where = f"line{'' if len(lines) == 1 else 's'} {', '.join(lines)}"
-    return [f"what calls {wording.listed(names)} ({where}) is taken to be rare: neither it nor its branch is counted"]
+    return [
+        f"calls of {wording.listed(names)} ({where}) are assumed to be rare, so they and their branches do not count"
+    ]
 
 
 def ratio(cycles: Fraction) -> t.Ratio:
@@ -224,9 +213,9 @@ def _elements(result: KernelResult, elements: Elements) -> t.Elements:
         cycles=round(each, DECIMALS),
         basis=elements.basis,
         why=elements.why,
-        text=f"{least}{float(result.cycles):.2f} cycles an iteration, {each:.2f} an element "
-        f"({float(number):g} {'element' if number == 1 else 'elements'} an iteration, "
-        f"{'inferred' if elements.basis == 'inferred' else 'says the compiler'})",
+        text=f"{least}{float(result.cycles):.2f} cycles per iteration, {each:.2f} per element "
+        f"({float(number):g} {'element' if number == 1 else 'elements'} per iteration, "
+        f"{'inferred' if elements.basis == 'inferred' else 'according to the compiler'})",
     )
 
 
@@ -269,7 +258,7 @@ _Kept = tuple[
     "dict[tuple[tuple[int, int], ...], tuple[str, t.Ratio]]",
     "dict[tuple[str, tuple[int, ...], tuple[tuple[int, int], ...]], list[str]]",
 ]
-"""What is kept with a model: of µops the ports and the throughput, of an instruction what it does."""
+"""Data cached with a model: ports and throughput of µops, and effects of instructions."""
 
 
 def _instructions(

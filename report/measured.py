@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from incc.core import figures
@@ -27,12 +28,6 @@ _NOISY = 0.05
 _TELLS = 0.25
 """The largest spread of samples that cannot explain a difference, as a fraction of the difference."""
 
-_EXITS = {
-    "own": "its own counter",
-    "replaced": "a counter in place of the comparison",
-    "added": "a counter more, whose cost is taken off",
-    "repeated": "copies of it in a row",
-}
 
 _BOUNDS: dict[BoundName, str] = {
     "port": "ports",
@@ -91,21 +86,17 @@ def measured_part(
 
 def _text(measured: KernelMeasurement, where: str, difference: float | None, far: bool, explanations: list[str]) -> str:
     cycles, spread = wording.cycles(measured.cycles), wording.number(measured.spread)
-    text = f"measured {where}: {cycles} ± {spread}, with {_EXITS[measured.exit]}"
+    text = f"measured {where}: {cycles} ± {spread}, {wording.EXITS[measured.exit]}"
     if measured.way == "counters":
-        text += ", by performance counters"
+        text += ", with performance counters"
     if difference is None:
         return text
     if abs(difference) < 0.005:
         return f"{text}; the prediction is the same"
-    text += f"; the prediction is {100 * abs(difference):.0f} % {'more' if difference > 0 else 'less'}"
+    text += f"; the prediction is {100 * abs(difference):.0f} % {'higher' if difference > 0 else 'lower'}"
     if not far:
         return text
-    return (
-        f"{text}. It could be that {'; or that '.join(explanations)}"
-        if explanations
-        else f"{text}; nothing explains it"
-    )
+    return f"{text}. Possible causes: {'; '.join(explanations)}" if explanations else f"{text}, for unknown reasons"
 
 
 def _explanations(
@@ -115,35 +106,34 @@ def _explanations(
     core, same = host
     kernel, cycles, predicted = result.kernel, measurement.cycles, float(result.cycles)
     if not same:
-        yield f"{core or 'this processor'} differs from {result.model.title}, whose model is used"
+        yield f"the prediction is for {result.model.title}, not for {core or 'this processor'}"
     if measurement.spread > max(_NOISY * cycles, _TELLS * abs(predicted - cycles)):
-        spread_text = wording.cycles(measurement.spread)
-        yield f"the measurement is not sure: samples differ by {spread_text} (is the machine busy?)"
+        yield f"the samples differ by {wording.cycles(measurement.spread)} (is the machine busy?)"
     if result.unknown:
-        noun = (
-            "an instruction that the model lacks is"
-            if len(result.unknown) == 1
-            else "instructions that the model lacks are"
-        )
-        yield f"{noun} not counted ({wording.places(kernel, result.unknown)})"
-    if spread is not None:
-        near = WORTH_EXPLAINING * cycles
-        within = spread.least - near <= cycles and (spread.most is None or cycles <= spread.most + near)
-        if within:
-            for cause in spread.causes:
-                # The measurement aligns arrays to cache lines; the prediction may be the average over all alignments.
-                best = cause.kind == "line-crossings" and predicted <= cause.least
-                if cause.kind != "unknown-instructions" and not best:
-                    yield f"data or places decide ({cause.kind.replace('-', ' ')}): {cause.when}"
+        number = wording.counted(len(result.unknown), "instruction")
+        yield f"the model lacks {number} ({wording.places(kernel, result.unknown)})"
+    yield from _by_range(spread, cycles, predicted)
     if kernel.is_loop and cycles > predicted and figures.lines_more(kernel):
-        yield f"its place costs: the code lies across one more boundary of {figures.CODE_LINE} bytes than it needs to"
+        yield f"the code's alignment makes it cross one more {figures.CODE_LINE}-byte boundary than necessary"
     if result.simulation is None:
         yield "the prediction is a bound, not a simulation"
     elif above := bounds_above(result.bounds, cycles * (1 + _NOISY)):
         names = wording.listed([_BOUNDS[name] for name in above])
-        yield f"figures of the model are too high for this core: the kernel is faster than its bound by {names}"
+        yield f"the model's figures are too high for this core, since the kernel is faster than its bound by {names}"
     derived = [n for n, form in enumerate(result.forms) if form is not None and form.derived]
     if derived:
-        noun = "an instruction are" if len(derived) == 1 else f"{len(derived)} instructions are"
-        yield f"figures of {noun} derived from others and not measured ({wording.places(kernel, derived)})"
-    yield from (f"data differ: {note}" for note in measurement.notes)
+        number = wording.counted(len(derived), "instruction")
+        yield f"the figures of {number} are derived from others, not measured ({wording.places(kernel, derived)})"
+    yield from (f"the data differ: {note}" for note in measurement.notes)
+
+
+def _by_range(spread: t.Range | None, cycles: float, predicted: float) -> Iterator[str]:
+    """Yield the causes of the prediction's range if the measured cycles are within it."""
+    near = WORTH_EXPLAINING * cycles
+    if spread is None or not spread.least - near <= cycles <= (spread.most or math.inf) + near:
+        return
+    for cause in spread.causes:
+        # The measurement aligns arrays to cache lines; the prediction may be the average over all alignments.
+        best = cause.kind == "line-crossings" and predicted <= cause.least
+        if cause.kind != "unknown-instructions" and not best:
+            yield f"{cause.kind.replace('-', ' ')} ({cause.when})"

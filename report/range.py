@@ -54,9 +54,8 @@ def mispredicted(result: KernelResult, ways: Ways | None, rate: float | None) ->
         miss_cycles=round(cost.miss_cycles, DECIMALS),
         cycles=round(cost.cycles, DECIMALS),
         total=round(total, DECIMALS),
-        text=f"with {wording.number(100 * cost.rate)} % of the branches inside predicted wrongly: "
-        f"{wording.number(result.cycles)} + {branches}{cost.rate:g} × {wording.number(cost.miss_cycles)} = "
-        f"{wording.cycles(total)}",
+        text=f"{wording.cycles(total)} if {wording.number(100 * cost.rate)} % of the inner branches are mispredicted: "
+        f"{wording.number(result.cycles)} + {branches}{cost.rate:g} × {wording.number(cost.miss_cycles)}",
     )
 
 
@@ -73,11 +72,10 @@ def _text(ends: KernelRange, whens: Sequence[str]) -> str:
 
 
 def _when(result: KernelResult, cause: Cause) -> str:
-    kernel = result.kernel
     match cause.kind:
         case "aliasing":
-            least, most = wording.cycles(cause.least), wording.number(cause.most or 0)
-            return f"{least} if {_never(kernel, cause.meetings)}, {most} if always"
+            least, most = wording.number(cause.least), wording.number(cause.most or 0)
+            return f"{least} to {most} cycles depending on data: {most} if {_meeting(result.kernel, cause.meetings)}"
         case "line-crossings":
             return _crossings(result, cause)
         case "branches":
@@ -89,42 +87,37 @@ def _when(result: KernelResult, cause: Cause) -> str:
             return _at_least(result, cause)
 
 
-def _never(kernel: Kernel, meetings: Sequence[Meeting]) -> str:
-    """Return the clause on the events that must not occur for the lower end."""
-    stores = list(dict.fromkeys(m.store for m in meetings))
-    loads = list(dict.fromkeys(m.load for m in meetings))
-    before = "in the iteration before" if all(m.distance for m in meetings) else "just before"
-    place = _array(kernel, stores)
-    if set(stores) == set(loads):
-        where = wording.places(kernel, sorted(stores))
-        if len(stores) == 1:
-            return f"{where} never hits the same place{place} as {before}"
-        return f"no two of {where} hit the same place{place} one after the other"
-    where, written = wording.places(kernel, sorted(loads)), wording.places(kernel, sorted(stores))
-    if len(loads) == 1:
-        return f"{where} never reads{place} what {written} stored {before}"
-    return f"none of {where} reads{place} what {written} stored {before}"
-
-
-def _array(kernel: Kernel, stores: Sequence[int]) -> str:
-    """Return the name of the array that is stored to, if the assembly contains it."""
+def _meeting(kernel: Kernel, meetings: Sequence[Meeting]) -> str:
+    """Return the clause on the accesses that meet in each iteration at the upper end."""
+    stores, loads = sorted({m.store for m in meetings}), sorted({m.load for m in meetings})
+    written, read = wording.places(kernel, stores), wording.places(kernel, loads)
+    previous = all(m.distance for m in meetings)
     names = {m.symbol for i in stores for m in kernel.instructions[i].memory if m.store}
     name = names.pop() if len(names) == 1 else ""
-    return f" of `{name}`" if name and not name.startswith(".") else ""
+    array = f"`{name}`" if name and not name.startswith(".") else ""
+    if stores == loads:
+        place = f"the same element of {array}" if array else "the same address"
+        if len(stores) > 1:
+            return f"{written} access {place} one after the other"
+        return f"{written} accesses {place} as in the previous iteration"
+    source = f" from {array}" if array else ""
+    when = "in the previous iteration" if previous else "just before"
+    return f"{read} {'loads' if len(loads) == 1 else 'load'}{source} the value that {written} stored {when}"
 
 
 def _crossings(result: KernelResult, cause: Cause) -> str:
     analysis = result.analysis
     line = result.bound.line_bytes
-    crossed = f"a {line}-byte cache line" if line == 64 else f"a boundary of {line} bytes"
-    at_best = wording.number(analysis.line_crossings) if analysis.line_crossings else "none"
+    crossed = "cache line" if line == 64 else "boundary"
+    least, most = wording.number(cause.least), wording.cycles(cause.most or 0)
+    fewest, highest = (wording.number(n) for n in (analysis.line_crossings, analysis.worst_line_crossings))
     text = (
-        f"{wording.cycles(cause.least)} where the arrays begin best, {wording.number(cause.most or 0)} where they "
-        f"begin worst: of the loads an iteration {at_best} to {wording.number(analysis.worst_line_crossings)} cross "
-        f"{crossed}"
+        f"{least} to {most} depending on array alignment: {fewest} to {highest} loads per iteration cross a "
+        f"{line}-byte {crossed}"
     )
     if analysis.expected_line_crossings != analysis.line_crossings:
-        text += f" ({wording.number(analysis.expected_line_crossings)}, the average over all places, are simulated)"
+        expected = wording.number(analysis.expected_line_crossings)
+        text += f" ({expected} in the simulation, the average over all alignments)"
     return text
 
 
@@ -133,9 +126,8 @@ def _forwarding(result: KernelResult, cause: Cause) -> str:
     stored, loaded = bytes_of(result.kernel, edge)
     store, load = (wording.places(result.kernel, [i]) for i in (edge.producer, edge.consumer))
     return (
-        f"more than {wording.cycles(cause.least)}: {load} loads {wording.counted(loaded, 'byte')}, of which {store} "
-        f"stores only {stored} shortly before, which cannot be forwarded; how long the load waits on this core until "
-        "the store is in the cache is not known"
+        f"more than {wording.cycles(cause.least)}: {load} loads {wording.counted(loaded, 'byte')}, but {store} stores "
+        f"only {stored} of them shortly before, so store forwarding fails, at a cost that is unknown for this core"
     )
 
 
@@ -149,50 +141,33 @@ def _at_least(result: KernelResult, cause: Cause) -> str:
         left_out.append(f"{noun} that the model lacks ({wording.places(kernel, unknown)})")
     if calls:
         noun = "a call" if len(calls) == 1 else f"{len(calls)} calls"
-        left_out.append(f"what {noun} cost{'s' if len(calls) == 1 else ''} ({wording.places(kernel, calls)})")
+        left_out.append(f"the time of {noun} ({wording.places(kernel, calls)})")
     if kernel.refused:
         noun = "a statement" if len(kernel.refused) == 1 else f"{len(kernel.refused)} statements"
-        left_out.append(f"{noun} that the assembler refused")
-    return f"at least {wording.cycles(cause.least)}, without {wording.listed(left_out)}"
+        left_out.append(f"{noun} that the assembler rejected")
+    return f"at least {wording.cycles(cause.least)}, excluding {wording.listed(left_out)}"
 
 
 def _branches(cause: Cause, branching: Branching) -> str:
     least, most = branching.predicted
-    data = [fork for fork in branching.forks if fork.depends == DATA]
-    steady = [fork for fork in branching.forks if fork.depends != DATA]
-    parts = []
-    ways = f"by which of {len(branching.ways)} ways the loop goes"
-    if not branching.complete:
-        ways = "by which way the loop goes, of many the shortest and the longest"
-    if least == most:
-        parts.append(f"{wording.cycles(least)} {ways.replace('by which', 'whichever', 1)}")
-    else:
-        parts.append(f"{wording.number(least)} to {wording.cycles(most)} {ways}")
-    if steady:
-        parts.append(_predictable(steady))
-    if data:
-        depend = "depends" if len(data) == 1 else "depend"
-        costs = sorted({branching.miss_cycles(fork) for fork in data})
-        text = f"{_branch(data)} {depend} on data"
-        if branching.penalty:
-            cost = " to ".join(str(cycles) for cycles in dict.fromkeys((costs[0], costs[-1])))
-            text += f", and a wrong prediction costs about {cost} cycles"
-            if cause.most is not None and cause.most > most:
-                text += f": up to {wording.number(cause.most)} an iteration with half of them wrong"
-        parts.append(text)
-    return "; ".join(parts)
-
-
-def _predictable(forks: Sequence[Fork]) -> str:
-    counted = [fork for fork in forks if fork.depends == COUNTED]
-    fixed = [fork for fork in forks if fork.depends != COUNTED]
-    parts = []
-    if fixed:
+    paths = f"{len(branching.ways)}" if branching.complete else "the shortest and the longest of many"
+    span = f"{wording.number(least)} to {wording.cycles(most)} depending on the path"
+    parts = [f"{wording.cycles(least)} on each path ({paths} paths)" if least == most else f"{span} ({paths} paths)"]
+    if fixed := [fork for fork in branching.forks if fork.depends not in (DATA, COUNTED)]:
         verb = "tests" if len(fixed) == 1 else "test"
-        parts.append(f"{_branch(fixed)} {verb} what the loop does not change (it is not unswitched)")
-    if counted:
-        verb = "follows" if len(counted) == 1 else "follow"
-        parts.append(f"{_branch(counted)} {verb} the count of iterations, not data")
+        parts.append(f"{_branch(fixed)} {verb} a loop-invariant condition (the loop is not unswitched)")
+    if counted := [fork for fork in branching.forks if fork.depends == COUNTED]:
+        verb = "depends" if len(counted) == 1 else "depend"
+        parts.append(f"{_branch(counted)} {verb} on the iteration count, not on data")
+    if data := [fork for fork in branching.forks if fork.depends == DATA]:
+        text = f"{_branch(data)} {'depends' if len(data) == 1 else 'depend'} on data"
+        if branching.penalty:
+            costs = sorted({branching.miss_cycles(fork) for fork in data})
+            cost = " to ".join(str(cycles) for cycles in dict.fromkeys((costs[0], costs[-1])))
+            text += f", and a misprediction costs about {cost} cycles"
+            if cause.most is not None and cause.most > most:
+                text += f": up to {wording.number(cause.most)} per iteration if half of them are mispredicted"
+        parts.append(text)
     return "; ".join(parts)
 
 

@@ -63,15 +63,17 @@ def _text(role: Role, main: Kernel | None) -> str:
     where = _where(main)
     stores = any(access.store for instruction in main.instructions for access in instruction.memory)
     # Overlapping arrays matter only if something is stored.
-    when = "few elements, or arrays that overlap" if stores else "few elements"
-    if role.name == "remainder":
-        also = f", and runs instead of it where that cannot run ({when})"
-        return f"remainder: runs what {where} leaves over" + also * role.instead
-    if role.name == "prologue":
-        return f"prologue: runs before {where}"
-    if role.name == "fallback":
-        return f"fallback: runs instead of {where}, where that cannot run ({when})"
-    return f"outer loop: what is left of the loop around {where} where that has nothing to do"
+    when = "few elements or overlapping arrays" if stores else "few elements"
+    match role.name:
+        case "remainder":
+            also = f", and replaces it for {when}" if role.instead else ""
+            return f"remainder: runs the iterations that {where} leaves over{also}"
+        case "prologue":
+            return f"prologue: runs before {where}"
+        case "fallback":
+            return f"fallback: replaces {where} for {when}"
+        case _:
+            return f"outer loop: surrounds {where} and runs alone if that loop has no iterations"
 
 
 def _where(main: Kernel) -> str:

@@ -64,37 +64,35 @@ def _causes(result: KernelResult) -> dict[BoundName, str]:
 def sentence(result: KernelResult, bounds: t.Bounds) -> str:
     """Return the verdict on a kernel: its limit, and by how much it exceeds the next one.
 
-    `bounds` returns the bounds to pass. The evidence is the gain of changes to the core; without a simulation it is the
-    next bound.
+    The evidence is the gain of changes to the core; without a simulation it is the next bound.
     """
     kernel, analysis, what_ifs = result.kernel, result.analysis, result.what_ifs
     least = "at least " if kernel.refused or not_counted(result) else ""
     if not kernel.instructions:
         return "nothing to analyse: no instruction could be decoded"
     if len(result.unknown) == len(kernel.instructions):
-        return "nothing to say: none of the instructions is in the model"
-    limits = bounds.prediction.limited_by
-    limit = bounds.prediction.cycles
-    by_simulation = bounds.prediction.by == "simulation"
+        return "no prediction: the model lacks all of the instructions"
+    limits, limit = bounds.prediction.limited_by, bounds.prediction.cycles
     if not limits and not limit:
         return "no bound: the instructions take neither ports nor issue slots"
     if not limits:
         largest = _descending(ORDER, bounds)[0]
-        above = f"simulated to take {least}{wording.cycles(limit)}"
+        above = f"{least}{wording.cycles(limit)} simulated"
         if bounds.of(largest).cycles:
-            above += (
-                f", more than the largest bound ({_short(largest, bounds)}, {wording.value(bounds.of(largest).cycles)})"
-            )
+            above += f", more than the largest bound ({_short_with_cycles(largest, bounds)})"
         return above + _lost(result) + _evidence(limit, what_ifs)
     causes = [_limit(name, result, bounds) for name in limits]
-    text = f"bound by {wording.listed(causes)}{' alike' if len(causes) > 1 else ''}, {least}{wording.cycles(limit)}"
+    equally, each = (" equally", " each") if len(causes) > 1 else ("", "")
+    by = wording.listed([f"by {cause}" for cause in causes])
+    text = f"bound{equally} {by}: {least}{wording.cycles(limit)}{each}"
     if "loop_carried" in limits and analysis.chains and analysis.chains[0].distance > 1:
         chain = analysis.chains[0]
         text += f" ({chain.latency} over {chain.distance} iterations)"
     if "loop_carried" in limits:
         text += _blocked(result)
-    tried = by_simulation and any(not w.asked for w in what_ifs)
-    return text + (_evidence(limit, what_ifs, len(limits)) if tried else _runners_up(limits, bounds))
+    if bounds.prediction.by == "simulation" and any(not w.asked for w in what_ifs):
+        return text + _evidence(limit, what_ifs, len(limits))
+    return text + _runners_up(limits, bounds)
 
 
 def _lost(result: KernelResult) -> str:
@@ -108,17 +106,17 @@ def _lost(result: KernelResult) -> str:
     if share < WORTH_SAYING:
         return ""
     cause = _LOST[lost].format(_waiting(result)) if lost in _FULL else _LOST[lost]
-    return f": {wording.number(round(100 * share))} % of the issue slots stay empty {cause}"
+    return f": {wording.number(round(100 * share))} % of the issue slots stay empty because {cause}"
 
 
 _LOST = {
-    "no_uops": "since no µop has come from the front end",
-    "reorder_buffer": "since the reorder buffer is full{}",
-    "scheduler": "since the scheduler is full{}",
-    "group": "since µops that are issued together do not fit",
-    "registers": "since no register is free",
-    "load_buffer": "since the load buffer is full{}",
-    "store_buffer": "since the store buffer is full",
+    "no_uops": "the front end delivers no µop",
+    "reorder_buffer": "the reorder buffer is full{}",
+    "scheduler": "the scheduler is full{}",
+    "group": "µops that must be issued together do not fit",
+    "registers": "no physical register is free",
+    "load_buffer": "the load buffer is full{}",
+    "store_buffer": "the store buffer is full",
 }
 _FULL = frozenset(("reorder_buffer", "scheduler", "load_buffer"))
 """Buffers that fill up because their entries wait; the cause is what those wait for."""
@@ -132,13 +130,13 @@ def _waiting(result: KernelResult) -> str:
     if not gained & {*_DEPENDENCIES, "unlimited-ports", "divider"}:
         return " of µops that wait for inputs and ports" if not result.what_ifs else ""
     if "divider" in gained:
-        return " of µops that wait for the divider, or for its results"
+        return " of µops that wait for the divider or for its results"
     if "unlimited-ports" not in gained:
         return " of µops that wait for inputs"
     if not gained & set(_DEPENDENCIES):
         return " of µops that wait for ports"
     # Each of the two would be fast enough without the other: the µops of a chain stand behind other work.
-    return " of µops that wait for ports, and of others that wait for the results of those"
+    return " of µops that wait for ports or for the results of such µops"
 
 
 def _blocked(result: KernelResult) -> str:
@@ -154,8 +152,8 @@ def _blocked(result: KernelResult) -> str:
     stored, loaded = bytes_of(kernel, edge)
     store, load = wording.places(kernel, [edge.producer]), wording.places(kernel, [edge.consumer])
     return (
-        f", since {load} loads {wording.counted(loaded, 'byte')} of which {store} stores only {stored}, which cannot "
-        "be forwarded: the load waits until the store is in the cache"
+        f"; {load} loads {wording.counted(loaded, 'byte')}, but {store} stores only {stored} of them, so store "
+        "forwarding fails and the load waits until the store is in the cache"
     )
 
 
@@ -193,32 +191,32 @@ def gaining(limit: float, what_ifs: Sequence[WhatIf]) -> list[WhatIf]:
 
 
 def _evidence(limit: float, what_ifs: Sequence[WhatIf], limits: int = 0) -> str:
-    """Return the single change to the core that gains most, and its gain; `limits` bounds limit alike."""
+    """Return the single change to the core that gains most, and its cycles; `limits` bounds are equally tight."""
     tried = [w for w in what_ifs if not w.asked]
     if not tried:
         return ""
     best = gaining(limit, tried)
     if not best:
         if limits > 1:
-            return f"; {'either' if limits == 2 else 'any'} of them alone would hold it there"
+            return ""
         # The table of changes also lists smaller gains.
         some = any(float(w.cycles) <= (1 - WORTH_SHOWING) * limit for w in tried)
         gain = f"gains {wording.number(round(100 * WORTH_SAYING))} %" if some else "makes it faster"
-        return f"; none of the changes of the core that were tried {gain}"
+        return f"; no simulated change of the core {gain}"
     # What a designer can build says more than what gains as much by taking a limit away.
     least = float(best[0].cycles)
     alike = [w for w in best if float(w.cycles) <= least + WORTH_SAYING * limit]
     chosen = next((w for w in alike if w.name not in ("unlimited-ports", "dependencies")), alike[0])
-    text = f"; {chosen.text} {wording.value(limit)} → {wording.value(chosen.cycles)}"
+    text = f"; {wording.cycles(chosen.cycles)} {chosen.text}"
     # Above all bounds, a chain is late because it waits for ports, if it is not where there are enough.
     ports = next((w for w in best if w.name == "unlimited-ports"), None)
     if not limits and ports is not None and chosen.name in _DEPENDENCIES:
-        text += f", {ports.text} {wording.value(ports.cycles)}"
+        text += f", {wording.cycles(ports.cycles)} {ports.text}"
     return text
 
 
 def busiest_ports(bound: BoundKernel, analysis: Analysis, fixed_ports: bool) -> tuple[int, ...]:
-    """Return the ports that determine the port bound; with fixed shares those of the highest load."""
+    """Return the ports that determine the port bound; with fixed shares those with the highest load."""
     if not fixed_ports:
         return analysis.busiest_ports
     load = analysis.fixed_port_load[: bound.n_ports]
@@ -279,33 +277,27 @@ def _runners_up(limits: list[BoundName], bounds: t.Bounds) -> str:
     rest = _descending(rest, bounds)
     close = [name for name in rest if bounds.of(name).cycles >= CLOSE * limit]
     if close:
-        words = [f"{_short(name, bounds)} at {wording.value(bounds.of(name).cycles)}" for name in close]
-        plural = len(close) > 1 or _short(close[0], bounds).startswith("ports ")
-        return f"; {wording.listed(words)} {'are' if plural else 'is'} close behind"
-    if rest:
-        name = "ports" if rest[0] == "port" else _short(rest[0], bounds)
-        return f"; {name} would allow {wording.value(bounds.of(rest[0]).cycles)}"
-    return ""
+        return f"; close behind: {wording.listed([_short_with_cycles(name, bounds) for name in close])}"
+    return f"; next limit: {_short_with_cycles(rest[0], bounds)}" if rest else ""
 
 
 def _descending(names: Sequence[BoundName], bounds: t.Bounds) -> list[BoundName]:
     """Return the largest bounds first, equal ones in their order."""
-
-    def negative(name: BoundName) -> float:
-        return -bounds.of(name).cycles
-
-    return sorted(names, key=negative)
+    return sorted(names, key=lambda name: -bounds.of(name).cycles)
 
 
-def _short(name: BoundName, bounds: t.Bounds) -> str:
-    if name == "port":
-        return str(bounds.of(name).by).partition(":")[0]
-    return {
-        "divider": "the divider",
-        "front_end": "the front end",
-        "retire": "retirement",
-        "loop_carried": "the longest loop-carried chain",
-    }[name]
+_SHORT = {
+    "divider": "the divider",
+    "front_end": "the front end",
+    "retire": "retirement",
+    "loop_carried": "the longest loop-carried chain",
+}
+
+
+def _short_with_cycles(name: BoundName, bounds: t.Bounds) -> str:
+    """Return a bound in a few words with its cycles: the front end at 1.5 cycles."""
+    bound = bounds.of(name)
+    return f"{_SHORT.get(name) or bound.by.partition(':')[0] or 'ports'} at {wording.cycles(bound.cycles)}"
 
 
 def _port_cause(kernel: Kernel, bound: BoundKernel, busiest: tuple[int, ...], fixed_ports: bool) -> str:
@@ -329,7 +321,7 @@ def _port_cause(kernel: Kernel, bound: BoundKernel, busiest: tuple[int, ...], fi
     words += sorted(computing, key=lambda use: -uses[use])
     words += [use for use in fixed[-1:] if use in uses]
     if len(computing) > _MOST_NAMED:
-        words = [use for use in words if use not in computing] + ["various computation"]
+        words = [use for use in words if use not in computing] + ["other computation"]
     return f"{wording.ports([bound.port_names[p] for p in busiest])}: {wording.listed(words)}"
 
 
@@ -384,7 +376,7 @@ def _divider_cause(kernel: Kernel, bound: BoundKernel, analysis: Analysis) -> st
 
 
 def _width_cause(slots: int, width: int) -> str:
-    return f"{wording.counted(slots, 'µop')} at {width} a cycle" if slots else ""
+    return f"{wording.counted(slots, 'µop')} at {width} per cycle" if slots else ""
 
 
 def _chain_cause(kernel: Kernel, bound: BoundKernel, analysis: Analysis) -> str:

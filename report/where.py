@@ -7,6 +7,7 @@ and then it is evaluated for any number of kernels.
 from __future__ import annotations
 
 import math
+import operator
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ import msgspec
 from incc.frontends.marks import parentheses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pyparsing as pp
 
@@ -77,96 +78,97 @@ def _measured(unit: t.Unit, kernel: t.Kernel) -> float | None:
 NAMES: dict[str, Name] = {
     "cycles": Name(NUMBER, "cycles per iteration: simulated, or the largest bound", lambda u, k: k.cycles),
     "bound": Name(NUMBER, "the largest of the five bounds", lambda u, k: max(_bound(k, name) for name in _BOUNDS)),
-    "port": Name(NUMBER, "bound by execution ports", lambda u, k: _bound(k, "port")),
-    "divider": Name(NUMBER, "bound by dividers and like units", lambda u, k: _bound(k, "divider")),
-    "front_end": Name(NUMBER, "bound by µops that are issued", lambda u, k: _bound(k, "front_end")),
-    "retire": Name(NUMBER, "bound by µops that retire", lambda u, k: _bound(k, "retire")),
+    "port": Name(NUMBER, "bound by the execution ports", lambda u, k: _bound(k, "port")),
+    "divider": Name(NUMBER, "bound by dividers and similar units", lambda u, k: _bound(k, "divider")),
+    "front_end": Name(NUMBER, "bound by the width of the front end", lambda u, k: _bound(k, "front_end")),
+    "retire": Name(NUMBER, "bound by the width of retirement", lambda u, k: _bound(k, "retire")),
     "loop_carried": Name(NUMBER, "bound by loop-carried dependencies", lambda u, k: _bound(k, "loop_carried")),
     "critical_path": Name(
-        NUMBER, "cycles from start to end of one iteration on its own", lambda u, k: k.critical_path.cycles
+        NUMBER, "latency of one iteration on its own, in cycles", lambda u, k: k.critical_path.cycles
     ),
     "cycles_least": Name(
-        NUMBER, "the fewest cycles that data and places may make of it, else as `cycles`", lambda u, k: _ends(k)[0]
+        NUMBER, "lower end of the range of `cycles`; `cycles` without a range", lambda u, k: _ends(k)[0]
     ),
-    "cycles_most": Name(NUMBER, "the most; above every number where that cannot be told", lambda u, k: _ends(k)[1]),
+    "cycles_most": Name(NUMBER, "upper end of the range of `cycles`; infinite if unlimited", lambda u, k: _ends(k)[1]),
     "measured": Name(
         NUMBER,
-        "cycles per iteration measured on the machine of the report; not known where that was not asked for, or failed",
+        "measured cycles per iteration; unknown without a measurement",
         _measured,
     ),
-    "at_least": Name(TRUTH, "whether something is not counted", lambda u, k: k.at_least),
+    "at_least": Name(
+        TRUTH, "true if cycles are a lower bound, since some work is not counted", lambda u, k: k.at_least
+    ),
     "elements": Name(
         NUMBER,
-        "elements of the source's loop an iteration of the assembly's stands for; not always known",
+        "elements of the source loop per iteration of the compiled loop; may be unknown",
         lambda u, k: k.elements.per_iteration if k.elements else None,
     ),
     "cycles_per_element": Name(
-        NUMBER, "cycles divided by elements; not always known", lambda u, k: k.elements.cycles if k.elements else None
+        NUMBER, "cycles divided by elements; may be unknown", lambda u, k: k.elements.cycles if k.elements else None
     ),
     "role": Name(
         TEXT,
-        "main, remainder, prologue, fallback or outer; empty for what is no loop",
+        "main, remainder, prologue, fallback or outer; empty for other code than loops",
         lambda u, k: k.role.name,
     ),
     "ipc": Name(NUMBER, "instructions per cycle", lambda u, k: k.summary.ipc),
     "instructions": Name(NUMBER, "instructions", lambda u, k: k.size.instructions),
-    "uops": Name(NUMBER, "µops as the front end issues them", lambda u, k: k.size.issue_slots),
-    "port_uops": Name(NUMBER, "µops as ports execute them", lambda u, k: k.size.uops),
+    "uops": Name(NUMBER, "fused-domain µops, as the front end issues them", lambda u, k: k.size.issue_slots),
+    "port_uops": Name(NUMBER, "unfused-domain µops, as ports execute them", lambda u, k: k.size.uops),
     "bytes": Name(NUMBER, "bytes of code", lambda u, k: k.size.bytes),
-    "bytes_loaded": Name(NUMBER, "bytes loaded, where the size is known", lambda u, k: k.memory.bytes_loaded),
-    "bytes_stored": Name(NUMBER, "bytes stored, where the size is known", lambda u, k: k.memory.bytes_stored),
+    "bytes_loaded": Name(NUMBER, "bytes loaded by accesses of known size", lambda u, k: k.memory.bytes_loaded),
+    "bytes_stored": Name(NUMBER, "bytes stored by accesses of known size", lambda u, k: k.memory.bytes_stored),
     "loads": Name(NUMBER, "instructions that load", lambda u, k: k.memory.loads),
     "stores": Name(NUMBER, "instructions that store", lambda u, k: k.memory.stores),
-    "spills": Name(NUMBER, "stores to fixed places of the stack frame", lambda u, k: k.memory.spills),
-    "reloads": Name(NUMBER, "loads from fixed places of the stack frame", lambda u, k: k.memory.reloads),
+    "spills": Name(NUMBER, "stores to fixed offsets in the stack frame", lambda u, k: k.memory.spills),
+    "reloads": Name(NUMBER, "loads from fixed offsets in the stack frame", lambda u, k: k.memory.reloads),
     "line_crossings": Name(
-        NUMBER, "loads that reach into a second cache line at best", lambda u, k: k.memory.line_crossings
+        NUMBER, "loads that cross a cache line at the best array alignment", lambda u, k: k.memory.line_crossings
     ),
-    "flop": Name(NUMBER, "floating-point operations, by element", lambda u, k: k.arithmetic.flop),
+    "flop": Name(NUMBER, "floating-point operations, one per element", lambda u, k: k.arithmetic.flop),
     "integer_operations": Name(
-        NUMBER, "integer operations in vector registers, by element", lambda u, k: k.arithmetic.integer_operations
+        NUMBER, "integer operations in vector registers, one per element", lambda u, k: k.arithmetic.integer_operations
     ),
     "flop_per_byte": Name(
-        NUMBER, "flop over bytes loaded and stored; not always known", lambda u, k: k.arithmetic.flop_per_byte
+        NUMBER, "flop per byte loaded or stored; may be unknown", lambda u, k: k.arithmetic.flop_per_byte
     ),
     "packed_share": Name(
         NUMBER,
-        "share of flop and integer_operations in packed instructions, 0 to 1; not known where there are none",
+        "share of flop and integer_operations in packed instructions, 0 to 1; unknown without either",
         lambda u, k: k.arithmetic.packed_share,
     ),
-    "vector_bits": Name(NUMBER, "the widest packed arithmetic, 0 for none", lambda u, k: k.arithmetic.vector_bits),
-    "unknown": Name(NUMBER, "instructions that are not in the model", lambda u, k: len(k.unknown_instructions)),
+    "vector_bits": Name(
+        NUMBER, "bits of the widest packed arithmetic; 0 without any", lambda u, k: k.arithmetic.vector_bits
+    ),
+    "unknown": Name(NUMBER, "instructions that the model lacks", lambda u, k: len(k.unknown_instructions)),
     "refused": Name(NUMBER, "statements that could not be decoded", lambda u, k: len(k.refused)),
-    "hints": Name(NUMBER, "hints given", lambda u, k: len(k.hints)),
-    "depth": Name(NUMBER, "how deep the loop is nested: 1 for an outermost one, 0 for no loop", lambda u, k: k.depth),
-    "is_loop": Name(TRUTH, "whether it is a loop; other code is analysed as if repeated", lambda u, k: k.is_loop),
-    "simulated": Name(TRUTH, "whether cycles are simulated", lambda u, k: k.simulated is not None),
+    "hints": Name(NUMBER, "number of hints", lambda u, k: len(k.hints)),
+    "depth": Name(NUMBER, "nesting depth: 1 for an outermost loop, 0 for other code", lambda u, k: k.depth),
+    "is_loop": Name(TRUTH, "true for a loop; other code is analysed as if it were repeated", lambda u, k: k.is_loop),
+    "simulated": Name(TRUTH, "true if cycles are simulated", lambda u, k: k.simulated is not None),
     "function": Name(TEXT, "the function's symbol", lambda u, k: k.function),
     "function_name": Name(TEXT, "the function as the source writes it", lambda u, k: k.function_name),
     "name": Name(TEXT, "the kernel's name", lambda u, k: k.name),
-    "kernel_id": Name(TEXT, "what it is known by, whatever lines it has moved to", lambda u, k: k.kernel_id),
-    "content_hash": Name(TEXT, "equal for equal code", lambda u, k: k.content_hash),
+    "kernel_id": Name(TEXT, "identifier that does not depend on line numbers", lambda u, k: k.kernel_id),
+    "content_hash": Name(TEXT, "hash of the code; equal for equal code", lambda u, k: k.content_hash),
     "kind": Name(TEXT, "loop, marker, file or code", lambda u, k: k.kind),
     "label": Name(TEXT, "the label at its start", lambda u, k: k.label),
-    "file": Name(
-        TEXT, "the file that it is in: the source if that is known, else the assembly", lambda u, k: _place(u, k)[0]
-    ),
-    "line": Name(NUMBER, "the line in that file; not always known", lambda u, k: _place(u, k)[1] or None),
+    "file": Name(TEXT, "the source file, or the assembly file if the source is unknown", lambda u, k: _place(u, k)[0]),
+    "line": Name(NUMBER, "the line in that file; may be unknown", lambda u, k: _place(u, k)[1] or None),
     "source": Name(
         TEXT,
-        "the file that was compiled, or the linked one for code that was generated at the link; empty for assembly "
-        "that was given",
+        "the compiled file, or the linked file for code generated at link time; empty for assembly input",
         lambda u, k: u.source,
     ),
-    "assembly_file": Name(TEXT, "the file of the assembly", lambda u, k: u.assembly_file),
-    "assembly_line": Name(NUMBER, "its first line there; not always known", lambda u, k: k.first_line or None),
-    "compiler": Name(TEXT, "what compiled it; empty for assembly that was given", lambda u, k: u.compiler),
+    "assembly_file": Name(TEXT, "the assembly file", lambda u, k: u.assembly_file),
+    "assembly_line": Name(NUMBER, "the first line in that file; may be unknown", lambda u, k: k.first_line or None),
+    "compiler": Name(TEXT, "the compiler; empty for assembly input", lambda u, k: u.compiler),
     "model": Name(TEXT, "the core, by its -mcpu name", lambda u, k: u.model.name),
     "isa": Name(TEXT, "the instruction set", lambda u, k: k.isa),
-    "verdict": Name(TEXT, "the verdict, a sentence", lambda u, k: k.verdict),
+    "verdict": Name(TEXT, "the verdict, one sentence", lambda u, k: k.verdict),
     "limited_by": Name(
         TEXT,
-        "the bounds that cycles reach: `loop_carried, port`; empty where the simulation is above all",
+        "the bounds that limit the kernel: `loop_carried, port`; empty if the simulation exceeds all bounds",
         lambda u, k: ", ".join(k.bounds.prediction.limited_by),
     ),
     "rules": Name(
@@ -187,24 +189,24 @@ OF_WORK = frozenset(
 """Names of quantities that are proportional to the work of an iteration."""
 
 PAIR_NAMES: dict[str, PairName] = {
-    "outcome": PairName(TEXT, "same, moved, equal, faster, slower or unknown; added or removed where one is missing"),
-    "ratio": PairName(NUMBER, "cycles of the second over those of the first, for as much work; not always known"),
-    "work": PairName(NUMBER, "how many times as much an iteration of the second does; not always known"),
-    "basis": PairName(TEXT, "what cycles are compared of: element, work or iteration; empty for nothing"),
-    "matched_by": PairName(TEXT, "content, identity, function or similarity; empty where one is missing"),
-    "confidence": PairName(NUMBER, "how sure it is that they are the same loop, 0 to 1"),
-    "causes": PairName(TEXT, "the kinds of what accounts for the change: `chain-memory, ports`"),
+    "outcome": PairName(TEXT, "same, moved, equal, faster, slower, unknown, added or removed"),
+    "ratio": PairName(NUMBER, "cycles of the second kernel relative to the first, for equal work; may be unknown"),
+    "work": PairName(NUMBER, "work of an iteration of the second kernel relative to the first; may be unknown"),
+    "basis": PairName(TEXT, "unit of the comparison: element, work or iteration; empty if not comparable"),
+    "matched_by": PairName(TEXT, "content, identity, function or similarity; empty if one kernel is missing"),
+    "confidence": PairName(NUMBER, "confidence that both are the same loop, 0 to 1"),
+    "causes": PairName(TEXT, "the kinds of causes of the change: `chain-memory, ports`"),
 }
 """The names in conditions on two kernels together."""
 
 RANKED_NAMES: dict[str, PairName] = {
-    "headroom": PairName(NUMBER, "the part of its cycles that the best of what was tried takes away, 0 to 1"),
-    "hot": PairName(TRUTH, "whether it was seen to run; never without --hot"),
-    "weight": PairName(NUMBER, "its part of the time, 0 to 1; not known without --hot"),
-    "saved": PairName(NUMBER, "the part of the time that its headroom is; not known without --hot"),
-    "iterations": PairName(NUMBER, "how often it iterates; known where executions were counted"),
-    "copies": PairName(NUMBER, "how many kernels of the build are this one"),
-    "variants": PairName(NUMBER, "how many codes there are of the same loop of the source"),
+    "headroom": PairName(NUMBER, "share of its cycles that the best simulated change saves, 0 to 1"),
+    "hot": PairName(TRUTH, "true if the profile has samples or counts of it; false without --hot"),
+    "weight": PairName(NUMBER, "share of the program's time, 0 to 1; unknown without --hot"),
+    "saved": PairName(NUMBER, "share of the program's time that its headroom would save; unknown without --hot"),
+    "iterations": PairName(NUMBER, "iterations; known if the profile counts executions"),
+    "copies": PairName(NUMBER, "number of kernels of the build with this code"),
+    "variants": PairName(NUMBER, "number of different codes of the same source loop"),
 }
 """Additional names in conditions on a kernel of a whole build (incc-report, docs/builds.md)."""
 
@@ -255,7 +257,7 @@ class Condition:
         ValueError for a name without a value, a value of another kind than the name's, and a missing baseline.
         """
         if self.needs_baseline and baseline is None:
-            raise ValueError(f"{self.text!r} compares with a baseline, and there is none")
+            raise ValueError(f"{self.text!r} needs a baseline, but there is none")
         return self._test(values, baseline) is True
 
 
@@ -277,14 +279,14 @@ def parse(text: str, pairs: bool = False, names: Mapping[str, Name] = NAMES, ran
     checker = _Checker({**names, **RANKED_NAMES} if ranked else names, PAIR_NAMES if pairs else None)
     kind, test = checker.check(_tree(text))
     if kind != TRUTH:
-        raise ValueError(f"{text.strip()!r} is {_described(kind)}, not a condition: compare it with something")
+        raise ValueError(f"{text.strip()!r} is {_described(kind)}, not a condition; compare it with a value")
     return Condition(text, frozenset(checker.used), checker.needs_baseline, test)
 
 
 def _check_depth(text: str) -> None:
     for i, depth in parentheses(text, 0, len(text)):
         if depth > MAX_DEPTH:
-            raise _error(i, f"more than {MAX_DEPTH} parentheses within each other")
+            raise _error(i, f"more than {MAX_DEPTH} nested parentheses")
 
 
 def _error(at: int, message: str) -> ValueError:
@@ -310,7 +312,7 @@ def _tree(text: str) -> _Node:
     except pp.ParseBaseException as failure:
         raise _syntax_error(text, failure.loc, failure.msg) from None
     except RecursionError:
-        raise ValueError("the condition is nested too deep") from None
+        raise ValueError("the condition is nested too deeply") from None
     assert isinstance(tree, _Node)
     return tree
 
@@ -329,9 +331,9 @@ def _syntax_error(text: str, at: int, message: str) -> ValueError:
     if not rest:
         return _error(at, f"{expected}, found the end")
     if rest[0] in "\"'" and rest[0] not in rest[1:]:
-        return _error(at, "this text has no closing quote")
+        return _error(at, "the closing quote is missing")
     if rest[0] == "%":
-        return _error(at, "a change has its sign and stands alone on the right: cycles > +5%, cycles < -2%")
+        return _error(at, "a relative change needs a sign and must stand alone on the right, as in cycles > +5%")
     length = 1
     while length < min(len(rest), 20) and (rest[length - 1 : length + 1].replace("_", "a").isalnum()):
         length += 1
@@ -406,7 +408,7 @@ def _grammar() -> pp.ParserElement:
         if not others:
             return first
         if len(others) > 1:
-            raise _error(others[1][-1].at, "comparisons are joined with and: a < b and b < c")
+            raise _error(others[1][-1].at, "comparisons cannot be chained; write a < b and b < c")
         negated = others[0][0] == "not"
         operation, *right = others[0][1:] if negated else others[0]
         return _Node(operation, first.at, (first, negated, *right))
@@ -443,19 +445,22 @@ class _Checker:
                 return self._name(node)
             case "sign":
                 operand = self._operand(parts[1], NUMBER, "a sign")
-                return NUMBER, _negated(operand) if parts[0] else operand
+                return NUMBER, _computed([operand], operator.neg) if parts[0] else operand
             case "+" | "*":
                 operands = [self._operand(part, NUMBER, f"{parts[1]}") for part in parts[::2]]
                 return NUMBER, _arithmetic(operands, parts[1::2])
             case "max" | "min":
-                return NUMBER, _extreme(operation, [self._operand(part, NUMBER, operation) for part in parts])
+                extreme = max if operation == "max" else min
+                operands = [self._operand(part, NUMBER, operation) for part in parts]
+                return NUMBER, _computed(operands, lambda *numbers: extreme(numbers))
             case "not":
                 operand = self._operand(parts[1], TRUTH, "not")
-                return TRUTH, _opposite(operand) if parts[0] else operand
+                return TRUTH, _computed([operand], operator.not_, unknown=True) if parts[0] else operand
             case "and" | "or":
                 return TRUTH, _joined(operation, [self._operand(part, TRUTH, operation) for part in parts])
             case "like":
-                return TRUTH, _like(self._operand(parts[0], TEXT, "like"), parts[1], parts[2].parts[0])
+                operand, negated, pattern = self._operand(parts[0], TEXT, "like"), parts[1], parts[2].parts[0]
+                return TRUTH, _computed([operand], lambda text: fnmatchcase(text, pattern) != negated, unknown=False)
             case "in":
                 return TRUTH, self._in(parts[0], parts[1], parts[2:])
             case _:
@@ -465,7 +470,7 @@ class _Checker:
         actual, evaluate = self.check(node)
         if actual != kind:
             takes = {NUMBER: "numbers", TEXT: "text on its left", TRUTH: "conditions"}[kind]
-            raise _error(node.at, f"{user} takes {takes}, and this is {_described(actual)}")
+            raise _error(node.at, f"{user} takes {takes}, not {_described(actual)}")
         return evaluate
 
     def _name(self, node: _Node) -> tuple[str, _Evaluate]:
@@ -474,13 +479,13 @@ class _Checker:
         if entry is None and name[-2:] in ("_a", "_b"):
             entry = self.names.get(name[:-2])
             if entry is not None and not self.pairs:
-                raise _error(node.at, f"{name}: there is one kernel, not two to compare; write {name[:-2]}")
+                raise _error(node.at, f"{name}: the condition is on one kernel, not on two; write {name[:-2]}")
             if entry is None and name[:-2] in self.of_pairs:
-                raise _error(node.at, f"{name}: that is of both kernels; write {name[:-2]}")
+                raise _error(node.at, f"{name}: this value describes both kernels together; write {name[:-2]}")
         if entry is None and name in PAIR_NAMES:
-            raise _error(node.at, f"{name}: there is one kernel, not two to compare")
+            raise _error(node.at, f"{name}: the condition is on one kernel, not on two")
         if entry is None:
-            raise _error(node.at, f"there is no {name!r}{self._suggestion(name)}")
+            raise _error(node.at, f"unknown name {name!r}{self._suggestion(name)}")
         self.used.add(name)
         return entry.kind, _value_of(name, entry.kind)
 
@@ -493,27 +498,29 @@ class _Checker:
             close = get_close_matches(name.removesuffix(suffix).lower(), [*self.names, *self.of_pairs, *_WORDS], 1, 0.6)
             if close:
                 return f"; did you mean {close[0]}{suffix if close[0] in self.names else ''}?"
-        return f"; there are {', '.join([*self.names, *self.of_pairs])}"
+        return f"; valid names: {', '.join([*self.names, *self.of_pairs])}"
 
     def _in(self, left: _Node, negated: bool, literals: Sequence[_Node]) -> _Evaluate:
         kind, evaluate = self.check(left)
         for literal in literals:
             if self.check(literal)[0] != kind:
                 raise _error(literal.at, f"{_described(kind)} cannot be equal to {_described(self.check(literal)[0])}")
-        return _among(evaluate, negated, frozenset(literal.parts[0] for literal in literals))
+        allowed = frozenset(literal.parts[0] for literal in literals)
+        return _computed([evaluate], lambda value: (value in allowed) != negated, unknown=False)
 
-    def _compared(self, left: _Node, operator: str, right: _Node) -> _Evaluate:
+    def _compared(self, left: _Node, comparison: str, right: _Node) -> _Evaluate:
         if right.operation == "change":
-            if operator not in _ORDERS:
-                raise _error(right.at, "a change is compared with <, <=, > or >=")
+            if comparison not in _ORDERS:
+                raise _error(right.at, "a relative change can only be compared with <, <=, > or >=")
             self.needs_baseline = True
-            return _changed(self._operand(left, NUMBER, operator), operator, right.parts[0])
-        if operator in _ORDERS:
-            return _ordered(self._operand(left, NUMBER, operator), self._operand(right, NUMBER, operator), operator)
+            return _changed(self._operand(left, NUMBER, comparison), comparison, right.parts[0])
+        if comparison in _ORDERS:
+            operands = [self._operand(side, NUMBER, comparison) for side in (left, right)]
+            return _computed(operands, _ORDERS[comparison], unknown=False)
         (kind, first), (other, second) = self.check(left), self.check(right)
         if kind != other:
             raise _error(right.at, f"{_described(kind)} cannot be equal to {_described(other)}")
-        return _equal(first, second, operator == "==")
+        return _computed([first, second], operator.eq if comparison == "==" else operator.ne, unknown=False)
 
 
 def _described(kind: str) -> str:
@@ -523,40 +530,33 @@ def _described(kind: str) -> str:
 def _value_of(name: str, kind: str) -> _Evaluate:
     def evaluate(values: _Values, baseline: _Values | None) -> Value:
         if name not in values:
-            raise ValueError(f"{name}: there is no such value here")
+            raise ValueError(f"{name} has no value")
         value = values[name]
         if value is None or value != value:
             return None
         actual = TRUTH if isinstance(value, bool) else TEXT if isinstance(value, str) else NUMBER
         if actual != kind:
-            raise ValueError(f"{name} is {_described(actual)} here, not {_described(kind)}")
+            raise ValueError(f"{name} is {_described(actual)}, not {_described(kind)}")
         return value
 
     return evaluate
 
 
-def _known(operands: Iterable[_Evaluate], values: _Values, baseline: _Values | None) -> list[Any] | None:
-    """Return the values of operands; None if one of them is unknown."""
-    results = [operand(values, baseline) for operand in operands]
-    return None if None in results else results
+def _computed(operands: Sequence[_Evaluate], compute: Callable[..., Value], unknown: Value = None) -> _Evaluate:
+    """Return a function that computes a value from the operands' values; `unknown` if one of these is unknown."""
 
-
-def _negated(operand: _Evaluate) -> _Evaluate:
     def evaluate(values: _Values, baseline: _Values | None) -> Value:
-        operands = _known([operand], values, baseline)
-        return -operands[0] if operands else None
+        results = [operand(values, baseline) for operand in operands]
+        return unknown if None in results else compute(*results)
 
     return evaluate
 
 
-def _arithmetic(operands: Sequence[_Evaluate], operators: Sequence[str]) -> _Evaluate:
-    def evaluate(values: _Values, baseline: _Values | None) -> Value:
-        numbers = _known(operands, values, baseline)
-        if not numbers:
-            return None
-        result = float(numbers[0])
-        for operator, value in zip(operators, numbers[1:], strict=True):
-            match operator:
+def _arithmetic(operands: Sequence[_Evaluate], signs: Sequence[str]) -> _Evaluate:
+    def compute(first: float, *others: float) -> Value:
+        result = float(first)
+        for sign, value in zip(signs, others, strict=True):
+            match sign:
                 case "+":
                     result += value
                 case "-":
@@ -569,79 +569,22 @@ def _arithmetic(operands: Sequence[_Evaluate], operators: Sequence[str]) -> _Eva
                     result /= value
         return None if result != result else result
 
-    return evaluate
+    return _computed(operands, compute)
 
 
-def _extreme(which: str, operands: Sequence[_Evaluate]) -> _Evaluate:
-    choose: Callable[[Iterable[Any]], Any] = max if which == "max" else min
-
-    def evaluate(values: _Values, baseline: _Values | None) -> Value:
-        arguments = _known(operands, values, baseline)
-        result: Value = choose(arguments) if arguments else None
-        return result
-
-    return evaluate
-
-
-def _opposite(operand: _Evaluate) -> _Evaluate:
-    return lambda values, baseline: operand(values, baseline) is not True
-
-
-def _joined(operator: str, operands: Sequence[_Evaluate]) -> _Evaluate:
-    every = operator == "and"
-
-    def evaluate(values: _Values, baseline: _Values | None) -> Value:
-        results = [operand(values, baseline) is True for operand in operands]
-        return all(results) if every else any(results)
-
-    return evaluate
-
-
-def _like(operand: _Evaluate, negated: bool, pattern: str) -> _Evaluate:
-    def evaluate(values: _Values, baseline: _Values | None) -> Value:
-        text = operand(values, baseline)
-        return text is not None and fnmatchcase(str(text), pattern) != negated
-
-    return evaluate
-
-
-def _among(operand: _Evaluate, negated: bool, literals: frozenset[Value]) -> _Evaluate:
-    def evaluate(values: _Values, baseline: _Values | None) -> Value:
-        value = operand(values, baseline)
-        return value is not None and (value in literals) != negated
-
-    return evaluate
-
-
-def _equal(left: _Evaluate, right: _Evaluate, equal: bool) -> _Evaluate:
-    def evaluate(values: _Values, baseline: _Values | None) -> Value:
-        sides = _known([left, right], values, baseline)
-        return sides is not None and (sides[0] == sides[1]) == equal
-
-    return evaluate
+def _joined(word: str, operands: Sequence[_Evaluate]) -> _Evaluate:
+    join = all if word == "and" else any
+    return lambda values, baseline: join([operand(values, baseline) is True for operand in operands])
 
 
 _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
 
 
-def _ordered(left: _Evaluate, right: _Evaluate, operator: str) -> _Evaluate:
-    holds = _ORDERS[operator]
-
-    def evaluate(values: _Values, baseline: _Values | None) -> Value:
-        sides = _known([left, right], values, baseline)
-        return sides is not None and holds(*sides)
-
-    return evaluate
-
-
-def _changed(operand: _Evaluate, operator: str, change: float) -> _Evaluate:
+def _changed(operand: _Evaluate, order: str, change: float) -> _Evaluate:
     """Compare with the baseline's value plus a change."""
-    holds = _ORDERS[operator]
+    holds = _ORDERS[order]
 
     def evaluate(values: _Values, baseline: _Values | None) -> Value:
         now = operand(values, None)

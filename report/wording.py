@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 
     Carrier = Literal["register", "flag", "memory", "internal"]
 
+EXITS = {
+    "own": "ended by its own counter",
+    "replaced": "ended by a counter in place of its comparison",
+    "added": "ended by an additional counter, whose cost is subtracted",
+    "repeated": "as copies in a row",
+}
+"""Descriptions of the values of `Measured.exit`."""
+
 # A list of lines longer than this is given as its range.
 MAX_LISTED_LINES = 6
 

@@ -69,7 +69,7 @@ def best(bests: d.Bests, layout: Layout) -> Iterator[str]:
         yield from _table(columns, rows, layout)
     if bests.without_elements:
         without = count(bests.without_elements, "kernel")
-        yield f"Not compared: {without} of which nobody knows how many elements an iteration stands for."
+        yield f"Not compared: {without} with an unknown number of elements per iteration."
 
 
 def sparkline(values: Sequence[float | None], bars: str = BARS) -> str:
@@ -96,7 +96,7 @@ def _lines_of_series(series: d.Series, layout: Layout, bars: str) -> Iterator[st
     points = series.points
     by_element = all(p.cycles_per_element is not None for p in points)
     values = [p.cycles_per_element if by_element else p.cycles for p in points]
-    per = "an element" if by_element else "an iteration"
+    per = "per element" if by_element else "per iteration"
     heading = f"{series.kernel_id} in {layout.file(series.source)}, {series.model}"
     yield layout.paint(harmless(layout.cut(heading, 0), False), BOLD)
     room = max((layout.width or 120) - 60, 20)

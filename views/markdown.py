@@ -79,7 +79,7 @@ def cut(text: str, limit: int) -> str:
     """Return as many whole lines of a text as `limit` characters have room for, and a note if some are missing."""
     if len(text) <= limit:
         return text
-    return text[: text.rfind("\n", 0, limit - 100) + 1] + "\nThe rest has no room in a comment.\n"
+    return text[: text.rfind("\n", 0, limit - 100) + 1] + "\nThe rest exceeds the size of a comment.\n"
 
 
 def _unlinked(text: str) -> str:

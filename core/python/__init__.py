@@ -77,7 +77,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     ready: int
     """The inputs of the µop that starts first are ready."""
     started: int
-    """That µop starts on its port."""
+    """Start of that µop on its port."""
     executed: int
     """The last result is available, so consumers may start in this cycle."""
     retired: int
@@ -368,7 +368,7 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     """Moves of general-purpose registers: candidates for elimination, eliminated moves, and the most eliminated in a
     cycle."""
     vector_moves: tuple[int, int, int]
-    """The same numbers for vector registers."""
+    """Moves of vector registers: (candidates, eliminated, most eliminated in a cycle)."""
     events: tuple[Event, ...]
     """The events of the first iterations; `ready` is the cycle from which the first µop could have started if its port
     had been free."""

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from incc.frontends.kernel import Kernel
     from incc.models.binding.bound import BoundKernel
 
-
 LONGEST_CALL = 1 << 12
 """Cycles of the longest simulated call; a simulation of longer ones would not end."""
 
@@ -29,8 +28,8 @@ MOST_PAIRS = 1 << 14
 it."""
 
 
-class Alterations(msgspec.Struct, frozen=True, kw_only=True):
-    """Parameters of the core that differ from its model's; 0 for the model's value."""
+class AlteredCore(msgspec.Struct, frozen=True, kw_only=True):
+    """Changes to a core's parameters; 0 leaves the model's value."""
 
     dispatch_width: int = 0
     """Issue slots per cycle."""
@@ -53,51 +52,50 @@ class Alterations(msgspec.Struct, frozen=True, kw_only=True):
     for it."""
 
 
-UNALTERED = Alterations()
+UNALTERED = AlteredCore()
+"""The core of the model."""
 
 
-def alter(kernel: Kernel, bound: BoundKernel, alterations: Alterations) -> tuple[str, ...]:
+def alter(kernel: Kernel, bound: BoundKernel, settings: AlteredCore) -> tuple[str, ...]:
     """Change the core of a kernel that was just bound, and return notes on the changes."""
     changed = []
-    if alterations.dispatch_width:
-        changed.append(f"issue width {alterations.dispatch_width} instead of {bound.issue_width}")
-        bound.issue_width = min(alterations.dispatch_width, WIDEST)
-    if alterations.load_queue:
-        changed.append(f"load buffer of {alterations.load_queue} instead of {_entries(bound.load_buffer)}")
-        bound.load_buffer = _limit(alterations.load_queue)
-    if alterations.store_queue:
-        changed.append(f"store buffer of {alterations.store_queue} instead of {_entries(bound.store_buffer)}")
-        bound.store_buffer = _limit(alterations.store_queue)
-    if not alterations.noalias:
+    if settings.dispatch_width:
+        changed.append(f"issue width {settings.dispatch_width} instead of {bound.issue_width}")
+        bound.issue_width = min(settings.dispatch_width, WIDEST)
+    if settings.load_queue:
+        changed.append(f"load buffer of {settings.load_queue} instead of {_entries(bound.load_buffer)}")
+        bound.load_buffer = _limit(settings.load_queue)
+    if settings.store_queue:
+        changed.append(f"store buffer of {settings.store_queue} instead of {_entries(bound.store_buffer)}")
+        bound.store_buffer = _limit(settings.store_queue)
+    if not settings.noalias:
         changed.append("loads wait for the stores before them")
         _wait_for_stores(bound)
     p = bound.pipeline
     if p is None:
-        ignored = [
-            name for name in ("register_file", "uop_queue", "decoders", "call_latency") if getattr(alterations, name)
-        ]
-        note = f"the model describes no pipeline: {', '.join(ignored)} without meaning"
-        return (*_said(changed), *([note] if ignored else ()))
-    calls = alterations.call_latency > 0 and any(i.branch == "call" for i in kernel.instructions)
-    if alterations.register_file or alterations.uop_queue or alterations.decoders or calls:
+        names = ("register_file", "uop_queue", "decoders", "call_latency")
+        ignored = ", ".join(name for name in names if getattr(settings, name))
+        return (*_note(changed), *([f"the model describes no pipeline: {ignored} without meaning"] if ignored else ()))
+    calls = settings.call_latency > 0 and any(i.branch == "call" for i in kernel.instructions)
+    if settings.register_file or settings.uop_queue or settings.decoders or calls:
         # Similar kernels share their pipeline, so change a copy.
         p = bound.pipeline = copied(p)
-    if alterations.register_file:
-        changed.append(f"{alterations.register_file} physical registers")
-        p.register_file = _limit(alterations.register_file)
-    if alterations.uop_queue:
-        changed.append(f"µop queue of {alterations.uop_queue} instead of {p.idq}")
-        p.idq = min(alterations.uop_queue, UNLIMITED)
-    if alterations.decoders:
-        changed.append(f"{alterations.decoders} µops a cycle from the front end")
-        p.decoders = min(alterations.decoders, UNLIMITED)
+    if settings.register_file:
+        changed.append(f"{settings.register_file} physical registers")
+        p.register_file = _limit(settings.register_file)
+    if settings.uop_queue:
+        changed.append(f"µop queue of {settings.uop_queue} instead of {p.idq}")
+        p.idq = min(settings.uop_queue, UNLIMITED)
+    if settings.decoders:
+        changed.append(f"{settings.decoders} µops a cycle from the front end")
+        p.decoders = min(settings.decoders, UNLIMITED)
         p.decode_clusters = 1
         p.predecode_block_bytes = p.dsb_width = p.lsd = 0
     if calls:
-        cycles = min(alterations.call_latency, LONGEST_CALL)
+        cycles = min(settings.call_latency, LONGEST_CALL)
         p.least_cycles = [cycles if i.branch == "call" else 0 for i in kernel.instructions]
         changed.append(f"calls of {cycles} cycles")
-    return _said(changed)
+    return _note(changed)
 
 
 def _limit(entries: int) -> int:
@@ -108,7 +106,7 @@ def _entries(number: int) -> str:
     return str(number or "unlimited")
 
 
-def _said(changed: list[str]) -> tuple[str, ...]:
+def _note(changed: list[str]) -> tuple[str, ...]:
     return (f"not the model's core: {', '.join(changed)}",) if changed else ()
 
 

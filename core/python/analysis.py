@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
 from incc import core
-from incc.core.altered import UNALTERED, Alterations, alter
+from incc.core.altered import UNALTERED, AlteredCore, alter
 from incc.core.prediction import bounds_of, limiting, predicted
 from incc.models.binding.bind import bind
 from incc.models.binding.bound import UNKNOWN
@@ -48,7 +49,7 @@ class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Try the changes to the core that make sense for the kernel, and the addresses that the linker may choose."""
     changes: tuple[Change, ...] = ()
     """Additional changes to try."""
-    altered: Alterations = UNALTERED
+    altered: AlteredCore = UNALTERED
     """Parameters of the core that differ from its model's."""
     waits: bool = False
     """Compute waiting times and their causes."""
@@ -68,112 +69,53 @@ class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
     """If False, ports and dependencies are analysed only on demand."""
 
 
-class KernelResult:
-    """Every number about one kernel on one core, made by `analyze_kernel` and never changed."""
-
-    __slots__ = (
-        "_analysis",
-        "alignments",
-        "bound",
-        "bounds",
-        "cold",
-        "cycles",
-        "events",
-        "forms",
-        "kernel",
-        "known",
-        "model",
-        "notes",
-        "placements",
-        "settings",
-        "simulation",
-        "started",
-        "waits",
-        "what_ifs",
-    )
+class KernelResult(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """Every number about one kernel on one core, made by `analyze_kernel`."""
 
     kernel: Kernel
     model: MachineModel
-    settings: KernelSettings
     bound: BoundKernel
     """The kernel's arrays for this core."""
     forms: tuple[Form | None, ...]
     """The model's form of each instruction; None if the model lacks it."""
     bounds: Bounds
-    cycles: Fraction
-    """The prediction in cycles per iteration of the steady state; see `prediction.predicted`."""
-    simulation: Simulation | None
+    simulation: Simulation | None = None
     """The run that the prediction comes from; None if it comes from the bounds."""
-    what_ifs: tuple[WhatIf, ...]
+    settings: KernelSettings = KernelSettings()
+    known_analysis: Analysis | None = None
+    """The result of `analysis`, if it was needed before."""
+    what_ifs: tuple[WhatIf, ...] = ()
     """The results of changes to the core, best first."""
-    cold: Simulation | None
+    cold: Simulation | None = None
     """The run of `cold_iterations` iterations from a cold start; its `cycles` are not a prediction."""
-    alignments: tuple[Fraction, ...]
+    alignments: tuple[Fraction, ...] = ()
     """The prediction for each address of the first byte modulo 64, if requested."""
-    placements: tuple[tuple[int, Fraction], ...]
+    placements: tuple[tuple[int, Fraction], ...] = ()
     """(address, prediction) for the addresses that the linker may choose, if they differ."""
-    waits: Waits | None
-    events: tuple[Event, ...] | None
+    waits: Waits | None = None
+    events: tuple[Event, ...] | None = None
     """The timeline's instructions; None if no timeline was requested."""
-    started: tuple[StartedUop, ...]
+    started: tuple[StartedUop, ...] = ()
     """The timeline's µops; empty if no timeline was requested."""
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
     """Sentences on parts of the analysis that were left out."""
-    known: Known | None
+    known: Known | None = None
     """The shared results of kernels that were analysed together; None for one alone."""
-    _analysis: Analysis | None
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        model: MachineModel,
-        bound: BoundKernel,
-        forms: tuple[Form | None, ...],
-        bounds: Bounds,
-        simulation: Simulation | None = None,
-        settings: KernelSettings = KernelSettings(),  # noqa: B008 -- it cannot be changed
-        *,
-        analysis: Analysis | None = None,
-        what_ifs: tuple[WhatIf, ...] = (),
-        cold: Simulation | None = None,
-        alignments: tuple[Fraction, ...] = (),
-        placements: tuple[tuple[int, Fraction], ...] = (),
-        waits: Waits | None = None,
-        events: tuple[Event, ...] | None = None,
-        started: tuple[StartedUop, ...] = (),
-        notes: tuple[str, ...] = (),
-        known: Known | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.model = model
-        self.settings = settings
-        self.bound = bound
-        self.forms = forms
-        self.bounds = bounds
-        self.cycles = predicted(bounds, simulation.cycles_per_iteration if simulation else None)
-        self.simulation = simulation
-        self.what_ifs = what_ifs
-        self.cold = cold
-        self.alignments = alignments
-        self.placements = placements
-        self.waits = waits
-        self.events = events
-        self.started = started
-        self.notes = notes
-        self.known = known
-        self._analysis = analysis
+    @cached_property
+    def cycles(self) -> Fraction:
+        """The prediction in cycles per iteration of the steady state; see `prediction.predicted`."""
+        return predicted(self.bounds, self.simulation.cycles_per_iteration if self.simulation else None)
 
     @property
     def limits(self) -> tuple[BoundName, ...]:
         """The names of the bounds that limit the kernel; see `prediction.limiting`."""
         return limiting(self.bounds, self.cycles)
 
-    @property
+    @cached_property
     def analysis(self) -> Analysis:
         """Port pressure, dependency graph, critical path and chains, computed on first use."""
-        if self._analysis is None:
-            self._analysis = (self.known or core).analyze(self.bound)
-        return self._analysis
+        return self.known_analysis or (self.known or core).analyze(self.bound)
 
     @property
     def unknown(self) -> tuple[int, ...]:
@@ -186,10 +128,8 @@ class KernelResult:
         They count from the dispatch of the first µop to the retirement of the last instruction. Raises ValueError for
         fewer than one iteration and RuntimeError if the run takes too long.
         """
-        if not self.cold or self.cold.iterations != iterations:
-            run = cold_run(self.bound, iterations)
-        else:
-            run = self.cold
+        cold = self.cold
+        run = cold if cold and cold.iterations == iterations else cold_run(self.bound, iterations)
         assert run.statistics is not None
         return run.statistics.cycles
 
@@ -243,97 +183,66 @@ def analyze_kernel(
     except ModelError as error:  # forms are parsed on first use
         raise ValueError(str(error)) from error
     of = known or core
-    analysis: Analysis | None = None
     simulation: Simulation | None = None
-    more: dict[str, Any] = {}
-    notes: tuple[str, ...] = ()
-    changes: tuple[str, ...] = ()
-    if settings.altered != UNALTERED:
-        changes = alter(kernel, bound, settings.altered)
-    if not settings.steady:
-        if settings.explained or settings.fixed_ports:
-            analysis = of.analyze(bound)
-        cold, notes = _cold(bound, model, settings, known)
-        return KernelResult(
-            kernel,
-            model,
-            bound,
-            forms,
-            bounds_of(analysis, settings.fixed_ports) if analysis else of.bounds(bound),
-            None,
-            settings,
-            analysis=analysis,
-            cold=cold,
-            notes=(*changes, *notes),
-            known=known,
-        )
-    if settings.fixed_ports:
-        analysis = of.analyze(bound)
-        bounds = bounds_of(analysis, fixed_ports=True)
+    parts: dict[str, Any] = {}
+    notes = [*alter(kernel, bound, settings.altered)] if settings.altered != UNALTERED else []
+    if settings.fixed_ports or (settings.explained and not settings.steady):
+        analysis = parts["known_analysis"] = of.analyze(bound)
+        bounds = bounds_of(analysis, settings.fixed_ports)
+    elif settings.steady:
+        bounds, simulation = _predict(bound, model, settings, of, notes)
     else:
-        bounds, simulation, notes = _predict(bound, model, settings, of)
+        bounds = of.bounds(bound)
     if simulation is not None:
         try:
-            analysis = _more_simulations(kernel, bound, bounds, simulation, settings, more, known)
+            _more_simulations(kernel, bound, bounds, simulation, settings, parts, notes, known)
         except RuntimeError as error:
-            notes = (f"not simulated with changes: {error}",)
-        notes = (*more.pop("notes", ()), *notes)
-    if settings.cold_iterations and settings.simulate and not settings.fixed_ports:
-        more["cold"], problems = _cold(bound, model, settings, known)
-        notes = (*notes, *problems)
-    if settings.timeline_iterations and kernel.instructions:
-        recorded, problems = _timeline(bound, settings, of, ideal=simulation is None)
-        more |= recorded
-        notes = (*notes, *problems)
+            notes.append(f"not simulated with changes: {error}")
+    if not settings.steady or (settings.simulate and not settings.fixed_ports):
+        parts["cold"] = _cold(bound, model, settings, notes, known)
+    if settings.steady and settings.timeline_iterations and kernel.instructions:
+        parts |= _timeline(bound, settings, of, simulation is None, notes)
     if settings.waits and simulation is not None:
         try:
-            more["waits"] = _waits(bound, len(kernel.instructions), known)
+            parts["waits"] = _waits(bound, len(kernel.instructions), known)
         except RuntimeError as error:
-            notes = (*notes, f"no waits: {error}")
+            notes.append(f"no waits: {error}")
     return KernelResult(
-        kernel,
-        model,
-        bound,
-        forms,
-        bounds,
-        simulation,
-        settings,
-        analysis=analysis,
-        notes=(*changes, *notes),
-        known=known,
-        **more,
+        kernel, model, bound, forms, bounds, simulation, settings, notes=tuple(notes), known=known, **parts
     )
 
 
 def _timeline(
-    bound: BoundKernel, settings: KernelSettings, of: Known | ModuleType, ideal: bool
-) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the timeline's fields of KernelResult, and notes if a part of the timeline is missing."""
+    bound: BoundKernel, settings: KernelSettings, of: Known | ModuleType, ideal: bool, notes: list[str]
+) -> dict[str, Any]:
+    """Return the timeline's fields of KernelResult; adds notes if a part of the timeline is missing."""
     count = _recorded(bound, settings)
     try:
         run = of.simulate(bound, ideal=ideal, iterations=count, record=True)
     except RuntimeError as error:
-        return {}, (f"no timeline: {error}",)
+        notes.append(f"no timeline: {error}")
+        return {}
     cycles = settings.timeline_cycles
     events = tuple([e for e in run.events if not cycles or e.dispatched < cycles])
-    notes: tuple[str, ...] = ()
     if count < settings.timeline_iterations and len(events) == len(run.events):
-        notes = (f"the timeline has the first {count} iterations, not all that were asked for",)
-    return {"events": events, "started": run.started}, notes
+        notes.append(f"the timeline has the first {count} iterations, not all that were asked for")
+    return {"events": events, "started": run.started}
 
 
 def _predict(
-    bound: BoundKernel, model: MachineModel, settings: KernelSettings, of: Known | ModuleType
-) -> tuple[Bounds, Simulation | None, tuple[str, ...]]:
-    """Return the bounds, the run to the steady state, and notes if a requested run is missing."""
-    if not settings.simulate or not any(bound.issue_slots):
-        return of.bounds(bound), None, ()
-    if bound.pipeline is None:
-        return of.bounds(bound), None, (f"not simulated: {model.why_not_simulated}",)
-    try:
-        return *of.bounds_and_simulation(bound), ()
-    except RuntimeError as error:
-        return of.bounds(bound), None, (f"not simulated: {error}",)
+    bound: BoundKernel, model: MachineModel, settings: KernelSettings, of: Known | ModuleType, notes: list[str]
+) -> tuple[Bounds, Simulation | None]:
+    """Return the bounds and the run to the steady state; adds a note if a requested run is missing."""
+    if settings.simulate and any(bound.issue_slots):
+        if bound.pipeline is None:
+            notes.append(f"not simulated: {model.why_not_simulated}")
+        else:
+            try:
+                both: tuple[Bounds, Simulation] = of.bounds_and_simulation(bound)
+                return both
+            except RuntimeError as error:
+                notes.append(f"not simulated: {error}")
+    return of.bounds(bound), None
 
 
 def _recorded(bound: BoundKernel, settings: KernelSettings) -> int:
@@ -342,11 +251,11 @@ def _recorded(bound: BoundKernel, settings: KernelSettings) -> int:
 
 
 def _cold(
-    bound: BoundKernel, model: MachineModel, settings: KernelSettings, known: Known | None
-) -> tuple[Simulation | None, tuple[str, ...]]:
-    """Return the run from a cold start, and notes if a requested run is missing."""
+    bound: BoundKernel, model: MachineModel, settings: KernelSettings, notes: list[str], known: Known | None
+) -> Simulation | None:
+    """Return the run from a cold start; adds a note if a requested run is missing."""
     if not settings.cold_iterations or not bound.issue_slots:  # nothing to run
-        return None, ()
+        return None
     try:
         return cold_run(
             bound,
@@ -356,9 +265,10 @@ def _cold(
             pressure=settings.pressure,
             buffers=_llvm_buffers(model),
             known=known,
-        ), ()
+        )
     except RuntimeError as error:
-        return None, (f"not simulated from a cold start: {error}",)
+        notes.append(f"not simulated from a cold start: {error}")
+        return None
 
 
 def _llvm_buffers(model: MachineModel) -> tuple[tuple[int, int], ...]:
@@ -382,25 +292,24 @@ def _more_simulations(
     bounds: Bounds,
     base: Simulation,
     settings: KernelSettings,
-    more: dict[str, Any],
+    parts: dict[str, Any],
+    notes: list[str],
     known: Known | None,
-) -> Analysis | None:
-    """Add the results of the other requested simulations to `more`; return the analysis if it was needed."""
-    analysis = None
+) -> None:
+    """Add the results of the other requested simulations to `parts`, with the analysis if it was needed."""
     if settings.what_ifs or settings.changes:
         from incc.core import whatif
 
-        analysis = (known or core).analyze(bound)
-        requested, notes = whatif.applicable(settings.changes, kernel, bound)
-        more["notes"] = tuple(notes)
+        analysis = parts["known_analysis"] = (known or core).analyze(bound)
+        requested, reasons = whatif.applicable(settings.changes, kernel, bound)
+        notes += reasons
         # The result of a change that gains nothing is the prediction, not the run's own average.
         steady = replace(base, cycles_per_iteration=predicted(bounds, base.cycles_per_iteration))
-        more["what_ifs"] = whatif.what_ifs(kernel, bound, analysis, steady, requested, settings.what_ifs, known)
+        parts["what_ifs"] = whatif.what_ifs(kernel, bound, analysis, steady, requested, settings.what_ifs, known)
     if settings.alignment == EVERYWHERE:
-        more["alignments"] = tuple([at(bound, bounds, place, known) for place in range(64)])
+        parts["alignments"] = tuple([at(bound, bounds, place, known) for place in range(64)])
     elif settings.alignment == AS_FOUND and settings.what_ifs:
-        more["placements"] = placements(kernel, bound, bounds, base, known)
-    return analysis
+        parts["placements"] = placements(kernel, bound, bounds, base, known)
 
 
 def _waits(bound: BoundKernel, instructions: int, known: Known | None) -> Waits:

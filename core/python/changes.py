@@ -8,12 +8,11 @@ import pyparsing as pp
 from msgspec.structs import replace
 
 from incc.core import whatif
+from incc.frontends.isa import word_set
 from incc.models.binding import bound as b
 
 if TYPE_CHECKING:
     from incc.core.whatif import Change, Scenario
-
-GRAMMAR = "port NAME += N, PARAMETER = N|unlimited, or latency MNEMONIC = N (also with += and -=)"
 
 MOST = 1 << 20  # the largest value of a parameter or a latency
 
@@ -100,19 +99,7 @@ class _Parameter:
 WIDEST = 1 << 10
 
 # With 0 for one of these nothing would ever move; 0 for another parameter removes the limit or the unit.
-_POSITIVE = frozenset(
-    (
-        "issue_width",
-        "retire_width",
-        "idq",
-        "predecode_width",
-        "ms_width",
-        "dsb_block",
-        "rob",
-        "rs",
-        "move_elim_pipeline",
-    )
-)
+_POSITIVE = word_set("issue_width retire_width idq predecode_width ms_width dsb_block rob rs move_elim_pipeline")
 
 
 class _Latency:

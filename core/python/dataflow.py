@@ -7,6 +7,7 @@ does not change, values that it counts, or values that it loads.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -39,7 +40,7 @@ class Symbol(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Address(msgspec.Struct, frozen=True):
-    """An address: the sum of `terms`, symbols with their factors, and `constant`; modulo 2^64."""
+    """An address, or another value: the sum of `terms`, symbols with their factors, and `constant`; modulo 2^64."""
 
     terms: Mapping[Symbol, int]
     constant: int
@@ -71,48 +72,42 @@ class Dataflow(msgspec.Struct, frozen=True):
     """INVARIANT, COUNTED or DATA for the condition of each conditional branch, by its index."""
 
 
-class _Linear(msgspec.Struct, frozen=True):
-    terms: Mapping[Symbol, int]
-    constant: int
-
-
 def dataflow(kernel: Kernel) -> Dataflow:
     """Return the terms of a loop's addresses and the kinds of its conditions."""
     first = _Pass(kernel, {}, frozenset())
-    # The value at the end shows the kind of the value at the start: unchanged, or changed by a constant.
-    starts: dict[str, Symbol] = {}
-    for root in first.touched:
-        value = first.at_end(root)
-        own = Symbol(name=root, made_by=-1, kind=COUNTED)
-        rest = [symbol for symbol in value.terms if symbol != own]
-        if value.terms.get(own) == 1 and not rest:
-            starts[root] = replace(own, kind=COUNTED if value.constant else INVARIANT)
-        elif value.terms.get(own) == 1 and all(first.is_kept(symbol) for symbol in rest):
-            starts[root] = own
-        else:
-            # The value is not linear in itself, or is computed from others.
-            loaded = any(symbol.loaded for symbol in value.terms)
-            again = own in first.behind(value.terms)
-            starts[root] = Symbol(name=root, made_by=-1, kind=DATA if loaded or again else COUNTED, loaded=loaded)
-    settled = starts
+    last = _Pass(kernel, {root: _start(first, root) for root in first.touched}, frozenset())
     for _ in range(3):
-        second = _Pass(kernel, settled, frozenset())
-        again_settled = {}
-        for root, symbol in settled.items():
-            value = second.at_end(root)
-            if symbol.kind == INVARIANT or (value.terms.get(symbol) == 1 and len(value.terms) == 1):
-                again_settled[root] = symbol
-                continue
-            kind = max([symbol.kind, *[s.kind for s in value.terms]])
-            again_settled[root] = replace(symbol, kind=kind, loaded=symbol.loaded or any(s.loaded for s in value.terms))
-        if again_settled == settled:
+        starts = {root: _settled(symbol, last.value(root)) for root, symbol in last.starts.items()}
+        if starts == last.starts:
             break
-        settled = again_settled
-    if second.starts is not settled and second.starts != settled:
-        second = _Pass(kernel, settled, frozenset())
-    walkers = frozenset(i for i, instruction in enumerate(kernel.instructions) if second.walks(i, instruction, settled))
-    final = _Pass(kernel, settled, walkers) if walkers else second
-    return Dataflow(tuple(final.loads), tuple(final.stores), final.conditions)
+        last = _Pass(kernel, starts, frozenset())
+    walkers = frozenset(i for i, instruction in enumerate(kernel.instructions) if last.walks(i, instruction))
+    if walkers:
+        last = _Pass(kernel, last.starts, walkers)
+    return Dataflow(tuple(last.loads), tuple(last.stores), last.conditions)
+
+
+def _start(first: _Pass, root: str) -> Symbol:
+    """Return the symbol of a register's value at the start, whose kind the value at the end of the iteration shows."""
+    value = first.value(root)
+    own = Symbol(name=root, made_by=-1, kind=COUNTED)
+    rest = [symbol for symbol in value.terms if symbol != own]
+    if value.terms.get(own) == 1 and not rest:
+        return replace(own, kind=COUNTED if value.constant else INVARIANT)
+    if value.terms.get(own) == 1 and all(first.is_kept(symbol) for symbol in rest):
+        return own
+    # The value is not linear in itself, or is computed from others.
+    loaded = any(symbol.loaded for symbol in value.terms)
+    again = own in first.behind(value.terms)
+    return replace(own, kind=DATA if loaded or again else COUNTED, loaded=loaded)
+
+
+def _settled(symbol: Symbol, end: Address) -> Symbol:
+    """Return the symbol of a value at the start with what follows from its value at the end of the iteration."""
+    if symbol.kind == INVARIANT or (end.terms.get(symbol) == 1 and len(end.terms) == 1):
+        return symbol
+    kind = max([symbol.kind, *[s.kind for s in end.terms]])
+    return replace(symbol, kind=kind, loaded=symbol.loaded or any(s.loaded for s in end.terms))
 
 
 class _Pass:
@@ -121,7 +116,7 @@ class _Pass:
     def __init__(self, kernel: Kernel, starts: Mapping[str, Symbol], walkers: frozenset[int]) -> None:
         self.starts = starts
         self.walkers = walkers
-        self.state: dict[str, _Linear] = {}
+        self.state: dict[str, Address] = {}
         self.touched: set[str] = set()
         self.inputs: dict[Symbol, frozenset[Symbol]] = {}
         self.loads: list[Access] = []
@@ -129,12 +124,9 @@ class _Pass:
         self.conditions: dict[int, int] = {}
         self.addresses: dict[int, list[Address]] = {}
         # A load from an invariant address is invariant too, unless a store has the same textual address.
-        self.stored = [m for i in kernel.instructions for m in i.memory if m.store]
+        self.stored = {_written(m) for i in kernel.instructions for m in i.memory if m.store}
         for n, instruction in enumerate(kernel.instructions):
             self._step(n, instruction)
-
-    def at_end(self, root: str) -> _Linear:
-        return self._value(root)
 
     def behind(self, symbols: Iterable[Symbol]) -> set[Symbol]:
         """Return the symbols together with all symbols that they were computed from."""
@@ -149,39 +141,39 @@ class _Pass:
 
     def is_kept(self, symbol: Symbol) -> bool:
         """Return True if the symbol is the initial value of a register that no instruction has changed."""
-        return symbol.made_by < 0 and self._value(symbol.name).terms == {symbol: 1}
+        return symbol.made_by < 0 and self.value(symbol.name).terms == {symbol: 1}
 
-    def walks(self, n: int, instruction: Instruction, starts: Mapping[str, Symbol]) -> bool:
+    def walks(self, n: int, instruction: Instruction) -> bool:
         """Return True if the instruction loads the register that forms its own address in the next iteration."""
         written = {a.register.root for a in instruction.registers if a.write}
         return any(
             symbol.made_by < 0
             and symbol.name in written
             and symbol.kind == DATA
-            and any(s.made_by == n for s in self.at_end(symbol.name).terms)
+            and any(s.made_by == n for s in self.value(symbol.name).terms)
             for address in self.addresses.get(n, ())
             for symbol in address.terms
         )
 
-    def _value(self, root: str) -> _Linear:
+    def value(self, root: str) -> Address:
+        """Return the value of a register behind the instructions that were executed."""
         value = self.state.get(root)
         if value is None:
             self.touched.add(root)
-            symbol = self.starts.get(root) or Symbol(
-                name=root, made_by=-1, kind=COUNTED if not self.starts else INVARIANT
-            )
-            value = self.state[root] = _Linear({symbol: 1}, 0)
+            kind = INVARIANT if self.starts else COUNTED
+            symbol = self.starts.get(root) or Symbol(name=root, made_by=-1, kind=kind)
+            value = self.state[root] = Address({symbol: 1}, 0)
         return value
 
-    def _sum(self, terms: Iterable[tuple[str, int]], constant: int) -> _Linear:
+    def _sum(self, terms: Iterable[tuple[str, int]], constant: int) -> Address:
         """Return the sum of a constant and registers with their factors."""
         total: dict[Symbol, int] = {}
         for root, factor in terms:
-            value = self._value(root)
+            value = self.value(root)
             constant += factor * value.constant
             for symbol, times in value.terms.items():
                 total[symbol] = total.get(symbol, 0) + factor * times
-        return _Linear({symbol: times for symbol, times in total.items() if times}, constant)
+        return Address({symbol: times for symbol, times in total.items() if times}, constant)
 
     def _address(self, memory: MemoryAccess) -> Address:
         registers = ((memory.base, 1), (memory.index, memory.scale))
@@ -198,14 +190,14 @@ class _Pass:
         symbols: list[Symbol] = []
         for access in instruction.registers:
             if access.read and not access.address and not instruction.idiom:
-                symbols += self._value(access.register.root).terms
+                symbols += self.value(access.register.root).terms
         if instruction.flags_read:
-            symbols += self._value(_FLAGS).terms
+            symbols += self.value(_FLAGS).terms
         kinds += [symbol.kind for symbol in symbols]
         loaded = loaded or any(symbol.loaded for symbol in symbols)
         inputs.update(symbols)
         if instruction.branch == "conditional":
-            flags = [symbol.kind for symbol in self._value(_FLAGS).terms] if instruction.flags_read else kinds
+            flags = [symbol.kind for symbol in self.value(_FLAGS).terms] if instruction.flags_read else kinds
             self.conditions[n] = max(flags)
         elif instruction.branch == "call":
             kinds.append(DATA)
@@ -228,39 +220,32 @@ class _Pass:
             addresses.append(address)
             scalar = memory.elements == 1 and memory.size > 0
             if memory.load:
-                stays = scalar and address.kind == INVARIANT and not any(_same(memory, m) for m in self.stored)
+                stays = scalar and address.kind == INVARIANT and _written(memory) not in self.stored
                 kinds.append(INVARIANT if stays else DATA)
                 loaded = loaded or not stays
                 inputs.update(address.terms)
-            for is_it, to, which in ((memory.load, self.loads, 0), (memory.store, self.stores, 1)):
-                if is_it:
+            for accesses, to, which in ((memory.load, self.loads, 0), (memory.store, self.stores, 1)):
+                if accesses:
                     if scalar:
                         to.append(Access(instruction=n, number=numbers[which], size=memory.size, address=address))
                     numbers[which] += 1
         return kinds, loaded, inputs
 
-    def _results(self, instruction: Instruction, made: Symbol) -> dict[str, _Linear]:
+    def _results(self, instruction: Instruction, made: Symbol) -> dict[str, Address]:
         """Return the values of the registers that an instruction writes; `made` stands for non-linear ones."""
-        results: dict[str, _Linear] = {}
+        results: dict[str, Address] = {}
         affine = instruction.affine
         if affine is not None and affine.target:
             results[affine.target] = self._sum(affine.terms, affine.constant)
         for access in instruction.registers:
             if access.write and access.register.root not in results:
-                self._value(access.register.root)
-                results[access.register.root] = _Linear({made: 1}, 0)
+                self.value(access.register.root)
+                results[access.register.root] = Address({made: 1}, 0)
         if instruction.flags_written:
-            self._value(_FLAGS)
-            results[_FLAGS] = _Linear({made: 1}, 0)
+            self.value(_FLAGS)
+            results[_FLAGS] = Address({made: 1}, 0)
         return results
 
 
-def _same(one: MemoryAccess, other: MemoryAccess) -> bool:
-    """Return True if two accesses have textually the same address."""
-    return (one.base, one.index, one.scale, one.displacement, one.symbol) == (
-        other.base,
-        other.index,
-        other.scale,
-        other.displacement,
-        other.symbol,
-    )
+_written = attrgetter("base", "index", "scale", "displacement", "symbol")
+"""The address of a memory access as the instruction's text has it."""

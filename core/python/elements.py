@@ -26,6 +26,7 @@ In all other cases the number is unknown.
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from math import gcd
 from typing import TYPE_CHECKING
@@ -36,13 +37,13 @@ from incc import core
 from incc.frontends.isa import isa
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from incc.core import Stream
     from incc.core.analysis import KernelResult
     from incc.frontends.asm.parse import Origin
     from incc.frontends.isa import Operation
-    from incc.frontends.kernel import Basis, CompiledLoop, Kernel
+    from incc.frontends.kernel import Basis, CompiledLoop, Instruction, Kernel
 
 # The most parts of a stream to search for a pattern; more are hundreds of unrolled copies.
 _MOST_PARTS = 4096
@@ -143,15 +144,10 @@ def work(result: KernelResult) -> Work:
         + [s.size for s in streams if s.size > 8],
         default=0,
     )
-    units = 0
-    for group in groups:
-        if group.parts:
-            units = gcd(units, group.parts)
+    units = gcd(*[group.parts for group in groups])
     if units and whole:
         # Integers in vectors also count and choose, for all elements or for some.
-        for (_, _, floating), count in counted.items():
-            if floating:
-                units = gcd(units, count)
+        units = gcd(units, *[count for (_, _, floating), count in counted.items() if floating])
     return Work(
         groups=groups,
         units=units,
@@ -221,15 +217,14 @@ def _operations(
     kernel: Kernel, operations: Sequence[Operation | None], flow: _Flow
 ) -> dict[tuple[str, int, bool], int]:
     """Return elements by operation, without operations that only count, such as on a vector of indices."""
-    counted: dict[tuple[str, int, bool], int] = {}
+    counted: Counter[tuple[str, int, bool]] = Counter()
     for number, (instruction, operation) in enumerate(zip(kernel.instructions, operations, strict=True)):
         arithmetic = instruction.arithmetic
         if arithmetic is None or operation is None or flow.counts(number):
             continue
         lanes = arithmetic.width // arithmetic.element if arithmetic.packed else 1
         for kind in ("add", "mul") if operation.kind == "fma" else (operation.kind,):
-            key = (kind, arithmetic.element, arithmetic.floating)
-            counted[key] = counted.get(key, 0) + lanes
+            counted[kind, arithmetic.element, arithmetic.floating] += lanes
     return counted
 
 
@@ -348,23 +343,17 @@ def _copies(kernel: Kernel) -> int:
     The result is 1 if some operation is done once. It is 0 if a counter advances by more than one, as in copies of
     which some operations have been merged.
     """
-    counted: dict[str, int] = {}
-    writes: dict[str, int] = {}
+    counted: Counter[str] = Counter()
+    writes: Counter[str] = Counter()
     for instruction in kernel.instructions:
-        for root in {access.register.root for access in instruction.registers if access.write}:
-            writes[root] = writes.get(root, 0) + 1
+        writes.update({access.register.root for access in instruction.registers if access.write})
     for instruction in kernel.instructions:
         affine = instruction.affine
-        if (
-            affine is not None
-            and affine.terms == ((affine.target, 1),)
-            and abs(affine.constant) > 1
-            and writes.get(affine.target) == 1
-        ):
+        counts = affine is not None and affine.terms == ((affine.target, 1),) and abs(affine.constant) > 1
+        if counts and affine and writes[affine.target] == 1:
             return 0
-        if instruction.branch or instruction.move or (instruction.affine is not None and instruction.affine.target):
-            continue
-        counted[instruction.form] = counted.get(instruction.form, 0) + 1
+        if not (instruction.branch or instruction.move or (affine and affine.target)):
+            counted[instruction.form] += 1
     return gcd(*counted.values()) if counted else 1
 
 
@@ -411,7 +400,7 @@ def _by_count(own: Work, smallest: Work, around: Surroundings | None, others: It
         if counted is not own and (number.denominator > 1 or _work_ratio(own, counted) not in (None, times)):
             continue
         if counted is own:
-            return Elements(number, f"the code before it counts {number} for an iteration")
+            return Elements(number, f"the code before the loop counts {number} per iteration")
         return Elements(
             number, f"its steps are {times} times those of a loop for which the code before counts {counted.pace}"
         )
@@ -435,7 +424,7 @@ def _by_symmetry(own: Work, smallest: Work, paces: int, around: Surroundings | N
     done = _work_ratio(own, smallest)
     if done is not None and done % times == 0:
         number = done * one.per_iteration
-        return Elements(number, f"it does {done} times the work of the loop that goes through the source with less")
+        return Elements(number, f"it does {done} times the work of the loop with the smallest step")
     if done is not None:
         return None
     return Elements(times * one.per_iteration, f"its steps are {times} times those of a loop that does the same work")
@@ -480,21 +469,26 @@ def _alone(own: Work, around: Surroundings | None) -> Elements | None:
     )
     copies = around.copies(own) if around else 0
     if own.vector_bytes:
-        lanes = own.vector_bytes // max([group.element for group in own.groups], default=1)
-        if own.units < lanes or lanes < 2 or copies is None or own.units & (own.units - 1):
+        if copies is None or not _are_iterations(own, around):
             return None
-        if around and (around.several_an_iteration(own.units) or around.done(own.units) > 1):
-            return None
-        # Without a remainder, one vector per iteration may also hold the neighbours of one iteration.
-        if own.steps[-1] <= own.vector_bytes and not (around and around.remains):
-            return None
-        return Elements(Fraction(gcd(own.units, copies)), f"{steps} an iteration")
+        return Elements(Fraction(gcd(own.units, copies)), f"{steps} per iteration")
     if not copies:
         return None
     number = gcd(own.units, copies)
     if number == 1:
         return Elements(one, "what is done alike in it comes from different places in the source")
-    return Elements(Fraction(number), f"{steps} an iteration, in copies of the same source")
+    return Elements(Fraction(number), f"{steps} per iteration, in copies of the same source")
+
+
+def _are_iterations(own: Work, around: Surroundings | None) -> bool:
+    """Return True if the lanes of a kernel's vectors are iterations of the source, not neighbours in one."""
+    lanes = own.vector_bytes // max([group.element for group in own.groups], default=1)
+    if own.units < lanes or lanes < 2 or own.units.bit_count() > 1:
+        return False
+    if around and (around.several_an_iteration(own.units) or around.done(own.units) > 1):
+        return False
+    # Without a remainder, one vector per iteration may also hold the neighbours of one iteration.
+    return own.steps[-1] > own.vector_bytes or bool(around and around.remains)
 
 
 # --- where instructions come from -------------------------------------------------------------------------------------
@@ -510,7 +504,7 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     computed: Mapping[str, int]
     """The elements that floating-point operations handle, by place."""
     kinds: Mapping[tuple[str, str], int]
-    """The same by place and kind, since a place may have several kinds."""
+    """The elements that floating-point operations handle, by place and kind of operation."""
     scalar: frozenset[str]
     """The places of scalar operations in the rest of the function, on the same lines."""
     scalar_alone: frozenset[str]
@@ -526,7 +520,7 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
         Returns 0 if places are unknown, None if they contradict each other. An instruction that loads and computes may
         have the place of either, so copies from one place may have two.
         """
-        counted: dict[str, int] = {}
+        counted: Counter[str] = Counter()
         if not own.vector_bytes:
             loads = [self.places[n] for group in own.groups for n, _ in group.accesses if not self.lanes[n]]
             # If there are two, one may have the place of an access that was merged with it.
@@ -534,13 +528,13 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
                 return 1
         for place, lanes in zip(self.places, self.lanes, strict=True):
             if lanes:
-                counted[place] = counted.get(place, 0) + lanes
+                counted[place] += lanes
         if not counted:
             if own.vector_bytes:
                 return 0
             for group in own.groups:
                 for number, lanes in group.accesses:
-                    counted[self.places[number]] = counted.get(self.places[number], 0) + lanes
+                    counted[self.places[number]] += lanes
         if "" in counted or not counted:
             return 0
         if max(counted.values()) >= own.units:
@@ -574,52 +568,64 @@ def surroundings(kernel: Kernel, function: Sequence[Origin], others: Iterable[in
 
     `others` are the lines of kernels that do the same work; they do not count as the rest of the function.
     """
-    apart = set(others)
     place_of = {origin.line: origin.place for origin in function}
-    inside = set(kernel.region.body_lines) if kernel.region else set()
-    instruction_set = isa(kernel.isa)
+    places = [place_of.get(instruction.line, "") for instruction in kernel.instructions]
+    operation_of = isa(kernel.isa).operation
     lanes = []
-    computed: dict[str, int] = {}
-    kinds: dict[tuple[str, str], int] = {}
-    for instruction in kernel.instructions:
-        operation = instruction_set.operation(instruction.mnemonic)
-        if operation is None or operation.kind == "unpack" or (operation.kind == "convert" and not operation.packed):
-            lanes.append(0)
-            continue
-        width = max([a.register.width for a in instruction.registers if a.register.kind == "vector"], default=0)
-        lanes.append(width // max(operation.source, operation.result, 1) if operation.packed else 1)
-        if operation.floating and operation.kind != "convert":
-            place = place_of.get(instruction.line, "")
-            computed[place] = computed.get(place, 0) + lanes[-1]
-            kinds[place, operation.kind] = kinds.get((place, operation.kind), 0) + lanes[-1]
-    lines = {place.rpartition(" ")[0] for line, place in place_of.items() if place and line in inside}
-    accessed = {
-        each_origin.place
-        for each_origin in function
-        if each_origin.line in inside and each_origin.memory and each_origin.place
-    }
-    outside: dict[bool, set[str]] = {False: set(), True: set()}
-    alone: set[str] = set()
-    remains = False
-    for origin in function:
-        line, memory, place = origin.line, origin.memory, origin.place
-        if not place or line in inside or line in apart:
-            continue
-        remains |= memory and place in accessed
-        operation = instruction_set.operation(origin.mnemonic)
-        if operation is None or operation.kind == "convert" or not operation.floating:
-            continue
-        if place.rpartition(" ")[0] in lines:
-            outside[operation.packed].add(place)
-            if not (memory or operation.packed or operation.kind == "fma"):
-                alone.add(place)
+    computed: Counter[str] = Counter()
+    kinds: Counter[tuple[str, str]] = Counter()
+    for instruction, place in zip(kernel.instructions, places, strict=True):
+        operation = operation_of(instruction.mnemonic)
+        lanes.append(_lanes(instruction, operation))
+        if lanes[-1] and operation and _computes(operation):
+            computed[place] += lanes[-1]
+            kinds[place, operation.kind] += lanes[-1]
+    inside = set(kernel.region.body_lines) if kernel.region else set()
+    placed = [origin for origin in function if origin.place]
+    own = [origin for origin in placed if origin.line in inside]
+    apart = inside.union(others)
+    rest = [origin for origin in placed if origin.line not in apart]
+    scalar, alone, packed = _floating_places(rest, {_line(origin) for origin in own}, operation_of)
     return Surroundings(
-        places=tuple([place_of.get(instruction.line, "") for instruction in kernel.instructions]),
+        places=tuple(places),
         lanes=tuple(lanes),
         computed=computed,
         kinds=kinds,
-        scalar=frozenset(outside[False]),
+        scalar=frozenset(scalar),
         scalar_alone=frozenset(alone),
-        packed=frozenset(outside[True]),
-        remains=remains,
+        packed=frozenset(packed),
+        remains=not {o.place for o in rest if o.memory}.isdisjoint([o.place for o in own if o.memory]),
     )
+
+
+def _floating_places(
+    origins: Iterable[Origin], lines: set[str], operation_of: Callable[[str], Operation | None]
+) -> tuple[set[str], set[str], set[str]]:
+    """Return the places on these lines of scalar operations, of those that do nothing else, and of packed ones."""
+    scalar: set[str] = set()
+    alone: set[str] = set()
+    packed: set[str] = set()
+    for origin in origins:
+        operation = operation_of(origin.mnemonic)
+        if operation is not None and _computes(operation) and _line(origin) in lines:
+            (packed if operation.packed else scalar).add(origin.place)
+            if not (origin.memory or operation.packed or operation.kind == "fma"):
+                alone.add(origin.place)
+    return scalar, alone, packed
+
+
+def _lanes(instruction: Instruction, operation: Operation | None) -> int:
+    """Return the elements that an instruction computes, 0 if it computes none."""
+    if operation is None or operation.kind == "unpack" or (operation.kind == "convert" and not operation.packed):
+        return 0
+    width = max([a.register.width for a in instruction.registers if a.register.kind == "vector"], default=0)
+    return width // max(operation.source, operation.result, 1) if operation.packed else 1
+
+
+def _computes(operation: Operation) -> bool:
+    return operation.floating and operation.kind != "convert"
+
+
+def _line(origin: Origin) -> str:
+    """Return file and line of an instruction's place, without the column."""
+    return origin.place.rpartition(" ")[0]

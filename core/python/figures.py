@@ -41,26 +41,18 @@ class Operations(msgspec.Struct, frozen=True, kw_only=True):
 
 def operations(kernel: Kernel) -> Operations:
     """Return the operations of a kernel on vector registers."""
-    packed = {True: 0, False: 0}
-    scalar = {True: 0, False: 0}
-    vector_bits = 0
-    for instruction in kernel.instructions:
-        arithmetic = instruction.arithmetic
-        if arithmetic is None:
-            continue
-        if arithmetic.packed:
-            packed[arithmetic.floating] += arithmetic.operations
-            vector_bits = max(vector_bits, arithmetic.width)
-        else:
-            scalar[arithmetic.floating] += arithmetic.operations
-    total = sum(packed.values()) + sum(scalar.values())
+    done = [i.arithmetic for i in kernel.instructions if i.arithmetic is not None]
+    flop = sum(a.operations for a in done if a.floating)
+    flop_packed = sum(a.operations for a in done if a.floating and a.packed)
+    total = sum(a.operations for a in done)
+    packed = sum(a.operations for a in done if a.packed)
     return Operations(
-        flop=packed[True] + scalar[True],
-        flop_packed=packed[True],
-        integer_operations=packed[False] + scalar[False],
-        integer_operations_packed=packed[False],
-        packed_share=round(sum(packed.values()) / total, DECIMALS) if total else None,
-        vector_bits=vector_bits,
+        flop=flop,
+        flop_packed=flop_packed,
+        integer_operations=total - flop,
+        integer_operations_packed=packed - flop_packed,
+        packed_share=round(packed / total, DECIMALS) if total else None,
+        vector_bits=max([a.width for a in done if a.packed], default=0),
     )
 
 
@@ -327,8 +319,5 @@ def _average(wait: Sequence[int]) -> Wait:
     executions, *cycles = wait
     in_scheduler, ready, until_retire = [round(each / executions, DECIMALS) if executions else 0.0 for each in cycles]
     return Wait(
-        executions=executions,
-        in_scheduler=in_scheduler,
-        in_scheduler_while_ready=ready,
-        until_retire=until_retire,
+        executions=executions, in_scheduler=in_scheduler, in_scheduler_while_ready=ready, until_retire=until_retire
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from marshal import dumps
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from incc import core
 from incc.models.binding.bound import BoundKernel, Pipeline
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from incc.core import Analysis, Bounds, Simulation
     from incc.core.waits import Waits
+
+R = TypeVar("R")
 
 MOST = 1024
 """The most cached results. One takes a few kilobytes, as much as its key; recorded runs are not kept."""
@@ -34,10 +36,8 @@ class Known:
     It serves one analysis of several kernels in one thread, which must not change a kernel after its first use.
     """
 
-    __slots__ = ("_contents", "_found", "_last", "_seen")
-
     def __init__(self) -> None:
-        self._found: dict[tuple[object, ...], Any] = {}
+        self._results: dict[tuple[object, ...], Any] = {}
         self._last: BoundKernel | None = None
         self._contents = b""
         # Contents by the fields' identities, with the fields, which live as long: kernels that are alike have them in
@@ -46,66 +46,57 @@ class Known:
 
     def bounds(self, bound: BoundKernel) -> Bounds:
         """Return `core.bounds`."""
-        result: Bounds = self._of(bound, ("bounds",), lambda: core.bounds(bound))
-        return result
+        return self._of(bound, ("bounds",), lambda: core.bounds(bound))
 
     def analyze(self, bound: BoundKernel) -> Analysis:
         """Return `core.analyze`."""
-        result: Analysis = self._of(bound, ("analyze",), lambda: core.analyze(bound))
-        return result
+        return self._of(bound, ("analyze",), lambda: core.analyze(bound))
 
     def bounds_and_simulation(self, bound: BoundKernel) -> tuple[Bounds, Simulation]:
         """Return `core.bounds_and_simulation`."""
-        result: tuple[Bounds, Simulation]
-        result = self._of(bound, ("bounds and simulation",), lambda: core.bounds_and_simulation(bound))
-        return result
+        return self._of(bound, ("bounds and simulation",), lambda: core.bounds_and_simulation(bound))
 
     def simulate(self, bound: BoundKernel, **options: Any) -> Simulation:
         """Return `core.simulate`."""
-        result: Simulation
-        result = self._of(bound, ("simulate", *options.items()), lambda: core.simulate(bound, **options))
-        return result
+        return self._of(bound, ("simulate", *options.items()), lambda: core.simulate(bound, **options))
 
     def cold_run(self, bound: BoundKernel, iterations: int, **options: Any) -> Simulation:
         """Return `core.cold_run`; the options must be hashable."""
         request = ("cold run", iterations, *options.items())
-        result: Simulation = self._of(bound, request, lambda: core.cold_run(bound, iterations, **options))
-        return result
+        return self._of(bound, request, lambda: core.cold_run(bound, iterations, **options))
 
     def waits(self, bound: BoundKernel, instructions: int) -> Waits:
         """Return the `waits` of a run that is recorded for them. Raises what `core.simulate` raises."""
         from incc.core.waits import waits
 
-        result: Waits
-        result = self._of(
-            bound, ("waits", instructions), lambda: waits(core.simulate(bound, record=True), instructions)
-        )
-        return result
+        request = ("waits", instructions)
+        return self._of(bound, request, lambda: waits(core.simulate(bound, record=True), instructions))
 
     def once(self, what: str, of: object, make: Callable[[], Any]) -> Any:
         """Return a value derived from one of these results, cached under its name."""
         key = what, id(of)
-        if key not in self._found:
-            if len(self._found) >= MOST:
-                self._found.clear()
+        if key not in self._results:
+            if len(self._results) >= MOST:
+                self._results.clear()
             # The key's object is stored too, so that its identity stays valid.
-            self._found[key] = make(), of
-        return self._found[key][0]
+            self._results[key] = make(), of
+        return self._results[key][0]
 
-    def _of(self, bound: BoundKernel, request: tuple[object, ...], find: Callable[[], Any]) -> Any:
+    def _of(self, bound: BoundKernel, request: tuple[object, ...], compute: Callable[[], R]) -> R:
         if bound is not self._last:
             try:
                 self._contents = self._contents_of(bound)
             except (AttributeError, ValueError):  # the core reports missing or wrong fields
-                return find()
+                return compute()
             self._last = bound
         key = (self._contents, *request)
-        if key not in self._found:
-            result = find()
-            if len(self._found) >= MOST:
-                self._found.clear()
-            self._found[key] = result
-        return self._found[key]
+        if key not in self._results:
+            result = compute()
+            if len(self._results) >= MOST:
+                self._results.clear()
+            self._results[key] = result
+        cached: R = self._results[key]
+        return cached
 
     def _contents_of(self, bound: BoundKernel) -> bytes:
         fields = _of_kernel(bound)

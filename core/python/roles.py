@@ -111,9 +111,8 @@ def _as_compiled(members: Sequence[int], results: Sequence[KernelResult], kernel
     for number, loop in compiled.items():
         # The record may refer to a loop that code generation changed beyond recognition, which has no kernel.
         role = Role(name=loop.role, of=number_of.get(loop.of, -1), instead=loop.instead, basis="compiler")
-        kernel_parts[number] = Part(
-            role, elements.of_compiler(loop) or kernel_parts[number].elements, kernel_parts[number].step
-        )
+        inferred = kernel_parts[number]
+        kernel_parts[number] = Part(role, elements.of_compiler(loop) or inferred.elements, inferred.step)
     for number in members:
         role = kernel_parts[number].role
         if number not in compiled and role.of in compiled and kernel_parts[role.of].role.name != "main":
@@ -133,7 +132,7 @@ def _roles(
 ) -> list[tuple[int, Role, list[int]]]:
     """Return for each loop of a function its number, its role and all loops that do the same work, itself included."""
     region_of = dict(zip(members, regions, strict=True))
-    kinds = {number: _kind(works[number]) for number in members}
+    kinds = {n: _Kind(works[n].stores, works[n].computes, works[n].steps, works[n].whole) for n in members}
     groups: list[list[int]] = []
     # One loop per kind and place represents each group, since most of thousands are alike.
     unlike: list[dict[tuple[_Kind, frozenset[SourceLocation]], int]] = []
@@ -170,17 +169,13 @@ def _roles(
     return roles
 
 
-class _Kind(msgspec.Struct, frozen=True, kw_only=True):
+class _Kind(msgspec.Struct, frozen=True):
     """The properties of a kernel's `Work` that are compared."""
 
     stores: bool
     computes: frozenset[tuple[str, int]]
     steps: tuple[int, ...]
     whole: bool
-
-
-def _kind(work: Work) -> _Kind:
-    return _Kind(stores=work.stores, computes=work.computes, steps=work.steps, whole=work.whole)
 
 
 def _same_work(one: _Kind, other: _Kind, same_lines: bool) -> bool:
@@ -213,18 +208,14 @@ def _relation(number: int, main: Sequence[int], region_of: dict[int, Region | No
     last = [m for m in before if not any(leads(m, other) for other in before if other != m)] or before
     if last:
         of = last[-1]
-        main_region = region_of[of]
-        always = main_region is not None and main_region.first_line in region.neighbours.always_before
+        leading = region_of[of]
+        always = leading is not None and leading.first_line in region.neighbours.always_before
         return Role(name="remainder", of=of, instead=not always)
     after = [m for m in main if leads(number, m)]
     if after:
         return Role(name="prologue", of=after[0])
-    nearest = min(main, key=lambda m: abs(_first_line(region_of[m]) - region.first_line))
-    return Role(name="fallback", of=nearest)
-
-
-def _first_line(region: Region | None) -> int:
-    return region.first_line if region else 0
+    lines = {m: main_region.first_line if (main_region := region_of[m]) else 0 for m in main}
+    return Role(name="fallback", of=min(main, key=lambda m: abs(lines[m] - region.first_line)))
 
 
 def _outer(

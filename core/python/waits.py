@@ -8,6 +8,7 @@ missing, and to the instruction whose µop occupies the port or the divider.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -48,9 +49,9 @@ def waits(run: Simulation, instructions: int) -> Waits:
     counted = [u for u in run.started if first <= u.iteration < run.iterations]
     taken = _Taken(run.started)
     had, for_inputs, caused = ([0] * instructions for _ in range(3))
-    inputs: dict[tuple[int, int], int] = {}
-    ports: dict[tuple[int, int], int] = {}
-    blocked: dict[tuple[int, int], int] = {}
+    inputs: Counter[tuple[int, int]] = Counter()
+    ports: Counter[tuple[int, int]] = Counter()
+    blocked: Counter[tuple[int, int]] = Counter()
     together: dict[tuple[int, int], list[StartedUop]] = {}
     for uop in counted:
         if uop.started > uop.earliest:
@@ -63,27 +64,27 @@ def waits(run: Simulation, instructions: int) -> Waits:
                 missing.setdefault(producer, []).append((uop.earliest, min(arrived, uop.started)))
             ready = max(uop.ready, uop.earliest)
             if ready < uop.started:
-                at_port.setdefault(uop.unit if _unit_taken(uop, taken, ready) else uop.port, []).append(
-                    (ready, uop.started)
-                )
+                # A ready µop waits for its divider or similar unit if that is occupied.
+                waits_for_unit = uop.unit >= 0 and ready in taken.of(uop.unit)
+                at_port.setdefault(uop.unit if waits_for_unit else uop.port, []).append((ready, uop.started))
         waiting_for_inputs = [i for intervals in missing.values() for i in intervals]
         had[waiter] += _covered(waiting_for_inputs + [i for intervals in at_port.values() for i in intervals])
         for_inputs[waiter] += _covered(waiting_for_inputs)
         guilty: dict[int, list[Interval]] = {}
         for producer, intervals in missing.items():
-            _add(inputs, (waiter, producer), _covered(intervals))
+            inputs[waiter, producer] += _covered(intervals)
             guilty.setdefault(producer, []).extend(intervals)
         for port, intervals in at_port.items():
-            _add(ports, (waiter, port), _covered(intervals))
+            ports[waiter, port] += _covered(intervals)
             for blocker, cycles in _blockers(taken.of(port), intervals):
-                _add(blocked, (blocker, port), len(cycles))
+                blocked[blocker, port] += len(cycles)
                 guilty.setdefault(blocker, []).extend((c, c + 1) for c in cycles)
         for instruction, intervals in guilty.items():
             caused[instruction] += _covered(intervals)
     count = run.iterations - first
 
     def per_iteration(table: dict[tuple[int, int], int]) -> dict[tuple[int, int], float]:
-        return {key: n / count for key, n in sorted(table.items())}
+        return {key: n / count for key, n in sorted(table.items()) if n}
 
     return Waits(
         had=tuple(n / count for n in had),
@@ -98,32 +99,25 @@ def waits(run: Simulation, instructions: int) -> Waits:
 class _Taken:
     """The instruction that occupies a port or resource, by cycle. Tables are built on demand since few are needed."""
 
-    __slots__ = ("_found", "_uops")
-
     def __init__(self, uops: Iterable[StartedUop]) -> None:
         self._uops: dict[int, list[tuple[int, int, int]]] = {}
         for uop in uops:
             self._uops.setdefault(uop.port, []).append((uop.started, uop.port_cycles, uop.instruction))
             if uop.unit >= 0:
                 self._uops.setdefault(uop.unit, []).append((uop.started, uop.unit_cycles, uop.instruction))
-        self._found: dict[int, dict[int, int]] = {}
+        self._tables: dict[int, dict[int, int]] = {}
 
     def of(self, where: int) -> dict[int, int]:
         """Return the instruction by cycle, for one port or resource."""
-        cells = self._found.get(where)
+        cells = self._tables.get(where)
         if cells is None:
-            cells = self._found[where] = {}
+            cells = self._tables[where] = {}
             for started, cycles, instruction in self._uops.get(where, ()):
                 if cycles == 1:
                     cells[started] = instruction
                 else:
                     cells.update(dict.fromkeys(range(started, started + cycles), instruction))
         return cells
-
-
-def _unit_taken(uop: StartedUop, taken: _Taken, cycle: int) -> bool:
-    """Return True if a ready µop waits for its divider or similar unit, because that is occupied."""
-    return uop.unit >= 0 and cycle in taken.of(uop.unit)
 
 
 def _blockers(cells: dict[int, int], intervals: Iterable[Interval]) -> Iterable[tuple[int, set[int]]]:
@@ -150,8 +144,3 @@ def _covered(intervals: Sequence[Interval]) -> int:
             total += end - max(begin, reached)
             reached = end
     return total
-
-
-def _add(table: dict[tuple[int, int], int], key: tuple[int, int], cycles: int) -> None:
-    if cycles:
-        table[key] = table.get(key, 0) + cycles

@@ -252,14 +252,23 @@ def _assuming(**options: bool) -> Callable[[Scenario], Scenario]:
     return lambda s: replace(s, assumed={**s.assumed, **options})
 
 
-def _setting(**parameters: int) -> Callable[[Scenario], Scenario]:
+def _changing(change: Callable[[BoundKernel], object]) -> Callable[[Scenario], Scenario]:
+    """Return a function that applies a change to a copy of the bound kernel."""
+
     def apply(s: Scenario) -> Scenario:
         bound = copy(s.bound)
-        for name, value in parameters.items():
-            set_parameter(bound, name, value)
+        change(bound)
         return replace(s, bound=bound)
 
     return apply
+
+
+def _setting(**parameters: int) -> Callable[[Scenario], Scenario]:
+    def change(bound: BoundKernel) -> None:
+        for name, value in parameters.items():
+            set_parameter(bound, name, value)
+
+    return _changing(change)
 
 
 def get_parameter(bound: BoundKernel, name: str) -> int:
@@ -281,40 +290,28 @@ PARAMETERS = ("issue_width", "retire_width", *_WINDOW, *b.PIPELINE_PARAMETERS)
 """The parameters that can be changed, by their names in the model (docs/models.md)."""
 
 
-def _pipelined(s: Scenario) -> Scenario:
-    bound = copy(s.bound)
+def _pipeline_units(bound: BoundKernel) -> None:
     bound.uop_cycles = [
         1 if mask >> bound.n_ports else cycles for mask, cycles in zip(bound.uop_ports, bound.uop_cycles, strict=True)
     ]
-    return replace(s, bound=bound)
 
 
-def _no_line_crossings(s: Scenario) -> Scenario:
-    bound = copy(s.bound)
-    bound.line_crossing_cycles = 0
-    return replace(s, bound=bound)
-
-
-def _wider(s: Scenario) -> Scenario:
-    bound = copy(s.bound)
+def _widen(bound: BoundKernel) -> None:
     bound.issue_width *= 2
     bound.retire_width *= 2
-    return replace(s, bound=bound)
 
 
-def _unlimited_window(s: Scenario) -> Scenario:
+def _unlimit_window(bound: BoundKernel) -> None:
     """Remove the limits of all buffers.
 
     The store buffer stays as it is if stores leave it at a limited rate: an unlimited one would hide the rate.
     """
-    buffers = ["rob", "rs", "load_buffer"]
-    if not get_parameter(s.bound, "store_commit_bytes"):
-        buffers.append("store_buffer")
-    s = _setting(**dict.fromkeys(buffers, b.UNLIMITED))(s)
-    if s.bound.pipeline is not None:
-        s.bound.pipeline.scheduler_ports, s.bound.pipeline.scheduler_entries = [], []
-        s.bound.pipeline.waiting_ports = 0
-    return s
+    bound.rob = bound.rs = bound.load_buffer = 0
+    if not get_parameter(bound, "store_commit_bytes"):
+        bound.store_buffer = 0
+    if bound.pipeline is not None:
+        bound.pipeline.scheduler_ports, bound.pipeline.scheduler_entries = [], []
+        bound.pipeline.waiting_ports = 0
 
 
 def _all_but_front_end(s: Scenario) -> Scenario:
@@ -333,19 +330,21 @@ PERFECT_FRONT_END = Change(
     removes=("no_uops",),
 )
 ALL_BUT_FRONT_END = Change(
-    name="all but the front end", text="with everything but the front end perfect", apply=_all_but_front_end
+    name="all but the front end",
+    text="with everything but the front end perfect",
+    apply=_all_but_front_end,
 )
 """An internal change: if it gains nothing, neither does any change that removes fewer limits."""
 NO_LINE_CROSSINGS = Change(
     name="line-crossings",
     text="if no load crossed a cache line",
-    apply=_no_line_crossings,
+    apply=_changing(lambda bound: setattr(bound, "line_crossing_cycles", 0)),
     keeps=_UNITS + _ISSUE + _CHAINS,
 )
 WIDER_ISSUE = Change(
     name="issue-width",
     text="with twice the issue and retire width",
-    apply=_wider,
+    apply=_changing(_widen),
     keeps=_PORTS + _UNITS + _CHAINS,
     within=(ALL_BUT_FRONT_END,),
 )
@@ -359,7 +358,7 @@ UNLIMITED_PORTS = Change(
 UNLIMITED_WINDOW = Change(
     name="window",
     text="with an unlimited window of µops",
-    apply=_unlimited_window,
+    apply=_changing(_unlimit_window),
     keeps=_PORTS + _UNITS + _ISSUE + _CHAINS,
     removes=_NO_ROOM,
 )
@@ -401,7 +400,7 @@ ALL_MOVES_ELIMINATED = Change(
 PIPELINED_UNITS = Change(
     name="divider",
     text="with a pipelined divider",
-    apply=_pipelined,
+    apply=_changing(_pipeline_units),
     keeps=_PORTS + _ISSUE + _CHAINS,
     within=(UNLIMITED_PORTS,),
 )
@@ -453,14 +452,11 @@ def more_ports(name: str, count: int, ports: Sequence[str] = ()) -> Change:
         bound.uop_ports = [extended(mask) for mask in bound.uop_ports]
         if bound.pipeline is not None:
             pipeline = bound.pipeline
-            pipeline.move_ports = [extended(mask) for mask in pipeline.move_ports]
-            pipeline.alternating = [extended(mask) for mask in pipeline.alternating]
-            pipeline.picked_from = [extended(mask) for mask in pipeline.picked_from]
-            pipeline.queued_at = [extended(mask) for mask in pipeline.queued_at]
+            for field in ("move_ports", "alternating", "picked_from", "queued_at"):
+                setattr(pipeline, field, [extended(mask) for mask in getattr(pipeline, field)])
+            for field in ("one_a_cycle", "waiting_ports", "renamer_ports"):
+                setattr(pipeline, field, extended(getattr(pipeline, field)))
             with_schedulers(pipeline)
-            pipeline.one_a_cycle = extended(pipeline.one_a_cycle)
-            pipeline.waiting_ports = extended(pipeline.waiting_ports)
-            pipeline.renamer_ports = extended(pipeline.renamer_ports)
             if pipeline.port_binding == b.PORTS_SIX:
                 # This rule is a table for exactly three arithmetic ports; the successors' rule works for any number.
                 pipeline.port_binding = b.PORTS_EIGHT

@@ -30,7 +30,6 @@ import os
 import re
 import shutil
 import sys
-import traceback
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
@@ -38,23 +37,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.driver.builds import limits
-from incc.driver.builds.linked import TO_BE_LINKED_AGAIN, analyze_linked
-from incc.driver.builds.project import project_of
-from incc.driver.cli.own_options import split
-from incc.driver.deliver import deliver, deliver_beside, named_parts, text_of
-from incc.driver.pipeline import analyze_object, analyze_unit, report_of
-from incc.frontends.gcc_wrapper.assembly import include_folders, other_mode, target_cpu
-from incc.frontends.gcc_wrapper.dry_run import parse
-from incc.frontends.gcc_wrapper.linking import changed_inputs, find_link, linked_unit, links
-from incc.frontends.gcc_wrapper.outputs import output_of
-from incc.frontends.gcc_wrapper.response_files import expanded
-from incc.frontends.unit import IncludeFolders, Unit
-from incc.report.folder.cache import Cached, UnitCache, cache_folder, cache_size
-from incc.report.folder.manifest import digest_of
-from incc.report.folder.names import name_for
-from incc.report.folder.outcome import put, rest_of, withdraw
 from incc.support.errors import AnalysisError
-from incc.support.files import add_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,8 +46,10 @@ if TYPE_CHECKING:
     from incc.driver.cli.own_options import WrapperOptions
     from incc.driver.deliver import Request
     from incc.driver.settings import Settings
+    from incc.frontends.unit import IncludeFolders, Unit
     from incc.report import types as t
     from incc.report.build import UnitResult
+    from incc.report.folder.cache import UnitCache
 
 VERSION = 1
 FILE = "job.json"
@@ -115,6 +100,9 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_job(path: str) -> Job:
     """Read the job in a folder, or in its job.json. Raises JobError."""
+    from incc.frontends.gcc_wrapper.outputs import output_of
+    from incc.frontends.gcc_wrapper.response_files import expanded
+
     file = os.path.join(path, FILE) if os.path.isdir(path) else path
     try:
         with open(file, "rb") as stream:
@@ -240,6 +228,8 @@ def run_job(place: str, log: str = "") -> list[str]:
         problems.append(f"{sources_of(place)}: not analysed: {limits.too_much_memory(os.environ)}")
     except (Exception, SystemExit) as error:
         if debug:
+            import traceback
+
             traceback.print_exc()
         problems.append(f"not analysed: {type(error).__name__}: {' '.join(str(error).split())}")
     finally:
@@ -255,6 +245,8 @@ def say(kind: str, texts: Sequence[str], log: str, show: bool) -> None:
     """Add lines to a log ("" for none), and to standard error if `show`."""
     text = "".join([f"incc: {kind}: {' '.join(one.split())}\n" for one in texts])
     if text and log:
+        from incc.support.files import add_line
+
         try:
             add_line(log, text)
         except OSError:
@@ -302,6 +294,7 @@ def _run(job: Job, problems: list[str], notes: list[str]) -> None:
             reports.append(report)
     if not reports:
         return
+    from incc.driver.deliver import deliver, deliver_beside
 
     whole = replace(reports[0], units=[unit for report in reports for unit in report.units])
     undelivered = deliver_beside(whole, request) if folder else deliver(whole, request, sys.stdout)
@@ -310,6 +303,10 @@ def _run(job: Job, problems: list[str], notes: list[str]) -> None:
 
 def _put(job: Job, unit: JobUnit, report: t.Report, folder: str, request: Request) -> None:
     """Write a unit's report to the folder of reports and to the cache."""
+    from incc.driver.deliver import named_parts, text_of
+    from incc.report.folder.cache import Cached
+    from incc.report.folder.outcome import put, rest_of
+
     ((name, _),) = named_parts(report, request)
     text = text_of(report, request)
     entry = put(folder, name, report.units[0], text, job.digest.get(unit.output), unit.key)
@@ -320,6 +317,8 @@ def _put(job: Job, unit: JobUnit, report: t.Report, folder: str, request: Reques
 
 def unit_cache(environment: Mapping[str, str]) -> UnitCache:
     """Return the cache of units for an environment; HOME and XDG_CACHE_HOME are those of this process."""
+    from incc.report.folder.cache import UnitCache, cache_folder, cache_size
+
     folders = {name: os.environ[name] for name in ("HOME", "XDG_CACHE_HOME") if name in os.environ}
     variables = {**folders, **environment}
     return UnitCache(cache_folder(variables), cache_size(variables))
@@ -328,11 +327,15 @@ def unit_cache(environment: Mapping[str, str]) -> UnitCache:
 def _withdraw(job: Job, unit: JobUnit, folder: str, request: Request) -> None:
     """Remove the report of a source that the project now excludes."""
     if folder:
+        from incc.report.folder.names import name_for
+        from incc.report.folder.outcome import withdraw
+
         ending = "json" if request.format == "json" else "txt"
         withdraw(folder, name_for(unit.source, (job.folder, unit.source, unit.output), ending))
 
 
 def _options(job: Job) -> WrapperOptions:
+    from incc.driver.cli.own_options import split
 
     # The front sets INCC_DEPTH for its children, which would turn the analysis off here.
     return split(list(job.options), {name: v for name, v in job.environment.items() if name != "INCC_DEPTH"})[0]
@@ -355,6 +358,10 @@ def _analysed(job: Job, unit: JobUnit, settings: Settings, problems: list[str], 
 
     Returns None if the project excludes the source, or for a link that generates no code. Raises AnalysisError.
     """
+    from incc.driver.builds.project import project_of
+    from incc.driver.pipeline import analyze_object, analyze_unit, report_of
+    from incc.frontends.gcc_wrapper.assembly import other_mode
+
     source = os.path.join(job.folder, unit.source)
     project = project_of(os.path.normpath(source))
     mistakes = [*project.problems]
@@ -380,6 +387,11 @@ def _linked(
     job: Job, unit: JobUnit, of_cores: Sequence[Settings], project: Project, notes: list[str]
 ) -> t.Report | None:
     """Analyse the code that link-time optimisation generated. Raises AnalysisError."""
+    from incc.driver.builds.linked import TO_BE_LINKED_AGAIN, analyze_linked
+    from incc.driver.pipeline import report_of
+    from incc.frontends.gcc_wrapper.dry_run import parse
+    from incc.frontends.gcc_wrapper.linking import changed_inputs, find_link, linked_unit, links
+
     if project.excludes(os.path.normpath(os.path.join(job.folder, unit.output))):
         return None
     dry_run = parse(unit.dry_run)
@@ -410,6 +422,9 @@ _reported_projects: set[str] = set()
 
 def _made(job: Job, unit: JobUnit) -> tuple[Unit, str]:
     """Return the unit to analyse, and the path of its file. Raises AnalysisError."""
+    from incc.frontends.gcc_wrapper.assembly import target_cpu
+    from incc.frontends.unit import Unit
+
     path = os.path.join(job.place, unit.file)
     text = version = ""
     try:
@@ -450,6 +465,8 @@ def _made(job: Job, unit: JobUnit) -> tuple[Unit, str]:
 
 def _check_unchanged(job: Job, unit: JobUnit, path: str) -> None:
     """Raise AnalysisError if an object outside the job was compiled again in the meantime."""
+    from incc.report.folder.manifest import digest_of
+
     if os.path.isabs(unit.file) and (noted := job.digest.get(unit.output)) and digest_of(path) != noted:
         raise AnalysisError(f"{unit.file} was changed or removed before its analysis")
 
@@ -493,6 +510,9 @@ def _compiler_name(job: Job) -> str:
 
 def _folders(job: Job, unit: JobUnit) -> IncludeFolders:
     """Return the folders of a source's headers; relative ones also as absolute paths, as in debug information."""
+    from incc.frontends.gcc_wrapper.assembly import include_folders
+    from incc.frontends.unit import IncludeFolders
+
     named = include_folders(unit.proper or (job.compiler, *job.arguments))
     variables = ("C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH")
     of_variables = [f for name in variables for f in job.environment.get(name, "").split(":") if f]

@@ -12,7 +12,6 @@ import resource
 import signal
 from typing import TYPE_CHECKING
 
-from incc.report.folder.cache import bytes_of
 from incc.support.errors import AnalysisError
 
 if TYPE_CHECKING:
@@ -47,6 +46,8 @@ def max_seconds(environment: Mapping[str, str]) -> int:
 
 def max_memory(environment: Mapping[str, str]) -> int:
     """Return $INCC_MAX_MEMORY, a number followed by k, M or G, in bytes; 0 for no limit."""
+    from incc.report.folder.cache import bytes_of
+
     limit = bytes_of(environment.get(MEMORY_VARIABLE, ""))
     return MEMORY if limit is None else limit
 

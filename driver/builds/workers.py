@@ -21,10 +21,7 @@ from incc.driver.builds import limits
 from incc.driver.builds.jobs import FAILED, JOBS, TAKEN, TRIES, Stopped, run_job, say, sources_of
 from incc.driver.builds.sweep import is_alive, sweep_reports, sweep_scratch
 from incc.driver.messages import collect_seldom
-from incc.driver.pipeline import analyze_units
-from incc.driver.settings import REPORTED, Settings
 from incc.frontends.isa import detect, isa
-from incc.frontends.unit import Unit
 from incc.report.folder.manifest import OWN
 from incc.support.errors import AnalysisError
 
@@ -258,6 +255,9 @@ def load_everything() -> None:
     import incc.driver.cli.own_options
     import incc.driver.deliver
     import incc.models.binding.bind  # noqa: F401
+    from incc.driver.pipeline import analyze_units
+    from incc.driver.settings import REPORTED, Settings
+    from incc.frontends.unit import Unit
 
     # Many modules are imported inside functions.
     with contextlib.suppress(AnalysisError):

@@ -5,14 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-import traceback
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from incc.driver.builds import watched
 from incc.driver.builds.limits import limited_time
-from incc.driver.builds.linked import TO_BE_LINKED_AGAIN, analyze_linked
 from incc.driver.builds.project import project_of
 from incc.driver.cli.own_options import PREFIX
 from incc.driver.deliver import deliver, deliver_beside, identified, unmet, write_remarks, write_warnings
@@ -21,9 +19,6 @@ from incc.driver.settings import with_values
 from incc.frontends.gcc_wrapper.children import Children, Interrupted, die_by
 from incc.frontends.gcc_wrapper.compiler import CompilerError
 from incc.frontends.gcc_wrapper.session import Compilation, Failure
-from incc.report.folder.names import name_for
-from incc.report.folder.outcome import withdraw
-from incc.report.hints.trials import flag_sets, trial
 from incc.support.files import add_line, replace_file
 
 if TYPE_CHECKING:
@@ -121,6 +116,8 @@ def _guarded(job: _Job, action: Callable[[_Job], None], failed: str = "not analy
         job.warnings.append(f"{failed}: {error.filename or 'output'}: {error.strerror}")
     except (Exception, SystemExit) as error:
         if os.environ.get("INCC_DEBUG"):
+            import traceback
+
             traceback.print_exc()
         text = " ".join(str(error).split())
         kind = type(error).__name__
@@ -192,6 +189,9 @@ def _leave_out(job: _Job, unwanted: list[str]) -> None:
         if job.options.commanded:
             job.notes.append(f"{name}: not analysed: excluded by {_project(name).path}")
         if job.options.folder:
+            from incc.report.folder.names import name_for
+            from incc.report.folder.outcome import withdraw
+
             ending = "json" if job.options.format == "json" else "txt"
             identity = (os.getcwd(), name, job.compilation.output_of(name))
             withdraw(job.options.folder, name_for(name, identity, ending))
@@ -214,6 +214,7 @@ def _analyze_link(job: _Job) -> None:
     if link is None:
         _note_no_code(job, compilation.until_link, _AT_THE_LINK)
         return
+    from incc.driver.builds.linked import TO_BE_LINKED_AGAIN, analyze_linked
 
     unit = compilation.linked_unit(link)
     if not os.path.isfile(os.path.join(unit.folder, link.output)):
@@ -307,6 +308,7 @@ def _try(job: _Job) -> None:
     """Compile again with the flags that hints suggest, without output, and add the gains to the report."""
     if job.report is None:
         return
+    from incc.report.hints.trials import flag_sets, trial
 
     # Links are not repeated.
     units = [unit for unit in job.report.units if unit.way != "object"]

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from incc.driver import UsageError
-from incc.driver.cli.given import Given
-from incc.driver.cli.kinds import WRAPPER, check_targets
-from incc.driver.cli.options import options_of
 from incc.frontends.gcc_wrapper.compiler import TAKES_NEXT, files_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from incc.driver.cli.given import Given
 
 PREFIX = "--analyze-"
 
@@ -89,6 +87,9 @@ class WrapperOptions(msgspec.Struct):
     def all(self) -> Given:
         """Return the values of all options, with defaults for those that are not given."""
         if self.given is None:
+            from incc.driver.cli.given import Given
+            from incc.driver.cli.kinds import WRAPPER
+
             self.given = Given(WRAPPER)
         return self.given
 
@@ -151,6 +152,9 @@ def _read_environment(options: WrapperOptions, environment: Mapping[str, str]) -
 
 def _read_settings(options: WrapperOptions, environment: Mapping[str, str]) -> None:
     """Read the variables that change the analysis; a run without analysis ignores them."""
+    from incc.driver.cli.kinds import WRAPPER
+    from incc.driver.cli.options import options_of
+
     for option in options_of(WRAPPER):
         value = environment.get(option.variable, "") if option.variable else ""
         if not value or (option.kind == "flag" and value == "0"):
@@ -207,6 +211,8 @@ def _take(options: WrapperOptions, argument: str) -> None:
 
 def _check(options: WrapperOptions, rest: list[str]) -> None:
     """Raise UsageError if a file to write is another file of the command."""
+    from incc.driver.cli.kinds import check_targets
+
     given = options.all()
     targets = [(f"{PREFIX}{name}", file) for name, file in given.files().items()]
     if options.output and not options.append:

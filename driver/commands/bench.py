@@ -8,6 +8,7 @@ import signal
 import sys
 from contextlib import contextmanager
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeVar
 from zlib import crc32
 
@@ -28,13 +29,14 @@ from incc.frontends.asm.regions import marked_regions
 from incc.frontends.unit import Unit
 from incc.measuring.forms.bench import Bench, NotMeasured, loop_of
 from incc.measuring.forms.messages import FORMS, NO_FORM, wrong_machine, wrong_model
-from incc.measuring.forms.operands import Unreadable, matching, read
-from incc.measuring.forms.pairs import code_of
+from incc.measuring.forms.operands import Unreadable, matching, read, title
+from incc.measuring.forms.pairs import code_of, copies_of
 from incc.measuring.forms.predicted import rows
 from incc.measuring.forms.target import features_of, features_of_host, target
 from incc.measuring.harness import Failure, Harness, Unavailable
 from incc.measuring.records import OtherRun, Records
 from incc.measuring.stand_in import Simulated
+from incc.models.forms.shapes import by_key
 from incc.models.notation import form_key
 from incc.models.processors import host
 from incc.support.errors import AnalysisError
@@ -230,8 +232,6 @@ def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineMo
     """Infer sets of ports, and return the exit status. Raises UsageError and AnalysisError."""
     relative = bench_ports.relative_of(options, model)
     if options.relative:
-        # The blocking instructions are the relative's; the features are those of this processor or the simulated model.
-
         # Blockers are the relative's; the features are the processor's, or those of the simulated model.
         core = target(relative, core.features)
     machine = open_machine(options, model)
@@ -259,7 +259,6 @@ def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineMo
 
 
 def _target(model: MachineModel, simulated: bool) -> Target:
-
     return target(model, features_of(model) if simulated else features_of_host(host.read().features))
 
 
@@ -283,8 +282,7 @@ def _forms(options: argparse.Namespace, core: Target) -> list[Named]:
 
 
 def _key(form: Named) -> str:
-
-    return form_key(form.variant.shape.key, form.variant.conditions)
+    return form_key(*form.variant.key)
 
 
 def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str, Kernel]]:
@@ -313,13 +311,9 @@ def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str
 # --- measuring --------------------------------------------------------------------------------------------------------
 
 
-_TRANSIENT = ("timeout", "harness", "killed", "unsteady")
-"""Failures that the machine may cause, not the loop."""
-
-
 def _is_final(record: dict[str, Any]) -> bool:
     """Return True for the record of a failure that would repeat."""
-    return "failure" in record and record["failure"]["kind"] not in _TRANSIENT
+    return "failure" in record and not Failure(**record["failure"]).is_transient
 
 
 def _is_done(record: dict[str, Any]) -> bool:
@@ -330,15 +324,12 @@ class _Session:
     """A run that measures forms and keeps and counts the results."""
 
     def __init__(self, options: argparse.Namespace, model: MachineModel, core: Target) -> None:
-
         self.options = options
         self.model = model
         self.core = core
         self.number = self.total = self.failed = 0
         self.measured: list[dict[str, Any]] = []
         """The records of this run, also those that an earlier run has measured."""
-        self.titles: dict[str, str] = {}
-        """The notation of forms, by their keys."""
         self.matrix_of: list[str] = []
         """The notation of the forms in pairs."""
         self._machine: Harness | Simulated | None = None
@@ -409,7 +400,6 @@ class _Session:
         """Measure forms."""
         from incc.measuring.forms.predicted import figures
 
-        self.titles = {_key(form): form.title for form in forms}
         requested = self._figures()
 
         def identify(form: Named) -> dict[str, Any]:
@@ -425,7 +415,7 @@ class _Session:
 
     def pairs(self, forms: Sequence[Named]) -> None:
         """Measure the forms alone and in pairs."""
-        from incc.measuring.forms.pairs import Pair, pairs, together
+        from incc.measuring.forms.pairs import record, together
 
         self.matrix_of = [form.title for form in forms]
         alone: dict[str, float] = {}
@@ -437,23 +427,16 @@ class _Session:
             for form in pair:
                 if form.title not in alone:
                     alone[form.title] = together(self.bench, [form]).cycles
-            first, second = pair
-            both = together(self.bench, [first, second])
-            each = (alone[first.title], alone[second.title])
-            record = Pair(
-                first=first.title, second=second.title, cycles=both.cycles, spread=both.spread, alone=each
-            ).record()
-            record["model"] = self._pair_model(pair)
-            return record
+            measured = record(pair, together(self.bench, pair), [alone[form.title] for form in pair])
+            return {**measured, "model": self._pair_model(pair)}
 
-        self._measure(list(pairs(forms)), identify, measure)
+        self._measure(list(combinations(forms, 2)), identify, measure)
 
     def _pair_model(self, forms: Sequence[Named]) -> float | None:
         from incc.measuring.stand_in import simulated
 
-        copies = 3 * self.options.unroll // 2 * 2
         cycles = simulated(loop_of(code_of(self.bench, forms)).code, self.model)
-        return None if cycles is None else round(cycles / copies, 3)
+        return None if cycles is None else round(cycles / copies_of(self.bench), 3)
 
     def kernels(self, kernels: Sequence[tuple[str, Kernel]]) -> None:
         """Measure kernels, prepared as by --measure."""
@@ -469,30 +452,22 @@ class _Session:
 
     def _kernel(self, kernel: Kernel) -> dict[str, Any]:
         """Return the figures of a kernel. Raises NotMeasured."""
-        from incc.measuring.kernels import prepare, together, unsteady
+        from incc.measuring.kernels import prepare, timed
 
         prepared = prepare(kernel)
-        if isinstance(prepared, Failure):
-            raise NotMeasured(prepared)
-        times = []
-        for loop in prepared.loops:
-            time = self.machine.measure(loop)
-            if isinstance(time, Failure):
-                raise NotMeasured(time)
-            times.append(time)
-        cycles, spread = together(prepared, times)
-        if failure := unsteady(cycles, spread):
-            raise NotMeasured(failure)
+        measured = prepared if isinstance(prepared, Failure) else timed(prepared, self.machine.measure)
+        if isinstance(measured, Failure):
+            raise NotMeasured(measured)
         try:
             model = float(analyze_kernel(kernel, self.model, KernelSettings()).cycles)
         except ValueError:
             model = None
         return {
-            "cycles": round(cycles, 3),
-            "spread": round(spread, 3),
+            "cycles": round(measured.cycles, 3),
+            "spread": round(measured.spread, 3),
             "model": model,
-            "exit": prepared.exit,
-            "notes": list(prepared.notes),
+            "exit": measured.exit,
+            "notes": list(measured.notes),
         }
 
     def close(self) -> None:
@@ -555,11 +530,9 @@ def _progress(items: Sequence[_Item]) -> Iterator[_Item]:
 
 
 def _write(options: argparse.Namespace, session: _Session, core: str, note: str) -> None:
-
     results = _results(session, core, note)
 
     def render(width: int, colour: bool) -> str:
-
         return "".join(f"{line}\n" for line in lines(results, Layout(width, colour)))
 
     if options.format == "text":
@@ -589,9 +562,9 @@ def _results(session: _Session, core: str, note: str) -> dict[str, Any]:
         elif "kernel" in record:
             kernels.append([record["kernel"], *_kernel_cells(record)])
         elif failure:
-            figures.append([_title(session, record), "not measured", "", "", "", failure["text"]])
+            figures.append([_title(record), "not measured", "", "", "", failure["text"]])
         else:
-            figures += _form_cells(_title(session, record), record)
+            figures += _form_cells(_title(record), record)
     return {
         "core": core,
         "way": session.way,
@@ -603,9 +576,8 @@ def _results(session: _Session, core: str, note: str) -> dict[str, Any]:
     }
 
 
-def _title(session: _Session, record: dict[str, Any]) -> str:
-
-    return session.titles[form_key(record["form"], record["conditions"])]
+def _title(record: dict[str, Any]) -> str:
+    return title(by_key()[record["form"]], record["conditions"])
 
 
 def _cycles(value: float | None, digits: int = 2) -> str:
@@ -614,7 +586,6 @@ def _cycles(value: float | None, digits: int = 2) -> str:
 
 
 def _form_cells(title: str, record: dict[str, Any]) -> Iterator[list[str]]:
-
     for row in rows(record):
         width = f"{row.spread:.2f}" if row.spread else ""
         model = "" if row.model is None and row.figure.startswith("µops") else _cycles(row.model)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from incc.measuring.forms.bench import Machine
     from incc.measuring.forms.operands import Named
     from incc.measuring.forms.target import Target
+    from incc.measuring.harness import Machine
     from incc.measuring.ports.study import Findings, FormPorts
     from incc.models.model import MachineModel
 
@@ -79,7 +79,7 @@ def study(
             core,
             relative,
             host_ports.oracle(machine, go_on),
-            options.resume or options.output or None,
+            options.resume or options.output,
             options.port_count,
             options.issue_width,
         )

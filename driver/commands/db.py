@@ -514,7 +514,12 @@ COMMAND = Command(
             _prune,
             "remove old commits except baselines",
             Option("--keep N", "count", "keep the newest N commits", None),
-            Option("--before DATE", "text", "remove commits older than this date (with --keep: if both apply)", None),
+            Option(
+                "--before DATE",
+                "text",
+                "remove commits older than this date (with --keep: only if both options select them)",
+                None,
+            ),
             Option("--dry-run", "flag", "only print what would be removed"),
         ),
     ),

@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from incc.measuring.forms import aarch64 as forms_aarch64
+from incc.measuring.forms.aarch64 import NOT_TRIED
 from incc.measuring.forms.target import features_of_host, target
 from incc.measuring.harness import Harness, Unavailable, missing
 from incc.measuring.host import aarch64 as host_aarch64
 from incc.measuring.host import forms as host_forms
 from incc.measuring.host import model as host
 from incc.measuring.host import ports as host_ports
-from incc.measuring.host.aarch64 import Assembled
 from incc.measuring.host.choice import contradicted
 from incc.measuring.pipeline import comparison as pipeline
 from incc.measuring.pipeline.probing import Bench
@@ -35,12 +34,10 @@ from incc.models.processors.host import read
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from incc.measuring.forms.bench import Machine
     from incc.measuring.forms.target import Target
-    from incc.measuring.harness import Failure, Loop, Measurement
-    from incc.measuring.host.choice import LeftOut
+    from incc.measuring.harness import Machine
     from incc.measuring.pipeline.comparison import Compared
     from incc.measuring.ports.study import FormPorts
     from incc.models.check import ModelFinding
@@ -57,7 +54,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
     output: str
     """The model file."""
-    folder: str = ""
+    resume: str = ""
     """The folder for measurements, "" for one beside the model file."""
     quick: bool = False
     """Measure only the pipeline and the forms of the loops."""
@@ -68,25 +65,31 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     model_path: tuple[str, ...] = ()
 
 
+class _Run(msgspec.Struct, frozen=True, kw_only=True):
+    """A run of the command on one machine."""
+
+    options: Options
+    relative: MachineModel
+    folder: str
+    """The folder for measurements."""
+    end: float
+    """The time at which measuring forms ends."""
+    loops: Sequence[host.Case] = ()
+    """The loops on which predictions are compared."""
+
+
 def run(args: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    options = Options(
-        output=args.output,
-        folder=args.resume,
-        quick=args.quick,
-        minutes=args.minutes,
-        relative=args.relative,
-        model_path=tuple(args.model_path),
-    )
+    options = msgspec.convert(args, Options, from_attributes=True)
     try:
         name = host.name_of(options.output)
     except ValueError as e:
         return _failed(str(e), USAGE)
     if why := host.may_write(options.output):
         return _failed(f"{options.output}: {why}")
-    if why := missing() or host.why_not_here():
+    if why := missing():
         return _failed(why)
-    folder = options.folder or f"{os.path.splitext(options.output)[0]}.measured"
+    folder = options.resume or f"{os.path.splitext(options.output)[0]}.measured"
     # A batch queue that ends the run interrupts it.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -99,11 +102,10 @@ def run(args: argparse.Namespace) -> int:
             print(why)
             if harness.counters_missing:
                 print(f"measuring by the clock: {harness.counters_missing}")
-            if host.has_forms_alone(relative):
-                with _own_folder(folder):
-                    return make_aarch64(options, name, relative, Assembled(harness), folder)
             with _own_folder(folder):
-                status = make(options, name, relative, harness, folder)
+                if relative.isa == "aarch64":
+                    return make_aarch64(options, relative, host_aarch64.Assembled(harness), folder)
+                status = make(options, relative, harness, folder)
             if harness.busy > _BUSY:
                 print(
                     f"the machine was busy: something else ran during {harness.busy:.0%} of the samples, so that the\n"
@@ -123,9 +125,9 @@ def run(args: argparse.Namespace) -> int:
         signal.signal(signal.SIGTERM, before)
 
 
-def _deadline(options: Options) -> float:
-    """Return the time at which measuring forms ends if it begins now."""
-    return time.monotonic() + 60 * options.minutes if options.minutes else float("inf")
+def _begin(options: Options, relative: MachineModel, folder: str, loops: Sequence[host.Case] = ()) -> _Run:
+    end = time.monotonic() + 60 * options.minutes if options.minutes else float("inf")
+    return _Run(options=options, relative=relative, folder=folder, end=end, loops=loops)
 
 
 def _continues(folder: str) -> str:
@@ -150,101 +152,71 @@ def _relative(options: Options) -> tuple[MachineModel | None, str]:
 
 
 def make(
-    options: Options,
-    name: str,
-    relative: MachineModel,
-    machine: Machine,
-    folder: str,
-    there: frozenset[str] | None = None,
+    options: Options, relative: MachineModel, machine: Machine, folder: str, there: frozenset[str] | None = None
 ) -> int:
     """Measure, write the model, check it, print how accurate it is, and return the exit status.
 
     `there` has the features of the machine by iced-x86's names, None for those of this processor.
     """
-
-    def measure(loops: Iterable[Loop]) -> Iterator[Measurement | Failure]:
-        return (machine.measure(loop) for loop in loops)
-
-    bench = Bench(measure, os.path.join(folder, "loops.jsonl"), options.quick)
-    again = Bench(measure, os.path.join(folder, "loops_again.jsonl"), options.quick)
+    bench = Bench(machine.measure, os.path.join(folder, "loops.jsonl"), options.quick)
+    again = Bench(machine.measure, os.path.join(folder, "loops_again.jsonl"), options.quick)
     compared = _pipeline(bench, again, relative)
-    loops = host.cases()
+    this = _begin(options, relative, folder, host.cases())
     core = target(relative, features_of_host(read().features) if there is None else there)
-    end = _deadline(options)
-    result = _forms(options, relative, machine, loops, folder, core, end)
-    result, ports = _ports(options, relative, machine, loops, folder, core, end, result)
-
-    def write() -> tuple[host.Written, list[ModelFinding]]:
-        forms = host_forms.entries(result.different, relative)
-        written = host.model_text(name, relative, host.processor_name(), compared, forms, result, ports)
-        return written, _write(options, written)
-
-    written, findings = write()
+    result, ports = _ports(this, core, machine, _forms_of_x86(this, core, machine))
+    written, findings = _write(this, compared, result, ports)
     if not any(f.level == "error" for f in findings):
-        compared, result, any_contradicted = _without_contradicted(
-            bench, loops, relative, load(options.output, options.model_path), written, compared, result
-        )
-        if any_contradicted:
-            written, findings = write()
-    errors = _print_findings(findings)
-    print(
-        f"{options.output}: {len(written.parameters)} parameters, {len(written.fusion)} macro-fusion classes and\n"
-        f"  {len(written.forms)} forms differ from {relative.name}; {errors} errors, {len(findings) - errors} warnings"
-    )
-    if errors:
+        made = load(options.output, options.model_path)
+        remaining = _without_contradicted(this, bench, made, written, compared, result)
+        if remaining != (compared, result):
+            compared, result = remaining
+            written, findings = _write(this, compared, result, ports)
+    if _print_written(this, written, findings):
         return FAILED
-    made = load(options.output, options.model_path)
-    _accuracy(bench, loops, relative, made)
-    print(f"use it as -mcpu={_as_argument(options.output)}")
+    _accuracy(this, bench, load(options.output, options.model_path))
+    print(f"use it as -mcpu={options.output if os.path.dirname(options.output) else f'./{options.output}'}")
     return OK
 
 
-def _write(options: Options, written: host.Written) -> list[ModelFinding]:
-    """Write the model file and return what `incc-model check` finds in it."""
+def _write(
+    this: _Run,
+    compared: Sequence[Compared],
+    result: host_forms.Result,
+    ports: Sequence[FormPorts] = (),
+    note: str = "",
+) -> tuple[host.Written, list[ModelFinding]]:
+    """Write the model file; return its contents, and what `incc-model check` finds in it."""
+    options, relative = this.options, this.relative
+    name = host.name_of(options.output)
+    forms = host_forms.entries(result.different, relative)
+    written = host.model_text(name, relative, host.processor_name(), compared, forms, result, ports, note)
     replace_file(options.output, written.text)
     purge()
-    return check(os.path.abspath(options.output), search_places(options.model_path))
+    return written, check(os.path.abspath(options.output), search_places(options.model_path))
 
 
-def _print_findings(findings: Sequence[ModelFinding]) -> int:
-    """Print findings and return the number of errors."""
+def _print_written(this: _Run, written: host.Written, findings: Sequence[ModelFinding]) -> int:
+    """Print findings and how much of the model is its own, and return the number of errors."""
     for finding in findings:
         print(finding)
-    return sum(f.level == "error" for f in findings)
-
-
-def make_aarch64(
-    options: Options, name: str, relative: MachineModel, machine: host_aarch64.Machine, folder: str
-) -> int:
-    """Measure forms on AArch64, where there are no probes of the pipeline and no loops to compare on."""
-    print(forms_aarch64.NOT_TRIED)
-    path = os.path.join(folder, "forms.jsonl")
-    todo = host_aarch64.wanted(relative)
-    end = _deadline(options)
-    kept = host_forms.read(path)
-    with _Progress("forms", len(todo)) as progress:
-
-        def go_on() -> bool:
-            progress.step()
-            return time.monotonic() < end
-
-        result = host_aarch64.compare(machine, relative, todo, path, kept, go_on)
-    done = len(kept.records) + len(kept.failed)
-    if done < len(todo):
-        print(f"{_minutes_over(options, done, len(todo))}\nthe same command continues")
+    errors = sum(f.level == "error" for f in findings)
     print(
-        f"forms: {result.same} as in {relative.name}, {len(result.different)} differ, {len(result.unsteady)} do not "
-        f"repeat,\n  {len(result.faster)} are faster than its ports allow, {len(kept.failed)} cannot be measured"
+        f"{this.options.output}: {len(written.parameters)} parameters, {len(written.fusion)} macro-fusion classes and\n"
+        f"  {len(written.forms)} forms differ from {this.relative.name}; {errors} errors, "
+        f"{len(findings) - errors} warnings"
     )
-    forms = host_forms.entries(result.different, relative)
-    written = host.model_text(name, relative, host.processor_name(), [], forms, result, note=forms_aarch64.NOT_TRIED)
-    errors = _print_findings(_write(options, written))
-    print(f"{options.output}: {len(written.forms)} forms differ from {relative.name}; {errors} errors")
-    return FAILED if errors else OK
+    return errors
 
 
-def _minutes_over(options: Options, done: int, total: int) -> str:
-    return f"{options.minutes:g} minutes are over: {done} of {total} forms"
+def make_aarch64(options: Options, relative: MachineModel, machine: host_aarch64.Machine, folder: str) -> int:
+    """Measure forms on AArch64, where there are no probes of the pipeline and no loops to compare on."""
+    print(NOT_TRIED)
+    bench = host_aarch64.Bench(machine, relative)
+    expected = host_aarch64.Bench(host_aarch64.Expected(relative), relative)
+    this = _begin(options, relative, folder)
+    result = _forms(this, bench, expected, host_aarch64.wanted(relative))
+    written, findings = _write(this, [], result, note=NOT_TRIED)
+    return FAILED if _print_written(this, written, findings) else OK
 
 
 @contextlib.contextmanager
@@ -276,10 +248,10 @@ def _own_folder(folder: str) -> Iterator[str]:
 def _pipeline(bench: Bench, again: Bench, relative: MachineModel) -> list[Compared]:
     """Probe the pipeline, print and return the findings; `again` repeats those that differ from the relative."""
     compared: list[Compared] = []
-    with _Progress("pipeline", len(pipeline.PROBES)) as progress:
+    with _progress("pipeline", len(pipeline.PROBES)) as go_on:
         for name, findings in pipeline.probe(bench):
             compared += pipeline.compare(findings, relative, name)
-            progress.step()
+            go_on()
         # The results that probes have for each other need not be confirmed.
         again.plain_nops, again.seen = bench.plain_nops, dict(bench.seen)
         compared = pipeline.confirmed(again, compared, relative)
@@ -287,19 +259,14 @@ def _pipeline(bench: Bench, again: Bench, relative: MachineModel) -> list[Compar
     width = max((len(c.finding.name) for c in rows), default=0)
     print(f"\n{'parameter':{width}}  {'found':>10}  {relative.name:>16}")
     for c in rows:
-        value = "-" if c.finding.value is None else _shown(c.finding.value)
-        theirs = "-" if c.known is None else _shown(c.known)
+        value, theirs = ("-" if v is None else host.shown(v) for v in (c.finding.value, c.known))
         print(f"{c.finding.name:{width}}  {value:>10}  {theirs:>16}  {_VERDICTS[c.verdict]}")
-    _print_fusion([c for c in compared if c.finding.name.startswith("macro_fusion.")], relative)
-    print()
-    return compared
-
-
-def _print_fusion(pairs: Sequence[Compared], relative: MachineModel) -> None:
-    if pairs:
+    if pairs := [c for c in compared if c.finding.name.startswith("macro_fusion.")]:
         print(f"macro-fusion: {sum(c.verdict == 'agrees' for c in pairs)} of {len(pairs)} pairs as in {relative.name}")
     if differ := [c.finding.name.removeprefix("macro_fusion.") for c in pairs if c.verdict == "differs"]:
         print(f"  different: {', '.join(differ)}")
+    print()
+    return compared
 
 
 _VERDICTS = {
@@ -312,39 +279,36 @@ _VERDICTS = {
 }
 
 
-def _shown(value: object) -> str:
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+def _forms_of_x86(this: _Run, core: Target, machine: Machine) -> host_forms.Result:
+    """Compare the forms of the loops, then, unless only these are wanted, all others."""
+    bench, simulated = host_forms.benches(core, machine, Simulated(this.relative))
+    todo = host_forms.wanted(core, host.forms_of(this.loops, this.relative), this.options.quick)
+    return _forms(this, bench, simulated, list(todo))
 
 
 def _forms(
-    options: Options,
-    relative: MachineModel,
-    machine: Machine,
-    loops: Sequence[host.Case],
-    folder: str,
-    core: Target,
-    end: float,
+    this: _Run,
+    bench: host_forms.FormBench,
+    expected: host_forms.FormBench,
+    todo: Sequence[host_forms.Measurable],
 ) -> host_forms.Result:
-    bench, simulated = host_forms.benches(core, machine, Simulated(relative))
-    path = os.path.join(folder, "forms.jsonl")
-    todo = list(host_forms.wanted(core, host.forms_of(loops, relative), options.quick))
+    """Measure forms, and compare them with what the relative's bench has."""
+    options, relative = this.options, this.relative
+    path = os.path.join(this.folder, "forms.jsonl")
     start = time.monotonic()
-    with _Progress("forms", len(todo)) as progress:
-
-        def go_on(key: host_forms.Key) -> bool:
-            progress.step()
-            return time.monotonic() < end
-
-        kept = host_forms.read(path)
-        before = len(kept.records) + len(kept.failed)
-        measured = host_forms.measure(bench, todo, path, kept, go_on, simulated)
-        result = host_forms.compare(measured, bench, simulated, relative, path)
+    kept = host_forms.read(path)
+    before = len(kept.records) + len(kept.failed)
+    with _progress("forms", len(todo), this.end) as go_on:
+        measured = host_forms.measure(bench, todo, path, kept, go_on, expected)
+        result = host_forms.compare(measured, bench, expected, relative, path)
     done = len(kept.records) + len(kept.failed)
-    if time.monotonic() >= end:
+    if time.monotonic() >= this.end:
         each = (time.monotonic() - start) / max(1, done - before)
         left = max(1, round(max(0, len(todo) - done) * each / 60))
-        over = _minutes_over(options, done, len(todo))
-        print(f"{over}; the others take about {left} minutes\nthe same command continues")
+        print(
+            f"{options.minutes:g} minutes are over: {done} of {len(todo)} forms; the others take about {left} minutes\n"
+            "the same command continues"
+        )
     print(
         f"forms: {result.same} as in {relative.name}, {len(result.different)} differ, {len(result.unsteady)} do not "
         f"repeat,\n  {len(result.faster)} are faster than its ports allow, {len(result.missing)} it does not have, "
@@ -358,36 +322,25 @@ _MOST_STUDIED = 60
 
 
 def _ports(
-    options: Options,
-    relative: MachineModel,
-    machine: Machine,
-    loops: Sequence[host.Case],
-    folder: str,
-    core: Target,
-    end: float,
-    result: host_forms.Result,
+    this: _Run, core: Target, machine: Machine, result: host_forms.Result
 ) -> tuple[host_forms.Result, list[FormPorts]]:
     """Return the result with other ports for forms that contradict the relative's, and the ports that were inferred.
 
     Forms of the loops may differ only beside other forms, so that they are studied, too, except with --quick. Ports
     are believed if a second study infers the same from its own throughputs.
     """
+    relative = this.relative
     names = host_forms.contradicting(result)[:_MOST_STUDIED]
-    if not options.quick:
-        names += [form for form in host.forms_of(loops, relative) if form not in names]
+    if not this.options.quick:
+        names += [form for form in host.forms_of(this.loops, relative) if form not in names]
     names = [form for form in names if not host_ports.why_not(form, core.features, relative)]
-    if not names or time.monotonic() >= end:
+    if not names or time.monotonic() >= this.end:
         return result, []
 
     def study(forms: Sequence[str], name: str) -> list[FormPorts]:
-        with _Progress("ports", None) as progress:
-
-            def go_on() -> bool:
-                progress.step()
-                return time.monotonic() < end
-
+        with _progress("ports", None, this.end) as go_on:
             ask = host_ports.oracle(machine, go_on)
-            return host_ports.find(forms, core, relative, ask, os.path.join(folder, name)).mappings
+            return host_ports.find(forms, core, relative, ask, os.path.join(this.folder, name)).mappings
 
     def differs(ports: FormPorts) -> bool:
         return host_ports.surely_different(ports, relative.lookup(ports.form, frozenset()), relative.ports)
@@ -411,55 +364,51 @@ def _ports(
 
 
 def _without_contradicted(
+    this: _Run,
     bench: Bench,
-    loops: Sequence[host.Case],
-    relative: MachineModel,
     made: MachineModel,
     written: host.Written,
     compared: list[Compared],
     result: host_forms.Result,
-) -> tuple[list[Compared], host_forms.Result, bool]:
-    """Return the comparison and the result without changes that loops contradict, and True if there are any.
+) -> tuple[list[Compared], host_forms.Result]:
+    """Return the comparison and the result without changes that loops contradict.
 
     The loops are measured here (`measuring/host/choice.py`).
     """
     bench.tries = min(bench.tries, 3)
-    outcomes, _ = host.compare_loops(bench, loops, relative, made)
+    outcomes, _ = host.compare_loops(bench, this.loops, this.relative, made)
     cycles = {o.name: o.cycles for o in outcomes}
-    cases = [case for case in loops if case.name in cycles]
-    wrong = contradicted(cases, [cycles[c.name] for c in cases], relative, made, written.parameters, written.forms)
+    cases = [case for case in this.loops if case.name in cycles]
+    measured = [cycles[case.name] for case in cases]
+    wrong = contradicted(cases, measured, this.relative, made, written.parameters, written.forms)
+    errors = {}
     for each in wrong:
         print(
             f"left out: {each.change.name}: the {each.loops} loops that it concerns are {each.with_it:.1%} off with "
             f"it, {each.without:.1%} without"
         )
-    parameters = {each.change.parameter: each for each in wrong if each.change.parameter}
-    forms = {each.change.form: each for each in wrong if each.change.form}
-
-    def errors(each: LeftOut) -> str:
-        return f"{each.loops} loops are {each.with_it:.1%} off with it, {each.without:.1%} without"
-
+        errors[each.change] = f"{each.loops} loops are {each.with_it:.1%} off with it, {each.without:.1%} without"
+    parameters = {change.parameter: text for change, text in errors.items() if change.parameter}
+    forms = {change.form: text for change, text in errors.items() if change.form}
     after = []
     for c in compared:
-        left_out = parameters.get(c.finding.name.partition(".")[0])
-        if left_out is not None and c.verdict == "differs":
-            text = f"{c.finding.text} ({errors(left_out)})"
-            c = replace(c, verdict="against", finding=replace(c.finding, text=text))
+        text = parameters.get(c.finding.name.partition(".")[0])
+        if text is not None and c.verdict == "differs":
+            c = replace(c, verdict="against", finding=replace(c.finding, text=f"{c.finding.text} ({text})"))
         after.append(c)
     against = [
-        f"{d.key[0]}: seen twice as other than {d.text}, but {errors(forms[d.key[0]])}"
+        f"{d.key[0]}: seen twice as other than {d.text}, but {forms[d.key[0]]}"
         for d in result.different
         if d.key[0] in forms and not d.key[1]
     ]
-    result = replace(
-        result, different=[d for d in result.different if d.key[0] not in forms], against=(*result.against, *against)
-    )
-    return after, result, bool(wrong)
+    different = [d for d in result.different if d.key[0] not in forms]
+    return after, replace(result, different=different, against=(*result.against, *against))
 
 
-def _accuracy(bench: Bench, loops: Sequence[host.Case], before: MachineModel, after: MachineModel) -> None:
+def _accuracy(this: _Run, bench: Bench, after: MachineModel) -> None:
     bench.tries = min(bench.tries, 3)
-    outcomes, left_out = host.compare_loops(bench, loops, before, after)
+    before = this.relative
+    outcomes, left_out = host.compare_loops(bench, this.loops, before, after)
     for name, why in left_out:
         print(f"not compared: {name}: {why}")
     if not outcomes:
@@ -476,36 +425,23 @@ def _accuracy(bench: Bench, loops: Sequence[host.Case], before: MachineModel, af
         print(f"  {o.cycles:9.2f} {o.before:9.2f} {o.after:9.2f}  {o.name}")
 
 
-def _as_argument(path: str) -> str:
-    return path if os.path.dirname(path) else f"./{path}"
+@contextlib.contextmanager
+def _progress(what: str, total: int | None, end: float = float("inf")) -> Iterator[Callable[[], bool]]:
+    """Show a progress bar on a terminal; yield a function that advances it, and returns False once the time is over."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda: time.monotonic() < end
+        return
+    from rich.console import Console
+    from rich.progress import Progress
 
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total)
 
-class _Progress:
-    """A progress bar on a terminal."""
+        def advance() -> bool:
+            bar.advance(task)
+            return time.monotonic() < end
 
-    def __init__(self, what: str, total: int | None) -> None:
-        self._step: Callable[[], None] = lambda: None
-        self._bar = None
-        if sys.stderr is not None and sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import Progress
-
-            bar = Progress(console=Console(stderr=True), transient=True)
-            task = bar.add_task(what, total=total)
-            self._bar = bar
-            self._step = lambda: bar.advance(task)
-
-    def step(self) -> None:
-        self._step()
-
-    def __enter__(self) -> _Progress:
-        if self._bar is not None:
-            self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        yield advance
 
 
 def _failed(text: str, status: int = FAILED) -> int:

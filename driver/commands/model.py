@@ -287,7 +287,7 @@ def _source_command(name: str, summary: str) -> Command:
                 ),
                 _FORMS,
                 Option("--keep-going", "flag", "skip malformed records and count them"),
-                Option("--verbose", "flag", "list what is not used"),
+                Option("--verbose", "flag", "list the records that are not used"),
             ),
         ),
         run=lambda options: _import(options, name),

@@ -44,9 +44,9 @@ class Analysed(msgspec.Struct, frozen=True):
     left_out: int = 0
     """Loops that are not analysed."""
     note: str = ""
-    """What a reader must know of the model."""
+    """A caveat about the model for the reader, such as that it is only the nearest one; empty if there is none."""
     problem: str = ""
-    """Why there is nothing."""
+    """The reason why the side is empty; empty if it is not."""
 
 
 CODE = Settings(kernel=replace(REPORTED, timeline_iterations=0))

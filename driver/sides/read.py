@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from incc.comparison import types as c
 from incc.comparison.side import NOT_COUNTED, Entry, Side, entries_of, side_info
+from incc.driver.code import ASSEMBLY_ENDINGS, kind_of
 from incc.driver.cores import named_cores
 from incc.driver.settings import Scope
 from incc.driver.sides.analyse import CODE, CodePiece, analyse, object_pieces
@@ -127,25 +128,20 @@ def _kind(name: str, start: bytes) -> str:
 
     Kinds are "report", "database", "assembly", "object" and "library". Raises InputError for other files.
     """
-    from incc.driver.code import ASSEMBLY_ENDINGS, OBJECT_MAGIC
-    from incc.frontends.objects.archive import MAGIC, THIN_MAGIC
-
     shown = _shown(name)
     ending = os.path.splitext(name)[1]
     if not start:
         raise InputError(f"{shown}: the file is empty")
     if start.startswith(SQLITE_MAGIC):
         return "database"
-    if start.startswith((MAGIC, THIN_MAGIC)):
-        return "library"
+    if (kind := kind_of(start)) in ("library", "object"):
+        return kind
     for magic, program in _PACKED.items():
         if start.startswith(magic):
             raise InputError(f"{shown}: compressed with {program}; decompress it first")
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith((b"{", b"[")) and b"\0" not in start and ending not in ASSEMBLY_ENDINGS:
         return "report"
-    if start.startswith(OBJECT_MAGIC) and b"\0" in start:
-        return "object"
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{shown}: UTF-16; convert it to UTF-8")
     if ending in ASSEMBLY_ENDINGS:

@@ -9,35 +9,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from incc.frontends.isa import split_operands, word_set
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_CONDITIONS = frozenset(
-    ["eq", "ne", "cs", "hs", "cc", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", "al", "nv"]
-)
+_CONDITIONS = word_set("eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le al nv")
 # SVE's names for conditions, in branches only.
 _BRANCH_CONDITIONS = _CONDITIONS | frozenset(
     ["any", "none", "first", "last", "nfrst", "nlast", "pmore", "plast", "tcont", "tstop"]
 )
-_WITH_CONDITION = frozenset(
-    [
-        "csel",
-        "csinc",
-        "csinv",
-        "csneg",
-        "cset",
-        "csetm",
-        "cinc",
-        "cinv",
-        "cneg",
-        "ccmp",
-        "ccmn",
-        "fcsel",
-        "fccmp",
-        "fccmpe",
-        "ctermeq",
-    ]
-)
+_WITH_CONDITION = word_set("csel csinc csinv csneg cset csetm cinc cinv cneg ccmp ccmn fcsel fccmp fccmpe ctermeq")
 _TO_LABEL = re.compile(r"(bl?|bc?\.[a-z]+|cbn?z|tbn?z|adrp?)$|b[a-z]{2}$")
 _LITERAL = frozenset(["ldr", "ldrsw", "prfm"])
 _PREFETCH = re.compile(r"prf(m|um|[bhwd])$")
@@ -118,18 +100,6 @@ def _canonical(mnemonic: str, shapes: list[str]) -> tuple[str, list[str]]:
     if mnemonic in ("movz", "movn") and len(shapes) == 2:
         return "mov", shapes
     return mnemonic, shapes
-
-
-def split_operands(text: str) -> list[str]:
-    """Return the operands of an instruction; commas within brackets and braces do not separate them."""
-    operands, depth, start = [], 0, 0
-    for at, c in enumerate(text):
-        depth += (c in "[{") - (c in "]}")
-        if c == "," and depth == 0:
-            operands.append(text[start:at].strip())
-            start = at + 1
-    last = text[start:].strip()
-    return operands + [last] * bool(last or operands)
 
 
 def _merged(operands: list[str]) -> list[str]:

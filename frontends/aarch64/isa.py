@@ -7,26 +7,14 @@ from typing import TYPE_CHECKING
 
 from incc.frontends.aarch64.common_work import WORK
 from incc.frontends.aarch64.forms import form_of
-from incc.frontends.isa import (
-    ByteMarkers,
-    DecodeError,
-    Effects,
-    FormWork,
-    Machine,
-    NotRunnable,
-    Syntax,
-    TextForm,
-    jump_target,
-    words,
-)
+from incc.frontends.isa import ByteMarkers, Isa, Machine, Syntax, TextForm, jump_target, words
 from incc.frontends.kernel import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from incc.frontends.container import Container, ContainerCode, Span
-    from incc.frontends.isa import CommonWork, Isa, Operation, Runnable
-    from incc.frontends.kernel import Before, Instruction, Kernel, MemoryAccess, Region
+    from incc.frontends.isa import CommonWork
+    from incc.frontends.kernel import Instruction, MemoryAccess
 
 _CONDITIONS = words("eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le")
 _SVE_CONDITIONS = words("none any nlast last first nfrst pmore plast tcont tstop")
@@ -69,25 +57,15 @@ _WORK = (
 )
 
 
-def _work_of(text: str) -> str:
-    mnemonic = text.split(None, 1)[0].lower() if text.strip() else ""
-    return next((name for pattern, name in _WORK if re.match(pattern, mnemonic)), "other computation")
-
-
-class _AArch64:
-    __slots__ = ()
-
+class _AArch64(Isa):
     name = "aarch64"
     unreadable = "AArch64 code cannot be decoded yet"
-    syntax = Syntax(comments=("//",), line_comments="#", dialects={}, line_remarks=(), padding="nop")
+    syntax = Syntax(comments=("//",), line_comments="#", padding="nop")
     example = "\t.type f, %function\nf:\n.L1:\n\tsubs x0, x0, 1\n\tb.ne .L1\n\tret\n"
     # OSACA's: a move to x1 and a no-operation as bytes (the section on markers of its README).
     markers = ByteMarkers(
         data=(213, 3, 32, 31),
-        nops=frozenset(),
         move=r"(?i)movz? [xw]1, ?#?(\w+)$",
-        store="",
-        store_sign="",
         written={"": "mov\tx1, #{}"},
         # movz x1, #111 and #222, then the four bytes as they stand in memory.
         code=(b"\xe1\x0d\x80\xd2\xd5\x03\x20\x1f", b"\xc1\x1b\x80\xd2\xd5\x03\x20\x1f"),
@@ -100,15 +78,12 @@ class _AArch64:
         # ELF for the Arm 64-bit architecture, "Static relocations": R_AARCH64_PREL64, _PREL32, _PREL16; _ABS64, _ABS32.
         pc_relative=frozenset((260, 261, 262)),
         absolute={257: 8, 258: 4},
-        unread={},
     )
     branch_words = frozenset(BRANCHES)
-    stack_registers: frozenset[str] = frozenset()
-    widest_vector = ()
 
     def sign(self, text: str) -> int:
-        found = re.search(_SIGN, text, re.MULTILINE)
-        return found.start() if found else -1
+        match = re.search(_SIGN, text, re.MULTILINE)
+        return match.start() if match else -1
 
     def branch(self, text: str) -> tuple[str, str]:
         mnemonic, _, operand = text.partition(" ")
@@ -121,75 +96,16 @@ class _AArch64:
     def symbols(self, text: str) -> list[str]:
         return re.findall(_SYMBOLS, text)
 
-    def keeps_pointers(self, text: str, /) -> object:
-        return False
-
     def work_of(self, instruction: Instruction) -> str:
-        return _work_of(instruction.text)
+        mnemonic = instruction.text.lower().strip().partition(" ")[0]
+        return next((name for pattern, name in _WORK if re.match(pattern, mnemonic)), "other computation")
 
     def on_frame(self, access: MemoryAccess) -> bool:
         return access.base is not None and access.base.root == "sp" and access.index is None
 
-    def is_aligned(self, instruction: Instruction) -> bool:
-        return False
-
-    def operation(self, mnemonic: str) -> Operation | None:
-        return None
-
-    def form_work(self, form: str) -> FormWork:
-        return FormWork((), "", 0)
-
     @property
     def common_work(self) -> tuple[CommonWork, ...]:
         return WORK
-
-    def advice_class(self, mnemonic: str) -> str:
-        return ""
-
-    def llvm_names(self, text: str) -> object:
-        return None
-
-    def llvm_text(self, instruction: Instruction, syntax: str, hexadecimal: bool = False, names: object = None) -> str:
-        return instruction.text
-
-    def llvm_encoding(self, instruction: Instruction, names: object = None) -> bytes:
-        return instruction.encoding
-
-    def llvm_effects(self, instruction: Instruction) -> Effects:
-        memory = instruction.memory
-        return Effects(
-            may_load=any(a.load for a in memory),
-            may_store=any(a.store for a in memory),
-            side_effects=False,
-            load_barrier=False,
-            store_barrier=False,
-        )
-
-    def load(self) -> object:
-        return None
-
-    def decode_regions(
-        self,
-        text: str,
-        regions: Sequence[Region],
-        file_name: str,
-        assembler: Sequence[str] | None = None,
-        before: Sequence[Before | None] = (),
-        checked: Sequence[int] = (),
-    ) -> list[Kernel]:
-        raise DecodeError(f"{file_name}: {self.unreadable}")
-
-    def decode_bytes(self, code: bytes, name: str = "block", is_loop: bool | None = None, text: bool = True) -> Kernel:
-        raise DecodeError(self.unreadable)
-
-    def container_kernels(self, container: Container, paces: bool) -> ContainerCode:
-        raise DecodeError(self.unreadable)
-
-    def container_spans(self, container: Container, spans: Sequence[Span]) -> ContainerCode:
-        raise DecodeError(self.unreadable)
-
-    def runnable(self, kernel: Kernel) -> Runnable | NotRunnable:
-        return NotRunnable("isa", self.unreadable)
 
     def text_forms(
         self, text: str, statements: Sequence[tuple[int, str]], file_name: str
@@ -203,4 +119,4 @@ class _AArch64:
             yield TextForm(form=form, traits=traits, text=statement, line=line)
 
 
-ISA: Isa = _AArch64()
+ISA = _AArch64()

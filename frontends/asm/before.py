@@ -58,7 +58,10 @@ def before_loops(
     wanted = {
         region.lines[0]: number
         for number, region in enumerate(regions)
-        if _may_matter(region) and (address is None or _several(map(address, region.lines)))
+        if region.is_loop
+        and region.lines
+        and region.kind != "file"
+        and (address is None or _several(map(address, region.lines)))
     }
     if not wanted:
         return result
@@ -75,10 +78,6 @@ def before_loops(
                 entered = _entered(graph, predecessors, places, regions[number], b, position)
                 result[number] = _before(graph, predecessors, places, keeps_pointers, b, position, entered)
     return result
-
-
-def _may_matter(region: Region) -> bool:
-    return region.is_loop and bool(region.lines) and region.kind != "file"
 
 
 def _several(addresses: Iterable[str]) -> bool:

@@ -61,11 +61,12 @@ def with_compiled(
     loop_of = {loop.number: loop for loop in loops}
     lines: dict[int, list[int]] = {}
     for label, number in named_labels(text):
-        if (line := _line_behind(assembly, label)) and number in loop_of:
-            lines.setdefault(number, []).append(line)
+        if number in loop_of and label in assembly.labels:
+            lines.setdefault(number, []).extend(_line_from(assembly, assembly.labels[label]))
     for comment, number in named_comments(text):
-        if number in loop_of and (line := _line_from(assembly, comment)):
-            lines.setdefault(number, []).append(line)
+        if number in loop_of:
+            at = bisect_left(assembly.statements, comment, key=lambda s: s.line)
+            lines.setdefault(number, []).extend(_line_from(assembly, at))
     regions_at: dict[int, list[int]] = {}
     for n, region in enumerate(regions):
         if region.is_loop:
@@ -85,17 +86,7 @@ def with_compiled(
     ]
 
 
-def _line_behind(assembly: Assembly, label: str) -> int:
-    """Return the line of the first instruction behind a label, 0 if there is none."""
-    at = assembly.labels.get(label, -1)
-    return _line_of_first(assembly, at) if at >= 0 else 0
-
-
-def _line_from(assembly: Assembly, line: int) -> int:
-    """Return the line of the first instruction from a line on, 0 if there is none."""
-    return _line_of_first(assembly, bisect_left(assembly.statements, line, key=lambda s: s.line))
-
-
-def _line_of_first(assembly: Assembly, start: int) -> int:
+def _line_from(assembly: Assembly, start: int) -> list[int]:
+    """Return the line of the first instruction from a statement on, none if there is none."""
     statements = assembly.statements
-    return next((statements[i].line for i in range(start, len(statements)) if statements[i].kind == INSTRUCTION), 0)
+    return next(([statements[i].line] for i in range(start, len(statements)) if statements[i].kind == INSTRUCTION), [])

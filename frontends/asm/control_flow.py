@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from incc.frontends.asm.graph import Jump, Routine, build, group, hot_part, main_name, returns
 from incc.frontends.asm.parse import DIRECTIVE, INSTRUCTION, LABEL
-from incc.frontends.isa import isa, words
+from incc.frontends.isa import isa, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -232,17 +232,14 @@ class _Resolver:
     def _jump_tables(self) -> dict[str, tuple[int, ...]]:
         """Return the tables of code labels in the file: for a table's label the statements of its labels, each once."""
         if self._tables is None:
-            self._tables = {}
+            tables: dict[str, dict[int, None]] = {}
             labels = self.assembly.labels
             names: list[str] = []
             entries: dict[int, None] = {}
             for each_statement in self.assembly.statements:
                 if each_statement.kind == LABEL:
                     if entries:
-                        for name in names:
-                            self._tables[name] = tuple(entries)
-                        names = []
-                        entries = {}
+                        names, entries = [], {}
                     names.append(each_statement.text)
                 elif each_statement.kind == DIRECTIVE and names:
                     directive, _, values = each_statement.text.partition(" ")
@@ -256,15 +253,14 @@ class _Resolver:
                         target = labels.get(symbol.group(1).strip('"'), -1) if symbol else -1
                         if target >= 0 and self.owner[target] >= 0:
                             entries[target] = None
+                            tables.update(dict.fromkeys(names, entries))
                 elif each_statement.kind == INSTRUCTION and not entries:
                     names = []
-            if entries:
-                for name in names:
-                    self._tables[name] = tuple(entries)
+            self._tables = {name: tuple(labels_of) for name, labels_of in tables.items()}
         return self._tables
 
 
-_DATA = frozenset(words(".long .quad .4byte .8byte .word .xword .int .hword .2byte .short .byte .1byte .value .dword"))
+_DATA = word_set(".long .quad .4byte .8byte .word .xword .int .hword .2byte .short .byte .1byte .value .dword")
 _ALIGNMENTS = frozenset((".align", ".p2align", ".balign"))
 _NOT_TABLES = (".debug", ".eh_frame", ".gcc_except_table", ".note", ".init_array", ".ctors", ".stack_sizes", ".llvm")
 _FIRST_SYMBOL = r'[\s(]*("[^"]+"|[A-Za-z_.$?][\w.$?]*)'

@@ -10,22 +10,20 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from incc.frontends.isa import words
+from incc.frontends.isa import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 # Functions of the C, C++ and Fortran run-time libraries that never return: code behind a call is not reached from it.
-_NO_RETURN = frozenset(
-    words(
-        "abort exit _exit _Exit quick_exit pthread_exit longjmp _longjmp siglongjmp __longjmp_chk __stack_chk_fail"
-        " __stack_chk_fail_local __chk_fail __fortify_fail __assert_fail __assert_perror_fail __assert __assert_rtn"
-        " __cxa_throw __cxa_rethrow __cxa_bad_cast __cxa_bad_typeid __cxa_throw_bad_array_new_length __cxa_pure_virtual"
-        " __cxa_call_unexpected __cxa_call_terminate __clang_call_terminate _Unwind_Resume _Unwind_Resume_or_Rethrow"
-        " _ZSt9terminatev _ZSt10unexpectedv _gfortran_stop_numeric _gfortran_stop_string _gfortran_error_stop_numeric"
-        " _gfortran_error_stop_string _gfortran_runtime_error _gfortran_runtime_error_at _gfortran_os_error"
-        " _gfortran_os_error_at for_stop_core"
-    )
+_NO_RETURN = word_set(
+    "abort exit _exit _Exit quick_exit pthread_exit longjmp _longjmp siglongjmp __longjmp_chk __stack_chk_fail"
+    " __stack_chk_fail_local __chk_fail __fortify_fail __assert_fail __assert_perror_fail __assert __assert_rtn"
+    " __cxa_throw __cxa_rethrow __cxa_bad_cast __cxa_bad_typeid __cxa_throw_bad_array_new_length __cxa_pure_virtual"
+    " __cxa_call_unexpected __cxa_call_terminate __clang_call_terminate _Unwind_Resume _Unwind_Resume_or_Rethrow"
+    " _ZSt9terminatev _ZSt10unexpectedv _gfortran_stop_numeric _gfortran_stop_string _gfortran_error_stop_numeric"
+    " _gfortran_error_stop_string _gfortran_runtime_error _gfortran_runtime_error_at _gfortran_os_error"
+    " _gfortran_os_error_at for_stop_core"
 )
 
 

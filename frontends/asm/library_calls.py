@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incc.frontends.asm.parse import INSTRUCTION
-from incc.frontends.isa import isa, words
+from incc.frontends.isa import isa, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from incc.frontends.asm.parse import Assembly
 
 # gcc's tree-loop-distribution.cc and LLVM's LoopIdiomRecognize.cpp.
-_IN_PLACE_OF_LOOPS = frozenset(
-    words("memset memcpy memmove memchr strlen rawmemchr wcslen memset_pattern4 memset_pattern8 memset_pattern16")
+_IN_PLACE_OF_LOOPS = word_set(
+    "memset memcpy memmove memchr strlen rawmemchr wcslen memset_pattern4 memset_pattern8 memset_pattern16"
 )
 
 

@@ -56,18 +56,14 @@ def comments(text: str) -> Iterator[tuple[int, str]]:
             # At the very end of the text the lexer takes the last character for the missing line break.
             comment = comment[:-1] if token.end() == len(text) else comment
         if comment[0] == "#":
-            if _starts_statement(text, at) and (second := re.match(_SECOND, comment[1:])):
+            before = text[text.rfind("\n", 0, at) + 1 : at].rstrip()
+            if before[-1:] in ("", ";", ":") and (second := re.match(_SECOND, comment[1:])):
                 yield at + 1 + second.end(), comment[1 + second.end() :]
             yield at + 1, comment[1:]
         elif comment[1] == "*":
             yield at + 2, comment[2:-2]
         else:
             yield at + 2, comment[2:]
-
-
-def _starts_statement(text: str, at: int) -> bool:
-    before = text[text.rfind("\n", 0, at) + 1 : at].rstrip()
-    return not before or before[-1] in ";:"
 
 
 def regions(text: str) -> tuple[list[Marked], list[Message]]:

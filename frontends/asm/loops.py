@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
@@ -13,7 +14,7 @@ from incc.frontends.kernel import LeftOut, LineSet, Neighbours, Region
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from incc.frontends.asm.graph import Block, ControlFlow, IrreducibleCycle, Loop
+    from incc.frontends.asm.graph import ControlFlow, IrreducibleCycle, Loop
     from incc.frontends.kernel import SourceLocation
 
 
@@ -66,7 +67,9 @@ def _region(listing: Listing, graph: ControlFlow, loop: Loop, chosen: list[int] 
         notes.append(_fork_note(listing, graph, loop, path, forks))
     if indirect:
         notes.append(f"an indirect jump with {indirect} targets inside: analysed the first")
-    leaves = [b for b in path if any(s not in loop.body for s in blocks[b].successors) or _leaves(blocks[b])]
+    # A conditional branch without a block to go to jumps out of the function, to another function's name.
+    leaving = [b for b in path if blocks[b].branch == "conditional" and not blocks[b].taken]
+    leaves = [b for b in path if b in leaving or not loop.body.issuperset(blocks[b].successors)]
     if len(leaves) > 1:
         where = line_list(places[blocks[b].instructions[-1]].line for b in leaves)
         notes.append(f"{len(leaves)} exits ({where}): analysed as if none were taken")
@@ -80,7 +83,7 @@ def _region(listing: Listing, graph: ControlFlow, loop: Loop, chosen: list[int] 
     if cold_of_main or not function:
         function = graph.name
     label = blocks[loop.header].label
-    name = ":".join(part for part in (function, label) if part) or f"line {min(lines)}"
+    name = ":".join(filter(None, (function, label))) or f"line {min(lines)}"
     return Region(
         kind="loop",
         name=name,
@@ -180,15 +183,12 @@ def _enclosing(
     """Return the places of the loops around the innermost loops with these headers, inner loops first."""
     around: dict[int, list[tuple[int, SourceLocation]]] = {header: [] for header in headers}
     for loop in natural:
-        if not loop.innermost and (source := _latch_source(listing, graph, loop)):
+        latch = graph.blocks[loop.latches[-1]].instructions[-1]
+        if not loop.innermost and (source := listing.places[latch].location):
             for b in loop.body:
                 if b in around and b != loop.header:
                     around[b].append((len(loop.body), source))
     return {header: tuple([source for _, source in sorted(loops)]) for header, loops in around.items()}
-
-
-def _latch_source(listing: Listing, graph: ControlFlow, loop: Loop) -> SourceLocation | None:
-    return listing.places[graph.blocks[loop.latches[-1]].instructions[-1]].location
 
 
 def _likeliest_path(graph: ControlFlow, loop: Loop) -> tuple[list[int], int]:
@@ -337,23 +337,15 @@ def _shares(sides: int, first: float | None) -> list[float]:
     return [first, *([(1 - first) / (sides - 1)] * (sides - 1))]
 
 
-def _leaves(block: Block) -> bool:
-    """Return True if a conditional branch jumps out of the function (to another function's name)."""
-    return block.branch == "conditional" and not block.taken
-
-
 def _irreducible(listing: Listing, graph: ControlFlow, cycle: IrreducibleCycle) -> LeftOut:
     lines = lines_of(listing.places, [i for b in sorted(cycle.nodes) for i in graph.blocks[b].instructions])
-    entered = [graph.blocks[b].label or f"line {_first_line(listing, graph, b)}" for b in cycle.entries]
+    blocks = [graph.blocks[b] for b in cycle.entries]
+    entered = [block.label or f"line {listing.places[block.instructions[0]].line}" for block in blocks]
     where = ", ".join(entered[:-1]) + " and " + entered[-1] if len(entered) > 1 else "".join(entered)
     return LeftOut(
         first_line=min(lines), last_line=max(lines), function=graph.name, label=graph.blocks[min(cycle.entries)].label,
         reason=f"irreducible: entered at {where}, so no instruction begins every iteration",
     )  # fmt: skip
-
-
-def _first_line(listing: Listing, graph: ControlFlow, block: int) -> int:
-    return listing.places[graph.blocks[block].instructions[0]].line
 
 
 # --- common ----------------------------------------------------------------------------------------------------------
@@ -388,19 +380,13 @@ def source_of(
         own = next((location for i in function if (location := places[i].location)), None)
         if own and own.file == latch.file:
             return latch
-    count: dict[SourceLocation, int] = {}
-    for i in members:
-        location = places[i].location
-        if location:
-            count[location] = count.get(location, 0) + 1
+    count = Counter([location for i in members if (location := places[i].location)])
     return min(count, key=lambda location: (-count[location], location)) if count else None
 
 
 def call_notes(callees: Iterable[str]) -> list[str]:
     """Return the notes on calls on a path to functions of these names, "" for indirect calls."""
     return [
-        f"contains a call to {name}: what it costs is not counted"
-        if name
-        else "contains an indirect call: what it costs is not counted"
+        f"contains {f'a call to {name}' if name else 'an indirect call'}, whose time is not counted"
         for name in dict.fromkeys(callees)
     ]

@@ -89,7 +89,7 @@ class Assembly(msgspec.Struct, frozen=True, kw_only=True):
     debug: tuple[tuple[str, int, int], ...]
     """Name, first line and the line behind the last of each piece of a section of debug information.
 
-    These sections have no statements here (see `incc.frontends.asm.inlining`).
+    These sections have no statements here (see `incc.frontends.objects.text_debug`).
     """
 
 
@@ -368,7 +368,7 @@ class _Parser:
 
     def _file(self, _: str, rest: str) -> None:
         number = rest.partition(" ")[0]
-        names = [_unescape(name) for name in re.findall(_STRING, rest)]
+        names = [unescape(name) for name in re.findall(_STRING, rest)]
         if not names:
             return
         if not number.isdigit():
@@ -496,14 +496,17 @@ def _split(s: str, in_comment: bool, stop_pattern: str) -> tuple[list[str], list
     return [p for p in pieces if p.strip()], comments, in_comment
 
 
-def _unescape(text: str) -> str:
+_ESCAPES = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"f": b"\f", b"b": b"\b"}
+
+
+def unescape(text: str) -> str:
     """Return a string as the assembler reads it: gcc writes bytes that are not ASCII in octal."""
     if "\\" not in text:
         return text
 
     def value(match: re.Match[bytes]) -> bytes:
         code = match.group(1)
-        return bytes((int(code, 8) & 255,)) if code.isdigit() else {b"n": b"\n", b"t": b"\t"}.get(code, code)
+        return bytes((int(code, 8) & 255,)) if code.isdigit() else _ESCAPES.get(code, code)
 
     return re.sub(_ESCAPE, value, text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
@@ -526,49 +529,42 @@ def _functions(
     A function begins at a label of a function type and ends at its `.size`, at the next function or with the section.
     Exported labels begin a function only if no typed function is open, because a function may export labels inside.
     """
-    names: list[str] = []
-    members: list[list[int]] = []
-    aliases: list[list[str]] = []
-    has_code: list[bool] = []
-    is_typed: list[bool] = []
-    open_in: dict[str, int] = {}
-    current = -1
+    begun: list[_Begun] = []
+    open_in: dict[str, _Begun] = {}
+    current: _Begun | None = None
     section = ""
     for i, statement in enumerate(statements):
         kind, text, where = statement.kind, statement.text, statement.section
         if i in sizes:
-            for key, number in list(open_in.items()):
-                if names[number] in sizes[i] or not sizes[i].isdisjoint(aliases[number]):
+            for key, function in list(open_in.items()):
+                if not sizes[i].isdisjoint((function.name, *function.aliases)):
                     del open_in[key]
-            current = open_in.get(section, -1)
+            current = open_in.get(section)
         if where is not section:
             section = where
-            current = open_in.get(section, -1)
+            current = open_in.get(section)
         if kind == DIRECTIVE:
             continue
-        if kind == LABEL and (text in typed or (text in exported and (current < 0 or not is_typed[current]))):
-            if current >= 0 and not has_code[current] and names[current]:
-                aliases[current].append(text)
-            else:
-                current = len(names)
-                names.append(text)
-                members.append([])
-                aliases.append([])
-                has_code.append(False)
-                is_typed.append(text in typed)
-                open_in[section] = current
-        elif current < 0:
-            current = len(names)
-            names.append("")
-            members.append([])
-            aliases.append([])
-            has_code.append(False)
-            is_typed.append(False)
-            open_in[section] = current
-        members[current].append(i)
-        if kind == INSTRUCTION:
-            has_code[current] = True
-    return [Function(names[i], tuple(members[i]), tuple(aliases[i])) for i in range(len(names)) if has_code[i]]
+        is_typed = kind == LABEL and text in typed
+        begins = is_typed or (kind == LABEL and text in exported and not (current and current.is_typed))
+        if begins and current and current.name and not current.has_code:
+            current.aliases.append(text)
+        elif begins or not current:
+            current = open_in[section] = _Begun(name=text if begins else "", is_typed=is_typed)
+            begun.append(current)
+        current.statements.append(i)
+        current.has_code |= kind == INSTRUCTION
+    return [Function(f.name, tuple(f.statements), tuple(f.aliases)) for f in begun if f.has_code]
+
+
+class _Begun(msgspec.Struct, kw_only=True):
+    """A function that may go on."""
+
+    name: str
+    is_typed: bool
+    statements: list[int] = []
+    aliases: list[str] = []
+    has_code: bool = False
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):

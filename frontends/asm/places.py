@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
-from incc.frontends.asm.inlining import DebugInformation
 from incc.frontends.asm.parse import INSTRUCTION
 from incc.frontends.kernel import Frame, SourceLocation
 
@@ -98,14 +98,14 @@ class Places:
         users = [level for level, frame in enumerate(frames) if not self._is_system(frame.file)]
         if users:
             return _place(frames, users[-1], True)
-        count: dict[tuple[str, int], int] = {}
+        count: Counter[tuple[str, int]] = Counter()
         around: dict[tuple[str, int], tuple[list[Frame], int]] = {}
         for i in body:
             inner = self._frames(function, i)
             users = [level for level, frame in enumerate(inner) if not self._is_system(frame.file)]
             if users:
                 key = inner[users[-1]].file, inner[users[-1]].line
-                count[key] = count.get(key, 0) + 1
+                count[key] += 1
                 around.setdefault(key, (inner[: users[-1] + 1], users[-1]))
         if count:
             return _place(*around[min(count, key=lambda key: (-count[key], key))], True)
@@ -126,11 +126,7 @@ class Places:
 
     def _most_common(self, located: Sequence[int]) -> int:
         """Return an instruction of the place that most of these have."""
-        count: dict[SourceLocation, int] = {}
-        for i in located:
-            place = self._location(i)
-            if place:
-                count[place] = count.get(place, 0) + 1
+        count = Counter([place for i in located if (place := self._location(i))])
         chosen = min(count, key=lambda place: (-count[place], place))
         return next(i for i in located if self._location(i) == chosen)
 
@@ -144,16 +140,6 @@ class Places:
         if place:
             frames.append(Frame(function, place.file, place.line))
         return frames
-
-
-def places_of_text(
-    assembly: Assembly, text: str, statements: Iterable[int], is_system: Callable[[str], bool]
-) -> Places | None:
-    """Return the places of these statements of a text, None without debug information that can be read."""
-    inlined = DebugInformation(assembly, text).inlined(statements) if assembly.debug else None
-    if inlined is None:
-        return None
-    return Places(lambda i: assembly.statements[i].location, inlined, is_system)
 
 
 def _place(frames: Sequence[Frame], level: int, is_users: bool) -> UserPlace:

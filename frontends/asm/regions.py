@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -14,26 +14,25 @@ from incc.frontends.asm.control_flow import control_flow, label_index
 from incc.frontends.asm.graph import loops as natural_loops
 from incc.frontends.asm.loops import LoopPath, call_notes, line_list, lines_of, source_of
 from incc.frontends.asm.parse import DIRECTIVE, INSTRUCTION, LABEL
-from incc.frontends.isa import isa
+from incc.frontends.isa import isa, word_set
 from incc.frontends.kernel import LeftOut, Region
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from incc.frontends.asm.parse import Assembly, CommentMarker, Function
     from incc.frontends.kernel import RegionKind
+
+    _Mark = TypeVar("_Mark")
 
 # The reason to leave out a pair of markers that are correct.
 EMPTY_REGION = "no instruction between the markers"
 
 # Directives that put bytes among the instructions, which may be instructions as well.
-_EMITTING = frozenset(
-    {
-        ".byte", ".1byte", ".2byte", ".4byte", ".8byte", ".short", ".value", ".word", ".hword", ".long", ".int",
-        ".quad", ".xword", ".octa", ".inst", ".insn", ".ascii", ".asciz", ".string", ".incbin", ".rept", ".rep", ".irp",
-        ".irpc",
-    }
-)  # fmt: skip
+_EMITTING = word_set(
+    ".byte .1byte .2byte .4byte .8byte .short .value .word .hword .long .int .quad .xword .octa .inst .insn .ascii"
+    " .asciz .string .incbin .rept .rep .irp .irpc"
+)
 
 
 def innermost_loops(
@@ -107,12 +106,13 @@ class _Span(msgspec.Struct, frozen=True, kw_only=True):
     """The name of the region, "" for none."""
 
 
-class _ByteMarker(msgspec.Struct, frozen=True):
-    """A marker made of instructions, IACA's and OSACA's: statements [first, last)."""
+class _Marker(msgspec.Struct, frozen=True):
+    """A marker of OSACA or IACA: statements [first, last), which is empty for a comment."""
 
     begin: bool
     first: int
     last: int
+    line: int
 
 
 def marked_regions(assembly: Assembly) -> tuple[list[Region], list[LeftOut]]:
@@ -124,10 +124,11 @@ def marked_regions(assembly: Assembly) -> tuple[list[Region], list[LeftOut]]:
     left_out: list[LeftOut] = []
     byte_markers = _byte_markers(assembly)
     own = _statements_of(byte_markers)
+    osaca = [_Marker(m.begin, m.position, m.position, m.line) for m in assembly.markers if m.dialect == "osaca"]
     spans = [
-        *_osaca_spans(assembly, left_out),
+        *_spans_between(assembly, osaca, "OSACA-BEGIN", "OSACA-END", left_out),
         *_llvm_mca_spans(assembly, left_out),
-        *_byte_spans(assembly, byte_markers, left_out),
+        *_spans_between(assembly, byte_markers, "IACA begin marker", "IACA end marker", left_out),
     ]
     spans.sort(key=lambda span: (span.first, -span.last))
     members: dict[tuple[int, int, str], tuple[int, ...]] = {}
@@ -155,7 +156,7 @@ def whole_file(assembly: Assembly) -> tuple[list[Region], list[LeftOut]]:
     own = marker_statements(assembly)
     inside = tuple(i for i, s in enumerate(assembly.statements) if s.kind == INSTRUCTION and i not in own)
     if not inside:
-        return [], [LeftOut(first_line=0, last_line=0, function="", label="", reason="the file has no instruction")]
+        return [], [LeftOut(reason="the file has no instruction")]
     return _with_depth(assembly, [_straight(assembly, "file", assembly.source_file, inside, own)]), []
 
 
@@ -201,6 +202,7 @@ def _straight(assembly: Assembly, kind: RegionKind, name: str, members: Sequence
             if statements[i].kind == INSTRUCTION and i not in own:
                 break
     function = _function_at(assembly, first)
+    function_name = function.name if function else ""
     notes: list[str] = []
     if branches:
         jumps = "1 branch" if branches == 1 else f"{branches} branches"
@@ -215,17 +217,14 @@ def _straight(assembly: Assembly, kind: RegionKind, name: str, members: Sequence
     lines = lines_of(statements, members)
     return Region(
         kind=kind,
-        name=name
-        or ":".join(part for part in (function.name if function else "", label) if part)
-        or f"line {lines[0]}",
-        function=function.name if function else "",
+        name=name or ":".join(filter(None, (function_name, label))) or f"line {lines[0]}",
+        function=function_name,
         label=label,
         first_line=min(lines),
         last_line=max(lines),
         lines=lines,
         body_lines=lines,
         is_loop=is_loop,
-        depth=0,
         source=source_of(statements, members, latch, function.statements if function else members),
         notes=tuple(notes),
     )
@@ -261,26 +260,34 @@ def _with_depth(assembly: Assembly, regions: list[Region]) -> list[Region]:
     ]
 
 
-def _osaca_spans(assembly: Assembly, left_out: list[LeftOut]) -> list[_Span]:
+def _spans_between(
+    assembly: Assembly, markers: Iterable[_Marker], begin: str, end: str, left_out: list[LeftOut]
+) -> list[_Span]:
     spans: list[_Span] = []
-    start = None
-    for marker in assembly.markers:
-        if marker.dialect != "osaca":
-            continue
-        if marker.begin:
-            if start:
-                _report(assembly, left_out, start.line, start.line, "", f"OSACA-BEGIN, and again in line {marker.line}")
-            start = marker
-        elif start:
-            spans.append(
-                _Span(first=start.position, last=marker.position, begin_line=start.line, end_line=marker.line, name="")
-            )
-            start = None
+    marks = [(marker, marker.begin, f"in line {marker.line}") for marker in markers]
+    for first, last, problem in paired(marks, begin, end):
+        if problem:
+            _report(assembly, left_out, first.line, first.line, "", problem)
         else:
-            _report(assembly, left_out, marker.line, marker.line, "", "OSACA-END without OSACA-BEGIN")
-    if start:
-        _report(assembly, left_out, start.line, start.line, "", "OSACA-BEGIN without OSACA-END")
+            spans.append(_Span(first=first.last, last=last.first, begin_line=first.line, end_line=last.line, name=""))
     return spans
+
+
+def paired(marks: Iterable[tuple[_Mark, bool, str]], begin: str, end: str) -> Iterator[tuple[_Mark, _Mark, str]]:
+    """Yield the markers before and behind each region, or twice one without a counterpart, and the problem with it.
+
+    `marks` are markers in their order, each with True for one before a region, and its place. `begin` and `end` are the
+    markers' names.
+    """
+    start: list[_Mark] = []
+    for mark, begins, where in marks:
+        if start:
+            yield start[0], start[0] if begins else mark, f"{begin}, and again {where}" if begins else ""
+        elif not begins:
+            yield mark, mark, f"{end} without {begin.removeprefix('IACA ')}"
+        start = [mark] if begins else []
+    if start:
+        yield start[0], start[0], f"{begin} without {end.removeprefix('IACA ')}"
 
 
 def _llvm_mca_spans(assembly: Assembly, left_out: list[LeftOut]) -> list[_Span]:
@@ -330,55 +337,31 @@ def _llvm_mca_spans(assembly: Assembly, left_out: list[LeftOut]) -> list[_Span]:
     return spans
 
 
-def _byte_spans(assembly: Assembly, markers: list[_ByteMarker], left_out: list[LeftOut]) -> list[_Span]:
-    statements = assembly.statements
-    spans: list[_Span] = []
-    start: _ByteMarker | None = None
-    for marker in markers:
-        line = statements[marker.first].line
-        start_line = statements[start.first].line if start else 0
-        if marker.begin:
-            if start:
-                _report(assembly, left_out, start_line, start_line, "", f"IACA begin marker, and again in line {line}")
-            start = marker
-        elif start:
-            spans.append(_Span(first=start.last, last=marker.first, begin_line=start_line, end_line=line, name=""))
-            start = None
-        else:
-            _report(assembly, left_out, line, line, "", "IACA end marker without begin marker")
-    if start:
-        line = statements[start.first].line
-        _report(assembly, left_out, line, line, "", "IACA begin marker without end marker")
-    return spans
-
-
-def _byte_markers(assembly: Assembly) -> list[_ByteMarker]:
+def _byte_markers(assembly: Assembly) -> list[_Marker]:
+    """Return the markers that are made of instructions, IACA's and OSACA's."""
     statements = assembly.statements
     forms = isa(assembly.isa).markers
     nops, store_sign = forms.nops, forms.store_sign
-    markers: list[_ByteMarker] = []
-    for i, each_statement in enumerate(statements):
+    markers: list[_Marker] = []
+    for i, statement in enumerate(statements):
+        text = statement.text
         before = statements[i - 1].text if i and statements[i - 1].kind == INSTRUCTION else ""
         number = first = last = 0
-        if each_statement.kind == DIRECTIVE:
-            if before and each_statement.text.startswith((".byte ", ".1byte ")):
+        if statement.kind == DIRECTIVE:
+            if before and text.startswith((".byte ", ".1byte ")):
                 last = _bytes_end(assembly, i, forms.data)
-        elif each_statement.kind == INSTRUCTION:
-            if (
-                store_sign
-                and store_sign in each_statement.text
-                and (store := re.match(forms.store, each_statement.text))
-            ):
+        elif statement.kind == INSTRUCTION:
+            if store_sign and store_sign in text and (store := re.match(forms.store, text)):
                 groups = {name.rstrip("2"): value for name, value in store.groupdict().items() if value}
                 number = _integer(groups["number"])
                 first, last = (i - 1 if "register" in groups and before else i), i + 1
-            elif nops and each_statement.text.lower() in nops:
+            elif nops and text.lower() in nops:
                 last = i + 1
         if last and not number and (move := re.match(forms.move, before)):
             number = _integer(next(group for group in move.groups() if group))
             first = i - 1
         if number in (111, 222):
-            markers.append(_ByteMarker(number == 111, first, last))
+            markers.append(_Marker(number == 111, first, last, statements[first].line))
     return markers
 
 
@@ -386,9 +369,9 @@ def _bytes_end(assembly: Assembly, start: int, wanted: tuple[int, ...]) -> int:
     """Return the statement behind the `.byte` directives from `start` on that are `wanted`, 0 for other bytes."""
     values: list[int] = []
     for i in range(start, min(start + len(wanted), len(assembly.statements))):
-        each_statement = assembly.statements[i]
-        directive, _, operands = each_statement.text.partition(" ")
-        if each_statement.kind != DIRECTIVE or directive not in (".byte", ".1byte"):
+        statement = assembly.statements[i]
+        directive, _, operands = statement.text.partition(" ")
+        if statement.kind != DIRECTIVE or directive not in (".byte", ".1byte"):
             return 0
         values.extend(_integer(operand) for operand in operands.split(","))
         if len(values) >= len(wanted):
@@ -429,7 +412,7 @@ def marker_statements(assembly: Assembly) -> frozenset[int]:
     return _statements_of(_byte_markers(assembly))
 
 
-def _statements_of(markers: list[_ByteMarker]) -> frozenset[int]:
+def _statements_of(markers: list[_Marker]) -> frozenset[int]:
     return frozenset(i for marker in markers for i in range(marker.first, marker.last))
 
 
@@ -438,15 +421,8 @@ def _report(
 ) -> None:
     at = min(bisect_left(assembly.statements, first_line, key=lambda s: s.line), len(assembly.statements) - 1)
     function = _function_at(assembly, at)
-    left_out.append(
-        LeftOut(
-            first_line=first_line,
-            last_line=last_line,
-            function=function.name if function else "",
-            label=name,
-            reason=reason,
-        )
-    )
+    where = function.name if function else ""
+    left_out.append(LeftOut(first_line=first_line, last_line=last_line, function=where, label=name, reason=reason))
 
 
 # --- common ----------------------------------------------------------------------------------------------------------

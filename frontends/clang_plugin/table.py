@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
-from incc.frontends.kernel import CompiledLoop, CompiledStream
+from incc.frontends.kernel import CompiledLoop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    T = TypeVar("T")
 
 VERSION = 1
-"""Of the table's format, as in Describe.h."""
-
-_KINDS = frozenset(
-    ("plain", "vector-body", "interleaved", "epilogue", "scalar", "unroll-rest", "unversioned", "unknown")
-)
-_ROLES = frozenset(("main", "remainder", "prologue", "fallback", "outer", ""))
+"""The version of the table's format, as in Describe.h."""
 
 
 class TableError(ValueError):
@@ -24,15 +25,7 @@ class TableError(ValueError):
 
 def read_table(text: str) -> tuple[CompiledLoop, ...]:
     """Return the loops of a table. Raises TableError."""
-    try:
-        table = json.loads(text)
-        if not isinstance(table, dict) or table.get("version") != VERSION:
-            raise TableError("another version of the table of loops")
-        loops = tuple([_loop(entry) for entry in table["loops"]])
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        if isinstance(error, TableError):
-            raise
-        raise TableError(f"no table of loops: {type(error).__name__}: {error}") from error
+    loops = from_json(text, VERSION, "loops", lambda table: [_loop(entry) for entry in table["loops"]])
     if len({loop.number for loop in loops}) != len(loops):
         raise TableError("no table of loops: two have the same number")
     # clang 14 leaves some of the loops that it makes of one without a place.
@@ -45,52 +38,21 @@ def read_table(text: str) -> tuple[CompiledLoop, ...]:
     )
 
 
+def from_json(text: str, version: int, what: str, convert: Callable[[dict[str, Any]], T]) -> T:
+    """Return what `convert` makes of the table of a plugin, whose entries are `what`. Raises TableError."""
+    try:
+        table = json.loads(text)
+        if not isinstance(table, dict) or table.get("version") != version:
+            raise TableError(f"another version of the table of {what}")
+        return convert(table)
+    except TableError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgspec.ValidationError) as error:
+        raise TableError(f"no table of {what}: {type(error).__name__}: {error}") from error
+
+
 def _loop(entry: dict[str, Any]) -> CompiledLoop:
-    kind, role = entry["kind"], entry["role"]
-    if kind not in _KINDS or role not in _ROLES:
-        raise TableError(f"no table of loops: a loop of kind {kind!r} with the role {role!r}")
-    return CompiledLoop(
-        number=_number(entry["id"]),
-        function=str(entry["function"]),
-        kind=kind,
-        source_loop=_number(entry.get("source_loop", -1)),
-        role=role,
-        of=_number(entry["of"]),
-        instead=bool(entry["instead"]),
-        iterations=_iterations(entry.get("iterations")),
-        width=_number(entry.get("width", 1)),
-        scalable=bool(entry.get("scalable", False)),
-        interleave=_number(entry.get("interleave", 1)),
-        unroll=_number(entry.get("unroll", 1)),
-        peeled=_number(entry.get("peeled", 0)),
-        trip_count=_iterations(entry["trip_count"]),
-        max_trip_count=_iterations(entry["max_trip_count"]),
-        trip_multiple=_number(entry["trip_multiple"]),
-        expected_trip_count=None if entry["expected_trip_count"] is None else _number(entry["expected_trip_count"]),
-        source_trip_count=_iterations(entry.get("source_trip_count")),
-        source_max_trip_count=_iterations(entry.get("source_max_trip_count")),
-        streams=[_stream(stream) for stream in entry["streams"]],
-        lines=tuple([_number(place["line"]) for place in reversed(entry["places"])]),
-    )
-
-
-def _stream(entry: dict[str, Any]) -> CompiledStream:
-    return CompiledStream(
-        store=bool(entry["store"]),
-        element_bytes=_number(entry["element_bytes"]),
-        lanes=_number(entry["lanes"]),
-        scalable=bool(entry["scalable"]),
-        step=None if entry["step"] is None else _number(entry["step"]),
-        accesses=_number(entry["accesses"]),
-    )
-
-
-def _iterations(value: object) -> int | None:
-    """Return a number of iterations; None for 0 and null, which mean that it is unknown."""
-    return _number(value or 0) or None
-
-
-def _number(value: object) -> int:
-    if not isinstance(value, int):
-        raise TableError(f"no table of loops: {value!r} is no number")
-    return value
+    # Unknown numbers are null.
+    fields = {name: value for name, value in entry.items() if value is not None}
+    lines = [place["line"] for place in reversed(entry["places"])]
+    return msgspec.convert({**fields, "number": entry["id"], "streams": entry["streams"], "lines": lines}, CompiledLoop)

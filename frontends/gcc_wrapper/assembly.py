@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from incc.frontends.gcc_wrapper.remarks import clang_options, gcc_options
+from incc.frontends.isa import word_set, words
 from incc.frontends.unit import IncludeFolders
 
 if TYPE_CHECKING:
@@ -21,93 +22,42 @@ if TYPE_CHECKING:
     from incc.frontends.gcc_wrapper.dry_run import DryRun
 
 # The compilers proper of gcc whose output is assembly text, by the program's name.
-_GCC_FRONT_ENDS = frozenset(("cc1", "cc1plus", "cc1obj", "cc1objplus", "f951"))
+_GCC_FRONT_ENDS = word_set("cc1 cc1plus cc1obj cc1objplus f951")
 # Other compilers proper. The files that they write besides the assembly are unknown here.
-_OTHER_FRONT_ENDS = frozenset(("gnat1", "d21", "go1", "gm2", "cc1gm2", "crab1", "rust1", "cobol1", "lto1"))
+_OTHER_FRONT_ENDS = word_set("gnat1 d21 go1 gm2 cc1gm2 crab1 rust1 cobol1 lto1")
 
-_STANDARD_INPUT = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
-_STANDARD_OUTPUT = frozenset(("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"))
+_STANDARD_INPUT = word_set("- /dev/stdin /dev/fd/0 /proc/self/fd/0")
+_STANDARD_OUTPUT = word_set("- /dev/stdout /dev/fd/1 /proc/self/fd/1")
 
 # --- gcc: options of cc1, cc1plus and f951, from gcc/c-family/c.opt, gcc/fortran/lang.opt, gcc/common.opt ---
 
-_GCC_WRITES_WITH_VALUE = frozenset(("-MD", "-MMD", "-MF", "-MT", "-MQ", "-aux-info"))
-_GCC_WRITES = frozenset(("-M", "-MM", "-MG", "-MP", "-Mno-modules"))
-_GCC_WRITES_PREFIXES = (
-    "-MF",
-    "-MT",
-    "-MQ",
-    "-aux-info=",
-    "-fcallgraph-info",
-    "-fdeps-",
-    "-fdiagnostics-add-output=",
-    "-fdiagnostics-format=",
-    "-fdiagnostics-set-output=",
-    "-fdump-",
-    "-fopt-info",
-    "-fprofile-note=",
-    "-fsave-optimization-record",
-    "-fstack-usage",
-)
-_GCC_TAKES_VALUE = frozenset(
-    (
-        "--param",
-        "-A",
-        "-D",
-        "-I",
-        "-U",
-        "-auxbase",
-        "-auxbase-strip",
-        "-dumpbase",
-        "-dumpbase-ext",
-        "-dumpdir",
-        "-fintrinsic-modules-path",
-        "-idirafter",
-        "-imacros",
-        "-imultiarch",
-        "-imultilib",
-        "-include",
-        "-iprefix",
-        "-iquote",
-        "-isysroot",
-        "-isystem",
-        "-iwithprefix",
-        "-iwithprefixbefore",
+_GCC_WRITES_WITH_VALUE = word_set("-MD -MMD -MF -MT -MQ -aux-info")
+_GCC_WRITES = word_set("-M -MM -MG -MP -Mno-modules")
+_GCC_WRITES_PREFIXES = tuple(
+    words(
+        "-MF -MT -MQ -aux-info= -fcallgraph-info -fdeps- -fdiagnostics-add-output= -fdiagnostics-format= "
+        "-fdiagnostics-set-output= -fdump- -fopt-info -fprofile-note= -fsave-optimization-record -fstack-usage"
     )
+)
+_GCC_TAKES_VALUE = word_set(
+    "--param -A -D -I -U -auxbase -auxbase-strip -dumpbase -dumpbase-ext -dumpdir -fintrinsic-modules-path "
+    "-idirafter -imacros -imultiarch -imultilib -include -iprefix -iquote -isysroot -isystem -iwithprefix "
+    "-iwithprefixbefore"
 )
 
 # --- clang -cc1: clang/include/clang/Driver/Options.td ---
 
-_CLANG_WRITES_WITH_VALUE = frozenset(
-    (
-        "-MT",
-        "-dependency-dot",
-        "-dependency-file",
-        "-diagnostic-log-file",
-        "-gen-cdb-fragment-path",
-        "-header-include-file",
-        "-index-store-path",
-        "-opt-record-file",
-        "-opt-record-format",
-        "-opt-record-passes",
-        "-serialize-diagnostic-file",
-        "-split-dwarf-file",
-        "-split-dwarf-output",
-        "-stack-usage-file",
-        "-stats-file",
-    )
+_CLANG_WRITES_WITH_VALUE = word_set(
+    "-MT -dependency-dot -dependency-file -diagnostic-log-file -gen-cdb-fragment-path -header-include-file "
+    "-index-store-path -opt-record-file -opt-record-format -opt-record-passes -serialize-diagnostic-file "
+    "-split-dwarf-file -split-dwarf-output -stack-usage-file -stats-file"
 )
-_CLANG_WRITES = frozenset(("-H", "-MG", "-MP", "-module-file-deps", "-print-stats", "-sys-header-deps"))
-_CLANG_WRITES_PREFIXES = (
-    "-MT=",
-    "-crash-diagnostics-dir",
-    "-fmodule-output",
-    "-fthin-link-bitcode=",
-    "-ftime-trace",
-    "-module-dependency-dir",
-    "-opt-record-file=",
-    "-save-stats",
-    "-save-temps",
-    "-stats-file=",
+_CLANG_WRITES = word_set("-H -MG -MP -module-file-deps -print-stats -sys-header-deps")
+_CLANG_WRITES_PREFIXES = tuple(
+    words(
+        "-MT= -crash-diagnostics-dir -fmodule-output -fthin-link-bitcode= -ftime-trace -module-dependency-dir "
+        "-opt-record-file= -save-stats -save-temps -stats-file="
+    )
 )
 
 
@@ -121,9 +71,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     output: str
     cpu: str
     """The core that the code is for, or the level of the instruction set, "" if the command does not say."""
-    after_compiler: bool
+    after_compiler: bool = False
     """The commands read results of the real compiler, and must wait for it."""
-    generated: bool
+    generated: bool = False
     """The text is a compiler's, not the user's own assembly."""
     folders: IncludeFolders = IncludeFolders()
     """The folders of the source's headers."""
@@ -144,7 +94,7 @@ class Skipped(msgspec.Struct, frozen=True, kw_only=True):
 
     source: str
     reason: str
-    expected: bool
+    expected: bool = False
     """The user's command makes no code of it, which is no failure."""
     until_link: bool = False
     """Code is generated when it is linked."""
@@ -197,7 +147,15 @@ def make_plan(
         plugin: the path of a pass plugin for clang, "" for none.
         source_plugin: the path of a clang plugin that reads marks, "" for none.
     """
-    planner = _Planner(dry_run, arguments, scratch, folder, remarks, plugin, source_plugin)
+    planner = _Planner(
+        dry_run=dry_run,
+        arguments=tuple(arguments),
+        scratch=scratch,
+        folder=folder,
+        remarks=remarks,
+        plugin=plugin,
+        source_plugin=source_plugin,
+    )
     is_piped = False
     for number, command in enumerate(dry_run.commands):
         words = _without_wrapper(command.words)
@@ -211,89 +169,69 @@ def make_plan(
     return planner.plan()
 
 
-class _Planner:
+class _Planner(msgspec.Struct, kw_only=True):
     """The state of `make_plan`, whose arguments it has, between sub-commands."""
 
-    def __init__(
-        self,
-        dry_run: DryRun,
-        arguments: tuple[str, ...] | list[str],
-        scratch: str,
-        folder: str,
-        remarks: bool,
-        plugin: str,
-        source_plugin: str,
-    ) -> None:
-        self._dry_run = dry_run
-        self._arguments = arguments
-        self._scratch = scratch
-        self._folder = folder
-        self._remarks = remarks
-        self._plugin = plugin
-        self._source_plugin = source_plugin
-        self.made: dict[str, _Made] = {}
-        """The files that sub-commands make, by name; "|" for the one that the next sub-command reads from a pipe."""
-        self._runs: list[Run] = []
-        self._skipped: list[Skipped] = []
-        self._consumed: set[str] = set()
-        self._writes_stdout = False
+    dry_run: DryRun
+    arguments: tuple[str, ...]
+    scratch: str
+    folder: str
+    remarks: bool
+    plugin: str
+    source_plugin: str
+    made: dict[str, _Made] = {}
+    """The files that sub-commands make, by name; "|" for the one that the next sub-command reads from a pipe."""
+    runs: list[Run] = []
+    skipped: list[Skipped] = []
+    consumed: set[str] = set()
+    writes_stdout: bool = False
 
     def add_assembler(self, words: tuple[str, ...], piped_from: _Made | None) -> None:
         """Add the text that an assembler reads, unless it is a compiler's."""
-        self._writes_stdout |= _lists_to_stdout(words)
+        self.writes_stdout |= _lists_to_stdout(words)
         name = _assembler_input(words)
         previous = piped_from if name == "" else self.made.get(name)
-        cpu = target_cpu(words, self._arguments)
+        cpu = target_cpu(words, self.arguments)
         if previous is not None:
             if previous.assembler:
-                run = Run(
-                    source=previous.source,
-                    commands=previous.commands,
-                    output=previous.output,
-                    cpu=previous.cpu or cpu,
-                    after_compiler=False,
-                    generated=False,
-                )
+                cpu = previous.cpu or cpu
+                run = Run(source=previous.source, commands=previous.commands, output=previous.output, cpu=cpu)
                 self._add(run, words, previous.problem)
-        elif name in _STANDARD_INPUT or os.path.exists(os.path.join(self._folder, name)):
-            self._add(
-                Run(source=name, commands=(), output=name, cpu=cpu, after_compiler=False, generated=False),
-                words,
-                _pipe(name, self._folder),
-            )
+        elif name in _STANDARD_INPUT or os.path.exists(os.path.join(self.folder, name)):
+            self._add(Run(source=name, commands=(), output=name, cpu=cpu), words, _pipe(name, self.folder))
         # Otherwise it reads a compiler's output through a pipe, or (gcc --version) nothing.
 
     def add_compiler(
         self, number: int, words: tuple[str, ...], kind: str, is_piped: bool, piped_from: _Made | None
     ) -> None:
         """Add the assembly that a compiler proper writes."""
-        self._writes_stdout |= _writes_stdout(words, kind, is_piped)
-        own = os.path.join(self._scratch, str(number))
-        step = _gcc_step(words, own) if kind == "gcc" else _clang_step(words, own, self._plugin, self._source_plugin)
+        self.writes_stdout |= _writes_stdout(words, kind, is_piped)
+        own = os.path.join(self.scratch, str(number))
+        step = _gcc_step(words, own) if kind == "gcc" else _clang_step(words, own, self.plugin, self.source_plugin)
         inputs = self._inputs(step, piped_from)
         last_command = self._with_inputs(step, piped_from)
-        if self._remarks and step.result == "assembly":
+        if self.remarks and step.result == "assembly":
             # In front of the others: if options contradict each other, the command's own count.
             if kind == "gcc":
                 last_command[1:1] = gcc_options(own)
             else:
                 last_command[2:2] = clang_options(own)
         commands = (*(c for made in inputs for c in made.commands), tuple(last_command))
-        source = inputs[0].source if inputs else _source(words, self._arguments, kind)
+        source = inputs[0].source if inputs else _source(words, self.arguments, kind)
         cpu = target_cpu(words, ())
-        problem = next((made.problem for made in inputs if made.problem), "") or _unreadable(words, self._folder)
+        problem = next((made.problem for made in inputs if made.problem), "") or _unreadable(words, self.folder)
         if step.result == "assembly":
             run = Run(
                 source=source,
                 commands=commands,
                 output=step.output,
                 cpu=cpu,
-                after_compiler=_needs_modules(words, os.path.join(self._folder, source)),
+                after_compiler=_needs_modules(words, os.path.join(self.folder, source)),
                 generated=True,
                 folders=include_folders(words),
                 plugin=step.plugin,
                 table=f"{own}.loops.json" if step.plugin else "",
-                records=own if self._remarks else "",
+                records=own if self.remarks else "",
                 source_plugin=step.source_plugin,
                 marks=f"{own}.marks.json" if step.source_plugin else "",
             )
@@ -302,16 +240,14 @@ class _Planner:
             self._skip(source, step.reason)
         if key := "|" if is_piped else _value(words, "-o"):
             is_text = step.result == "text"
-            is_assembler = is_text and ("-lang-asm" in words or "assembler-with-cpp" in words)
-            unused_reason = step.reason if is_text else ""
             self.made[key] = _Made(
                 output=step.output,
                 commands=commands,
                 source=source,
                 cpu=cpu,
-                assembler=is_assembler,
+                assembler=is_text and ("-lang-asm" in words or "assembler-with-cpp" in words),
                 problem=problem,
-                unused_reason=unused_reason,
+                unused_reason=step.reason if is_text else "",
             )
 
     def _inputs(self, step: _Step, piped_from: _Made | None) -> list[_Made]:
@@ -319,7 +255,7 @@ class _Planner:
         inputs = [self.made[word] for word in step.words[1:] if word in self.made and word != "|"]
         if piped_from is not None and piped_from not in inputs:
             inputs.append(piped_from)
-        self._consumed.update(made.output for made in inputs)
+        self.consumed.update(made.output for made in inputs)
         return inputs
 
     def _with_inputs(self, step: _Step, piped_from: _Made | None) -> list[str]:
@@ -330,39 +266,35 @@ class _Planner:
         return words
 
     def _add(self, run: Run, words: tuple[str, ...], problem: str) -> None:
-        target = other_mode(words) or _value(words, "-triple") or self._dry_run.target
+        target = other_mode(words) or _value(words, "-triple") or self.dry_run.target
+        if not problem and target and not target.startswith(("x86_64", "amd64")):
+            problem = f"the code is for {target}, not for x86-64"
         if problem:
-            self._skipped.append(Skipped(source=run.source, reason=problem, expected=False))
-        elif target and not target.startswith(("x86_64", "amd64")):
-            self._skipped.append(
-                Skipped(source=run.source, reason=f"the code is for {target}, not for x86-64", expected=False)
-            )
+            self.skipped.append(Skipped(source=run.source, reason=problem))
         else:
-            self._runs.append(run)
+            self.runs.append(run)
 
     def _skip(self, source: str, reason: str) -> None:
-        self._skipped.append(Skipped(source=source, reason=reason, expected=True, until_link=reason in _UNTIL_LINK))
+        self.skipped.append(Skipped(source=source, reason=reason, expected=True, until_link=reason in _UNTIL_LINK))
 
     def plan(self) -> Plan:
         """Return the plan for all sub-commands."""
         for made in self.made.values():
-            if made.unused_reason and made.output not in self._consumed:
+            if made.unused_reason and made.output not in self.consumed:
                 self._skip(made.source, made.unused_reason)
-        for command in self._dry_run.commands:
+        for command in self.dry_run.commands:
             program = os.path.basename(command.words[0])
             if program in _OTHER_FRONT_ENDS and "--help" not in " ".join(command.words):
-                source = _source(command.words, self._arguments, "gcc")
-                self._skipped.append(
-                    Skipped(source=source, reason=f"no analysis of what {program} writes", expected=False)
-                )
-        stdin_is_read = any(reads_stdin(c) for run in self._runs for c in run.commands) or any(
-            not run.commands and run.source in _STANDARD_INPUT for run in self._runs
+                source = _source(command.words, self.arguments, "gcc")
+                self.skipped.append(Skipped(source=source, reason=f"the output of {program} cannot be analysed"))
+        stdin_is_read = any(reads_stdin(c) for run in self.runs for c in run.commands) or any(
+            not run.commands and run.source in _STANDARD_INPUT for run in self.runs
         )
         return Plan(
-            runs=tuple(self._runs),
-            skipped=tuple(self._skipped),
+            runs=tuple(self.runs),
+            skipped=tuple(self.skipped),
             reads_stdin=stdin_is_read,
-            writes_stdout=self._writes_stdout,
+            writes_stdout=self.writes_stdout,
         )
 
 
@@ -417,7 +349,7 @@ class _Step(msgspec.Struct, frozen=True, kw_only=True):
     output: str
     result: str
     """One of "assembly", "text" (of whatever kind) and "nothing"."""
-    reason: str
+    reason: str = ""
     """The reason that there is nothing to analyse, "" if there may be."""
     plugin: str = ""
     """See `Run.plugin`."""
@@ -513,19 +445,13 @@ def _clang_step(words: tuple[str, ...], own: str, plugin: str, source_plugin: st
         result += ["-debug-info-kind=line-tables-only", "-dwarf-version=5"]
     result += _clang_words(words[2:], own, verbose=bool(plugin))
     if code:
-        return _Step(words=tuple(result), output=output, result="assembly", reason="", plugin=load, source_plugin=reads)
-    if preprocess:
-        return _Step(words=tuple(result), output=output, result="text", reason="")
-    if not ir:
-        return _Step(words=tuple(result), output=output, result="nothing", reason="")
+        return _Step(words=tuple(result), output=output, result="assembly", plugin=load, source_plugin=reads)
+    if preprocess or not ir:
+        return _Step(words=tuple(result), output=output, result="text" if preprocess else "nothing")
     # With -save-temps, bitcode is a step on the way to code.
     lto = any(w.startswith("-flto") for w in words)
-    return _Step(
-        words=tuple(result),
-        output=output,
-        result="text",
-        reason=_UNTIL_LINK[1] if lto else "-emit-llvm writes LLVM IR, not code",
-    )
+    reason = _UNTIL_LINK[1] if lto else "-emit-llvm writes LLVM IR, not code"
+    return _Step(words=tuple(result), output=output, result="text", reason=reason)
 
 
 def _clang_words(words: Sequence[str], own: str, verbose: bool) -> list[str]:
@@ -549,14 +475,8 @@ def _clang_words(words: Sequence[str], own: str, verbose: bool) -> list[str]:
     return result
 
 
-_SYSTEM_FOLDERS = (
-    "-isystem",
-    "-idirafter",
-    "-cxx-isystem",
-    "-c-isystem",
-    "-internal-isystem",
-    "-internal-externc-isystem",
-    "-resource-dir",
+_SYSTEM_FOLDERS = tuple(
+    words("-isystem -idirafter -cxx-isystem -c-isystem -internal-isystem -internal-externc-isystem -resource-dir")
 )
 _USER_FOLDERS = ("-I", "-iquote")
 
@@ -617,9 +537,7 @@ def _value(words: Sequence[str], option: str) -> str:
 
 def _writes_stdout(words: tuple[str, ...], kind: str, piped: bool) -> bool:
     output = _value(words, "-o")
-    if output in _STANDARD_OUTPUT and not piped:
-        return True
-    if not output and "-E" in words:
+    if (output in _STANDARD_OUTPUT and not piped) or (not output and "-E" in words):
         return True
     names = ("-MD", "-MMD", "-MF", "-aux-info") if kind == "gcc" else ("-dependency-file", "-header-include-file")
     return any(_value(words, name) in _STANDARD_OUTPUT for name in names)
@@ -704,19 +622,12 @@ def target_cpu(words: Sequence[str], arguments: Sequence[str]) -> str:
 
     The core that the code is tuned for comes first: it matters more than the instruction set that the code may use.
     """
-    tune = _value(words, "-tune-cpu")
-    cpu = _value(words, "-target-cpu")
-    arch = ""
+    names = {"-mtune": _value(words, "-tune-cpu"), "-mcpu": _value(words, "-target-cpu"), "-march": ""}
     for word in (*words, *arguments):
-        for name in ("-march=", "-mtune=", "-mcpu="):
-            if word.startswith(name):
-                value = word[len(name) :]
-                if name == "-mtune=":
-                    tune = value
-                elif name == "-mcpu=":
-                    cpu = value
-                else:
-                    arch = value
+        name, sign, value = word.partition("=")
+        if sign and name in names:
+            names[name] = value
+    tune, cpu, arch = names.values()
     core = next((name for name in (tune, cpu, arch) if is_core(name)), "")
     return core or next((name for name in (arch, cpu, tune) if name not in _DEFAULTS), "")
 

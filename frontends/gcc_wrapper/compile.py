@@ -26,17 +26,17 @@ _LAUNCHERS = frozenset(("ccache", "distcc", "icecc", "sccache"))
 class Compiled(msgspec.Struct, frozen=True, kw_only=True):
     """The results of a command."""
 
-    units: tuple[Unit, ...]
+    units: tuple[Unit, ...] = ()
     """The sources' assembly, none if the compiler failed."""
     status: int
     """The compiler's exit status, or the negative number of the signal that killed it."""
-    warnings: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
     """Sources whose assembly could not be made, a line each."""
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
     """Sources without assembly, and why, a line each."""
-    output: bytes
+    output: bytes = b""
     """The compiler's standard output, if it was captured."""
-    errors: bytes
+    errors: bytes = b""
     """The compiler's standard error, if it was captured."""
 
 
@@ -107,13 +107,7 @@ def _compile(
         processes.end()
         compilation.close()
     if status != 0:
-        return Compiled(units=(), status=status, warnings=(), notes=(), output=b"", errors=b"")
+        return Compiled(status=status)
     notes = [f"{name}: nothing to analyse: {compilation.until_link_why}" for name in compilation.until_link]
-    return Compiled(
-        units=tuple(units),
-        status=status,
-        warnings=tuple(compilation.warnings),
-        notes=(*compilation.notes, *notes),
-        output=b"",
-        errors=b"",
-    )
+    notes = [*compilation.notes, *notes]
+    return Compiled(units=tuple(units), status=status, warnings=tuple(compilation.warnings), notes=tuple(notes))

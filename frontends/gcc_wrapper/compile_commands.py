@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from incc.frontends.gcc_wrapper.compile import without_launchers
+from incc.frontends.isa import word_set
 
 NAME = "compile_commands.json"
 
@@ -22,35 +23,7 @@ NAME = "compile_commands.json"
 _COMPILER = re.compile(
     r"(?:.*-)?(?:gcc|g\+\+|cc|c\+\+|c[89]9|clang|clang\+\+|gfortran|flang|flang-new|icx|icpx|ifx|incc)(?:-[\d.]+)?"
 )
-_SOURCES = frozenset(
-    [
-        "c",
-        "i",
-        "ii",
-        "cc",
-        "cp",
-        "cxx",
-        "cpp",
-        "c++",
-        "m",
-        "mi",
-        "mm",
-        "mii",
-        "s",
-        "sx",
-        "f",
-        "for",
-        "ftn",
-        "fpp",
-        "f90",
-        "f95",
-        "f03",
-        "f08",
-        "f77",
-        "cppm",
-        "ixx",
-    ]
-)
+_SOURCES = word_set("c i ii cc cp cxx cpp c++ m mi mm mii s sx f for ftn fpp f90 f95 f03 f08 f77 cppm ixx")
 _OPERATORS = frozenset(("&&", "||", ";", "|", "&", ">", ">>", "<"))
 
 
@@ -113,18 +86,13 @@ def _command(number: int, entry: Any, folder: str) -> Command:
     if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
         return Command(file=file, folder=folder, words=(), problem="it has no command")
     if any("\0" in word for word in (file, folder, *words)):
-        return Command(
-            file=file, folder=folder, words=(), problem="its command cannot be read: there are NUL characters in it"
-        )
+        problem = "its command cannot be read: there are NUL characters in it"
+        return Command(file=file, folder=folder, words=(), problem=problem)
     try:
         # JSON can have halves of surrogate pairs, which no name has.
         for word in (file, folder, *words):
             os.fsencode(word)
     except UnicodeEncodeError:
-        return Command(
-            file=os.fsdecode(file.encode("utf-8", "replace")),
-            folder="",
-            words=(),
-            problem="its command cannot be read: no UTF-8",
-        )
+        file = os.fsdecode(file.encode("utf-8", "replace"))
+        return Command(file=file, folder="", words=(), problem="its command cannot be read: no UTF-8")
     return Command(file=file, folder=folder, words=tuple(without_launchers(words)))

@@ -101,35 +101,24 @@ def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
     Python sets LC_CTYPE in a C locale (PEP 538), and gcc would then quote ‘so’ instead of 'so' in its messages.
     """
     result = dict(environment)
-    if result.get("LC_CTYPE") in _COERCED and not _started_with(f"LC_CTYPE={result['LC_CTYPE']}"):
+    initial = _initial_environment()
+    if initial is not None and result.get("LC_CTYPE") in _COERCED:
         del result["LC_CTYPE"]
-        if original := _initial("LC_CTYPE"):
+        if original := initial.get("LC_CTYPE"):
             result["LC_CTYPE"] = original
     depth = result.get("INCC_DEPTH") or "0"
     result["INCC_DEPTH"] = str(int(depth) + 1) if depth.isdecimal() else "1"
     return result
 
 
-def _started_with(setting: str) -> bool:
-    initial = _initial_environment()
-    return initial is None or os.fsencode(setting) in initial
-
-
-def _initial(name: str) -> str:
-    prefix = os.fsencode(name + "=")
-    for entry in _initial_environment() or ():
-        if entry.startswith(prefix):
-            return os.fsdecode(entry[len(prefix) :])
-    return ""
-
-
-def _initial_environment() -> list[bytes] | None:
+def _initial_environment() -> dict[str, str] | None:
     """Return the environment that the process was started with, None if the system does not tell."""
     try:
         with open("/proc/self/environ", "rb") as file:
-            return file.read().split(b"\0")
+            entries = os.fsdecode(file.read()).split("\0")
     except OSError:
         return None
+    return {name: value for name, _, value in (entry.partition("=") for entry in entries)}
 
 
 def replace_process(compiler: Compiler, arguments: list[str], environment: Mapping[str, str]) -> NoReturn:

@@ -269,7 +269,8 @@ def _files(words: Sequence[str], folder: str) -> tuple[str, list[_File]]:
         elif word.startswith("-l"):
             name = word[2:] or next(rest, "")
             # Drivers give the folders first.
-            for path in _library(name, places, static):
+            library = _library_file(name, places, static)
+            for path in (_of_script(library, places, static) or [library]) if library else ():
                 inputs.setdefault(path, _File(path, path, name))
         elif not word.startswith("-"):
             path = os.path.join(folder, word)
@@ -279,13 +280,8 @@ def _files(words: Sequence[str], folder: str) -> tuple[str, list[_File]]:
     return output, list(inputs.values())
 
 
-def _library(name: str, folders: Sequence[str], static: bool) -> list[str]:
-    """Return the files that `-lNAME` means: a static library unless a shared one is preferred, or a script's files."""
-    path = _library_file(name, folders, static)
-    return (_of_script(path, folders, static) or [path]) if path else []
-
-
 def _library_file(name: str, folders: Sequence[str], static: bool) -> str:
+    """Return the file that `-lNAME` means, a static library or a shared one if that is preferred; "" for none."""
     names = [name[1:]] if name.startswith(":") else [f"lib{name}.a"] if static else [f"lib{name}.so", f"lib{name}.a"]
     for folder in folders:
         for file in names:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from incc.frontends.isa import word_set
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -44,11 +46,8 @@ def output_of(arguments: Sequence[str], source: str) -> str:
 
 
 # Options whose next word is no option, whatever it looks like (gcc/gcc.cc, clang/Driver/Options.td).
-_TAKES_NEXT = frozenset(
-    (
-        *("-I", "-D", "-U", "-L", "-A", "-F", "-x", "-T", "-u", "-z", "-MF", "-MT", "-MQ", "-Xlinker", "-Xassembler"),
-        *("-Xpreprocessor", "-Xclang", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-isysroot"),
-        *("-iprefix", "-iwithprefix", "-imultilib", "--param", "-arch", "-target", "-wrapper", "-specs", "-aux-info"),
-        *("-dumpbase", "-dumpdir", "-dumpbase-ext", "-mllvm", "-J"),
-    )
+_TAKES_NEXT = word_set(
+    "-I -D -U -L -A -F -x -T -u -z -MF -MT -MQ -Xlinker -Xassembler -Xpreprocessor -Xclang -include -imacros "
+    "-isystem -iquote -idirafter -isysroot -iprefix -iwithprefix -imultilib --param -arch -target -wrapper -specs "
+    "-aux-info -dumpbase -dumpdir -dumpbase-ext -mllvm -J"
 )

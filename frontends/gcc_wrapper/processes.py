@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
@@ -44,11 +45,19 @@ class Processes:
         It reads from the file descriptor `stdin`, by default nothing. With `output`, the path of a log file, both its
         output streams go there.
         """
-        if output is None:
-            out, err = self._streams or (None, None)
-            return self._start(path, words, environment, stdin, out, err)
-        with open(output, "wb") as log:
-            return self._start(path, words, environment, stdin, log, log)
+        with open(output, "wb") if output is not None else nullcontext() as log:
+            out, err = (log, log) if log else self._streams or (None, None)
+            child = subprocess.Popen(
+                list(words),
+                executable=path,
+                cwd=self._folder,
+                env=dict(environment),
+                stdin=subprocess.DEVNULL if stdin is None else stdin,
+                stdout=out,
+                stderr=err,
+            )
+        self._live[child.pid] = child
+        return child.pid
 
     def start_compiler(
         self, path: str, words: Sequence[str], environment: Mapping[str, str], stdin: int | None
@@ -83,24 +92,3 @@ class Processes:
             self.stop(signal.SIGTERM)
         for child in self._live.values():
             child.wait()
-
-    def _start(
-        self,
-        path: str,
-        words: Sequence[str],
-        environment: Mapping[str, str],
-        stdin: int | None,
-        out: BinaryIO | None,
-        err: BinaryIO | None,
-    ) -> int:
-        child = subprocess.Popen(
-            list(words),
-            executable=path,
-            cwd=self._folder,
-            env=dict(environment),
-            stdin=subprocess.DEVNULL if stdin is None else stdin,
-            stdout=out,
-            stderr=err,
-        )
-        self._live[child.pid] = child
-        return child.pid

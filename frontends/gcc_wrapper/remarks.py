@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from incc.frontends.kernel import SourceLocation
 from incc.frontends.remarks import Remark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from incc.frontends.remarks import RemarkKind
 
     ReadLine = Callable[[str, int], str]
     """Returns a line of a source file, "" if there is none."""
@@ -109,34 +112,16 @@ def gcc_vectoriser(text: str, read_line: ReadLine = lambda name, line: "") -> It
 def _gcc_function(symbol: str, text: str, start: int, end: int, read_line: ReadLine) -> Iterator[Remark]:
     reasons: list[tuple[str, re.Match[str] | None]] = []
     for match in _MESSAGE.finditer(text, start, end):
-        place, column = SourceLocation(match[1], int(match[2])), int(match[3])
         message = match[5]
+        place = SourceLocation(match[1], int(match[2]))
+        remark = partial(Remark, by="vect", function=symbol, place=place, column=int(match[3]), exact=False)
         if match[4] == "optimized":
             if vectorised := _VECTORISED.match(message):
-                yield Remark(
-                    kind="vectorised",
-                    message=message,
-                    by="vect",
-                    function=symbol,
-                    place=place,
-                    column=column,
-                    exact=False,
-                    vector_bytes=int(vectorised[1] or 0),
-                    interleaved=int(vectorised[2] or 0),
-                )
+                width, interleaved = (int(number or 0) for number in vectorised.groups())
+                yield remark(kind="vectorised", message=message, vector_bytes=width, interleaved=interleaved)
                 reasons.clear()
             elif message.startswith("loop versioned"):
-                why = message.partition(" because of ")[2]
-                yield Remark(
-                    kind="versioned",
-                    message=message,
-                    by="vect",
-                    function=symbol,
-                    place=place,
-                    column=column,
-                    exact=False,
-                    why=why,
-                )
+                yield remark(kind="versioned", message=message, why=message.partition(" because of ")[2])
         elif message.startswith("couldn't vectorize loop"):
             good = (each for each in reasons if not any(poor in each[0] for poor in _POOR))
             reason, dependence = next(good, ("", None))
@@ -145,17 +130,8 @@ def _gcc_function(symbol: str, text: str, start: int, end: int, read_line: ReadL
             if dependence:
                 accesses = tuple(_gcc_access(dependence[i], text, start, end, read_line) for i in (1, 2))
                 accesses = accesses if all(accesses) else ()
-            yield Remark(
-                kind="not-vectorised",
-                message=f"not vectorized{_colon(reason)}",
-                by="vect",
-                function=symbol,
-                place=place,
-                column=column,
-                exact=False,
-                why=reason,
-                accesses=accesses,
-            )
+            message = f"not vectorized{_colon(reason)}"
+            yield remark(kind="not-vectorised", message=message, why=reason, accesses=accesses)
         elif message.startswith(_COSTS):
             reasons.append((message.rstrip("."), None))
         elif message.startswith("not vectorized"):
@@ -192,17 +168,9 @@ def gcc_unroller(text: str) -> Iterator[Remark]:
             symbol = head[1]
         elif (match := _MESSAGE.match(line)) and (unrolled := _UNROLLED.match(match[5])):
             place = SourceLocation(match[1], int(match[2]))
+            remark = partial(Remark, by="loop2_unroll", function=symbol, place=place, column=int(match[3]))
             # gcc counts the copies that it has added.
-            copies = int(unrolled[1]) + 1
-            yield Remark(
-                kind="unrolled",
-                message=match[5],
-                by="loop2_unroll",
-                function=symbol,
-                place=place,
-                column=int(match[3]),
-                copies=copies,
-            )
+            yield remark(kind="unrolled", message=match[5], copies=int(unrolled[1]) + 1)
 
 
 # --- clang ------------------------------------------------------------------------------------------------------------
@@ -243,12 +211,8 @@ def clang_record(text: str, read_line: ReadLine = lambda name, line: "") -> Iter
                 reasons.append((why, document))
             reason, reason_document = reasons[0] if reasons else ("", document)
             reasons.clear()
-            yield document.remark(
-                "not-vectorised",
-                f"loop not vectorized{_colon(reason)}",
-                why=reason,
-                accesses=reason_document.accesses(read_line),
-            )
+            message, accesses = f"loop not vectorized{_colon(reason)}", reason_document.accesses(read_line)
+            yield document.remark("not-vectorised", message, why=reason, accesses=accesses)
 
 
 class _Document:
@@ -295,29 +259,10 @@ class _Document:
         accesses = tuple(expression_at(read_line(place.file, place.line), column) for place, column in places)
         return accesses if all(accesses) else ()
 
-    def remark(
-        self,
-        kind: str,
-        message: str,
-        *,
-        lanes: int = 0,
-        interleaved: int = 0,
-        copies: int = 0,
-        why: str = "",
-        accesses: tuple[str, ...] = (),
-    ) -> Remark:
+    def remark(self, kind: RemarkKind, message: str, **more: Any) -> Remark:
+        place, column = self.place, self.column
         return Remark(
-            kind=kind,  # type: ignore[arg-type]
-            message=message,
-            by=self.by,
-            function=self.function,
-            place=self.place,
-            column=self.column,
-            lanes=lanes,
-            interleaved=interleaved,
-            copies=copies,
-            why=why,
-            accesses=accesses,
+            kind=kind, message=message, by=self.by, function=self.function, place=place, column=column, **more
         )
 
 

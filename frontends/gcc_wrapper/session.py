@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from typing import TYPE_CHECKING, TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
 from incc.frontends.gcc_wrapper.assembly import make_plan, reads_stdin
@@ -17,6 +18,7 @@ from incc.frontends.gcc_wrapper.dry_run import parse
 from incc.frontends.gcc_wrapper.outputs import output_of
 from incc.frontends.gcc_wrapper.remarks import read_remarks
 from incc.frontends.gcc_wrapper.response_files import expanded
+from incc.frontends.isa import word_set
 from incc.frontends.unit import IncludeFolders, Unit
 
 if TYPE_CHECKING:
@@ -34,14 +36,9 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 # Variables by which compilers write more files (GCC manual, "Environment Variables"; clang's driver, CC_PRINT_…).
-_WRITING_VARIABLES = (
-    "DEPENDENCIES_OUTPUT",
-    "SUNPRO_DEPENDENCIES",
-    "CC_PRINT_OPTIONS",
-    "CC_PRINT_HEADERS",
-    "CC_PRINT_INTERNAL_STAT",
-    "CC_PRINT_PROC_STAT",
-    "CC_LOG_DIAGNOSTICS",
+_WRITING_VARIABLES = word_set(
+    "DEPENDENCIES_OUTPUT SUNPRO_DEPENDENCIES CC_PRINT_OPTIONS CC_PRINT_HEADERS CC_PRINT_INTERNAL_STAT "
+    "CC_PRINT_PROC_STAT CC_LOG_DIAGNOSTICS"
 )
 
 _TABLE_VARIABLE = "INCC_LOOP_TABLE"
@@ -72,81 +69,43 @@ class Failure(Exception):
         """The line in which the compiler states the reason, "" if it is another reason."""
 
 
-class Compilation:
-    """One run of a compiler on an unchanged command, and the assembly of its sources.
+class Compilation(msgspec.Struct, eq=False):
+    """One run of a compiler on an unchanged command, and the assembly of its sources."""
 
-    Args:
-        compiler: the compiler.
-        arguments: the command's arguments.
-        environment: the compiler's environment.
-        children: runs the programs, for this object alone.
-        folder: the command's working directory, "" for this process's.
-        without_lto: compile sources for the analysis without link-time optimisation.
-        wanted: returns False for a source, as the command names it, that needs no assembly.
-        remarks: let units have the compiler's remarks on loops, which may take it a tenth of its time.
-        marks: let units have the marks that a plugin of the compiler reads.
-    """
-
-    __slots__ = (
-        "_dry_run",
-        "_extra",
-        "_input",
-        "_scratch",
-        "arguments",
-        "children",
-        "compiler",
-        "environment",
-        "folder",
-        "marks",
-        "notes",
-        "remarks",
-        "until_link",
-        "until_link_why",
-        "unwanted",
-        "wanted",
-        "warnings",
-        "without_lto",
-        "writes_stdout",
-    )
-
-    def __init__(
-        self,
-        compiler: Compiler,
-        arguments: Sequence[str],
-        environment: Mapping[str, str],
-        children: Children | Processes,
-        folder: str = "",
-        without_lto: bool = False,
-        wanted: Callable[[str], bool] = lambda source: True,
-        remarks: bool = False,
-        marks: bool = True,
-    ) -> None:
-        self.compiler = compiler
-        self.arguments = list(arguments)
-        self.environment = environment
-        self.children = children
-        self.folder = folder
-        self.warnings: list[str] = []
-        """Sources whose assembly could not be made."""
-        self.notes: list[str] = []
-        """Sources without assembly."""
-        self.until_link: list[str] = []
-        """Sources whose code is generated when they are linked."""
-        self.until_link_why = ""
-        self.wanted = wanted
-        self.unwanted: list[str] = []
-        """Sources that are not `wanted`."""
-        self.without_lto = without_lto
-        self.remarks = remarks
-        self.marks = marks
-        self.writes_stdout = False
-        """The command itself writes to standard output."""
-        self._dry_run: DryRun | None = None
-        self._extra: tuple[str, ...] = ()
-        """Arguments of the runs for the analysis alone."""
-        self._input: bytes | None = None
-        """The standard input, None if it was not read."""
-        self._scratch = ""
+    compiler: Compiler
+    arguments: list[str]
+    """The command's arguments."""
+    environment: Mapping[str, str]
+    """The compiler's environment."""
+    children: Children | Processes
+    """Runs the programs, for this object alone."""
+    folder: str = ""
+    """The command's working directory, "" for this process's."""
+    without_lto: bool = False
+    """Compile sources for the analysis without link-time optimisation."""
+    wanted: Callable[[str], bool] = lambda source: True
+    """Returns False for a source, as the command names it, that needs no assembly."""
+    remarks: bool = False
+    """Let units have the compiler's remarks on loops, which may take it a tenth of its time."""
+    marks: bool = True
+    """Let units have the marks that a plugin of the compiler reads."""
+    warnings: list[str] = []
+    """Sources whose assembly could not be made."""
+    notes: list[str] = []
+    """Sources without assembly."""
+    until_link: list[str] = []
+    """Sources whose code is generated when they are linked."""
+    until_link_why: str = ""
+    unwanted: list[str] = []
+    """Sources that are not `wanted`."""
+    writes_stdout: bool = False
+    """The command itself writes to standard output."""
+    _dry_run: DryRun | None = None
+    _extra: tuple[str, ...] = ()
+    """Arguments of the runs for the analysis alone."""
+    _input: bytes | None = None
+    """The standard input, None if it was not read."""
+    _scratch: str = ""
 
     def units(self) -> Iterator[Unit]:
         """Start the compiler, and yield each source's assembly as it is made. Ends early if the compiler fails.

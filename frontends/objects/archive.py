@@ -27,9 +27,9 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     """The file that has its bytes: the library, or for a thin library a file of its own."""
     offset: int
-    """Where its bytes begin in that file."""
+    """The offset of its first byte in that file."""
     size: int
-    """How many bytes it has; -1 for the whole file."""
+    """The size in bytes; -1 for the whole file."""
 
     def read(self) -> bytes:
         """Return the member's bytes. Raises OSError."""

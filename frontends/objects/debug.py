@@ -138,5 +138,5 @@ def _unpacked(name: str, data: bytes, compressed: bool) -> bytes:
     else:
         return data
     if size > _LARGEST:
-        raise ValueError("packed, and larger than it can be")
+        raise ValueError("compressed, with an impossible size")
     return bytes(decompressor.decompress(data, max(size, 1)))

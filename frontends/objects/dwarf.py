@@ -101,47 +101,30 @@ class _Value(msgspec.Struct, frozen=True):
     form: int
 
 
-class _Unit:
+class _Unit(msgspec.Struct, eq=False):
     """A unit of `.debug_info`.
 
     `start` is its offset there, `first` that of its outermost entry. `load` returns the sections of its file, whose
     names have `suffix` for a split unit. `skeleton` is the unit of the object that refers to a split unit.
     """
 
-    __slots__ = (
-        "abbreviations",
-        "address_size",
-        "bases",
-        "directory",
-        "end",
-        "first",
-        "language",
-        "lines",
-        "load",
-        "low",
-        "offset_size",
-        "scopes",
-        "skeleton",
-        "split",
-        "start",
-        "suffix",
-        "values",
-        "version",
-    )
-
-    def __init__(self, load: Load, start: int, suffix: str = "", skeleton: _Unit | None = None) -> None:
-        self.load = load
-        self.start = start
-        self.suffix = suffix
-        self.skeleton = skeleton
-        self.end = self.first = self.version = self.address_size = self.offset_size = self.low = self.language = 0
-        self.directory = ""
-        self.abbreviations: dict[int, _Abbreviation] = {}
-        self.bases: dict[int, int] = {}
-        self.values: dict[int, _Value] = {}
-        self.lines: LineTable | None = None
-        self.scopes: dict[int, tuple[int, ...]] | None = None
-        self.split: _Unit | None = None
+    load: Load
+    start: int
+    suffix: str = ""
+    skeleton: _Unit | None = None
+    end: int = 0
+    first: int = 0
+    version: int = 0
+    address_size: int = 0
+    offset_size: int = 0
+    low: int = 0
+    language: int = 0
+    directory: str = ""
+    abbreviations: dict[int, _Abbreviation] = {}
+    bases: dict[int, int] = {}
+    values: dict[int, _Value] = {}
+    scopes: dict[int, tuple[int, ...]] | None = None
+    split: _Unit | None = None
 
     @property
     def info(self) -> bytes:
@@ -152,12 +135,18 @@ class Dwarf:
     """The debug information of an object (see `container.DebugInformation`).
 
     `load` returns its sections, `open_split` those of another file by its name and folder, None if there is no such
-    file.
+    file. A `table` serves instead of those in `.debug_line`.
     """
 
-    def __init__(self, load: Load, open_split: Callable[[str, str], Load | None] = lambda name, folder: None) -> None:
+    def __init__(
+        self,
+        load: Load,
+        open_split: Callable[[str, str], Load | None] = lambda name, folder: None,
+        table: LineTable | None = None,
+    ) -> None:
         self._load = load
         self._open_split = open_split
+        self._only_table = table
         self._units: list[_Unit] | None = None
         self._spans: list[tuple[int, int, _Unit]] = []
         self._starts: list[int] = []
@@ -195,10 +184,32 @@ class Dwarf:
         any_function = False
         for unit, unit_addresses in by_unit.values():
             try:
-                any_function |= self._walk(self._whole(unit), unit_addresses, calls)
+                unit = self._whole(unit)
+                has_function, rest = self._walk(unit, unit_addresses, calls)
+                any_function |= has_function
+                if rest and has_function:
+                    # Functions may be inside others, in classes (lambdas), of which few programs have any.
+                    self._walk(unit, sorted(rest), calls, thoroughly=True)
             except FAULTS:
                 self._note_damage()
         return calls if any_function else None
+
+    def every_inlined(self) -> Iterator[tuple[str, str]]:
+        """Yield the names of each inlined function and of the function around it, until damage is met."""
+        if self._units is None:
+            self._read_units()
+        try:
+            for unit in map(self._whole, self._units or ()):
+                functions: dict[int, str] = {}
+                for at, values_at, abbreviation, around in self._entries(unit):
+                    outer = next((entry for entry, tag in reversed(around) if tag == _SUBPROGRAM), -1)
+                    if abbreviation.tag == _INLINED and abbreviation.has_code and outer >= 0:
+                        if outer not in functions:
+                            functions[outer] = self._name(unit, outer, self._entry(unit, outer))
+                        name = self._name(unit, at, self._values(unit, abbreviation, values_at)[0])
+                        yield name, functions[outer]
+        except FAULTS:
+            self._note_damage()
 
     def _note_damage(self) -> None:
         self.note = self.note or "the debug information is damaged: source lines may be missing"
@@ -304,7 +315,8 @@ class Dwarf:
                 self.note = self.note or f"there is no {name}, which has the names of what was inlined"
             elif load(".debug_info.dwo"):
                 split = _Unit(load, 0, ".dwo", unit)
-                self._header(split)
+                while self._header(split) in _TYPE_UNITS:
+                    split = _Unit(load, split.end, ".dwo", unit)
                 if self._root(split):
                     split.low = unit.low
                     unit.split = split
@@ -313,8 +325,8 @@ class Dwarf:
     def _table(self, unit: _Unit) -> LineTable | None:
         """Return the line table of a unit, for a split unit that of its skeleton."""
         unit = unit.skeleton or unit
-        if _LINES not in unit.values:
-            return None
+        if self._only_table or _LINES not in unit.values:
+            return self._only_table
         at = unit.values[_LINES].number
         if at not in self._tables:
             from incc.frontends.objects.line_program import read_line_table
@@ -335,14 +347,18 @@ class Dwarf:
 
     # --- entries ---
 
-    def _walk(self, unit: _Unit, addresses: Sequence[int], calls: dict[int, tuple[Inlined, ...]]) -> bool:
+    def _walk(
+        self, unit: _Unit, addresses: Sequence[int], calls: dict[int, tuple[Inlined, ...]], thoroughly: bool = False
+    ) -> tuple[bool, set[int]]:
         """Put the inlined calls around each of these addresses, which ascend, into `calls`.
 
-        Returns True if the unit has a function at all.
+        Only if `thoroughly`, functions in classes and in functions without these addresses are considered. Returns True
+        if the unit has a function at all, and the addresses that are in none.
         """
         data, end, abbreviations = unit.info, unit.end, unit.abbreviations
-        flat = unit.language in _FLAT
+        flat = unit.language in _FLAT and not thoroughly
         everything = tuple(addresses)
+        rest = set(addresses)
         any_function = False
         stack: list[tuple[int, ...]] = []
         inside = everything
@@ -359,15 +375,9 @@ class Dwarf:
                 inside = stack.pop()
                 continue
             abbreviation = abbreviations[code]
-            tag, follows, size, steps, sibling = (
-                abbreviation.tag,
-                abbreviation.inside,
-                abbreviation.size,
-                abbreviation.steps,
-                abbreviation.sibling,
-            )
+            tag, size, sibling = abbreviation.tag, abbreviation.size, abbreviation.sibling
             values_at = at
-            at = at + size if size >= 0 else _over(data, at, steps)
+            at = at + size if size >= 0 else _over(data, at, abbreviation.steps)
             within = inside
             if tag in _CODE:
                 if tag == _SUBPROGRAM:
@@ -375,9 +385,10 @@ class Dwarf:
                     within = everything
                 within = self._within(unit, entry, abbreviation, values_at, within, calls)
                 enter = bool(within) or (tag == _SUBPROGRAM and not flat)
+                rest.difference_update(within)
             else:
-                enter = tag in _UNITS or tag in _SPACES
-            if not follows:
+                enter = tag in _UNITS or tag in _SPACES or (thoroughly and tag in _SCOPES)
+            if not abbreviation.inside:
                 continue
             if not enter and sibling >= 0:
                 following = unit.start + int.from_bytes(data[values_at + sibling : values_at + sibling + 4], "little")
@@ -387,7 +398,7 @@ class Dwarf:
                 continue
             stack.append(inside)
             inside = within if enter else ()
-        return any_function
+        return any_function, rest
 
     def _within(
         self,
@@ -488,30 +499,33 @@ class Dwarf:
         return units[n]
 
     def _scopes(self, unit: _Unit) -> dict[int, tuple[int, ...]]:
-        """Return the scopes around each function of a unit that is in any, outermost first."""
+        """Return the scopes around each function of a unit, outermost first."""
+        return {
+            at: tuple([scope for scope, tag in around if tag in _SCOPES])
+            for at, _, abbreviation, around in self._entries(unit)
+            if abbreviation.tag == _SUBPROGRAM
+        }
+
+    def _entries(self, unit: _Unit) -> Iterator[tuple[int, int, _Abbreviation, list[tuple[int, int]]]]:
+        """Yield each entry of a unit: its offset, that of its values, its layout, and the entries around it.
+
+        These are offsets and tags, outermost first, in a list that is valid until the next entry.
+        """
         data, at = unit.info, unit.first
-        scopes: dict[int, tuple[int, ...]] = {}
-        stack: list[tuple[int, ...]] = []
-        around: tuple[int, ...] = ()
+        around: list[tuple[int, int]] = []
         while at < unit.end:
             entry = at
             code, at = uleb(data, at)
             if code == 0:
-                if not stack:
-                    break
-                around = stack.pop()
+                if not around:
+                    return
+                around.pop()
                 continue
-            each_abbreviation = unit.abbreviations[code]
-            at = (
-                at + each_abbreviation.size if each_abbreviation.size >= 0 else _over(data, at, each_abbreviation.steps)
-            )
-            if each_abbreviation.tag == _SUBPROGRAM and around:
-                scopes[entry] = around
-            if each_abbreviation.inside:
-                stack.append(around)
-                if each_abbreviation.tag in _SCOPES:
-                    around = (*around, entry)
-        return scopes
+            abbreviation = unit.abbreviations[code]
+            yield entry, at, abbreviation, around
+            at = at + abbreviation.size if abbreviation.size >= 0 else _over(data, at, abbreviation.steps)
+            if abbreviation.inside:
+                around.append((entry, abbreviation.tag))
 
     def _string(self, unit: _Unit, value: _Value) -> str:
         if value.form == _STRING:

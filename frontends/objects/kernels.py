@@ -158,10 +158,7 @@ def _in_source(container: Container, code: ContainerCode, folders: IncludeFolder
 
 
 def _sources(
-    kernels: Sequence[Kernel],
-    addresses: Sequence[CodeAddresses],
-    debug: DebugInformation,
-    folders: IncludeFolders,
+    kernels: Sequence[Kernel], addresses: Sequence[CodeAddresses], debug: DebugInformation, folders: IncludeFolders
 ) -> list[KernelSource]:
     from incc.frontends.asm.places import Places
     from incc.frontends.headers import Headers

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     """Returns a string by its offset in a section."""
 
 _PATH, _DIRECTORY = 1, 2
+_NUMBERS = {0x0B: 1, 0x05: 2, 0x06: 4, 0x07: 8}
+"""The size of numbers by their form."""
 
 
 class LineTable:
@@ -122,8 +124,8 @@ def _entry(
             value = (line_string if form == 0x1F else string)(reader.number(offset_size))
         elif form == 0x0F:
             value = reader.uleb()
-        elif form in (0x0B, 0x05, 0x06, 0x07):
-            value = reader.number({0x0B: 1, 0x05: 2, 0x06: 4, 0x07: 8}[form])
+        elif form in _NUMBERS:
+            value = reader.number(_NUMBERS[form])
         elif form == 0x1E:
             reader.at += 16
         elif form == 0x09:

@@ -240,16 +240,7 @@ def _pe_sections(lief: Any, binary: Any) -> Iterator[Section]:
     for section in binary.sections:
         executable = section.has_characteristic(lief.PE.Section.CHARACTERISTICS.MEM_EXECUTE)
         start, data = section.virtual_address, bytes(section.content)
-        inside = functions.within(start, len(data)) if executable else ()
-        yield Section(
-            name=str(section.name),
-            address=start,
-            data=data,
-            executable=executable,
-            functions=inside,
-            relocations=(),
-            alignment=_PAGE,
-        )
+        yield _section(section, start, data, executable, functions, _PAGE)
 
 
 def _coff_sections(lief: Any, binary: Any) -> Iterator[Section]:
@@ -259,17 +250,7 @@ def _coff_sections(lief: Any, binary: Any) -> Iterator[Section]:
             symbols.setdefault(symbol.section_idx, []).append((symbol.value, str(symbol.name)))
     for number, section in enumerate(binary.sections, start=1):
         if section.has_characteristic(lief.PE.Section.CHARACTERISTICS.MEM_EXECUTE) and section.size:
-            data = bytes(section.content)
-            inside = _Functions(symbols.get(number, ())).within(0, len(data))
-            yield Section(
-                name=str(section.name),
-                address=0,
-                data=data,
-                executable=True,
-                functions=inside,
-                relocations=(),
-                alignment=16,
-            )
+            yield _section(section, 0, bytes(section.content), True, _Functions(symbols.get(number, ())), 16)
 
 
 def _macho_sections(lief: Any, binary: Any) -> Iterator[Section]:
@@ -279,14 +260,19 @@ def _macho_sections(lief: Any, binary: Any) -> Iterator[Section]:
     for section in binary.sections:
         executable = section.has(flags.PURE_INSTRUCTIONS) or section.has(flags.SOME_INSTRUCTIONS)
         start, data = section.virtual_address, bytes(section.content)
-        inside = functions.within(start, len(data)) if executable else ()
         alignment = 1 << min(section.alignment, _LARGEST_POWER) if is_object else _PAGE
-        yield Section(
-            name=str(section.name),
-            address=start,
-            data=data,
-            executable=executable,
-            functions=inside,
-            relocations=(),
-            alignment=alignment,
-        )
+        yield _section(section, start, data, executable, functions, alignment)
+
+
+def _section(
+    section: Any, address: int, data: bytes, executable: bool, functions: _Functions, alignment: int
+) -> Section:
+    """Return a section of lief's."""
+    return Section(
+        name=str(section.name),
+        address=address,
+        data=data,
+        executable=executable,
+        functions=functions.within(address, len(data)) if executable else (),
+        alignment=alignment,
+    )

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from incc.frontends.asm.regions import paired
 from incc.frontends.container import Span
 from incc.frontends.isa import isa
 from incc.frontends.kernel import LeftOut
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from incc.frontends.container import Container, Section
 
@@ -33,39 +34,25 @@ def marked_spans(container: Container) -> tuple[list[Span], list[LeftOut]]:
     spans: list[Span] = []
     left_out: list[LeftOut] = []
     for number, section in enumerate(container.sections):
-        if not section.executable:
-            continue
-        start = -1
-        for at, is_begin in _marks(section, begin, end):
-            where = f"{section.name}+{at:#x}"
-            if is_begin:
-                if start >= 0:
-                    left_out.append(_lone(section, start - len(begin), f"IACA begin marker, and again at {where}"))
-                start = at + len(begin)
-            elif start < 0:
-                left_out.append(_lone(section, at, "IACA end marker without begin marker"))
+        marks = _marks(section, begin, end) if section.executable else ()
+        for first, last, problem in paired(marks, "IACA begin marker", "IACA end marker"):
+            if problem:
+                name = next((name for start, name in reversed(section.functions) if start <= first), "")
+                left_out.append(LeftOut(function=name, reason=f"{problem} ({section.name}+{first:#x})"))
             else:
-                spans.append(Span(section=number, start=start, end=at, kind="marker", name=""))
-                start = -1
-        if start >= 0:
-            left_out.append(_lone(section, start - len(begin), "IACA begin marker without end marker"))
+                spans.append(Span(section=number, start=first + len(begin), end=last, kind="marker", name=""))
     return spans, left_out
 
 
-def _marks(section: Section, begin: bytes, end: bytes) -> Iterator[tuple[int, bool]]:
-    """Yield the offset of each marker, in order, and True for the begin of a region."""
+def _marks(section: Section, begin: bytes, end: bytes) -> list[tuple[int, bool, str]]:
+    """Return the offset of each marker, in order, with True for the begin of a region, and its place."""
     marks = []
     for mark in (begin, end):
         at = section.data.find(mark)
         while at >= 0:
-            marks.append((at, mark is begin))
+            marks.append((at, mark is begin, f"at {section.name}+{at:#x}"))
             at = section.data.find(mark, at + len(mark))
-    yield from sorted(marks)
-
-
-def _lone(section: Section, at: int, reason: str) -> LeftOut:
-    name = next((name for start, name in reversed(section.functions) if start <= at), "")
-    return LeftOut(first_line=0, last_line=0, function=name, label="", reason=f"{reason} ({section.name}+{at:#x})")
+    return sorted(marks)
 
 
 def address_spans(container: Container, ranges: Sequence[Addresses]) -> tuple[list[Span], list[LeftOut]]:
@@ -87,13 +74,5 @@ def address_spans(container: Container, ranges: Sequence[Addresses]) -> tuple[li
             code = ", ".join(
                 f"{s.name} at {s.address:#x}-{s.address + len(s.data):#x}" for s in container.sections if s.executable
             )
-            left_out.append(
-                LeftOut(
-                    first_line=0,
-                    last_line=0,
-                    function="",
-                    label="",
-                    reason=f"{wanted} is not within a section of code ({code})",
-                )
-            )
+            left_out.append(LeftOut(reason=f"{wanted} is not within a section of code ({code})"))
     return spans, left_out

@@ -29,7 +29,7 @@ class Function(msgspec.Struct, frozen=True):
     size: int
     """In bytes, as its symbol has it."""
     address: int
-    """Where it begins, as `container.Section.debug_address` counts."""
+    """The address of its first byte, as `container.Section.debug_address` counts."""
 
 
 class Elf(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,9 +21,8 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.frontends.elf import PROGBITS, RELOCATIONS, ElfError, read_elf
-from incc.frontends.isa import DecodeError
+from incc.frontends.isa import DecodeError, word_set
 from incc.frontends.kernel import Refused, Relocation
-from incc.frontends.x86.classify import words
 from incc.frontends.x86.iced import Narrow
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ _ASSIGNMENT = re.compile(r"[\w.$@?]+\s*=")
 _more = re.compile(r"""[;:#/"={]""").search
 
 # A prefix may be a statement of its own, and belongs to the next one.
-_PREFIXES = words(
+_PREFIXES = word_set(
     "rep repe repz repne repnz lock data16 addr32 bnd notrack xacquire xrelease cs ds es fs gs ss "
     "rex rex.w rex64 rex.b rex.x rex.r"
 )
@@ -142,25 +141,15 @@ class _Statement(msgspec.Struct, frozen=True, kw_only=True):
 
 # Directives that leave no bytes in the code but take time, or that not every assembler knows (other versions, other
 # object formats). Line and call frame information is not used.
-_DROPPED = words(
+_DROPPED = word_set(
     ".loc .file .ident .line .addrsig .addrsig_sym .build_version .subsections_via_symbols .macosx_version_min "
     ".version .stabs .stabn .stabd .bundle_align_mode .loc_mark_labels .appfile"
 )
 _DROPPED_PREFIXES = (".cfi_", ".cv_", ".seh_")
-_SECTION_CHANGES = words(".section .pushsection .popsection .previous .text .data .bss .subsection")
-_DROPPED_SECTIONS = (
-    ".debug",
-    ".eh_frame",
-    ".gcc_except_table",
-    ".note",
-    ".comment",
-    ".stab",
-    ".gnu.",
-    ".llvm",
-    "__DWARF",
-)
-_BLOCK_STARTS = words(".macro .rept .irp .irpc .rep")
-_BLOCK_ENDS = words(".endm .endr .endmacro")
+_SECTION_CHANGES = word_set(".section .pushsection .popsection .previous .text .data .bss .subsection")
+_DROPPED_SECTIONS = tuple(word_set(".debug .eh_frame .gcc_except_table .note .comment .stab .gnu. .llvm __DWARF"))
+_BLOCK_STARTS = word_set(".macro .rept .irp .irpc .rep")
+_BLOCK_ENDS = word_set(".endm .endr .endmacro")
 
 
 class _Dropping:
@@ -259,7 +248,6 @@ def _mark_line(
             statements.append(_Statement(line=number, text=text, start=start, end=end))
             return f"{start}: {text}; {end}:", None
     parts: list[str] = []
-    open_end = ""
     for piece in _pieces(line):
         labels, text = _split_labels(piece)
         instruction = text and text[0] != "." and not _ASSIGNMENT.match(text)
@@ -267,27 +255,20 @@ def _mark_line(
             parts.append(labels)
         if not instruction:
             if text:
-                if open_end:
-                    parts.append(open_end + ":")
-                    open_end = ""
                 parts.append(text)
             continue
         alone = text.startswith(ALONE)
         text = text.removeprefix(ALONE)
         start = carried.label if carried else f"__incc_{len(statements)}_{number}"
         prefix = carried.text if carried else ""
-        if open_end:
-            parts.append(open_end + ":")
-            open_end = ""
         parts.append(text if carried else f"{start}: {text}")
         if not alone and text.lower() in _PREFIXES:
             carried = _Carried(start, prefix + text + " ", number)
             continue
         carried = None
-        open_end = f"__incc_e{len(statements)}"
-        statements.append(_Statement(line=number, text=prefix + text, start=start, end=open_end))
-    if open_end:
-        parts.append(open_end + ":")
+        end = f"__incc_e{len(statements)}"
+        parts.append(f"{end}:")
+        statements.append(_Statement(line=number, text=prefix + text, start=start, end=end))
     return "; ".join(parts), carried
 
 

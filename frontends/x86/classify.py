@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from incc.frontends.isa import word_set
 from incc.frontends.kernel import Sum
-
-
-def words(text: str) -> frozenset[str]:
-    """Return the words of a text as a set: tables of names read better without quotes."""
-    return frozenset(text.split())
 
 
 class ArithmeticClass(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,16 +27,16 @@ _FLOAT_SUFFIXES = {
 }
 
 # Reciprocal and reciprocal square root approximations stand for a division or a root and count as one.
-_FLOAT_SIMPLE = words(
+_FLOAT_SIMPLE = word_set(
     "add sub mul div sqrt min max cmp comi ucomi addsub hadd hsub range rcp rsqrt rcp14 rsqrt14 rcp28 rsqrt28"
 )
-_FLOAT_FUSED = words("fmadd fmsub fnmadd fnmsub fmaddsub fmsubadd")
+_FLOAT_FUSED = word_set("fmadd fmsub fnmadd fnmsub fmaddsub fmsubadd")
 
 _INTEGER_ELEMENTS = {"b": 8, "w": 16, "d": 32, "q": 64}
 
 # One operation on each element; the element's letter follows. "adds"/"addus" are the saturating forms, "cmp"/"cmpu"
 # AVX-512's comparisons into a mask.
-_INTEGER_SIMPLE = words(
+_INTEGER_SIMPLE = word_set(
     "padd padds paddus psub psubs psubus pmull pmins pminu pmaxs pmaxu pabs pavg pcmpeq pcmpgt pcmp pcmpu "
     "phadd phadds phsub phsubs"
 )
@@ -92,9 +88,9 @@ def arithmetic_class(mnemonic: str) -> ArithmeticClass | None:
     return None
 
 
-_ADDITIONS = words("addss addsd addps addpd")
-_SUBTRACTIONS = words("subss subsd subps subpd")
-_DIVISIONS = words("divss divsd divps divpd")
+_ADDITIONS = word_set("addss addsd addps addpd")
+_SUBTRACTIONS = word_set("subss subsd subps subpd")
+_DIVISIONS = word_set("divss divsd divps divpd")
 # The digits give the order: factor, factor, addend by operand (VFMADD231: operand 2 * operand 3 + operand 1).
 _FUSED_SUMS = {"132": Sum((1,), (0, 2)), "213": Sum((2,), (0, 1)), "231": Sum((0,), (1, 2))}
 
@@ -121,12 +117,12 @@ def divisor_of(mnemonic: str, operands: int) -> int | None:
 
 # Same source twice: all zeros. That is more than any one core treats as an idiom; Intel's optimization manual lists
 # xor, sub, pxor, xorps, psub and pcmpgt, AMD's guides for the Zen cores also pandn and andnps.
-_ZERO_SAME = words(
+_ZERO_SAME = word_set(
     "xor sub andn pxor pxord pxorq xorps xorpd pandn pandnd pandnq andnps andnpd "
     "psubb psubw psubd psubq psubsb psubsw psubusb psubusw pcmpgtb pcmpgtw pcmpgtd pcmpgtq "
     "kxorb kxorw kxord kxorq kandnb kandnw kandnd kandnq"
 )
-_ONES_SAME = words("pcmpeqb pcmpeqw pcmpeqd pcmpeqq kxnorb kxnorw kxnord kxnorq")
+_ONES_SAME = word_set("pcmpeqb pcmpeqw pcmpeqd pcmpeqq kxnorb kxnorw kxnord kxnorq")
 
 
 def same_source_idiom(mnemonic: str) -> str:
@@ -137,7 +133,9 @@ def same_source_idiom(mnemonic: str) -> str:
     return "ones" if name in _ONES_SAME else ""
 
 
-_VECTOR_MOVES = words("movaps movapd movups movupd movdqa movdqu movdqa32 movdqa64 movdqu8 movdqu16 movdqu32 movdqu64")
+_VECTOR_MOVES = word_set(
+    "movaps movapd movups movupd movdqa movdqu movdqa32 movdqa64 movdqu8 movdqu16 movdqu32 movdqu64"
+)
 
 
 def move_class(mnemonic: str) -> str:
@@ -155,8 +153,8 @@ def move_class(mnemonic: str) -> str:
     return "vector" if name in _VECTOR_MOVES else ""
 
 
-_EXTREMA = words("maxss maxsd minss minsd maxps maxpd minps minpd")
-_ROOTS = words("sqrtss sqrtsd sqrtps sqrtpd")
+_EXTREMA = word_set("maxss maxsd minss minsd maxps maxpd minps minpd")
+_ROOTS = word_set("sqrtss sqrtsd sqrtps sqrtpd")
 _PRECISIONS = {"cvtss2sd": "widen", "cvtps2pd": "widen", "cvtsd2ss": "narrow", "cvtpd2ps": "narrow"}
 _FROM_INTEGERS = ("cvtsi2s", "cvtusi2s", "cvtdq2p", "cvtudq2p", "cvtqq2p", "cvtuqq2p")
 _TO_INTEGERS = ("cvttss2", "cvttsd2", "cvttps2", "cvttpd2", "cvtss2si", "cvtsd2si", "cvtps2dq", "cvtpd2dq")

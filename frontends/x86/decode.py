@@ -22,12 +22,14 @@ from iced_x86 import (
     MemorySizeExt,
     OpAccess,
     OpKind,
+    RegisterExt,
     RflagsBits,
 )
 from msgspec.structs import replace
 
+from incc.frontends.isa import word_set
 from incc.frontends.kernel import Affine, Arithmetic, Instruction, MemoryAccess, Register, RegisterAccess
-from incc.frontends.x86.classify import arithmetic_class, divisor_of, move_class, same_source_idiom, sum_of, words
+from incc.frontends.x86.classify import arithmetic_class, divisor_of, move_class, same_source_idiom, sum_of
 from incc.frontends.x86.iced import CODE32, CODE_NAMES, MNEMONIC_NAMES, REGISTER_NAMES, bits_of, constants
 from incc.frontends.x86.kept import keep
 
@@ -39,43 +41,29 @@ if TYPE_CHECKING:
 
 # --- registers -------------------------------------------------------------------------------------------------------
 
-_LEGACY_ROOTS = {"A": "rax", "C": "rcx", "D": "rdx", "B": "rbx", "SP": "rsp", "BP": "rbp", "SI": "rsi", "DI": "rdi"}
 _KINDS = {"MM": "mmx", "K": "mask", "ST": "x87", "TMM": "tile"}
 
 
-def _canonical(name: str) -> Register:
-    """Return the register of iced-x86's name ("R8L", "AH", "XMM3")."""
-    lower = name.lower()
-    if name in ("AH", "BH", "CH", "DH"):
-        return Register(name=lower, root=_LEGACY_ROOTS[name[0]], offset=8, width=8, kind="general")
-    if name[:2] in ("XM", "YM", "ZM"):
-        return Register(
-            name=lower, root="zmm" + name[3:], offset=0, width={"X": 128, "Y": 256, "Z": 512}[name[0]], kind="vector"
-        )
-    if name[0] == "R" and name[1:2].isdigit():
-        width = {"L": 8, "W": 16, "D": 32}.get(name[-1], 64)
-        root = lower if width == 64 else lower[:-1]
+def _canonical(number: Any) -> Register:
+    """Return the register of iced-x86's number."""
+    name = REGISTER_NAMES[number]
+    kind = "general" if RegisterExt.is_gpr(number) else "vector" if RegisterExt.is_vector_register(number) else ""
+    if kind:
         # iced-x86 calls the low byte r8l; assemblers know it as r8b.
-        return Register(name=root + "b" if width == 8 else lower, root=root, offset=0, width=width, kind="general")
-    for stem, root in _LEGACY_ROOTS.items():
-        if name == "R" + stem or (len(stem) == 1 and name == f"R{stem}X"):
-            return Register(name=lower, root=root, offset=0, width=64, kind="general")
-        if name == "E" + stem or (len(stem) == 1 and name == f"E{stem}X"):
-            return Register(name=lower, root=root, offset=0, width=32, kind="general")
-        if name == (stem + "X" if len(stem) == 1 else stem):
-            return Register(name=lower, root=root, offset=0, width=16, kind="general")
-        if name == stem + "L":
-            return Register(name=lower, root=root, offset=0, width=8, kind="general")
+        own = name[:-1] + "B" if name[0] == "R" and name[-1] == "L" else name
+        root = REGISTER_NAMES[RegisterExt.full_register(number)].lower()
+        offset = 8 if name in ("AH", "BH", "CH", "DH") else 0
+        return Register(name=own.lower(), root=root, offset=offset, width=8 * RegisterExt.size(number), kind=kind)
     stem = name.rstrip("0123456789")
     width = 16 if len(name) == 2 and name[1] == "S" else {"ST": 80, "TMM": 8192}.get(stem, 64)
-    return Register(name=lower, root=lower, offset=0, width=width, kind=_KINDS.get(stem, ""))
+    return Register(name=name.lower(), root=name.lower(), offset=0, width=width, kind=_KINDS.get(stem, ""))
 
 
 class _Registers(dict[int, Register]):
     """iced-x86's register numbers to registers, made as they are met."""
 
     def __missing__(self, number: int) -> Register:
-        register = self[number] = _canonical(REGISTER_NAMES[number])
+        register = self[number] = _canonical(number)
         return register
 
 
@@ -111,18 +99,13 @@ _BRANCHES = {
 }
 
 
-def _flag_letters() -> list[str]:
-    order = [(letter, getattr(RflagsBits, letter + "F")) for letter in "CPAZSO"]
-    return ["".join(letter for letter, bit in order if mask & bit) for mask in range(64)]
-
-
-_FLAGS = _flag_letters()
+_FLAGS = ["".join(f for f in "CPAZSO" if mask & getattr(RflagsBits, f + "F")) for mask in range(64)]
 
 _FACTORY = InstructionInfoFactory()
 
 # --- per instruction form --------------------------------------------------------------------------------------------
 
-_SHIFTS = words("shl shr sal sar rol ror rcl rcr shld shrd")
+_SHIFTS = word_set("shl shr sal sar rol ror rcl rcr shld shrd")
 
 
 class _Form(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,6 +132,11 @@ _TWINS = (
     (r"(INC|DEC)_R(16|32)$", r"\1_RM\2"),
     (r"(PUSH|POP|PUSHF|POPF|RETN|LEAVE|ENTER)D((?:_IMM\d+|_FS|_GS)*)$", r"\1Q\2"),
     (r"([SL][GI]DT)_M1632$", r"\1_M1664"),
+    (r"MOV_R32_([CD]R)$", r"MOV_R64_\1"),
+    (r"MOV_([CD]R)_R32$", r"MOV_\1_R64"),
+    (r"(VMREAD|VMWRITE)_(RM?)32_(RM?)32$", r"\1_\g<2>64_\g<3>64"),
+    (r"(INVEPT|INVVPID|INVPCID)_R32_M128$", r"\1_R64_M128"),
+    (r"RDPID_R32$", "RDPID_R64"),
 )
 
 
@@ -160,21 +148,7 @@ def twin(name: str) -> str:
     for pattern, replacement in _TWINS:
         if re.match(pattern, name):
             return re.sub(pattern, replacement, name)
-    return _SYSTEM_TWINS.get(name, name)
-
-
-_SYSTEM_TWINS = {
-    "MOV_R32_CR": "MOV_R64_CR",
-    "MOV_CR_R32": "MOV_CR_R64",
-    "MOV_R32_DR": "MOV_R64_DR",
-    "MOV_DR_R32": "MOV_DR_R64",
-    "VMREAD_RM32_R32": "VMREAD_RM64_R64",
-    "VMWRITE_R32_RM32": "VMWRITE_R64_RM64",
-    "INVEPT_R32_M128": "INVEPT_R64_M128",
-    "INVVPID_R32_M128": "INVVPID_R64_M128",
-    "INVPCID_R32_M128": "INVPCID_R64_M128",
-    "RDPID_R32": "RDPID_R64",
-}
+    return name
 
 
 # The register is an address, whose width does not change the time: there are no separate figures for 32 bits.
@@ -386,7 +360,7 @@ def prefix_alone(code: bytes, offset: int, text: str, line: int) -> Instruction 
 
     None for others.
     """
-    if len(code) != 1 or not (code[0] in _PREFIXES or code[0] & 0xF0 == 0x40):
+    if len(code) != 1 or not (code[0] in PREFIXES or code[0] & 0xF0 == 0x40):
         return None
     nothing = decode(b"\x90", offset, text, line)
     return replace(nothing, mnemonic=text.lower(), encoding=code)
@@ -584,7 +558,7 @@ def _decode_at_zero(code: bytes, i: Any, decoder: Any) -> _Decoded:
         encoding_traits=_encoding_traits(code, opcode_offset, immediate_bytes, form.mnemonic),
         sum=sum_of(form.mnemonic, len(kinds)),
         divisor=divisor_of(form.mnemonic, len(kinds)),
-        constants=0 if form.mnemonic.startswith("nop") else sum([-(-size // 4) for size in _constant_sizes(offsets)]),
+        constants=0 if form.mnemonic.startswith("nop") else _constants(offsets),
     )
     return _Decoded(
         instruction=instruction,
@@ -596,12 +570,13 @@ def _decode_at_zero(code: bytes, i: Any, decoder: Any) -> _Decoded:
     )
 
 
-def _constant_sizes(offsets: Any) -> tuple[int, int, int]:
-    """Return the bytes of the displacement, and of immediates, of which the target of a branch is one here."""
-    return offsets.displacement_size, offsets.immediate_size, offsets.immediate_size2
+def _constants(offsets: Any) -> int:
+    """Return the 32-bit fields of the displacement and of immediates, of which the target of a branch is one here."""
+    sizes = offsets.displacement_size, offsets.immediate_size, offsets.immediate_size2
+    return sum([-(-size // 4) for size in sizes])
 
 
-_PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")
+PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")
 _VECTOR_PREFIXES = {0xC5: 2, 0xC4: 3, 0x62: 4}
 
 
@@ -613,7 +588,7 @@ def _opcode_offset(code: bytes, wide: bool = True) -> int:
     `wide`: in 64-bit mode; in the other one REX is an instruction, and so are VEX and EVEX before an operand in memory.
     """
     at = 0
-    while code[at] in _PREFIXES:
+    while code[at] in PREFIXES:
         at += 1
     if code[at] in _VECTOR_PREFIXES and (wide or code[at + 1] >= 0xC0):
         return at + _VECTOR_PREFIXES[code[at]]
@@ -643,48 +618,10 @@ def _register_accesses(
     if form.mnemonic == "vzeroupper":
         # It clears the upper halves; cores track that state separately, no register is renamed for it.
         return ()
-    register_accesses: list[RegisterAccess] = []
     # iced-x86 lists what operands and addresses use first, in order, then the implicit uses. What operands account for
     # is taken off this list; the rest is implicit.
     rest = [(u.register, u.access) for u in info.used_registers()]
-    masked = i.has_op_mask and not i.zeroing_masking
-    gather = i.is_vsib and accesses[0] != _NO_MEMORY_ACCESS and kinds[0] == _KIND_REGISTER
-    cmov = form.mnemonic.startswith("cmov")
-
-    for k, kind in enumerate(kinds):
-        if kind == _KIND_REGISTER:
-            number, access = i.op_register(k), accesses[k]
-            if number in _SEGMENTS:
-                continue
-            register = _REGISTERS[number]
-            read, write = _is_source(form, access, k), access in _WRITES
-            if access == _NO_ACCESS and not read:
-                continue
-            _take(rest, register.root, access in _READS, write)
-            if k == 0 and form.idiom and len(kinds) == 2 and kinds[1] == _KIND_REGISTER and accesses[1] == _NO_ACCESS:
-                read = True
-            conditional = write and (
-                access in _CONDITIONAL_WRITES or (k == 0 and (cmov or gather or (masked and access in _READS)))
-            )
-            register_accesses.append(
-                RegisterAccess(
-                    register=register,
-                    read=read or conditional,
-                    write=write,
-                    operand=k,
-                    merges=write and _merges(register, form.legacy),
-                    conditional=conditional,
-                )
-            )
-        elif kind == _KIND_MEMORY and accesses[k] != _NO_ACCESS:
-            for number in (i.memory_base, i.memory_index):
-                if number not in (_NONE, _RIP, _EIP):
-                    register = _REGISTERS[number]
-                    _take(rest, register.root, True, False)
-                    register_accesses.append(
-                        RegisterAccess(register=register, read=True, write=False, operand=None, address=True)
-                    )
-
+    register_accesses = _operand_accesses(i, form, kinds, accesses, rest)
     if i.has_op_mask:
         register = _REGISTERS[i.op_mask]
         write = any(_REGISTERS[n] == register and access in _WRITES for n, access in rest)
@@ -695,6 +632,50 @@ def _register_accesses(
     addresses = {u.base for u in memory} | {u.index for u in memory} if memory else set()
     register_accesses.extend(_implicit(rest, form.legacy, addresses))
     return tuple(register_accesses)
+
+
+def _operand_accesses(
+    i: Any, form: _Form, kinds: list[int], accesses: Sequence[int], rest: list[tuple[int, int]]
+) -> list[RegisterAccess]:
+    """Return the accesses of operands and of the registers in their addresses, which are removed from `rest`."""
+    operands: list[RegisterAccess] = []
+    for k, kind in enumerate(kinds):
+        access = accesses[k]
+        if kind == _KIND_REGISTER:
+            number, read = i.op_register(k), _is_source(form, access, k)
+            if number in _SEGMENTS or (access == _NO_ACCESS and not read):
+                continue
+            register, write = _REGISTERS[number], access in _WRITES
+            _take(rest, register.root, access in _READS, write)
+            if k == 0 and form.idiom and kinds[1:] == [_KIND_REGISTER] and accesses[1] == _NO_ACCESS:
+                read = True
+            conditional = write and (access in _CONDITIONAL_WRITES or (k == 0 and _may_stay(i, form, access)))
+            operands.append(
+                RegisterAccess(
+                    register=register,
+                    read=read or conditional,
+                    write=write,
+                    operand=k,
+                    merges=write and _merges(register, form.legacy),
+                    conditional=conditional,
+                )
+            )
+        elif kind == _KIND_MEMORY and access != _NO_ACCESS:
+            for number in (i.memory_base, i.memory_index):
+                if number not in (_NONE, _RIP, _EIP):
+                    register = _REGISTERS[number]
+                    _take(rest, register.root, True, False)
+                    operands.append(
+                        RegisterAccess(register=register, read=True, write=False, operand=None, address=True)
+                    )
+    return operands
+
+
+def _may_stay(i: Any, form: _Form, access: int) -> bool:
+    """Return True if operand 0, which has this access, may keep its value: by a condition, a mask or a gather."""
+    if i.has_op_mask and not i.zeroing_masking and access in _READS:
+        return True
+    return form.mnemonic.startswith("cmov") or (i.is_vsib and access != _NO_MEMORY_ACCESS)
 
 
 def _take(rest: list[tuple[int, int]], root: str, read: bool, write: bool) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from incc.frontends.isa import ByteMarkers, Machine, Syntax, TextForm, jump_target, words
+from incc.frontends.isa import ByteMarkers, Isa, Machine, Syntax, TextForm, jump_target, word_set, words
 from incc.frontends.kernel import Region
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from incc.frontends.container import Container, ContainerCode, Span
-    from incc.frontends.isa import CommonWork, Effects, FormWork, Isa, NotRunnable, Operation, Runnable
+    from incc.frontends.isa import CommonWork, Effects, FormWork, NotRunnable, Operation, Runnable
     from incc.frontends.kernel import Before, Instruction, Kernel, MemoryAccess, Refused
 
 _BRANCH_OF: dict[str, tuple[str, str]] = {}
@@ -41,15 +41,11 @@ BRANCHES: dict[str, str] = {
 }
 """The kind of each mnemonic that transfers control, direct or not, in lower case, with and without AT&T's suffixes."""
 
-PREFIXES = frozenset(
-    words(
-        "notrack bnd rep repe repz repne repnz lock data16 data32 addr16 addr32 cs ds es fs gs ss rex64 rex.w"
-        " xacquire xrelease"
-    )
+PREFIXES = word_set(
+    "notrack bnd rep repe repz repne repnz lock data16 data32 addr16 addr32 cs ds es fs gs ss rex64 rex.w"
+    " xacquire xrelease"
 )
-_REGISTERS = frozenset(
-    words("rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 eax ebx ecx edx esi edi ebp esp")
-)
+_REGISTERS = word_set("rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 eax ebx ecx edx esi edi ebp esp")
 _OPERAND_WORDS = r"(?i)(?:(?:short|near|far|ptr|offset|[dqf]word)\s+)+"
 
 # Registers in AT&T syntax, which identify nearly every file.
@@ -65,11 +61,8 @@ _SYMBOLS = r"(?<![%\w$.])\$?([A-Za-z_.][\w.$]*)"
 _KEEPS_POINTERS = re.compile(r"(?:j|cmp(?!xchg)|test|nop|prefetch)|(?!v?pcmp[ei]str).*%[xyz]mm\d+$").match
 
 
-class _X86:
-    __slots__ = ()
-
+class _X86(Isa):
     name = "x86"
-    unreadable = ""
     # GNU as takes `/` for a comment only at the start of a line, but people write `//` anywhere; no operand has it. icc
     # without -g gives lines in remarks, in files that end with its mark.
     syntax = Syntax(
@@ -77,7 +70,7 @@ class _X86:
         line_comments="#/",
         dialects={".intel_syntax": "intel", ".att_syntax": ""},
         line_remarks=("..B", '# mark_description "Intel'),
-        prefixes=frozenset(words("lock rep repz repe repnz repne notrack bnd data16 addr32 cs ds es ss fs gs")),
+        prefixes=word_set("lock rep repz repe repnz repne notrack bnd data16 addr32 cs ds es ss fs gs"),
         suffixes="bwlq",
         padding="nop",
         synonyms={"movabs": "mov", "movabsq": "mov", "sal": "shl", "jz": "je", "jnz": "jne", "jc": "jb", "jnc": "jae"},
@@ -111,7 +104,6 @@ class _X86:
             ("I386", "X86"), "code for x86 of 32 bits, of which incc-mca reads assembly alone (-mtriple=i686)"
         ),
     )
-    keeps_pointers = staticmethod(_KEEPS_POINTERS)
     branch_words = frozenset(BRANCHES) | PREFIXES
     stack_registers = frozenset(("rsp", "rbp"))
     widest_vector = (
@@ -156,6 +148,9 @@ class _X86:
 
     def symbols(self, text: str) -> list[str]:
         return re.findall(_SYMBOLS, text)
+
+    def keeps_pointers(self, text: str) -> object:
+        return _KEEPS_POINTERS(text)
 
     def on_frame(self, access: MemoryAccess) -> bool:
         base = access.base
@@ -262,18 +257,7 @@ class _X86:
         if not lines:
             return
         region = Region(
-            kind="file",
-            name=file_name,
-            function="",
-            label="",
-            first_line=lines[0],
-            last_line=lines[-1],
-            lines=lines,
-            body_lines=lines,
-            is_loop=False,
-            depth=0,
-            source=None,
-            notes=(),
+            kind="file", name=file_name, first_line=lines[0], last_line=lines[-1], lines=lines, body_lines=lines
         )
         for kernel in self.decode_regions(text, [region], file_name):
             for i in kernel.instructions:
@@ -281,4 +265,4 @@ class _X86:
             yield from kernel.refused
 
 
-ISA: Isa = _X86()
+ISA = _X86()

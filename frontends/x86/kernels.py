@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -57,16 +58,14 @@ def decode_regions(
     except AssemblerError as error:
         raise AssemblerError(f"{file_name}: {error}") from None
 
-    decoded: dict[int, tuple[list[Instruction], tuple[Refused, ...]]] = {}
-    for line in wanted:
+    @cache
+    def decoded(line: int) -> tuple[list[Instruction], list[Refused]]:
         instructions, refused = _decode_statements(assembled.statements.get(line, ()))
-        decoded[line] = instructions, (*assembled.refused.get(line, ()), *refused)
+        return instructions, [*assembled.refused.get(line, ()), *refused]
 
     def statement(line: int) -> Sequence[Instruction] | None:
-        if line not in decoded:
-            instructions, refused = _decode_statements(assembled.statements.get(line, ()))
-            decoded[line] = instructions, (*assembled.refused.get(line, ()), *refused)
-        return None if decoded[line][1] else decoded[line][0]
+        instructions, refused = decoded(line)
+        return None if refused else instructions
 
     kernels = []
     for number, region in enumerate(regions):
@@ -76,8 +75,9 @@ def decode_regions(
         for line in region.lines:
             # A line with several statements is decoded as a whole, even where it is listed once for each of them.
             if line != previous:
-                instructions += decoded[line][0]
-                refusals += decoded[line][1]
+                of_line = decoded(line)
+                instructions += of_line[0]
+                refusals += of_line[1]
             previous = line
         alignment, unit = 0, 64
         first = next((s for line in region.lines for s in assembled.statements.get(line, ())), None)

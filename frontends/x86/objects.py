@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from incc.frontends.asm.graph import ControlFlow
     from incc.frontends.container import Container, DebugInformation, Section, Span
-    from incc.frontends.kernel import Affine, Instruction, Relocation, SourceLocation
+    from incc.frontends.kernel import Instruction, Relocation, SourceLocation
 
 _NEXT, _CALL, _INDIRECT_CALL = FlowControl.NEXT, FlowControl.CALL, FlowControl.INDIRECT_CALL
 _INDIRECT = FlowControl.INDIRECT_BRANCH
@@ -57,12 +57,8 @@ def container_kernels(container: Container, paces: bool) -> ContainerCode:
 def _section_kernels(section: Section, container: Container, paces: bool) -> ContainerCode:
     code = _Code(section)
     graphs = _graphs(code, _Tables(code, container))
-    places: Any
-    if container.debug is None:
-        places = [_Place(line, None) for line in range(1, len(code.offsets) + 1)]
-    else:
-        places = _LocatedPlaces(code.offsets, section.debug_address, container.debug)
-    listing = Listing(places, code.notes)
+    start, debug = section.debug_address, container.debug
+    listing = Listing([_Place(line, start + at, debug) for line, at in enumerate(code.offsets, 1)], code.notes)
     regions, left_out = innermost(graphs, listing)
 
     def statement(line: int) -> tuple[Instruction, ...]:
@@ -76,14 +72,10 @@ def _section_kernels(section: Section, container: Container, paces: bool) -> Con
     kernels = []
     for region, before in zip(regions, befores, strict=True):
         chosen = [code.instruction(line - 1) for line in region.lines]
-        entry: tuple[Affine, ...] = ()
-        counted = 0
-        if before is not None:
-            follower = Follower(before, statement)
-            entry, counted = entry_values(chosen, follower), pace(chosen, follower) if paces else 0
+        follower = None if before is None else Follower(before, statement)
         offset = chosen[0].offset - section.address
-        start = code.start_of(offset)
-        name = f"{code.names.get(start, section.name)}+{offset - start:#x}"
+        function_start = code.start_of(offset)
+        name = f"{code.names.get(function_start, section.name)}+{offset - function_start:#x}"
         kernels.append(
             Kernel(
                 name=name,
@@ -92,12 +84,11 @@ def _section_kernels(section: Section, container: Container, paces: bool) -> Con
                 instructions=finished(chosen),
                 is_loop=True,
                 alignment=chosen[0].offset % unit,
-                entry=entry,
+                entry=entry_values(chosen, follower) if follower else (),
                 alignment_unit=unit,
-                pace=counted,
+                pace=pace(chosen, follower) if follower and paces else 0,
             )
         )
-    start = section.debug_address
     addresses = [
         CodeAddresses(*(tuple([start + code.offsets[line - 1] for line in lines]) for lines in (r.lines, r.body_lines)))
         for r in regions
@@ -131,20 +122,16 @@ def container_spans(container: Container, spans: Sequence[Span]) -> ContainerCod
             continue
         lines = tuple(range(first + 1, last + 1))
         is_loop = _goes_back(code, chosen[-1], function_start, span.start)
-        notes = _span_notes(code, first, last, span)
         region = Region(
             kind=span.kind,
             name=name,
             function=function,
-            label="",
             first_line=lines[0],
             last_line=lines[-1],
             lines=lines,
             body_lines=lines,
             is_loop=is_loop,
-            depth=0,
-            source=None,
-            notes=notes,
+            notes=_span_notes(code, first, last, span),
         )
         unit = min(64, code.section.alignment)
         instructions = finished(chosen)
@@ -193,38 +180,15 @@ def _goes_back(code: _Code, last: Instruction, function_start: int, start: int) 
 
 
 class _Place(msgspec.Struct, frozen=True):
+    """The place of an instruction, which is looked up when it is needed: only those of loops are."""
+
     line: int
-    location: SourceLocation | None
-
-
-class _LocatedPlaces:
-    """The places of a section's instructions. Each is looked up when it is needed: only those of loops are."""
-
-    __slots__ = ("_debug", "_offsets", "_start")
-
-    def __init__(self, offsets: Sequence[int], start: int, debug: DebugInformation) -> None:
-        self._offsets = offsets
-        self._start = start
-        self._debug = debug
-
-    def __len__(self) -> int:
-        return len(self._offsets)
-
-    def __getitem__(self, n: int) -> _LocatedPlace:
-        return _LocatedPlace(n + 1, self._start + self._offsets[n], self._debug)
-
-
-class _LocatedPlace:
-    __slots__ = ("_address", "_debug", "line")
-
-    def __init__(self, line: int, address: int, debug: DebugInformation) -> None:
-        self.line = line
-        self._address = address
-        self._debug = debug
+    address: int
+    debug: DebugInformation | None
 
     @property
     def location(self) -> SourceLocation | None:
-        return self._debug.location(self._address)
+        return self.debug.location(self.address) if self.debug else None
 
 
 def _address(i: Instruction) -> str:

@@ -11,23 +11,6 @@ import re
 from incc.frontends.isa import Operation
 from incc.frontends.x86.kept import keep
 
-
-class _Pattern:
-    """A regular expression that is compiled when a mnemonic first might fit.
-
-    Most kernels need one or two of these, and compiling all of them takes longer than the rest of this module.
-    """
-
-    __slots__ = ("_pattern", "begins")
-
-    def __init__(self, text: str, begins: str | tuple[str, ...] = "") -> None:
-        self.begins = begins
-        self._pattern = re.compile(text)
-
-    def fullmatch(self, name: str) -> re.Match[str] | None:
-        return self._pattern.fullmatch(name) if name.startswith(self.begins) else None
-
-
 _FLOAT = {"ps": 32, "ss": 32, "pd": 64, "sd": 64, "ph": 16, "sh": 16}
 _INTEGER = {"b": 8, "w": 16, "d": 32, "q": 64}
 # The types on both sides of a conversion's 2; "si" and "usi" are general-purpose registers, as wide as they are.
@@ -37,7 +20,6 @@ _CONVERTED = {
 
 _SCALAR = ("ss", "sd", "sh", "si", "usi")
 
-# Common mnemonics are looked up: a pattern takes a millisecond to compile.
 _FUSED = frozenset(
     name + order
     for name in ("fmadd", "fmsub", "fnmadd", "fnmsub", "fmaddsub", "fmsubadd")
@@ -48,18 +30,15 @@ _ARITHMETIC = frozenset(
         "add", "sub", "mul", "div", "sqrt", "min", "max", "rcp", "rsqrt", "round", "rndscale", "hadd", "hsub", "addsub",
     )
 )  # fmt: skip
-_CONVERSION = _Pattern(
-    r"cvtt?(ps|pd|ss|sd|ph|phx|sh|dq|udq|qq|uqq|w|uw|si|usi)2(ps|pd|ss|sd|ph|psx|sh|dq|udq|qq|uqq|w|uw|si|usi)",
-    begins="cvt",
+_CONVERSION = re.compile(
+    r"cvtt?(ps|pd|ss|sd|ph|phx|sh|dq|udq|qq|uqq|w|uw|si|usi)2(ps|pd|ss|sd|ph|psx|sh|dq|udq|qq|uqq|w|uw|si|usi)"
 )
-_EXTENSION = _Pattern(r"pmov[sz]x([bwd])([wdq])", begins="pmov")
-_TRUNCATION = _Pattern(r"pmov(?:u?s)?([wdq])([bwd])", begins="pmov")
-_UNPACK = _Pattern(r"punpck[lh](bw|wd|dq|qdq)", begins="punpck")
-_PACK = _Pattern(r"pack[su]s(wb|dw)", begins="pack")
-_INTEGERS = _Pattern(
-    r"p(add|sub|mull|min|max|abs|avg|cmp|s[lr]lv?|srav?|rolv?|rorv?|sign|popcnt|lzcnt)"
-    r"(?:u?s|u|s|eq|gt)?([bwdq])",
-    begins="p",
+_EXTENSION = re.compile(r"pmov[sz]x([bwd])([wdq])")
+_TRUNCATION = re.compile(r"pmov(?:u?s)?([wdq])([bwd])")
+_UNPACK = re.compile(r"punpck[lh](bw|wd|dq|qdq)")
+_PACK = re.compile(r"pack[su]s(wb|dw)")
+_INTEGERS = re.compile(
+    r"p(add|sub|mull|min|max|abs|avg|cmp|s[lr]lv?|srav?|rolv?|rorv?|sign|popcnt|lzcnt)(?:u?s|u|s|eq|gt)?([bwdq])"
 )
 _IRREGULAR = {
     "pmulhw": ("mul", 16, 16),

@@ -12,6 +12,7 @@ A loop that has a step of two in the source has a number of iterations of the sa
 
 from __future__ import annotations
 
+from collections import Counter
 from math import gcd
 from typing import TYPE_CHECKING
 
@@ -34,35 +35,10 @@ def pace(instructions: Sequence[Instruction], follower: Follower) -> int:
     equal = instructions[-1].mnemonic in _UNTIL_EQUAL
     if not equal and instructions[-1].mnemonic not in _WHILE_LESS:
         return 0
-    at = next((n for n in range(len(instructions) - 2, -1, -1) if "Z" in instructions[n].flags_written), -1)
-    if at < 0:
+    iterations = _iterations(instructions, follower)
+    if iterations is None:
         return 0
-    compared = _compared(instructions[at])
-    if not compared:
-        return 0
-    # The compared value on entry to the loop, and its changes up to and behind the comparison.
-    distance: dict[str, int] = {}
-    constant = step = ahead = 0
-    for place, sign in compared:
-        if not place:
-            constant += sign
-            continue
-        steps = _steps(instructions, place, at)
-        if steps is None:
-            return 0
-        until, after = steps
-        step += sign * (until + after)
-        ahead += sign * until
-        terms, addend = follower.entering(place)
-        constant += sign * addend
-        for unknown, factor in terms:
-            distance[unknown] = distance.get(unknown, 0) + sign * factor
-    remaining = [(unknown, factor) for unknown, factor in distance.items() if factor]
-    if not step or len(remaining) != 1:
-        return 0
-    # distance + constant + ahead is compared first, and it is 0 after (number of iterations - 1) steps of `step`.
-    ((unknown, factor),) = remaining
-    constant += ahead - step
+    unknown, factor, constant, step = iterations
     divided = follower.quotients.get(unknown)
     by = 1
     if divided is not None:
@@ -78,6 +54,35 @@ def pace(instructions: Sequence[Instruction], follower: Follower) -> int:
     # An unknown number of iterations may have been divided before.
     is_counted = divided is not None or (unknown in follower.given and not unknown.endswith(" at the start"))
     return units if is_counted else 0
+
+
+def _iterations(instructions: Sequence[Instruction], follower: Follower) -> tuple[str, int, int, int] | None:
+    """Return the number of iterations as (factor * unknown + constant) / -step: unknown, factor, constant, step.
+
+    The result is None if it is anything else.
+    """
+    at = next((n for n in range(len(instructions) - 2, -1, -1) if "Z" in instructions[n].flags_written), -1)
+    # The compared value on entry to the loop, and its changes up to and behind the comparison.
+    distance: Counter[str] = Counter()
+    constant = step = 0
+    for place, sign in _compared(instructions[at]) if at >= 0 else ():
+        if not place:
+            constant += sign
+            continue
+        steps = _steps(instructions, place, at)
+        if steps is None:
+            return None
+        until, after = steps
+        step += sign * (until + after)
+        terms, addend = follower.entering(place)
+        # The value on entry and `until` is compared first, and it is 0 after (iterations - 1) steps.
+        constant += sign * (addend - after)
+        for unknown, factor in terms:
+            distance[unknown] += sign * factor
+    remaining = [(unknown, factor) for unknown, factor in distance.items() if factor]
+    if not step or len(remaining) != 1:
+        return None
+    return *remaining[0], constant, step
 
 
 def _compared(instruction: Instruction) -> list[tuple[str, int]]:

@@ -34,7 +34,8 @@ import msgspec
 from iced_x86 import CpuidFeature, Decoder, FlowControl
 from msgspec.structs import replace
 
-from incc.frontends.isa import NotRunnable, Runnable, words
+from incc.frontends.isa import NotRunnable, Runnable, word_set, words
+from incc.frontends.x86.decode import PREFIXES
 from incc.frontends.x86.iced import REGISTER_NAMES, bits_of, constants
 
 if TYPE_CHECKING:
@@ -55,14 +56,12 @@ _NUMBER = {root: n for n, root in enumerate(_GPR)}
 _BRANCHES = {"call": "a call", "return": "a return", "indirect": "an indirect jump"}
 
 # Instructions that need privileges, or change state on which the measuring process relies.
-_SYSTEM = frozenset(
-    words(
-        "syscall sysenter sysexit sysret int int1 int3 into hlt ud0 ud1 ud2 in out insb insw insd outsb outsw outsd cli"
-        " sti popf popfd popfq std cpuid rdpmc monitor mwait monitorx mwaitx umonitor umwait tpause wrpkru enclu enclv"
-        " encls clui stui testui senduipi uiret rsm swapgs sgdt sidt sldt smsw str lfs lgs lss lds les wrfsbase"
-        " wrgsbase xbegin xend xabort vmcall vmfunc vmmcall ldmxcsr vldmxcsr fldcw fldenv frstor fxrstor fxrstor64"
-        " loadiwkey incsspd incsspq saveprevssp rstorssp wrssd wrssq setssbsy clrssbsy xsetbv iretd iretq"
-    )
+_SYSTEM = word_set(
+    "syscall sysenter sysexit sysret int int1 int3 into hlt ud0 ud1 ud2 in out insb insw insd outsb outsw outsd cli"
+    " sti popf popfd popfq std cpuid rdpmc monitor mwait monitorx mwaitx umonitor umwait tpause wrpkru enclu enclv"
+    " encls clui stui testui senduipi uiret rsm swapgs sgdt sidt sldt smsw str lfs lgs lss lds les wrfsbase"
+    " wrgsbase xbegin xend xabort vmcall vmfunc vmmcall ldmxcsr vldmxcsr fldcw fldenv frstor fxrstor fxrstor64"
+    " loadiwkey incsspd incsspq saveprevssp rstorssp wrssd wrssq setssbsy clrssbsy xsetbv iretd iretq"
 )
 _STOPS = frozenset((FlowControl.INTERRUPT, FlowControl.EXCEPTION, FlowControl.XBEGIN_XABORT_XEND))
 _FEATURES = {number: name for name, number in constants(CpuidFeature).items()}
@@ -510,23 +509,30 @@ class _Rewriter:
         decoder = Decoder(64, instruction.encoding)
         native = decoder.decode()
         offsets = decoder.get_constant_offsets(native)
-        at = offsets.displacement_offset
         if instruction.immediate is None and instruction.immediate_bytes >= 4 and offsets.has_immediate:
             # The linker fills in an address.
             place = self.statics.array(f"#{number}")
             start, size = offsets.immediate_offset, offsets.immediate_size
             code[start : start + size] = place.to_bytes(8, "little")[:size]
-        opcode = at if at else len(code)
-        for n in range(min(opcode, len(code))):
-            if code[n] not in _PREFIXES:
+        for n, byte in enumerate(instruction.encoding):
+            if byte not in PREFIXES:
                 break
-            if code[n] in (0x64, 0x65):  # of fs and gs; that of cs means nothing
+            if byte in (0x64, 0x65):  # of fs and gs; that of cs means nothing
                 code[n] = 0x2E
                 self.segments = True
         if not offsets.has_displacement:
             return bytes(code)
         access = next((access for access in instruction.memory if access.operand is not None), None)
-        symbol, displacement = (access.symbol, access.displacement) if access else (f"#{number}", 0)
+        self._displace(code, native, offsets, access, f"#{number}")
+        check = Decoder(64, bytes(code)).decode()
+        if check.is_invalid or check.code != native.code or check.len != len(code) or check.is_ip_rel_memory_operand:
+            return None
+        return bytes(code)
+
+    def _displace(self, code: bytearray, native: Any, offsets: Any, access: MemoryAccess | None, name: str) -> None:
+        """Write the address of a place into an instruction's displacement. `name` is for a place without an access."""
+        at = offsets.displacement_offset
+        symbol, displacement = (access.symbol, access.displacement) if access else (name, 0)
         base, index = native.memory_base, native.memory_index
         vector = access is not None and access.index is not None and access.index.kind == "vector"
         if offsets.displacement_size == 8:
@@ -545,17 +551,12 @@ class _Rewriter:
             fixed = not base and not index
             place = self.statics.place(symbol, displacement) if fixed else self.statics.array(symbol, displacement)
             code[at : at + 4] = place.to_bytes(4, "little")
-        check = Decoder(64, bytes(code)).decode()
-        if check.is_invalid or check.code != native.code or check.len != len(code) or check.is_ip_rel_memory_operand:
-            return None
-        return bytes(code)
 
 
-_PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")
-_MOVES = frozenset(words("mov movsxd"))
-_FUSED = frozenset(words("cmp test add sub and inc dec"))
+_MOVES = word_set("mov movsxd")
+_FUSED = word_set("cmp test add sub and inc dec")
 """Instructions that some core fuses with a conditional jump (Intel, Optimization Manual, 3.4.2.2; AMD since Zen 3)."""
-_COUNTED = frozenset(words("add sub inc dec"))
+_COUNTED = word_set("add sub inc dec")
 _MOST_PREFIXES = 4
 _INSTRUCTIONS = 40
 """The number of instructions from which on repeated code is so long that its own branch does not matter."""

@@ -7,6 +7,7 @@ import re
 import msgspec
 from msgspec.structs import replace
 
+from incc.frontends.isa import split_operands
 from incc.frontends.x86.expressions import Expression, NotAnExpressionError, evaluate, expression, has_symbols
 from incc.frontends.x86.kept import keep
 
@@ -51,8 +52,6 @@ _WIDE = (
     r"(?i)(?:sldt|str)q?\s+%?r\w+$|movq?\s+(?:%?[cdefgs]s\s*,\s*%?r(?:\w[xip]|\d+)|"
     r"%?r(?:\w[xip]|\d+)\s*,\s*%?[cdefgs]s)$"
 )
-_ATT = re.compile(r"[%$]|\bj|\bcall")
-_brackets = re.compile(r'["\[\]{}]').search
 _JUMP = re.compile(r"(?i)j|call|loop|xbegin")
 
 
@@ -102,44 +101,6 @@ def _is_intel(operands: str) -> bool:
         re.match(_REGISTER, operand.strip()) or re.match(r"(?i)(?:offset|\w+ ptr)\b|\d+(?![bf]\b)", operand.strip())
         for operand in split_operands(operands)
     )
-
-
-def split_operands(text: str) -> list[str]:
-    """Return the operands of a statement. Commas inside parentheses, brackets, braces and quotes do not separate."""
-    if "," not in text:
-        return [text] if text else []
-    # Most statements have one memory operand or none, and no other brackets.
-    opened = text.count("(")
-    if opened <= 1 and opened == text.count(")") and not _brackets(text):
-        head, bracket, rest = text.partition("(")
-        parts = head.split(",")
-        if bracket:
-            inside, bracket, tail = rest.partition(")")
-            if not bracket:
-                return _split_operands(text)
-            behind = tail.split(",")
-            parts[-1] += f"({inside}){behind[0]}"
-            parts += behind[1:]
-        return [part.strip() for part in parts]
-    return _split_operands(text)
-
-
-def _split_operands(text: str) -> list[str]:
-    parts, depth, start, quoted = [], 0, 0, False
-    for at, character in enumerate(text):
-        if character == '"':
-            quoted = not quoted
-        elif quoted:
-            continue
-        elif character in "([{":
-            depth += 1
-        elif character in ")]}":
-            depth -= 1
-        elif character == "," and depth == 0:
-            parts.append(text[start:at])
-            start = at + 1
-    parts.append(text[start:])
-    return [part.strip() for part in parts]
 
 
 def _att(mnemonic: str, rest: str) -> Statement:

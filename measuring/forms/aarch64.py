@@ -32,9 +32,12 @@ class NotMeasurable(ValueError):
     """A form of which no loop can be made; the message says why."""
 
 
-class Code(msgspec.Struct, frozen=True):
-    """A loop's body as text, and the number of copies of the form in it."""
+class Code(msgspec.Struct, frozen=True, kw_only=True):
+    """A loop of copies of a form."""
 
+    form: str
+    operand: int
+    """The operand through which the copies are a chain; 0 for independent ones."""
     text: str
     copies: int
 
@@ -87,13 +90,12 @@ def _line(mnemonic: str, shapes: list[str], result: int, chained: int = 0) -> st
     return f"{mnemonic} {', '.join(texts)}"
 
 
-def latencies(form: str) -> Iterator[tuple[int, Code]]:
-    """Yield (operand, loop) for each operand through which copies of the form can be a chain by themselves."""
+def latencies(form: str) -> Iterator[Code]:
+    """Yield a loop for each operand through which copies of the form can be a chain by themselves."""
     mnemonic, shapes = operands(form)
     for n, shape in enumerate(shapes[1:], 1):
         if _kind(shape) == _kind(shapes[0]):
-            line = _line(mnemonic, shapes, 0, n)
-            yield n, Code(_looped([line] * UNROLL), UNROLL)
+            yield _loop(form, n, [_line(mnemonic, shapes, 0, n)] * UNROLL)
 
 
 def registers_written(form: str) -> int:
@@ -105,12 +107,12 @@ def throughput(form: str) -> Code:
     """Return a loop of copies with other results; a form that reads its result (`fmla`) waits for itself."""
     mnemonic, shapes = operands(form)
     many = registers_written(form)
-    return Code(_looped([_line(mnemonic, shapes, n % many) for n in range(3 * many)]), 3 * many)
+    return _loop(form, 0, [_line(mnemonic, shapes, n % many) for n in range(3 * many)])
 
 
-def _looped(lines: list[str]) -> str:
-    counting = [f"subs x{COUNTER}, x{COUNTER}, #1", "b.ne 0b"]
-    return "\n".join(["0:", *lines, *counting])
+def _loop(form: str, operand: int, lines: list[str]) -> Code:
+    text = "\n".join(["0:", *lines, f"subs x{COUNTER}, x{COUNTER}, #1", "b.ne 0b"])
+    return Code(form=form, operand=operand, text=text, copies=len(lines))
 
 
 def intermediate(code: Code) -> str:

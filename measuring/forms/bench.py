@@ -8,15 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import iced_x86 as iced
 import msgspec
-from iced_x86 import Code, FlowControl, MemoryOperand, OpKind, Register
+from iced_x86 import Code, FlowControl, MemoryOperand, Mnemonic, OpKind, Register
 from msgspec.structs import replace
 
-from incc.measuring.forms.target import MEMORY, ONE, ZERO, Blocker, Target, blocking, full_register
-from incc.measuring.harness import Failure, Loop, Measurement
+from incc.measuring.forms.target import (
+    MEMORY,
+    ONE,
+    ZERO,
+    Blocker,
+    Target,
+    blocking,
+    full_register,
+    registers_by_kind,
+)
+from incc.measuring.harness import Failure, Loop, Machine, Measurement
 from incc.models.forms.shapes import FormDataflow, Shape, dataflow, example, features, root_name, shapes
 
 # --- which forms, and with what registers ----------------------------------------------------------------------------
@@ -32,35 +41,9 @@ _SKIPPED = (
     " XBEGIN XEND XABORT XTEST UIRET TPAUSE UMWAIT UMONITOR ENQCMD ENQCMDS MOVDIR64B MOVDIRI RDFSBASE RDGSBASE"
     " WRFSBASE WRGSBASE INCSSPD INCSSPQ SETSSBSY ENDBR64 ENDBR32 XRESLDTRK XSUSLDTRK RDPKRU WRPKRU PTWRITE"
 )
-_OPERAND_REGISTERS = {
-    "R8": (Register.R8L, Register.R9L, Register.R10L, Register.R11L),
-    "R16": (Register.R8W, Register.R9W, Register.R10W, Register.R11W),
-    "R32": (Register.R8D, Register.R9D, Register.R10D, Register.R11D),
-    "R64": (Register.R8, Register.R9, Register.R10, Register.R11),
-    "XMM": (Register.XMM1, Register.XMM2, Register.XMM3, Register.XMM4),
-    "YMM": (Register.YMM1, Register.YMM2, Register.YMM3, Register.YMM4),
-    "ZMM": (Register.ZMM1, Register.ZMM2, Register.ZMM3, Register.ZMM4),
-    "K": (Register.K2, Register.K3, Register.K4, Register.K5),
-}
-
-
-def _named(names: str) -> tuple[int, ...]:
-    return tuple(getattr(Register, name) for name in names.split())
-
-
+_OPERAND_REGISTERS = registers_by_kind("R8 R9 R10 R11", range(1, 5), range(2, 6))
 # Independent copies write to these, but for those that a form has beside its explicit operands.
-_TARGETS = {
-    "R8": _named("SIL DIL BL R12L AL CL DL R11L R10L"),
-    "R16": _named("SI DI BX R12W AX CX DX R11W R10W"),
-    "R32": _named("ESI EDI EBX R12D EAX ECX EDX R11D R10D"),
-    "R64": _named("RSI RDI RBX R12 RAX RCX RDX R11 R10"),
-    "XMM": (Register.XMM0, *(Register.XMM5 + n for n in range(7))),
-    "YMM": (Register.YMM0, *(Register.YMM5 + n for n in range(7))),
-    "ZMM": (Register.ZMM0, *(Register.ZMM5 + n for n in range(7))),
-    "K": (Register.K6, Register.K7),
-}
-
-
+_TARGETS = registers_by_kind("RSI RDI RBX R12 RAX RCX RDX R11 R10", (0, *range(5, 12)), (6, 7))
 # The parts of an address of lea, as uops.info names them: base, index (with scale), displacement, rip.
 _ADDRESSES = "B B_D8 B_D32 B_I B_IS B_I_D8 B_I_D32 B_IS_D8 B_IS_D32 I_D32 IS_D32 R_D32 D32"
 
@@ -93,7 +76,7 @@ def why_not(shape: Shape, core: Target) -> str:
         return "has an address that is not taken from a register alone"
     instruction = example(shape)
     if instruction is None:
-        return "has operands of which there is no example"
+        return "has operands without an example"
     if instruction.flow_control != FlowControl.NEXT or any(o.startswith("REL") for o in shape.operands):
         return "is a jump"
     if any(root_name(instruction.op_register(n)) == "rsp" for n in range(instruction.op_count)):
@@ -111,37 +94,47 @@ class Variant(msgspec.Struct, frozen=True):
     conditions: tuple[str, ...]
     flow: FormDataflow
 
+    @property
+    def key(self) -> tuple[str, tuple[str, ...]]:
+        """The form's name and its conditions."""
+        return self.shape.key, self.conditions
+
+    @property
+    def has_memory(self) -> bool:
+        return self.shape.has_memory
+
     def build(self, registers: dict[int, int] | None = None) -> iced.Instruction:
         """Return an instruction of the form; `registers` gives other registers by operand."""
         shape = self.shape
         i = example(shape, "mask" in self.conditions, "zeroing" in self.conditions, "bcast" in self.conditions)
         assert i is not None
-        count = 0
-        for n, operand in enumerate(shape.operands):
-            if operand in _OPERAND_REGISTERS:
-                register: int = _OPERAND_REGISTERS[operand][count]
-                count += 1
-                if registers and n in registers:
-                    register = registers[n]
-                i.set_op_register(n, cast("iced.Register_", register))
-        if agen := next((c for c in self.conditions if c.startswith("agen:")), ""):
-            parts = agen.removeprefix("agen:").split("_")
-            i.memory_base = Register.RIP if "R" in parts else MEMORY if "B" in parts else Register.NONE
-            i.memory_index = ZERO if {"I", "IS"} & set(parts) else Register.NONE
-            i.memory_index_scale = 4 if "IS" in parts else 1
-            i.memory_displ_size = (
-                1 if "D8" in parts else 8 if "D32" in parts and parts != ["D32"] else 4 if "D32" in parts else 0
-            )
-            i.memory_displacement = (
-                0x10000000 if parts == ["D32"] else 64 if "D8" in parts else 4096 if "D32" in parts else 0
-            )
+        chosen = [n for n, operand in enumerate(shape.operands) if operand in _OPERAND_REGISTERS]
+        for count, n in enumerate(chosen):
+            register = (registers or {}).get(n, _OPERAND_REGISTERS[shape.operands[n]][count])
+            i.set_op_register(n, cast("iced.Register_", register))
+        for condition in self.conditions:
+            if condition.startswith("agen:"):
+                _set_address(i, condition.removeprefix("agen:").split("_"))
         if "same_reg" in self.conditions:
-            first = None
-            for n, operand in enumerate(shape.operands):
-                if operand in _OPERAND_REGISTERS and (n or str(n) in self.flow.sources):
-                    first = i.op_register(n) if first is None else first
-                    i.set_op_register(n, first)
+            alike = [n for n in chosen if n or "0" in self.flow.sources]
+            for n in alike[1:]:
+                i.set_op_register(n, i.op_register(alike[0]))
         return i
+
+
+def _set_address(i: iced.Instruction, parts: Sequence[str]) -> None:
+    """Give an instruction an address of the parts that one of _ADDRESSES names."""
+    i.memory_base = Register.RIP if "R" in parts else MEMORY if "B" in parts else Register.NONE
+    i.memory_index = ZERO if {"I", "IS"} & set(parts) else Register.NONE
+    i.memory_index_scale = 4 if "IS" in parts else 1
+    if parts == ["D32"]:
+        i.memory_displ_size, i.memory_displacement = 4, 0x10000000
+    elif "D32" in parts:
+        i.memory_displ_size, i.memory_displacement = 8, 4096
+    elif "D8" in parts:
+        i.memory_displ_size, i.memory_displacement = 1, 64
+    else:
+        i.memory_displ_size, i.memory_displacement = 0, 0
 
 
 def variants(shape: Shape) -> Iterator[Variant]:
@@ -183,7 +176,6 @@ def _code(name: str, *operands: Any) -> iced.Instruction:
     i = iced.Instruction
     create: dict[str, Any] = {
         "": i.create,
-        "r": i.create_reg,
         "rr": i.create_reg_reg,
         "rrr": i.create_reg_reg_reg,
         "rm": i.create_reg_mem,
@@ -254,17 +246,6 @@ def _read(v: Variant) -> Iterator[str]:
     for n in range(instruction.op_count):
         if instruction.op_kind(n) == OpKind.REGISTER and str(n) not in v.flow.targets:
             yield root_name(instruction.op_register(n))
-
-
-class Machine(Protocol):
-    """A machine that runs loops: `harness.Harness`, or a simulation.
-
-    `measure_all` takes less time and is less exact.
-    """
-
-    def measure(self, loop: Loop) -> Measurement | Failure: ...
-
-    def measure_all(self, loops: Sequence[Loop]) -> list[Measurement | Failure]: ...
 
 
 class NotMeasured(Exception):
@@ -369,10 +350,7 @@ class Bench:
 
     def cycles(self, code: bytes) -> Figure:
         """Measure a loop of machine code. Raises NotMeasured."""
-        samples: list[Measurement] = []
-        for _ in range(self.repeat):
-            samples.append(self._steady(loop_of(code)))
-        samples.sort(key=lambda m: m.cycles)
+        samples = sorted((self._steady(loop_of(code)) for _ in range(self.repeat)), key=lambda m: m.cycles)
         middle = samples[len(samples) // 2]
         self.way = middle.way
         return Figure(middle.cycles, max(middle.spread, samples[-1].cycles - samples[0].cycles), middle.events)
@@ -460,8 +438,7 @@ class Bench:
 
         Raises NotMeasured if it has no encoding.
         """
-        key = v.shape.key, tuple(v.conditions)
-        if key not in self._plans:
+        if v.key not in self._plans:
             failed: dict[str, str] = {}
             copies = 3 * self.unroll
             try:
@@ -471,8 +448,8 @@ class Bench:
             steps = (Step(to="", source="", code=code, copies=copies), *self._chains(v, failed))
             if len(self._plans) >= _PLANS:
                 del self._plans[next(iter(self._plans))]
-            self._plans[key] = Plan(steps, failed)
-        return self._plans[key]
+            self._plans[v.key] = Plan(steps, failed)
+        return self._plans[v.key]
 
     def with_plans_of(self, other: Bench) -> Bench:
         """Return this bench with another's loops where it has them: both are of one core, and unroll as often."""
@@ -699,48 +676,51 @@ class Bench:
         From "m" it is from the address register to the result; the load is in it.
         """
         instruction = v.build()
-        if source in ("m", "a"):
-            if v.shape.mnemonic != "LEA":
-                instruction.memory_index = Register.R12
-                instruction.memory_index_scale = 1
-            elif instruction.memory_base == MEMORY:
-                instruction.memory_base = Register.R12
-            elif instruction.memory_index != Register.NONE:
-                instruction.memory_index = Register.R12
-            else:
-                return None
-        others = [n for n in range(instruction.op_count) if instruction.op_kind(n) == OpKind.REGISTER]
+        if source in ("m", "a") and not _address_through_r12(instruction):
+            return None
         start = self._register(instruction, source)
         end = self._register(instruction, target)
+        if start is None and end is None and source != target:
+            return None
         both = [s for s in v.flow.sources if s in v.flow.targets and s != source]
-        if source in ("m", "a"):
-            both = [s for s in v.flow.sources if s in v.flow.targets]
-        before = self._constants(
-            v, [s for s in both if not s.isdigit()], [int(s) for s in both if s.isdigit() and int(s) in others]
-        )
-        links: list[tuple[iced.Instruction, int]] = []
-        if end is None:
-            # From a flag: a conditional move into the register that starts the next link, or a sum.
-            if start is None:
-                if source != target:
-                    return None
-            else:
-                through = start if _kind(start) == "gpr" and source not in ("m", "a") else Register.R12
-                name = "CMOVB_R64_RM64" if target == "C" else "CMOVE_R64_RM64"
-                links.append((_code("MOV_R64_RM64", full_register(through), ONE), 0))
-                links.append((_code(name, full_register(through), ONE), 1))
-                if source in ("m", "a"):
-                    links.append((_code("AND_R64_RM64", Register.R12, ZERO), 1))
-                links += self._move(start, through)
-        elif start is None:
-            through = end if _kind(end) == "gpr" else Register.R12
-            links += self._move(through, end)
-            links.append((_code("CMP_R64_RM64", full_register(through), ONE), 1))
-        elif source in ("m", "a"):
-            links += self._move(Register.R12, end)
-            links.append((_code("AND_R64_RM64", Register.R12, ZERO), 1))
-        else:
-            links += self._move(start, end)
+        operands = [int(s) for s in both if s.isdigit() and instruction.op_kind(int(s)) == OpKind.REGISTER]
+        before = self._constants(v, [s for s in both if not s.isdigit()], operands)
+        links = self._links(start, end, target, source in ("m", "a"))
         # Its bytes are position-independent, so they are encoded once and repeated.
         code = encode([*before, instruction, *(i for i, _ in links)]) * self.unroll
         return Step(to=target, source=source, code=code, copies=self.unroll, added=tuple(c for _, c in links))
+
+    def _links(
+        self, start: int | None, end: int | None, target: str, is_address: bool
+    ) -> list[tuple[iced.Instruction, int]]:
+        """Return instructions that bring a result back to the source, each with its cycles or its way.
+
+        `start` and `end` are registers, None for flags; with `is_address` the source is R12, which has to be zero.
+        """
+        clear = [(_code("AND_R64_RM64", Register.R12, ZERO), 1)] if is_address else []
+        if end is None and start is None:
+            return []
+        if end is None:
+            # From a flag: a conditional move into the register that starts the next link.
+            assert start is not None
+            through = start if _kind(start) == "gpr" else Register.R12
+            chosen = "CMOVB_R64_RM64" if target == "C" else "CMOVE_R64_RM64"
+            set_one = (_code("MOV_R64_RM64", full_register(through), ONE), 0)
+            return [set_one, (_code(chosen, full_register(through), ONE), 1), *clear, *self._move(start, through)]
+        if start is None:
+            through = end if _kind(end) == "gpr" else Register.R12
+            return [*self._move(through, end), (_code("CMP_R64_RM64", full_register(through), ONE), 1)]
+        return [*self._move(start, end), *clear]
+
+
+def _address_through_r12(instruction: iced.Instruction) -> bool:
+    """Make the address of an instruction depend on R12, which holds zero; False for one without registers."""
+    if instruction.mnemonic != Mnemonic.LEA:
+        instruction.memory_index, instruction.memory_index_scale = Register.R12, 1
+    elif instruction.memory_base == MEMORY:
+        instruction.memory_base = Register.R12
+    elif instruction.memory_index != Register.NONE:
+        instruction.memory_index = Register.R12
+    else:
+        return False
+    return True

@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 import msgspec
+from iced_x86 import Register, RegisterExt
 
 from incc.measuring.forms.bench import Variant, measurable, variants, why_not
 from incc.measuring.forms.target import Target
@@ -32,23 +33,15 @@ class Named(msgspec.Struct, frozen=True):
     variant: Variant
 
 
-_FIXED = ("al", "ax", "eax", "rax", "cl", "dx")
+_FIXED = {"al": "R8", "cl": "R8", "ax": "R16", "dx": "R16", "eax": "R32", "rax": "R64"}
+"""Registers that are operands of their own in some forms, with their kind."""
 _KINDS = (
     (re.compile(r"i|imm|imd|\$.*|-?\d+|0x[0-9a-f]+"), r"I\d+|1"),
     (re.compile(r"r|gpr|reg"), r"R(8|16|32|64)"),
     (re.compile(r"m|mem|\[.*\]|.*\(.*\)|m(8|16|32|64|80|128|256|512)"), "M"),
     (re.compile(r"k[0-7]?"), "K"),
 )
-_REGISTERS = {
-    name: kind
-    for kind, names in (
-        ("R64", "rbx rsp rbp rsi rdi rcx rdx"),
-        ("R32", "ebx esp ebp esi edi ecx edx"),
-        ("R16", "bx sp bp si di cx"),
-        ("R8", "bl spl bpl sil dil dl ah bh ch dh"),
-    )
-    for name in names.split()
-}
+_IS_KIND = {f"R{bits}": getattr(RegisterExt, f"is_gpr{bits}") for bits in (8, 16, 32, 64)}
 
 
 def pattern(operand: str) -> str:
@@ -56,23 +49,18 @@ def pattern(operand: str) -> str:
     text = operand.strip().lower().lstrip("%*")
     text = re.sub(r"^(byte|word|dword|qword|[xyz]mmword)\s+ptr\s+", "", text)
     if text in _FIXED:
-        sized = {"al": "R8", "cl": "R8", "ax": "R16", "dx": "R16", "eax": "R32", "rax": "R64"}[text]
-        return f"{text.upper()}|{sized}"
-    if text in _REGISTERS:
-        return _REGISTERS[text]
-    if m := re.fullmatch(r"r(8|9|1[0-5])([bwd]?)", text):
-        # r8 and r16 are kinds, r9 … r15 and whatever has a suffix are registers.
-        if m[1] == "8" and not m[2]:
-            return "R8"
-        return {"b": "R8", "w": "R16", "d": "R32", "": "R64"}[m[2]]
+        return f"{text.upper()}|{_FIXED[text]}"
+    # iced-x86 calls r9b R9L.
+    register = getattr(Register, re.sub(r"^(R\d+)B$", r"\1L", text.upper()), None)
+    for kind, is_kind in _IS_KIND.items():
+        # As an operand of a form, r8 is a kind.
+        if text != "r8" and isinstance(register, int) and is_kind(register):
+            return kind
     if m := re.fullmatch(r"[ri]?(?:mm)?(8|16|32|64)", text):
         return ("I" if text.startswith("i") else "R") + m[1] + ("|1" if text == "i8" else "")
     if m := re.fullmatch(r"([xyz])(mm\d*)?", text):
         return m[1].upper() + "MM"
-    for kind, expression in _KINDS:
-        if kind.fullmatch(text):
-            return expression
-    return ""
+    return next((kinds for expression, kinds in _KINDS if expression.fullmatch(text)), "")
 
 
 def _bits(operand: str) -> int:
@@ -120,7 +108,7 @@ def read(text: str, core: Target) -> Named:
     operands = _split(rest)
     patterns = [pattern(o) for o in operands]
     if "" in patterns:
-        raise Unreadable(f"{operands[patterns.index('')]!r} is no operand: i, r64, m, xmm, ymm, zmm, k …")
+        raise Unreadable(f"{operands[patterns.index('')]!r} is not an operand (i, r64, m, xmm, ymm, zmm, k …)")
     turned = "%" in text or "$" in text
     for reverse in (turned, not turned):
         wanted = patterns[::-1] if reverse else patterns

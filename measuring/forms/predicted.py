@@ -19,18 +19,16 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     figure: str
     """Its name: "throughput", "issue slots", "latency 1 → 0", "µops on p01"; all but the two counts are in cycles."""
     measured: float
-    spread: float
-    model: float | None
+    spread: float = 0.0
+    model: float | None = None
     """The model's value, None if it has none."""
 
     @property
     def differs(self) -> bool:
         if self.model is None:
             return False
-        far = abs(self.measured - self.model)
-        return far > max(0.1 * self.model, 0.15, 2 * self.spread) or (
-            self.figure == "throughput" and far > max(0.1 * self.model, 0.03, 2 * self.spread)
-        )
+        least = 0.03 if self.figure == "throughput" else 0.15
+        return abs(self.measured - self.model) > max(0.1 * self.model, least, 2 * self.spread)
 
 
 def figures(bench: Bench, v: Variant, model: MachineModel) -> dict[str, Any]:
@@ -76,9 +74,9 @@ def rows(record: dict[str, Any]) -> Iterator[Row]:
         width = max(spread.get(f"{to}<{source}", 0.0) for source, _ in measured)
         yield Row(figure=f"latency {sources} → {to}", measured=cycles, spread=width, model=predicted)
     if "slots" in record:
-        yield Row(figure="issue slots", measured=record["slots"], spread=0.0, model=model.get("slots"))
+        yield Row(figure="issue slots", measured=record["slots"], model=model.get("slots"))
     for name, count in record.get("counted", {}).items():
         if count >= 0.05:
-            yield Row(figure=f"µops on {name}, counted", measured=count, spread=0.0, model=None)
+            yield Row(figure=f"µops on {name}, counted", measured=count)
     for name, count in record.get("seen", {}).items():
-        yield Row(figure=f"µops beside {name}", measured=count, spread=0.0, model=None)
+        yield Row(figure=f"µops beside {name}", measured=count)

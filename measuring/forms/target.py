@@ -36,18 +36,6 @@ class Blocker(msgspec.Struct, frozen=True):
     """The number of its µops per cycle."""
     shape: Shape
 
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """The sources, as `Dataflow.sources`."""
-        flow = dataflow(self.shape)
-        return () if flow is None else flow.sources
-
-    @property
-    def writes(self) -> tuple[str, ...]:
-        """The targets, as `Dataflow.targets`."""
-        flow = dataflow(self.shape)
-        return () if flow is None else flow.targets
-
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
     """The core that is measured."""
@@ -112,29 +100,32 @@ def set_name(ports: str) -> str:
 
 ONE, ZERO, MEMORY = Register.R13, Register.R15, Register.R14
 """Registers that hold that value, and that nothing writes."""
-_WRITTEN = {
-    "R32": (Register.ESI, Register.EDI, Register.EBX),
-    "R64": (Register.RSI, Register.RDI, Register.RBX),
-    "XMM": tuple(Register.XMM5 + n for n in range(6)),
-    "YMM": tuple(Register.YMM5 + n for n in range(6)),
-    "ZMM": tuple(Register.ZMM5 + n for n in range(6)),
-    "K": (Register.K6,),
-}
+
+
+def registers_by_kind(roots: str, vectors: Iterable[int], masks: Iterable[int]) -> dict[str, tuple[int, ...]]:
+    """Return registers by the kind of an operand (`Shape.operands`), from roots ("RAX R8") and numbers of the others.
+
+    Masks and vectors have the same numbers in each kind.
+    """
+    names = {kind: [_part(root, kind) for root in roots.split()] for kind in ("R8", "R16", "R32", "R64")}
+    names |= {kind: [f"{kind}{n}" for n in vectors] for kind in ("XMM", "YMM", "ZMM")}
+    names["K"] = [f"K{n}" for n in masks]
+    return {kind: tuple(getattr(Register, name) for name in some) for kind, some in names.items()}
+
+
+def _part(root: str, kind: str) -> str:
+    """Return the name of a general-purpose register's part."""
+    if root[1:].isdigit():
+        return root + {"R64": "", "R32": "D", "R16": "W", "R8": "L"}[kind]
+    return {"R64": root, "R32": f"E{root[1:]}", "R16": root[1:], "R8": f"{root[1:].rstrip('X')}L"}[kind]
+
+
+_WRITTEN = registers_by_kind("RSI RDI RBX", range(5, 11), [6])
 # The number of independent copies of a form that reads its result.
-_READ_AND_WRITTEN = (
-    *(Register.RSI, Register.RDI, Register.RBX, Register.R12, Register.R11, Register.R10),
-    *(Register.RAX, Register.RCX, Register.RDX),
-)
-_READ = {
-    "R8": Register.R15L,
-    "R16": Register.R15W,
-    "R32": Register.R15D,
-    "R64": Register.R15,
-    "XMM": Register.XMM12,
-    "YMM": Register.YMM12,
-    "ZMM": Register.ZMM12,
-    "K": Register.K7,
-}
+_READ_AND_WRITTEN = registers_by_kind("RSI RDI RBX R12 R11 R10 RAX RCX RDX", [], [])["R64"]
+_READ = registers_by_kind("R15", [12], [7])
+_NOT_ALIKE = ("BSF", "BSR", "LSL", "LAR", "RDPID", "SMSW", "SLDT", "STR")
+"""Bit scans, which keep their destination if no bit is set, and instructions that do more than they seem to."""
 _CANDIDATES = 6
 """Blockers of a set to be tried: their behaviour beside others is not in the model."""
 
@@ -145,7 +136,7 @@ def _blockers(model: MachineModel, there: frozenset[str]) -> Iterator[tuple[Bloc
     for key in model.forms():
         shape = by_key().get(key)
         form = model.lookup(key, frozenset())
-        if shape is None or form is None or not _keeps_busy(shape, form, there):
+        if shape is None or form is None or not features(shape) <= there or not _keeps_busy(shape, form):
             continue
         alone = len(form.uops) == 1
         ports = min(form.uops, key=lambda u: u[0].count(","))[0]
@@ -163,33 +154,43 @@ def _blockers(model: MachineModel, there: frozenset[str]) -> Iterator[tuple[Bloc
         yield tuple([b for _, b in ordered if others[b.shape.mnemonic] == b][:_CANDIDATES])
 
 
-def _keeps_busy(shape: Shape, form: Form, there: frozenset[str]) -> bool:
+def _keeps_busy(shape: Shape, form: Form) -> bool:
     """Return True if copies of the form with other results depend on nothing, and on nothing but ports."""
-    if not features(shape) <= there or (shape.encoding == "EVEX" and "ZMM" not in shape.operands):
+    if shape.has_memory and (shape.mnemonic != "MOV" or len(form.uops) > 1):
         return False
+    return (
+        _needs_only_ports(form)
+        and _has_free_registers(shape)
+        and not _may_be_renamed(shape)
+        and _is_independent(shape, form)
+        and example(shape) is not None
+    )
+
+
+def _needs_only_ports(form: Form) -> bool:
     if not form.uops or any(n != 1 for _, n in form.uops) or form.divider or form.throughput:
         return False
-    if form.retire_slots > len(form.uops) or form.attributes.get("complex_decoder") or form.attributes.get("uops_ms"):
-        return False
+    slow_to_decode = form.attributes.get("complex_decoder") or form.attributes.get("uops_ms")
+    return form.retire_slots <= len(form.uops) and not slow_to_decode
+
+
+def _has_free_registers(shape: Shape) -> bool:
+    """Return True if the form runs anywhere, with registers that can be chosen: another to write for each copy."""
     info = shape.info
     if info.must_be_cpl0 or info.is_privileged or info.is_stack_instruction or info.is_non_temporal:
         return False
-    if not shape.operands or shape.operands[0] not in _WRITTEN:
+    if shape.mnemonic in _NOT_ALIKE or (shape.encoding == "EVEX" and "ZMM" not in shape.operands):
         return False
-    # Bit scans keep their destination if no bit is set; the others are more than they seem.
-    if shape.mnemonic in ("BSF", "BSR", "LSL", "LAR", "RDPID", "SMSW", "SLDT", "STR"):
+    # Parts of 8 and 16 bits keep the rest of their register.
+    if not shape.operands or shape.operands[0] in ("R8", "R16") or shape.operands[0] not in _WRITTEN:
         return False
-    if shape.has_memory and (shape.mnemonic != "MOV" or len(form.uops) > 1):
-        return False
-    # The renamer may do moves within a class alone.
+    return all(o in _READ or o[0] == "I" or o in ("M", "1") for o in shape.operands[1:])
+
+
+def _may_be_renamed(shape: Shape) -> bool:
+    """Return True for moves within a class of registers, which the renamer may do alone."""
     moves = "MOV" in shape.mnemonic and not any(m in shape.mnemonic for m in ("CMOV", "MOVSX"))
-    if moves and not shape.has_memory and shape.operands[1][0] == shape.operands[0][0]:
-        return False
-    if any(o not in _READ and o[0] != "I" and o not in ("M", "1") for o in shape.operands[1:]):
-        return False
-    return (
-        _is_independent(shape, form) and example(shape) is not None and blocking(Blocker("", 1, shape), 0) is not None
-    )
+    return moves and not shape.has_memory and shape.operands[1][0] == shape.operands[0][0]
 
 
 def _is_independent(shape: Shape, form: Form) -> bool:
@@ -233,17 +234,18 @@ def _plainness(shape: Shape) -> tuple[object, ...]:
 def blocking(blocker: Blocker, number: int, taken: frozenset[str] = frozenset()) -> iced.Instruction:
     """Return the number-th copy of a blocker. `taken` has root names of registers that it must not write."""
     shape = blocker.shape
-    i = example(shape)
+    i, flow = example(shape), dataflow(shape)
     assert i is not None
+    assert flow is not None
     for n, operand in enumerate(shape.operands):
         if i.op_kind(n) != OpKind.REGISTER:
             continue
-        if n == 0 and "0" in blocker.writes:
-            pool = _READ_AND_WRITTEN if "0" in blocker.reads else _WRITTEN[operand]
-            pool = tuple(r for r in pool if root_name(r) not in taken) if taken else pool
-            register = pool[number % len(pool)]
+        if n == 0 and "0" in flow.targets:
+            pool = _READ_AND_WRITTEN if "0" in flow.sources else _WRITTEN[operand]
+            free = [r for r in pool if root_name(r) not in taken]
+            register = free[number % len(free)]
         else:
-            register = _READ[operand]
+            (register,) = _READ[operand]
         i.set_op_register(n, cast("iced.Register_", register))
     if shape.has_memory:
         i.memory_base = MEMORY
@@ -255,8 +257,3 @@ def blocking(blocker: Blocker, number: int, taken: frozenset[str] = frozenset())
 def full_register(register: int) -> int:
     """Return the widest register that this one is a part of."""
     return RegisterExt.full_register(cast("iced.Register_", register))
-
-
-def sets(blockers: Iterable[Iterable[Blocker]]) -> list[str]:
-    """Return the names of the sets that there may be blockers for."""
-    return [next(iter(b)).name for b in blockers]

@@ -8,22 +8,24 @@ back between registers, rounding, the loop's own instructions) is in both, so wh
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from incc.measuring.forms.bench import Bench, NotMeasured, measurable, variants
 from incc.measuring.forms.target import set_name
+from incc.measuring.records import Log, whole_lines
 from incc.models.files.source import Entry, Forms
 from incc.models.notation import form_key, write_latency
 from incc.models.throughput import of_form
 
 if TYPE_CHECKING:
-    from incc.measuring.forms.bench import Machine, Variant
+    from incc.measuring.forms.bench import Variant
     from incc.measuring.forms.target import Target
+    from incc.measuring.harness import Machine
     from incc.measuring.ports.study import FormPorts
     from incc.models.forms.shapes import Shape
     from incc.models.model import Form, MachineModel
@@ -31,6 +33,27 @@ if TYPE_CHECKING:
 WANTED = ("latency", "tp")
 
 Key = tuple[str, tuple[str, ...]]
+_Form = TypeVar("_Form", bound="Measurable")
+
+
+class Measurable(Protocol):
+    """A form under conditions that can be measured."""
+
+    @property
+    def key(self) -> Key: ...
+
+    @property
+    def has_memory(self) -> bool: ...
+
+
+class FormBench(Protocol):
+    """A bench that measures forms of one instruction set: `forms.bench.Bench`, or that of AArch64."""
+
+    def header(self) -> dict[str, Any]: ...
+
+    def fetch(self, some: Iterable[Any], expected: Any) -> None: ...
+
+    def record(self, v: Any, what: Collection[str]) -> dict[str, Any]: ...
 
 
 class Measured(msgspec.Struct, frozen=True):
@@ -45,21 +68,18 @@ class Measured(msgspec.Struct, frozen=True):
 def read(path: str) -> Measured:
     """Read the figures of a file of JSON lines; an incomplete line is left out, and measured again."""
     measured = Measured({}, {})
-    if not os.path.exists(path):
-        return measured
-    with open(path, encoding="utf-8") as f:
-        for line in f:
-            try:
-                data = json.loads(line)
-                if "core" in data:
-                    continue
-                key = str(data["form"]), tuple(str(c) for c in data["conditions"])
-                if "not_measured" in data:
-                    measured.failed[key] = str(data["not_measured"])
-                else:
-                    measured.records[key] = {**data, "latency": list(data["latency"])}
-            except (ValueError, KeyError, TypeError):
+    for line in whole_lines(path):
+        try:
+            data = json.loads(line)
+            if "core" in data:
                 continue
+            key = str(data["form"]), tuple(str(c) for c in data["conditions"])
+            if "not_measured" in data:
+                measured.failed[key] = str(data["not_measured"])
+            else:
+                measured.records[key] = {**data, "latency": list(data["latency"])}
+        except (ValueError, KeyError, TypeError):
+            continue
     return measured
 
 
@@ -96,58 +116,45 @@ _TOGETHER = 12
 
 
 def measure(
-    bench: Bench,
-    todo: Iterable[Variant],
+    bench: FormBench,
+    todo: Iterable[_Form],
     path: str,
     cached: Measured,
-    goes_on: Callable[[Key], bool],
-    expected: Bench | None = None,
-) -> Iterator[tuple[Variant, dict[str, Any]]]:
+    goes_on: Callable[[], bool],
+    expected: FormBench | None = None,
+) -> Iterator[tuple[_Form, dict[str, Any]]]:
     """Yield each form's record, measured now or read from the file, to which every new one is added at once.
 
-    `goes_on` is called with each form and returns False to stop. `expected` is the relative's bench.
+    `goes_on` is called after each form and returns False to stop. `expected` is the relative's bench.
     """
 
-    def is_known(v: Variant) -> bool:
-        key = key_of(v)
-        return key in cached.records or key in cached.failed
+    def is_known(v: _Form) -> bool:
+        return v.key in cached.records or v.key in cached.failed
 
-    new = not os.path.exists(path) or not os.path.getsize(path)
-    with open(path, "a+b") as file:
-        if new:
-            file.write(json.dumps(bench.header()).encode() + b"\n")
-        else:
-            file.seek(-1, os.SEEK_END)
-            if file.read() != b"\n":
-                file.write(b"\n")
+    with Log(path) as log:
+        if log.is_empty:
+            log.add(bench.header())
         for some in _in_turn(todo, is_known):
             bench.fetch([v for v in some if not is_known(v)], expected)
             for v in some:
-                key = key_of(v)
                 if not is_known(v):
-                    line: dict[str, Any]
                     try:
-                        line = cached.records[key] = bench.record(v, WANTED)
+                        cached.records[v.key] = bench.record(v, WANTED)
+                        log.add(cached.records[v.key])
                     except NotMeasured as e:
-                        cached.failed[key] = str(e)
-                        line = {"form": key[0], "conditions": list(key[1]), "not_measured": str(e)}
-                        if e.failure.kind in ("timeout", "harness", "killed"):
+                        cached.failed[v.key] = str(e)
+                        if e.failure.is_transient:
                             continue
-                    file.write(json.dumps(line).encode() + b"\n")
-                    file.flush()
-                if not goes_on(key):
+                        log.add({"form": v.key[0], "conditions": list(v.key[1]), "not_measured": str(e)})
+                if not goes_on():
                     return
-                if key in cached.records:
-                    yield v, cached.records[key]
+                if v.key in cached.records:
+                    yield v, cached.records[v.key]
 
 
-def key_of(v: Variant) -> Key:
-    return v.shape.key, tuple(v.conditions)
-
-
-def _in_turn(todo: Iterable[Variant], is_known: Callable[[Variant], bool]) -> Iterator[list[Variant]]:
+def _in_turn(todo: Iterable[_Form], is_known: Callable[[_Form], bool]) -> Iterator[list[_Form]]:
     """Yield the forms in their order, in groups that can be measured together."""
-    some: list[Variant] = []
+    some: list[_Form] = []
     missing = 0
     for v in todo:
         some.append(v)
@@ -232,7 +239,11 @@ def is_faster(record: dict[str, Any], simulated: dict[str, Any], form: Form) -> 
 
 
 def compare(
-    measured: Iterable[tuple[Variant, dict[str, Any]]], bench: Bench, simulated: Bench, model: MachineModel, path: str
+    measured: Iterable[tuple[Measurable, dict[str, Any]]],
+    bench: FormBench,
+    simulated: FormBench,
+    model: MachineModel,
+    path: str,
 ) -> Result:
     """Return the forms that differ.
 
@@ -242,18 +253,15 @@ def compare(
     result = Result(same=0, different=[], unsteady=[], faster=[], missing=[])
     same = 0
     for v, record in measured:
-        conditions = frozenset(v.conditions)
-        form = model.lookup(v.shape.key, conditions)
-        name = form_key(v.shape.key, v.conditions)
-        if form is None:
-            result.missing.append(name)
-            continue
-        try:
+        form = model.lookup(v.key[0], frozenset(v.key[1]))
+        name = form_key(*v.key)
+        there = None
+        with suppress(NotMeasured, ValueError):
             there = simulated.record(v, WANTED)
-        except (NotMeasured, ValueError):
+        if form is None or there is None:
             result.missing.append(name)
             continue
-        fields = fields_that_differ(record, there, form, v.shape.has_memory)
+        fields = fields_that_differ(record, there, form, v.has_memory)
         if is_faster(record, there, form):
             result.faster.append(name)
         if not fields:
@@ -261,22 +269,24 @@ def compare(
             continue
         if "before" not in record:
             record = _repeated(bench, v, record, there, form)
-            with open(path, "a", encoding="utf-8") as file:
-                file.write(json.dumps(record) + "\n")
-        seen = [fields_that_differ(one, there, form, v.shape.has_memory) for one in (record, *record["before"]) if one]
+            with Log(path) as log:
+                log.add(record)
+        seen = [fields_that_differ(one, there, form, v.has_memory) for one in (record, *record["before"]) if one]
         if not seen[0]:
             same += 1  # the rough figure was wrong
             continue
         others = {n: f for other in seen[1:] for n, f in other.items() if _repeats(n, f, seen[0].get(n))}
         believed = {n: f for n, f in seen[0].items() if n in others}
         if believed:
-            result.different.append(Difference(key_of(v), believed, _said(believed, form)))
+            result.different.append(Difference(v.key, believed, _said(believed, form)))
         if believed.keys() != seen[0].keys():
             result.unsteady.append(name)
     return replace(result, same=same)
 
 
-def _repeated(bench: Bench, v: Variant, record: dict[str, Any], there: dict[str, Any], form: Form) -> dict[str, Any]:
+def _repeated(
+    bench: FormBench, v: Measurable, record: dict[str, Any], there: dict[str, Any], form: Form
+) -> dict[str, Any]:
     """Measure a form again, exactly.
 
     This stops when two records differ from the relative's in the same way, or when the last one agrees.
@@ -290,7 +300,7 @@ def _repeated(bench: Bench, v: Variant, record: dict[str, Any], there: dict[str,
         except NotMeasured:
             # A figure that cannot be reproduced is not believed.
             return {**record, "before": []}
-        now, then = (fields_that_differ(one, there, form, v.shape.has_memory) for one in (last, before[-1]))
+        now, then = (fields_that_differ(one, there, form, v.has_memory) for one in (last, before[-1]))
         if not now or (now.keys() == then.keys() and all(_repeats(n, f, then[n]) for n, f in now.items())):
             break
     return {**last, "before": before}

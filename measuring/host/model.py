@@ -11,6 +11,7 @@ import os
 import platform
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,9 @@ from msgspec.structs import replace
 
 from incc.core.analysis import KernelResult, analyze_kernel
 from incc.frontends.isa import isa
-from incc.measuring.harness import Failure, Loop, Measurement
+from incc.measuring.harness import Failure, Loop
 from incc.measuring.host.ports import of_relative, surely_different, uops_text
+from incc.measuring.kernels import MACHINES
 from incc.measuring.pipeline.comparison import Compared, changed_fusion, changed_parameters
 from incc.models.files.source import Forms, write_forms
 from incc.models.model import MachineModel
@@ -40,19 +42,7 @@ def isa_here() -> str:
 
     "x86" has probes of the pipeline; "aarch64" only has forms.
     """
-    return {"x86_64": "x86", "AMD64": "x86", "aarch64": "aarch64", "arm64": "aarch64"}.get(platform.machine(), "")
-
-
-def has_forms_alone(model: MachineModel) -> bool:
-    """Return True if only forms are measured on the model's instruction set, and neither its pipeline nor loops."""
-    return model.isa == "aarch64"
-
-
-def why_not_here() -> str:
-    """Return why no model of this processor can be made, or "" if one can."""
-    if isa_here():
-        return ""
-    return f"a model of the host can be made on x86-64 and AArch64: there are no forms of {platform.machine()}"
+    return MACHINES.get(platform.machine(), "")
 
 
 # --- loops that are measured and predicted ----------------------------------------------------------------------------
@@ -84,12 +74,8 @@ def cases(path: str = "") -> list[Case]:
     with open(path, encoding="utf-8") as f:
         for line in f:
             data = json.loads(line)
-            loop = Loop(
-                code=bytes.fromhex(data["code"]),
-                counter=data["counter"],
-                registers=tuple(data["registers"]),
-                content=data["content"],
-            )
+            code, registers = bytes.fromhex(data["code"]), tuple(data["registers"])
+            loop = Loop(code=code, counter=data["counter"], registers=registers, content=data["content"])
             loops.append(Case(data["name"], loop))
     return loops
 
@@ -101,11 +87,8 @@ def predict(loop: Loop, model: MachineModel) -> KernelResult:
 
 def forms_of(loops: Iterable[Case], model: MachineModel) -> list[str]:
     """Return the forms of the loops' instructions, the most frequent first."""
-    counts: dict[str, int] = {}
-    for case in loops:
-        for instruction in predict(case.loop, model).kernel.instructions:
-            counts[instruction.form] = counts.get(instruction.form, 0) + 1
-    return sorted(counts, key=lambda f: -counts[f])
+    instructions = (i for case in loops for i in predict(case.loop, model).kernel.instructions)
+    return [form for form, _ in Counter(i.form for i in instructions).most_common()]
 
 
 def compare_loops(
@@ -114,21 +97,17 @@ def compare_loops(
     """Return both models' predictions of the loops, and the loops without a figure, with the reason."""
     outcomes, left_out = [], []
     for case, measured in zip(loops, bench.measure([c.loop for c in loops]), strict=True):
+        old, new = (predict(case.loop, model) for model in (before, after))
         if isinstance(measured, Failure):
             left_out.append((case.name, measured.text))
-            continue
-        assert isinstance(measured, Measurement)
-        if measured.spread > 0.1 * measured.cycles:
-            left_out.append(
-                (case.name, f"{measured.cycles:.2f} cycles that do not repeat ({measured.spread:.2f} apart)")
-            )
-            continue
-        results = [predict(case.loop, model) for model in (before, after)]
-        if any(form is None for result in results for form in result.forms):
+        elif measured.spread > 0.1 * measured.cycles:
+            why = f"{measured.cycles:.2f} cycles that do not repeat ({measured.spread:.2f} apart)"
+            left_out.append((case.name, why))
+        elif any(form is None for form in (*old.forms, *new.forms)):
             left_out.append((case.name, "an instruction is not in the model"))
-            continue
-        old, new = (float(r.cycles) for r in results)
-        outcomes.append(Outcome(name=case.name, cycles=measured.cycles, before=old, after=new))
+        else:
+            cycles = float(old.cycles), float(new.cycles)
+            outcomes.append(Outcome(name=case.name, cycles=measured.cycles, before=cycles[0], after=cycles[1]))
     return outcomes, left_out
 
 
@@ -208,20 +187,15 @@ def model_text(
         *_forms_said(result),
         *_ports_said(ports, relative),
     ]
-    plain = {p: v for p, v in parameters.items() if not hasattr(v, "items")}
-    if plain:
+    tables = {p: v for p, v in parameters.items() if hasattr(v, "items")}
+    if len(tables) < len(parameters):
         lines.append("[parameters]")
-        for parameter, value in plain.items():
-            lines += _why(compared, parameter)
-            lines.append(f"{parameter} = {_value(value)}")
+        for parameter in (p for p in parameters if p not in tables):
+            lines += [*_why(compared, parameter), f"{parameter} = {_value(parameters[parameter])}"]
         lines.append("")
-    for parameter, value in parameters.items():
-        if parameter in plain:
-            continue
-        lines += _why(compared, parameter)
-        lines.append(f"[parameters.{parameter}]")
-        lines += [f"{_key(k)} = {_value(v)}" for k, v in value.items()]
-        lines.append("")
+    for parameter, table in tables.items():
+        lines += [*_why(compared, parameter), f"[parameters.{parameter}]"]
+        lines += [*(f"{_key(k)} = {_value(v)}" for k, v in table.items()), ""]
     head = "\n".join(lines).rstrip("\n") + "\n\n"
     return Written(text=head + write_forms(forms, fusion), parameters=parameters, fusion=fusion, forms=forms)
 
@@ -229,13 +203,13 @@ def model_text(
 def _findings(compared: Sequence[Compared], strange: Sequence[str]) -> list[str]:
     """Return comments on findings that agree with the relative, could not be measured, or match no parameter."""
     lines = []
-    agree = [c for c in compared if c.verdict == "agrees" and not c.finding.name.startswith("macro_fusion.")]
-    pairs = [c for c in compared if c.verdict == "agrees" and c.finding.name.startswith("macro_fusion.")]
-    if agree or pairs:
+    agree = [c for c in compared if c.verdict == "agrees"]
+    if agree:
+        plain = [c for c in agree if not c.finding.name.startswith("macro_fusion.")]
         lines.append("# As in the model that it inherits from, within what was measured:")
-        lines += [_comment(f"{c.finding.name} = {_shown(c.known)} (seen {_shown(c.finding.value)})") for c in agree]
-        if pairs:
-            lines.append(_comment(f"macro-fusion: {len(pairs)} pairs of instruction and jump"))
+        lines += [_comment(f"{c.finding.name} = {shown(c.known)} (seen {shown(c.finding.value)})") for c in plain]
+        if pairs := len(agree) - len(plain):
+            lines.append(_comment(f"macro-fusion: {pairs} pairs of instruction and jump"))
         lines.append("")
     for verdict, title in (
         ("unsure", "# Differs, but does not repeat; the inherited figure stays:"),
@@ -316,16 +290,10 @@ _UNSURE = {
 
 def _why(compared: Sequence[Compared], parameter: str) -> list[str]:
     lines = []
-    for each_compared in compared:
-        if each_compared.verdict == "differs" and (
-            each_compared.finding.name == parameter or each_compared.finding.name.startswith(f"{parameter}.")
-        ):
-            key = each_compared.finding.name[len(parameter) + 1 :]
-            lines.append(
-                _comment(
-                    f"{key + ': ' if key else ''}inherited {_shown(each_compared.known)}; {each_compared.finding.text}"
-                )
-            )
+    for c in compared:
+        name, _, key = c.finding.name.partition(".")
+        if c.verdict == "differs" and name == parameter:
+            lines.append(_comment(f"{key + ': ' if key else ''}inherited {shown(c.known)}; {c.finding.text}"))
     return lines
 
 
@@ -338,9 +306,10 @@ def _note(value: Any) -> str:
     return "" if value is None else f"{value}: " if isinstance(value, str) else f"{value} "
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """Return a parameter's value in words."""
     if hasattr(value, "items"):
-        return ", ".join(f"{k} {_shown(v)}" for k, v in value.items()) or "none"
+        return ", ".join(f"{k} {shown(v)}" for k, v in value.items()) or "none"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 

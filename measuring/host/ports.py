@@ -16,8 +16,8 @@ from incc.models.forms.shapes import by_key, features
 from incc.models.notation import split_key
 
 if TYPE_CHECKING:
-    from incc.measuring.forms.bench import Machine
     from incc.measuring.forms.target import Target
+    from incc.measuring.harness import Machine
     from incc.measuring.ports.experiments import Copies
     from incc.models.model import Form, MachineModel
 
@@ -115,7 +115,7 @@ def find(
     core: Target,
     relative: MachineModel,
     ask: Callable[[Copies], float | None],
-    path: str | None,
+    path: str,
     ports: int = 0,
     issue_width: int = 0,
 ) -> Findings:

@@ -144,54 +144,48 @@ def jumps_of(operation: str, model: MachineModel) -> tuple[str, ...]:
 def changed_parameters(compared: list[Compared], model: MachineModel) -> dict[str, Any]:
     """Return the parameters, as whole tables, that make a model agree with the findings; without macro-fusion."""
     changes: dict[str, Any] = {}
-    for each_compared in compared:
-        parameter, _, key = each_compared.finding.name.partition(".")
-        if each_compared.verdict != "differs" or parameter == "macro_fusion":
+    for one in compared:
+        parameter, _, key = one.finding.name.partition(".")
+        if one.verdict != "differs" or parameter == "macro_fusion":
             continue
         now = changes.get(parameter, model.parameters[parameter])
-        table = hasattr(now, "items")
         if key:
-            changes[parameter] = {**now, key: each_compared.finding.value}
-        elif table and not each_compared.known:
+            changes[parameter] = {**now, key: one.finding.value}
+        elif not hasattr(now, "items"):
+            changes[parameter] = one.finding.value
+        elif one.known:
+            changes[parameter] = {}
+        else:
             # The parts are findings of their own, with comparisons of their own.
             changes[parameter] = {
                 c.finding.name.partition(".")[2]: c.finding.value
                 for c in compared
                 if c.finding.name.startswith(f"{parameter}.") and c.finding.value is not None
             }
-        elif table:
-            changes[parameter] = {}
-        else:
-            changes[parameter] = each_compared.finding.value
     return changes
 
 
 def changed_fusion(compared: list[Compared], model: MachineModel) -> tuple[dict[str, tuple[str, ...]], list[str]]:
     """Return macro-fusion classes with other jumps than the model's, and messages on findings that fit none."""
-    fusing: dict[str, dict[str, set[str]]] = {}
+    # The jumps that are wrong, by class and instruction.
+    wrong: dict[str, dict[str, set[str]]] = {}
     strange = []
-    for each_compared in compared:
-        parts = each_compared.finding.name.split(".")
-        if parts[0] != "macro_fusion" or each_compared.verdict != "differs" or len(parts) < 3:
-            continue
-        _, operation, jump = parts
-        name = fusion_class(operation, model)
-        if not name:
-            strange.append(f"{operation} fuses with {jump}")
-            continue
-        fusing.setdefault(name, {}).setdefault(operation, set()).add(jump)
-    changes = {}
-    tested: dict[str, set[str]] = {}
     for c in compared:
-        parts = c.finding.name.split(".")
-        if parts[0] == "macro_fusion" and len(parts) == 3 and (name := fusion_class(parts[1], model)):
-            tested.setdefault(name, set()).add(parts[1])
-    for name, by_operation in fusing.items():
-        wrong = [by_operation.get(o, set()) for o in tested[name]]
-        if any(w != wrong[0] for w in wrong):
-            # A class is one set of jumps, so it cannot describe a property of only some of its instructions.
-            strange += [f"{o} differs from {name} with {' '.join(sorted(w))}" for o, w in by_operation.items()]
+        if not c.finding.name.startswith("macro_fusion."):
             continue
-        jumps = set(model.macro_fusion[name]) ^ wrong[0]
-        changes[name] = tuple(sorted(jumps))
+        _, operation, jump = c.finding.name.split(".")
+        name = fusion_class(operation, model)
+        if name:
+            jumps = wrong.setdefault(name, {}).setdefault(operation, set())
+            jumps.update([jump] if c.verdict == "differs" else [])
+        elif c.verdict == "differs":
+            strange.append(f"{operation} fuses with {jump}")
+    changes = {}
+    for name, by_operation in wrong.items():
+        different = [w for w in by_operation.values() if w]
+        if different and all(w == different[0] for w in by_operation.values()):
+            changes[name] = tuple(sorted(set(model.macro_fusion[name]) ^ different[0]))
+        else:
+            # A class is one set of jumps, so it cannot describe a property of only some of its instructions.
+            strange += [f"{o} differs from {name} with {' '.join(sorted(w))}" for o, w in by_operation.items() if w]
     return changes, strange

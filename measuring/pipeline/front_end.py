@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import product
 
-from incc.measuring.pipeline.probing import (
-    Bench,
-    Finding,
-    flag,
-    listed,
-    note,
-    number,
-    repeated,
-    unknown,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from incc.measuring.pipeline.probing import Bench, Finding, flag, listed, named, note, number, repeated, unknown
 
 _NOP = "nopl 8(%rax)"  # four bytes: as many in a block of code as any µop cache holds
 _IDIOMS = "xorl %eax, %eax\nxorl %ebx, %ebx\nxorl %ecx, %ecx\nxorl %edx, %edx"
@@ -46,8 +34,7 @@ def loop_lengths(bench: Bench) -> list[Finding]:
     """Measure loops of n nops: the loss at a loop's end, and the rate of the front end."""
     lengths = (5, 6, 8, 10, 12, 14, 16, 18, 20, 24, 30, 36, 48, 60, 96, 120)
     cycles = bench.cycles([repeated("nop", n) for n in lengths])
-    text = ", ".join(f"{n}: {c:.2f}" for n, c in zip(lengths, cycles, strict=True))
-    return [note("front end", "cycles a trip of n nops of one byte and a fused jump", text)]
+    return [note("front end", "cycles a trip of n nops of one byte and a fused jump", named(lengths, cycles, ": "))]
 
 
 def long_code(bench: Bench) -> list[Finding]:
@@ -69,17 +56,8 @@ def taken_jumps(bench: Bench) -> list[Finding]:
 # --- pairs that fuse --------------------------------------------------------------------------------------------------
 
 _CONDITIONS = ["a", "ae", "b", "be", "e", "g", "ge", "l", "le", "ne", "no", "np", "ns", "o", "p", "s"]
-_PAIRS = {
-    "add": "addq %rbx, %rax",
-    "sub": "subq %rbx, %rax",
-    "cmp": "cmpq %rbx, %rax",
-    "and": "andq %rbx, %rax",
-    "test": "testq %rbx, %rax",
-    "or": "orq %rbx, %rax",
-    "xor": "xorq %rbx, %rax",
-    "inc": "incq %rax",
-    "dec": "decq %rax",
-}
+_PAIRS = {name: f"{name}q %rbx, %rax" for name in ("add", "sub", "cmp", "and", "test", "or", "xor")}
+_PAIRS |= {"inc": "incq %rax", "dec": "decq %rax"}
 _MASK = (1 << 64) - 1
 _SIGN = 1 << 63
 _VALUES = (0, 1, 2, 3, _SIGN, _SIGN - 1, _MASK)
@@ -88,20 +66,18 @@ _VALUES = (0, 1, 2, 3, _SIGN, _SIGN - 1, _MASK)
 def _taken(operation: str, a: int, b: int, condition: str) -> bool:
     """Return True if a jump is taken behind an operation on a (rax) and b (rbx), by Intel's manual."""
     carry = overflow = False
+    if operation in ("inc", "dec"):
+        b = 1
     if operation in ("add", "inc"):
-        b = 1 if operation == "inc" else b
         result = (a + b) & _MASK
-        carry = a + b > _MASK
+        carry = operation == "add" and a + b > _MASK  # `inc` leaves it as the instructions before: clear
         overflow = bool(~(a ^ b) & (a ^ result) & _SIGN)
     elif operation in ("sub", "cmp", "dec"):
-        b = 1 if operation == "dec" else b
         result = (a - b) & _MASK
-        carry = a < b
+        carry = operation != "dec" and a < b
         overflow = bool((a ^ b) & (a ^ result) & _SIGN)
     else:
         result = {"and": a & b, "test": a & b, "or": a | b, "xor": a ^ b}[operation]
-    if operation in ("inc", "dec"):
-        carry = False  # as it was: the instructions before clear it
     zero, sign, even = not result, bool(result & _SIGN), bin(result & 255).count("1") % 2 == 0
     positive = {
         "a": not carry and not zero,
@@ -117,10 +93,9 @@ def _taken(operation: str, a: int, b: int, condition: str) -> bool:
     return not positive[inverse[condition]] if condition in inverse else positive[condition]
 
 
-def _operands(operation: str, condition: str) -> Iterator[tuple[int, int]]:
-    """Yield operands with which the jump is not taken, then those with which it is."""
-    pairs = [(a, b) for a in _VALUES for b in _VALUES]
-    yield from sorted(pairs, key=lambda p: _taken(operation, p[0], p[1], condition))
+def _operands(operation: str, condition: str) -> tuple[int, int]:
+    """Return operands with which the jump is not taken, if there are any."""
+    return min(product(_VALUES, _VALUES), key=lambda p: _taken(operation, p[0], p[1], condition))
 
 
 # Nops of 3 to 9 bytes, as the manuals of Intel and AMD recommend them.
@@ -173,21 +148,20 @@ def fusion(bench: Bench) -> list[Finding]:
     if two - one < 0.3:
         return [unknown("macro_fusion", f"four slots more make no difference: {one:.2f} and {two:.2f} cycles")]
     findings = []
+    text = f"four slots more take {two:.2f} cycles instead of {one:.2f}"
     operations = [o for o in _PAIRS if not bench.quick or o in ("add", "cmp", "test", "dec")]
     conditions = [c for c in _CONDITIONS if not bench.quick or c in ("a", "b", "e", "l", "s")]
-    for operation in operations:
-        for condition in conditions:
-            a, b = next(_operands(operation, condition))
-            body = repeated(_group(bench, [*head, _PAIRS[operation], f"j{condition} 1f\n1:"], 10, slots), 4)
-            registers = {"rsi": a, "rbx": b}
-            name = f"macro_fusion.{operation}.j{condition}"
-            text = f"four slots more take {two:.2f} cycles instead of {one:.2f}"
-            if bench.reaches(body, one + 0.4 * (two - one), registers=registers):
-                findings.append(flag(name, True, f"a pair is one slot; {text}"))
-            elif bench.reaches(body, two + 0.4 * (two - one), registers=registers):
-                findings.append(flag(name, False, f"a pair is two slots; {text}"))
-            else:
-                findings.append(unknown(name, f"neither one slot nor two; {text}"))
+    for operation, condition in product(operations, conditions):
+        a, b = _operands(operation, condition)
+        body = repeated(_group(bench, [*head, _PAIRS[operation], f"j{condition} 1f\n1:"], 10, slots), 4)
+        registers = {"rsi": a, "rbx": b}
+        name = f"macro_fusion.{operation}.j{condition}"
+        if bench.reaches(body, one + 0.4 * (two - one), registers=registers):
+            findings.append(flag(name, True, f"a pair is one slot; {text}"))
+        elif bench.reaches(body, two + 0.4 * (two - one), registers=registers):
+            findings.append(flag(name, False, f"a pair is two slots; {text}"))
+        else:
+            findings.append(unknown(name, f"neither one slot nor two; {text}"))
     return findings
 
 
@@ -201,9 +175,9 @@ def _elimination(bench: Bench, name: str, there: str, back: str, link: str, link
     text = f"{each:.2f} cycles a move of a chain ({listed([alone, chained])})"
     # With a few slots for eliminated moves, most of a chain's are eliminated, but not most of many in a row.
     if each < 0.03 and bench.seen.get("moves", 0.0) > 0.97:
-        return Finding(name=name, value="unlimited", least=0, most=0, text=text)
+        return flag(name, "unlimited", text)
     if each > 0.85:
-        return Finding(name=name, value=0, least=0, most=0, text=text)
+        return number(name, 0, text)
     return unknown(name, f"{text}: some are eliminated")
 
 
@@ -216,15 +190,9 @@ def move_elimination(bench: Bench) -> list[Finding]:
     else:
         vector, moves = "mulpd %xmm1, %xmm0", ("movaps %xmm0, %xmm2", "movaps %xmm2, %xmm0")
     findings.append(_elimination(bench, "move_elim_simd", *moves, vector))
-    cycles = bench.cycles([repeated(t, 8) for t in ("movq %rax, %rax", "movl %eax, %eax", "movzbl %al, %eax")])
-    findings.append(
-        note(
-            "moves to itself",
-            "cycles of each in a chain",
-            ", ".join(f"{t} {c / 8:.2f}" for t, c in zip(("mov 64", "mov 32", "movzbl"), cycles, strict=True)),
-        )
-    )
-    return findings
+    cycles = bench.each(["movq %rax, %rax", "movl %eax, %eax", "movzbl %al, %eax"], 8)
+    text = named(("mov 64", "mov 32", "movzbl"), cycles)
+    return [*findings, note("moves to itself", "cycles of each in a chain", text)]
 
 
 def idioms(bench: Bench) -> list[Finding]:
@@ -238,8 +206,7 @@ def idioms(bench: Bench) -> list[Finding]:
         "psub": "psubd %xmm0, %xmm0",
         "xorps": "xorps %xmm0, %xmm0",
     }
-    cycles = bench.cycles([repeated(text, 16) for text in texts.values()])
-    text = ", ".join(f"{name} {c / 16:.2f}" for name, c in zip(texts, cycles, strict=True))
+    text = named(texts, bench.each(texts.values(), 16))
     return [note("idioms", "cycles of each in a row, with one register for all operands", text)]
 
 
@@ -255,11 +222,9 @@ def constants(bench: Bench) -> list[Finding]:
         "add $5, 32 bits": "addl $5, %eax",
         "add register": "addq %rbx, %rax",
     }
-    cycles = bench.cycles([repeated(text, 4) for text in texts.values()])
-    seen = dict(zip(texts, (c / 4 for c in cycles), strict=True))
-    text = ", ".join(f"{name} {c:.2f}" for name, c in seen.items())
-    findings = [note("constants", "cycles of each in a chain of four", text)]
-    if seen["add $5"] > 0.9:
+    cycles = bench.each(texts.values(), 4)
+    findings = [note("constants", "cycles of each in a chain of four", named(texts, cycles))]
+    if cycles[0] > 0.9:
         return findings
     users = {
         "and": "andq %rsi, %rax",
@@ -270,11 +235,13 @@ def constants(bench: Bench) -> list[Finding]:
         "rol": "rolq $1, %rax",
         "bswap": "bswapq %rax",
     }
-    alone = bench.cycles([repeated(text, 4) for text in users.values()])
-    behind = bench.cycles([repeated(f"addq $5, %rax\n{text}", 4) for text in users.values()])
-    text = ", ".join(f"{u} {(b - a) / 4:.2f}" for u, a, b in zip(users, alone, behind, strict=True))
-    findings.append(note("constants cost", "cycles by which `add $5` before it makes a link of a chain longer", text))
-    return findings
+    alone = bench.each(users.values(), 4)
+    behind = bench.each([f"addq $5, %rax\n{text}" for text in users.values()], 4)
+    text = named(users, [b - a for a, b in zip(alone, behind, strict=True)])
+    return [
+        *findings,
+        note("constants cost", "cycles by which `add $5` before it makes a link of a chain longer", text),
+    ]
 
 
 # --- wrong predictions ------------------------------------------------------------------------------------------------
@@ -305,13 +272,6 @@ def misprediction(bench: Bench) -> list[Finding]:
 
 
 PROBES = (
-    issue_width,
-    loop_lengths,
-    long_code,
-    taken_jumps,
-    move_elimination,
-    idioms,
-    constants,
-    misprediction,
-    fusion,
+    *(issue_width, loop_lengths, long_code, taken_jumps),
+    *(move_elimination, idioms, constants, misprediction, fusion),
 )

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from itertools import combinations
 
 from incc.measuring.assemble import PAGES
-from incc.measuring.pipeline.probing import (
-    Bench,
-    Finding,
-    flag,
-    listed,
-    note,
-    number,
-    repeated,
-    unknown,
-)
+from incc.measuring.pipeline.probing import Bench, Finding, flag, listed, named, note, number, unknown
 
 _WORDS = ["rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11"]
 _BYTES = {"gpr": 8, "xmm": 16, "ymm": 32, "zmm": 64}
@@ -39,36 +32,26 @@ def _store(kind: str, place: int, n: int) -> str:
     return f"{_MOVE[kind]} {_register(kind, n)}, {place}(%rsi)"
 
 
-def _each(cycles: float, count: int) -> float:
-    return round(count / cycles, 2)
-
-
 def loads(bench: Bench) -> list[Finding]:
     """Measure loads per cycle: twelve that follow each other in memory, and twelve from different lines."""
-    findings = []
-    for kind in _classes(bench):
-        size = _BYTES[kind]
-        near, far = bench.cycles(
-            ["\n".join(_load(kind, step * n, n) for n in range(12)) for step in (size, max(64, size))]
-        )
-        text = f"a cycle, one behind the other; {_each(far, 12)} in different lines ({listed([near, far])} for 12)"
-        findings.append(note(f"loads {kind}", _each(near, 12), text))
-    return findings
+    return [_rate(bench, f"loads {kind}", kind, 12, _load, "in") for kind in _classes(bench)]
 
 
 def stores(bench: Bench) -> list[Finding]:
-    findings = []
-    for kind in _classes(bench):
-        size = _BYTES[kind]
-        count = 12 if size < 64 else 6
-        near, far = bench.cycles(
-            ["\n".join(_store(kind, step * n, n) for n in range(count)) for step in (size, max(64, size))]
-        )
-        text = (
-            f"a cycle, one behind the other; {_each(far, count)} to different lines ({listed([near, far])} for {count})"
-        )
-        findings.append(note(f"stores {kind}", _each(near, count), text))
-    return findings
+    return [
+        _rate(bench, f"stores {kind}", kind, 12 if _BYTES[kind] < 64 else 6, _store, "to") for kind in _classes(bench)
+    ]
+
+
+def _rate(
+    bench: Bench, name: str, kind: str, count: int, access: Callable[[str, int, int], str], where: str
+) -> Finding:
+    size = _BYTES[kind]
+    near, far = bench.cycles(
+        ["\n".join(access(kind, step * n, n) for n in range(count)) for step in (size, max(64, size))]
+    )
+    lines = f"{where} different lines ({listed([near, far])} for {count})"
+    return note(name, round(count / near, 2), f"a cycle, one behind the other; {round(count / far, 2)} {lines}")
 
 
 def banks(bench: Bench) -> list[Finding]:
@@ -85,7 +68,7 @@ def banks(bench: Bench) -> list[Finding]:
     most = round(12 / near)
     groups = ((0, 8, 16), (0, 0, 0), (0, 0, 8), (0, 64, 128), (0, 64, 8), (0, 16, 32), (0, 4, 64), (0, 4096, 8192))
     cycles = bench.cycles(["\n".join(_load("gpr", p, n) for n, p in enumerate(group)) for group in groups])
-    seen = ", ".join(f"{'/'.join(map(str, g))}: {c:.2f}" for g, c in zip(groups, cycles, strict=True))
+    seen = named(("/".join(map(str, group)) for group in groups), cycles, ": ")
     findings = [note("banks", "cycles of three loads of eight bytes by their offsets", seen)]
     if most < 2:
         return [unknown("bank_bytes", f"{most} load a cycle"), *findings]
@@ -95,9 +78,8 @@ def banks(bench: Bench) -> list[Finding]:
         "\n".join(load(64 * n + (step if n % most == most - 1 else 0), n) for n in range(2 * most)) for step in steps
     ]
     cycles = bench.cycles(texts)
-    text = f"{most} loads in different lines, the last further on by " + ", ".join(
-        f"{s}: {c / 2:.2f}" for s, c in zip(steps, cycles, strict=True)
-    )
+    shown = named(steps, [c / 2 for c in cycles], ": ")
+    text = f"{most} loads in different lines, the last further on by {shown}"
     if cycles[0] < 2.3:
         return [number("bank_bytes", 0, f"{text} cycles"), *findings]
     apart = [s for s, c in zip(steps, cycles, strict=True) if c < 2.3]
@@ -113,12 +95,10 @@ def store_commit(bench: Bench) -> list[Finding]:
     This is told from the width of the store ports only where two stores to the same place take one cycle.
     """
     steps = (0, 8, 16, 32, 64)
-    texts = []
-    for step in steps:
-        # The pairs of a trip are 128 bytes apart: in different blocks, whatever their size.
-        texts.append("\n".join(_store("gpr", 128 * n + k * step, k) for n in range(6) for k in range(2)))
+    # The pairs of a trip are 128 bytes apart: in different blocks, whatever their size.
+    texts = ["\n".join(_store("gpr", 128 * n + k * step, k) for n in range(6) for k in range(2)) for step in steps]
     cycles = [c / 6 for c in bench.cycles(texts)]
-    text = "two stores at 0 and " + ", ".join(f"{s}: {c:.2f}" for s, c in zip(steps, cycles, strict=True)) + " cycles"
+    text = f"two stores at 0 and {named(steps, cycles, ': ')} cycles"
     if cycles[1] > 1.5:
         return [unknown("store_commit_bytes", f"{text}: one store a cycle at most")]
     apart = [s for s, c in zip(steps, cycles, strict=True) if c > 1.5]
@@ -151,22 +131,14 @@ def load_latency(bench: Bench) -> list[Finding]:
     That move's own latency is only measured together with its way back: it gets half of both, and the other half is the
     uncertainty of the figure.
     """
-    simple, indexed = (
-        c / 8
-        for c in bench.cycles(
-            [repeated("movq (%rsi), %rsi", 8), repeated("movq (%rsi,%rbx), %rsi", 8)],
-            {"rbx": 0},
-            PAGES,
-        )
-    )
+    simple, indexed = bench.each(["movq (%rsi), %rsi", "movq (%rsi,%rbx), %rsi"], 8, {"rbx": 0}, PAGES)
     text = f"chain of loads: {simple:.2f} cycles each, {indexed:.2f} with an index"
     findings = [number("load_latency.gpr", indexed, text), flag("fast_pointer_chasing", indexed - simple > 0.5, text)]
     for kind in _classes(bench)[1:]:
         back = _VECTOR_TO_WORD[kind]
         there = back.split()[0] + " %rsi, %xmm0"
-        both = bench.one(repeated(f"{there}\n{back}", 6), {"rbx": 0}, PAGES) / 6
-        chain = repeated(f"{_MOVE[kind]} (%rsi,%rbx), %{kind}0\n{back}", 6)
-        whole = bench.one(chain, {"rbx": 0}, PAGES) / 6
+        load = f"{_MOVE[kind]} (%rsi,%rbx), %{kind}0"
+        both, whole = bench.each([f"{there}\n{back}", f"{load}\n{back}"], 6, {"rbx": 0}, PAGES)
         value = whole - both / 2
         text = f"load and move to a general-purpose register {whole:.2f} cycles, move there and back {both:.2f}"
         findings.append(number(f"load_latency.{kind}", value, text, whole - both + 0.5, whole - 0.5))
@@ -185,7 +157,7 @@ def line_crossing(bench: Bench) -> list[Finding]:
     findings = [number("line_crossing_cycles", extra, text, math.floor(extra + 0.1), math.ceil(extra - 0.1))]
     offsets = (12, 28, 60)
     cycles = bench.cycles(["\n".join(_load("gpr", p + 64 * n, n) for n in range(6)) for p in offsets])
-    text = "six loads across " + ", ".join(f"{p + 4}: {c:.2f}" for p, c in zip(offsets, cycles, strict=True))
+    text = f"six loads across {named((p + 4 for p in offsets), cycles, ': ')}"
     slow = [p + 4 for p, c in zip(offsets, cycles, strict=True) if c > inside + 0.5 * (across - inside)]
     if extra > 0.4 and slow:
         findings.append(number("line_bytes", min(slow), f"{text} cycles, {inside:.2f} aligned"))
@@ -212,9 +184,8 @@ def forwarding(bench: Bench) -> list[Finding]:
         "addq %rax, (m) and load": "addq %rax, (%rsi)\nmovq (%rsi), %rax",
         "push, pop": "pushq %rax\npopq %rax",
     }
-    cycles = [c / 4 for c in bench.cycles([repeated(t, 4) for t in texts.values()], {"rcx": 0})]
-    seen = dict(zip(texts, cycles, strict=True))
-    text = "store and load of the same place, cycles in a chain: " + ", ".join(f"{n} {c:.2f}" for n, c in seen.items())
+    seen = dict(zip(texts, bench.each(texts.values(), 4, {"rcx": 0}), strict=True))
+    text = f"store and load of the same place, cycles in a chain: {named(seen, seen.values())}"
     # Through memory it takes four cycles on any core; through the renamer, the instruction's own at most.
     slowest = max(seen[n] for n in ("8 bytes", "with an index", "2 bytes"))
     findings = []
@@ -236,7 +207,7 @@ def forwarding(bench: Bench) -> list[Finding]:
         name, register = _MOVE[kind], _register(kind, 0)
         there = f"{name} {register}, (%rsi)\n{name} (%rsi), {register}"
         link = "mulps %xmm1, %xmm0" if kind == "xmm" else f"vmulps %{kind}1, %{kind}0, %{kind}0"
-        alone, linked, bare = (c / 4 for c in bench.cycles([repeated(t, 4) for t in (link, f"{link}\n{there}", there)]))
+        alone, linked, bare = bench.each([link, f"{link}\n{there}", there], 4)
         # Loops compute the values that they pass through memory. Without a computation between, a store and a load
         # take longer on some cores (Golden Cove: 7.3 cycles instead of 5).
         each = linked - alone
@@ -254,26 +225,16 @@ def blocked_forwarding(bench: Bench) -> list[Finding]:
     Both with data that such a load brought, and with others.
     """
     registers = {"rcx": 0}
-    whole, narrow, halves, lower, upper, free, apart = (
-        c / n
-        for c, n in zip(
-            bench.cycles(
-                [
-                    repeated("movq %rax, (%rsi,%rcx)\nmovq (%rsi,%rcx), %rax", 4),
-                    repeated("movw %ax, (%rsi)\nmovzwl (%rsi), %eax", 4),
-                    "movl %eax, (%rsi)\nmovl %eax, 4(%rsi)\nmovq (%rsi), %rax",
-                    "movl %eax, (%rsi)\nmovq (%rsi), %rax",
-                    "movl %eax, 4(%rsi)\nmovq (%rsi), %rax",
-                    "movl %ebx, (%rsi)\nmovq (%rsi), %rax",
-                    "movl %ebx, (%rsi)\nmovl %ebx, 4(%rsi)\nmovq (%rsi), %rax",
-                ],
-                registers,
-            ),
-            (4, 4, 1, 1, 1, 1, 1),
-            strict=True,
-        )
-    )
-    whole = max(whole, narrow)  # the renamer forwards it where possible
+    forwarded = ["movq %rax, (%rsi,%rcx)\nmovq (%rsi,%rcx), %rax", "movw %ax, (%rsi)\nmovzwl (%rsi), %eax"]
+    whole = max(bench.each(forwarded, 4, registers))  # the renamer forwards it where possible
+    blocked = [
+        "movl %eax, (%rsi)\nmovl %eax, 4(%rsi)",
+        "movl %eax, (%rsi)",
+        "movl %eax, 4(%rsi)",
+        "movl %ebx, (%rsi)",
+        "movl %ebx, (%rsi)\nmovl %ebx, 4(%rsi)",
+    ]
+    halves, lower, upper, free, apart = bench.cycles([f"{b}\nmovq (%rsi), %rax" for b in blocked], registers)
     text = (
         f"load of 8 bytes behind a store of 8: {whole:.2f} cycles in a chain; of two stores of 4: {halves:.2f}; of one "
         f"to its lower half: {lower:.2f}, to its upper: {upper:.2f}; of data not from the load, one to its lower half: "
@@ -307,19 +268,13 @@ def ways(bench: Bench) -> list[Finding]:
     if not bench.runs(links["fma"]):
         return []
     start = "vxorps %xmm2, %xmm2, %xmm2\n"
-    alone = dict(
-        zip(links, (c / 8 for c in bench.cycles([start + repeated(t, 8) for t in links.values()])), strict=True)
-    )
-    names = list(links)
-    pairs = [(a, b) for n, a in enumerate(names) for b in names[n + 1 :] if not bench.quick or "add" in (a, b)]
-    cycles = bench.cycles([start + repeated(f"{links[a]}\n{links[b]}", 4) for a, b in pairs])
-    text = ", ".join(
-        f"{a} {b} {c / 4 - alone[a] - alone[b]:+.2f}"
-        for (a, b), c in zip(pairs, cycles, strict=True)
-        if abs(c / 4 - alone[a] - alone[b]) > 0.2
-    )
+    alone = dict(zip(links, bench.each(links.values(), 8, start=start), strict=True))
+    pairs = [pair for pair in combinations(links, 2) if not bench.quick or "add" in pair]
+    cycles = bench.each([f"{links[a]}\n{links[b]}" for a, b in pairs], 4, start=start)
+    more = {f"{a} {b}": c - alone[a] - alone[b] for (a, b), c in zip(pairs, cycles, strict=True)}
+    text = ", ".join(f"{pair} {c:+.2f}" for pair, c in more.items() if abs(c) > 0.2)
     return [
-        note("links", "cycles of each in a chain", ", ".join(f"{n} {c:.2f}" for n, c in alone.items())),
+        note("links", "cycles of each in a chain", named(alone, alone.values())),
         note("ways", "cycles by which two links in turn take longer than by themselves", text or "none"),
     ]
 

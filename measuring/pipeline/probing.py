@@ -8,8 +8,6 @@ parameters the probes must find again.
 from __future__ import annotations
 
 import hashlib
-import json
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,12 +17,13 @@ from msgspec.structs import asdict, astuple, replace
 
 from incc.measuring.assemble import loop
 from incc.measuring.harness import Failure, Loop, Measurement
+from incc.measuring.records import Log, whole_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Machine = Callable[[Iterable[Loop]], Iterator[Measurement | Failure]]
-"""Cycles of loops, in their order (`harness.measure`)."""
+Measure = Callable[[Loop], Measurement | Failure]
+"""A function that runs a loop (`harness.Machine.measure`)."""
 
 Value = int | float | bool | str
 
@@ -39,12 +38,12 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """
     value: Value | None
     """The measured value; None if it could not be measured, `text` then says why."""
-    least: float
-    """The least value that is possible, for numbers."""
-    most: float
-    """The largest value that is possible, for numbers."""
     text: str
     """The evidence, with the measured cycles."""
+    least: float = 0
+    """The least value that is possible, for numbers."""
+    most: float = 0
+    """The largest value that is possible, for numbers."""
     repeats: bool = True
     """True if repeated measurements of its figures agree."""
 
@@ -63,25 +62,24 @@ def number(name: str, value: float, text: str, least: float | None = None, most:
     return Finding(
         name=name,
         value=rounded,
+        text=text,
         least=rounded if least is None else least,
         most=rounded if most is None else most,
-        text=text,
-        repeats=abs(value) >= 0,
     )
 
 
-def flag(name: str, value: bool, text: str) -> Finding:
-    return Finding(name=name, value=value, least=0, most=0, text=text)
+def flag(name: str, value: bool | str, text: str) -> Finding:
+    return Finding(name=name, value=value, text=text)
 
 
 def note(name: str, value: Value, text: str) -> Finding:
     """Return a finding that no parameter describes."""
-    return Finding(name=f"note:{name}", value=value, least=0, most=0, text=text)
+    return Finding(name=f"note:{name}", value=value, text=text)
 
 
 def unknown(name: str, why: str) -> Finding:
     """Return a finding of a parameter that could not be measured."""
-    return Finding(name=name, value=None, least=0, most=0, text=why)
+    return Finding(name=name, value=None, text=why)
 
 
 class NotMeasured(Exception):
@@ -97,8 +95,8 @@ class Bench:
     issue slots as other instructions do) and `seen` (figures by name).
     """
 
-    def __init__(self, machine: Machine, keep: str = "", quick: bool = False) -> None:
-        self.machine = machine
+    def __init__(self, run: Measure, keep: str = "", quick: bool = False) -> None:
+        self._run = run
         self.keep = keep
         self.quick = quick
         self.known: dict[str, Measurement | Failure] = {}
@@ -108,26 +106,17 @@ class Bench:
         self.worst = 0.0
         self.plain_nops = True
         self.seen: dict[str, float] = {}
-        if keep and os.path.exists(keep):
-            with open(keep, encoding="utf-8") as f:
-                for line in f:
-                    self._read(line)
+        for line in whole_lines(keep):
+            self._read(line)
 
-    def _read(self, line: str) -> None:
-        """Read a line of figures; a half-written line is ignored, and that loop is measured again."""
+    def _read(self, line: bytes) -> None:
+        """Read a line of figures; a line of something else is ignored, and that loop is measured again."""
         try:
-            data = json.loads(line)
-            if "kind" in data:
-                self.known[data["loop"]] = Failure(str(data["kind"]), str(data["text"]))
-            else:
-                self.known[data["loop"]] = Measurement(
-                    cycles=float(data["cycles"]),
-                    spread=float(data["spread"]),
-                    way=data["way"],
-                    events=dict(data["events"]),
-                )
-                self.tried[data["loop"]] = int(data.get("tried", 0))
-        except (ValueError, KeyError, TypeError):
+            data = msgspec.json.decode(line)
+            result = msgspec.convert(data, Failure) if "kind" in data else msgspec.convert(data, Measurement)
+            self.known[data["loop"]] = result
+            self.tried[data["loop"]] = data.get("tried", 0)
+        except (msgspec.MsgspecError, ValueError, KeyError, TypeError):
             return
 
     def measure(self, loops: Sequence[Loop]) -> list[Measurement | Failure]:
@@ -140,7 +129,7 @@ class Bench:
                     self.known[name] = result
                     self.measured += 1
                     # A loop that failed on a busy machine may succeed the next time.
-                    if not (isinstance(result, Failure) and result.kind in ("timeout", "harness", "killed")):
+                    if not (isinstance(result, Failure) and result.is_transient):
                         log.add({"loop": name, **asdict(result)})
         for name in names:
             result = self.known[name]
@@ -165,7 +154,7 @@ class Bench:
                 for turn in range(first, (1 + pauses) * self.tries):
                     if turn and turn % self.tries == 0:
                         time.sleep(_PAUSE)
-                    result = next(iter(self.machine([one])))
+                    result = self._run(one)
                     self.measured += 1
                     if isinstance(result, Failure):
                         raise NotMeasured(f"{result.kind}: {result.text}")
@@ -189,12 +178,10 @@ class Bench:
         seen: dict[str, list[Measurement]] = {name: [] for name in loops}
         tries = self.tries
         for turn in range(3 * tries):
-            open_ones = {name: loops[name] for name, f in seen.items() if not _settled(f, tries)}
-            if not open_ones:
-                break
-            for name, result in zip(open_ones, self.machine(open_ones.values()), strict=True):
+            for name in [name for name, figures in seen.items() if not _settled(figures, tries)]:
+                result = self._run(loops[name])
                 if isinstance(result, Failure):
-                    if turn == 0 or result.kind not in ("timeout", "harness", "killed"):
+                    if turn == 0 or not result.is_transient:
                         del seen[name]
                         yield name, result
                     continue
@@ -217,6 +204,18 @@ class Bench:
             if not one.cycles > 0:
                 raise NotMeasured(f"a loop of {one.cycles:.2f} cycles a trip: the machine is too busy")
         return [one.cycles for one in results if isinstance(one, Measurement)]
+
+    def each(
+        self,
+        texts: Iterable[str],
+        times: int,
+        registers: Mapping[str, int] | None = None,
+        content: int | None = None,
+        start: str = "",
+    ) -> list[float]:
+        """Return the cycles of each text in a loop that repeats it, behind `start`. Raises NotMeasured."""
+        bodies = [start + repeated(text, times) for text in texts]
+        return [cycles / times for cycles in self.cycles(bodies, registers, content)]
 
     def one(self, body: str, registers: Mapping[str, int] | None = None, content: int | None = None) -> float:
         return self.cycles([body], registers, content)[0]
@@ -257,30 +256,6 @@ def _lowest(figures: Sequence[Measurement]) -> Measurement:
     return replace(low, spread=next_one.cycles - low.cycles)
 
 
-class Log:
-    """A file to which lines are added; without a name it does nothing."""
-
-    def __init__(self, path: str) -> None:
-        self.file = open(path, "a", encoding="utf-8") if path else None  # noqa: SIM115 -- closed by __exit__
-
-    def __enter__(self) -> Log:
-        if self.file is not None and self.file.tell():
-            with open(self.file.name, "rb") as written:
-                written.seek(-1, os.SEEK_END)
-                if written.read() != b"\n":
-                    self.file.write("\n")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.file is not None:
-            self.file.close()
-
-    def add(self, record: dict[str, Any]) -> None:
-        if self.file is not None:
-            self.file.write(json.dumps(record) + "\n")
-            self.file.flush()
-
-
 def _name(one: Loop) -> str:
     """Return the key of a loop in the log."""
     return hashlib.sha256(repr(astuple(one)).encode()).hexdigest()[:24]
@@ -297,3 +272,7 @@ def repeated(text: str, times: int) -> str:
 
 def listed(cycles: Sequence[float]) -> str:
     return ", ".join(f"{c:.2f}" for c in cycles)
+
+
+def named(names: Iterable[object], cycles: Iterable[float], separator: str = " ") -> str:
+    return ", ".join(f"{name}{separator}{c:.2f}" for name, c in zip(names, cycles, strict=True))

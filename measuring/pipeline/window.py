@@ -116,10 +116,6 @@ def _range(size: float) -> tuple[float, float]:
     return round(size) - 7, round(size * 1.06) + 8
 
 
-def _buffer_range(size: int) -> tuple[float, float]:
-    return size - 1, round(size * 1.03) + 3
-
-
 def reorder_buffer(bench: Bench) -> list[Finding]:
     """Measure the reorder buffer, with fillers that take one entry each and wait for nothing.
 
@@ -128,9 +124,8 @@ def reorder_buffer(bench: Bench) -> list[Finding]:
     """
     chain = _Chain(bench)
     sizes, problems = [], []
-    for filler in (["nopl 8(%rax)"] if bench.plain_nops else [], ["xorl %eax, %eax", "xorl %ebx, %ebx"]):
-        if not filler:
-            continue
+    fillers = [["nopl 8(%rax)"]] if bench.plain_nops else []
+    for filler in [*fillers, ["xorl %eax, %eax", "xorl %ebx, %ebx"]]:
         # Behind the fillers are the counter and its jump, one entry if they fuse, and before them the chain's start.
         try:
             sizes.append(_line(chain, filler, 900, 2))
@@ -156,26 +151,26 @@ def scheduler(bench: Bench) -> list[Finding]:
 
 
 def load_buffer(bench: Bench) -> list[Finding]:
-    chain = _Chain(bench)
     registers = ["rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11"]
-    filler = [f"movq {8 * n}(%rsi), %{r}" for n, r in enumerate(registers)]
-    try:
-        size, text = _step(chain, filler, 400)
-    except NotMeasured as e:
-        return [unknown("load_buffer", str(e))]
-    if size > 0.9 * bench.seen.get("rob", math.inf):
-        return [unknown("load_buffer", f"{text}: the reorder buffer ends before; loads may leave when they are done")]
-    return [number("load_buffer", size, text, *_buffer_range(size))]
+    buffer = _buffer(bench, "load_buffer", [f"movq {8 * n}(%rsi), %{r}" for n, r in enumerate(registers)])
+    if isinstance(buffer.value, int) and buffer.value > 0.9 * bench.seen.get("rob", math.inf):
+        reason = "the reorder buffer ends before; loads may leave when they are done"
+        return [unknown("load_buffer", f"{buffer.text}: {reason}")]
+    return [buffer]
 
 
 def store_buffer(bench: Bench) -> list[Finding]:
+    return [_buffer(bench, "store_buffer", [f"movq %rax, {8 * n}(%rsi)" for n in range(8)])]
+
+
+def _buffer(bench: Bench, name: str, filler: list[str]) -> Finding:
+    """Measure the buffer that one kind of fillers takes entries of."""
     chain = _Chain(bench)
-    filler = [f"movq %rax, {8 * n}(%rsi)" for n in range(8)]
     try:
         size, text = _step(chain, filler, 400)
     except NotMeasured as e:
-        return [unknown("store_buffer", str(e))]
-    return [number("store_buffer", size, text, *_buffer_range(size))]
+        return unknown(name, str(e))
+    return number(name, size, text, size - 1, round(size * 1.03) + 3)
 
 
 PROBES = (reorder_buffer, scheduler, load_buffer, store_buffer)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from incc.measuring.records import Log, whole_lines
+
 Copies = Mapping[str, int]
 """The number of independent copies of each form in a loop."""
 
@@ -32,23 +34,32 @@ class Noise(msgspec.Struct, frozen=True):
     def of(self, cycles: float) -> float:
         return self.relative * cycles + self.absolute
 
+    def allows(self, expected: float, measured: float, factor: float) -> bool:
+        """Return True if a mixture's figure may be the expected one, with so many times the uncertainty."""
+        margin = factor * self.of(expected)
+        return -margin <= measured - expected <= margin + self.above * expected
+
 
 class Experiments:
     """An oracle that measures each mixture once.
 
     With a `path`, answers are added to that file, a JSON object a line, and those in it are not measured again, so an
-    interruption loses nothing. `asked` counts the oracle's answers of this run; `used` the different ones that were
-    wanted. Raises OSError, and ValueError for a file that is something else.
+    interruption loses nothing. `used` counts the different mixtures that were wanted. Raises OSError, and ValueError
+    for a file that is something else.
     """
 
-    def __init__(self, oracle: Oracle, path: str | None = None) -> None:
+    def __init__(self, oracle: Oracle, path: str = "") -> None:
         self._oracle = oracle
         self._path = path
         self._known: dict[tuple[tuple[str, int], ...], float | None] = {}
         self._used: set[tuple[tuple[str, int], ...]] = set()
-        self.asked = 0
-        if path is not None:
-            self._read(path)
+        for number, line in enumerate(whole_lines(path), 1):
+            try:
+                record = json.loads(line)
+                key = tuple(sorted((str(form), int(n)) for form, n in record["copies"].items()))
+                self._known[key] = None if record["cycles"] is None else float(record["cycles"])
+            except (ValueError, TypeError, KeyError, AttributeError):
+                raise ValueError(f"{path}:{number}: no throughput of forms") from None
 
     @property
     def used(self) -> int:
@@ -59,28 +70,7 @@ class Experiments:
         key = tuple(sorted((form, n) for form, n in copies.items() if n))
         self._used.add(key)
         if key not in self._known:
-            self.asked += 1
             self._known[key] = self._oracle(dict(key))
-            if self._path is not None:
-                with open(self._path, "a", encoding="utf-8") as f:
-                    f.write(json.dumps({"copies": dict(key), "cycles": self._known[key]}) + "\n")
+            with Log(self._path) as log:
+                log.add({"copies": dict(key), "cycles": self._known[key]})
         return self._known[key]
-
-    def _read(self, path: str) -> None:
-        try:
-            with open(path, encoding="utf-8") as f:
-                text = f.read()
-        except FileNotFoundError:
-            return
-        for number, line in enumerate(text.splitlines(), 1):
-            try:
-                record = json.loads(line)
-                key = tuple(sorted((str(form), int(n)) for form, n in record["copies"].items()))
-                self._known[key] = None if record["cycles"] is None else float(record["cycles"])
-            except (ValueError, TypeError, KeyError, AttributeError):
-                if number > text.count("\n"):
-                    break  # the line in which the writer was interrupted
-                raise ValueError(f"{path}:{number}: no throughput of forms") from None
-        if text and not text.endswith("\n"):
-            with open(path, "w", encoding="utf-8") as f:
-                f.write(text[: text.rfind("\n") + 1])

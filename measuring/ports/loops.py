@@ -16,16 +16,15 @@ from typing import cast
 import iced_x86 as iced
 from iced_x86 import FlowControl, Register
 
+from incc.measuring.forms.target import registers_by_kind
 from incc.models.forms.shapes import Shape, by_key, dataflow, example
 
 BASE, COUNTER = "r14", 15
 """The register that memory is addressed by, and the number of the one that counts trips; forms touch neither."""
 
-_READ = ("R13", "RBP")
-_WRITTEN = ("RAX", "RCX", "RDX", "RSI", "RDI", "RBX", "R8", "R9", "R10", "R11", "R12")
-_VECTORS = 12
-_MASKS = 4
-_MANY = {"gpr": len(_WRITTEN), "vector": _VECTORS, "mask": _MASKS}
+_READ = registers_by_kind("R13 RBP", range(15, 11, -1), range(1, 4))
+_WRITTEN = registers_by_kind("RAX RCX RDX RSI RDI RBX R8 R9 R10 R11 R12", range(12), range(4, 8))
+_MANY = {"gpr": len(_WRITTEN["R64"]), "vector": len(_WRITTEN["XMM"]), "mask": len(_WRITTEN["K"])}
 _SHORTEST = 24
 """Instructions in a loop at least: fewer are repeated."""
 _SHORTEST_COUNTED = 96
@@ -34,28 +33,6 @@ _SHORTEST_COUNTED = 96
 
 class NotIndependent(ValueError):
     """A form of which no independent copies can be made; the message says why."""
-
-
-def _gpr(root: str, bits: str) -> int:
-    if root[1:].isdigit():
-        name = root + {"R64": "", "R32": "D", "R16": "W", "R8": "L"}[bits]
-    else:
-        name = {"R64": root, "R32": f"E{root[1:]}", "R16": root[1:], "R8": f"{root[1:].rstrip('X')}L"}[bits]
-    return cast("int", getattr(Register, name))
-
-
-def _register(operand: str, written: bool, number: int) -> int | None:
-    """Return the register that is written the number-th time, or the number-th of an instruction that is only read.
-
-    Two that are read are different: the renamer would do copies that subtract a register from itself.
-    """
-    if operand in ("R8", "R16", "R32", "R64"):
-        return _gpr((_WRITTEN if written else _READ)[number % len(_WRITTEN if written else _READ)], operand)
-    if operand in ("XMM", "YMM", "ZMM"):
-        return cast("int", getattr(Register, f"{operand}{number % _VECTORS if written else 15 - number % 4}"))
-    if operand == "K":
-        return cast("int", getattr(Register, f"K{4 + number % _MASKS if written else 1 + number % 3}"))
-    return None
 
 
 @cache
@@ -72,7 +49,7 @@ def checked(form: str) -> Shape:
     if info.must_be_cpl0 or info.is_privileged or info.is_stack_instruction or info.is_input_output:
         raise NotIndependent(f"{form}: cannot be run in a loop")
     for n, operand in enumerate(shape.operands):
-        if operand not in ("M", "1") and not operand.startswith("I") and _register(operand, False, 0) is None:
+        if operand not in ("M", "1") and not operand.startswith("I") and operand not in _READ:
             raise NotIndependent(f"{form}: operand {n} is not a register that can be chosen, memory or a constant")
     both = sorted(s for s in flow.sources if s in flow.targets and not s.isdigit())
     if both:
@@ -144,17 +121,18 @@ def copies_of(copies: Mapping[str, int]) -> list[iced.Instruction]:
         assert one is not None
         read = 0
         for n, operand in enumerate(shape.operands):
-            written = str(n) in flow.targets
-            number = read
-            if written:
+            if operand not in _READ:
+                continue
+            if str(n) in flow.targets:
                 part = form, _kind(operand)
                 first, share = shares[part]
-                number = first + used.get(part, 0) % share
+                pool, number = _WRITTEN[operand], first + used.get(part, 0) % share
                 used[part] = used.get(part, 0) + 1
-            register = _register(operand, written, number)
-            if register is not None:
-                read += not written
-                one.set_op_register(n, cast("iced.Register_", register))
+            else:
+                # Two that are read are different: the renamer would do copies that subtract a register from itself.
+                pool, number = _READ[operand], read
+                read += 1
+            one.set_op_register(n, cast("iced.Register_", pool[number % len(pool)]))
         if shape.has_memory:
             access = "store" if flow.stores else "load"
             one.memory_base = Register.R14

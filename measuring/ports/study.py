@@ -10,9 +10,11 @@ explains them, it is taken first. docs/ports.md has the method and its limits.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from itertools import combinations, permutations
 from math import ceil, floor
+from operator import or_
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -58,7 +60,7 @@ class FormPorts(msgspec.Struct, frozen=True, kw_only=True):
     """Issue slots; None where they could not be measured."""
     throughput: float | None
     """Cycles alone."""
-    unit: str
+    unit: str = ""
     """The unit beside the ports that the form keeps for `throughput` cycles, named by the first form that keeps it.
 
     "" without any.
@@ -70,9 +72,9 @@ class FormPorts(msgspec.Struct, frozen=True, kw_only=True):
     do `others`; "smallest": nothing of the relative's does, and `others` are as small; "contradiction": nothing does
     (see `notes`); "unmeasured".
     """
-    others: tuple[Uops, ...]
+    others: tuple[Uops, ...] = ()
     """Other µops that explain the figures as well."""
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
     """Remarks, as sentences."""
 
 
@@ -150,7 +152,7 @@ def study(
     issue_width: int,
     fused: int = 2,
     noise: Noise = Noise(),  # noqa: B008 -- it cannot be changed
-    path: str | None = None,
+    path: str = "",
 ) -> Findings:
     """Infer the ports of a core's forms from throughputs.
 
@@ -190,25 +192,31 @@ _LONGEST = 40.0
 """Cycles beyond which the slots that a form leaves free cannot be told from noise."""
 
 
-class _Class:
-    """A set of ports that forms with one µop share: `forms`, the blocker first; its size; its bits."""
+class _Class(msgspec.Struct):
+    """A set of ports that forms with one µop share."""
 
-    __slots__ = ("forms", "mask", "size")
-
-    def __init__(self, form: str, size: int) -> None:
-        self.forms = [form]
-        self.size = size
-        self.mask = 0
+    forms: list[str]
+    """The forms, the blocker first."""
+    size: int
+    """The number of ports."""
+    mask: int = 0
+    """The ports as bits, once the system of sets is known."""
 
     @property
     def blocker(self) -> str:
         return self.forms[0]
 
 
+_Copies = tuple[tuple[int, int], ...]
+"""Copies of blockers: (index of the class, how many)."""
+_Shared = Mapping[tuple[int, int], tuple[int, int]]
+"""The fewest and the most ports that two classes have in common, by their indices."""
+
+
 class _Test(msgspec.Struct, frozen=True):
     """A measurement of a form: the blockers beside so many copies of it, and the cycles."""
 
-    blockers: tuple[tuple[int, int], ...]  # class, copies
+    blockers: _Copies
     copies: int
     cycles: float
 
@@ -244,7 +252,6 @@ class _Study:
         self.mixed: list[tuple[tuple[tuple[str, int], ...], float]] = []
         self.other_systems: list[list[int]] = []
         self.systems_complete = True
-        self.contradictions: list[str] = []
 
     def run(self) -> Findings:
         for form in self.forms:
@@ -265,18 +272,14 @@ class _Study:
             if not candidates:
                 break
         units = self._units(mappings)
-        inferred = [replace(mappings[form], unit=units.get(form, "")) for form in self.forms]
+        indistinct = cells([c.mask for c in self.classes], self.bits)
         return Findings(
-            mappings=inferred,
+            mappings=[replace(mappings[form], unit=units.get(form, "")) for form in self.forms],
             sets=tuple(PortSet(self._names_of(c.mask), tuple(c.forms)) for c in self.classes),
-            alike=tuple(
-                self._names_of(cell)
-                for cell in cells([c.mask for c in self.classes], self.bits)
-                if cell.bit_count() > 1
-            ),
+            alike=tuple(self._names_of(cell) for cell in indistinct if cell.bit_count() > 1),
             systems=1 + len(self.other_systems),
             systems_complete=self.systems_complete,
-            contradictions=tuple(dict.fromkeys([*self.contradictions, *self.rejected.values()])),
+            contradictions=tuple(dict.fromkeys(self.rejected.values())),
             experiments=self.experiments.used,
         )
 
@@ -287,13 +290,13 @@ class _Study:
 
     def _choose_filler(self) -> str:
         """Choose a form of which as many run in a cycle as are issued, preferably one without ports."""
-        candidates = []
-        for form, alone in self.alone.items():
-            if self._same(alone, 1 / self.width):
-                usage = self.relative.usages.get(form)
-                rank = 0 if usage == () else 1 if usage is not None and total(usage) == 1 else 2
-                candidates.append((rank, -max((m.bit_count() for m, _ in usage or ()), default=0), form))
-        return min(candidates)[2] if candidates else ""
+
+        def rank(form: str) -> tuple[int, int, str]:
+            usage = self.relative.usages.get(form)
+            kind_of_form = 0 if usage == () else 1 if usage is not None and total(usage) == 1 else 2
+            return kind_of_form, -max((m.bit_count() for m, _ in usage or ()), default=0), form
+
+        return min((f for f, alone in self.alone.items() if self._same(alone, 1 / self.width)), key=rank, default="")
 
     def _slots(self, form: str) -> tuple[int, int]:
         """Return the fewest and the most issue slots of a form, from the slots that it leaves for the filler."""
@@ -357,21 +360,17 @@ class _Study:
         if f == g:
             return a, a
         measured = self.experiments.cycles({f: 2 * a, g: 2 * b})
+        least, most = max(a, b), min(a + b, self.ports)
         if measured is None:
-            return max(a, b), min(a + b, self.ports)
-        measured /= 2
-        fits = []
-        for ports in range(max(a, b), min(a + b, self.ports) + 1):
-            expected = (a + b) / min(ports, self.width)
-            fits.append((abs(measured - expected), ports, self.noise.of(expected)))
-        close = [ports for distance, ports, margin in fits if distance <= margin]
-        if not close:
-            # Between two: ports are not always shared out as well as is possible.
-            distance, nearest, _ = min(fits)
-            expected = (a + b) / min(nearest, self.width)
-            if measured <= expected * (1 + 4 * self.noise.above):
-                close = [ports for d, ports, _ in fits if d <= distance + 1e-9]
-        return (min(close), max(close)) if close else None
+            return least, most
+        expected = {ports: (a + b) / min(ports, self.width) for ports in range(least, most + 1)}
+        distance = {ports: abs(measured / 2 - cycles) for ports, cycles in expected.items()}
+        close = [ports for ports in expected if distance[ports] <= self.noise.of(expected[ports])]
+        nearest = min(distance, key=lambda ports: distance[ports])
+        # Or between two: ports are not always shared out as well as is possible.
+        if not close and measured / 2 <= expected[nearest] * (1 + 4 * self.noise.above):
+            close = [ports for ports in expected if distance[ports] <= distance[nearest] + 1e-9]
+        return (close[0], close[-1]) if close else None
 
     def _classify(self, form: str) -> None:
         """Put a form with others of its set, or into a class of its own."""
@@ -381,11 +380,7 @@ class _Study:
         if not size:
             return
         together = [self._union(form, c.blocker) for c in self.classes]
-        alike = [
-            n
-            for n, (c, u) in enumerate(zip(self.classes, together, strict=True))
-            if c.size == size and u == (size,) * 2
-        ]
+        alike = [n for n, c in enumerate(self.classes) if c.size == size and together[n] == (size, size)]
         if None in together:
             other = self.classes[together.index(None)].blocker
             if self._stands_in(self.relative.usages.get(other)):
@@ -406,18 +401,18 @@ class _Study:
             if less:
                 # It conflicts with more sets than a single µop of its size would, so it has more than one.
                 other = self.classes[less[0]].blocker
-                self.rejected[form] = f"{form} is no single µop: it is in the way of {other} as well"
+                self.rejected[form] = f"{form} is more than one µop, since it also blocks {other}"
                 return
             if more:
                 old = self.classes.pop(n)
                 other = old.blocker
-                self.rejected[other] = f"{other} is no single µop: it is in the way of more than {form} is"
+                self.rejected[other] = f"{other} is more than one µop, since it blocks more than {form} does"
                 self._classify(form)
                 return
         if alike:
             self.classes[alike[0]].forms.append(form)
         elif len(self.classes) < _MOST_SETS:
-            self.classes.append(_Class(form, size))
+            self.classes.append(_Class([form], size))
 
     def _settle(self) -> None:
         """Find the system of sets, and name its ports."""
@@ -450,20 +445,20 @@ class _Study:
         self.other_systems = named[1:]
         moved: dict[int, Counter[int]] = {}
         for c in self.classes:
-            for form in c.forms:
-                usage = self.relative.usages.get(form, ())
-                if total(usage) == 1 or self._stands_in(usage):
-                    there = min((mask for mask, _ in usage), key=lambda m: (m.bit_count(), m))
-                    moved.setdefault(there, Counter())[c.mask] += 1
+            for there in self._sets_there(c):
+                moved.setdefault(there, Counter())[c.mask] += 1
         self.moved = {there: max(here, key=lambda m: (here[m], m == there, -m)) for there, here in moved.items()}
 
-    def _relatives(self, c: _Class) -> int | None:
-        """Return the set that most forms of a class have in the relative."""
-        seen: Counter[int] = Counter()
+    def _sets_there(self, c: _Class) -> Iterator[int]:
+        """Yield the relative's set of each form of a class that is one µop there, or limited by one set."""
         for form in c.forms:
             usage = self.relative.usages.get(form, ())
             if total(usage) == 1 or self._stands_in(usage):
-                seen[min((mask for mask, _ in usage), key=lambda m: (m.bit_count(), m))] += 1
+                yield min((mask for mask, _ in usage), key=lambda m: (m.bit_count(), m))
+
+    def _relatives(self, c: _Class) -> int | None:
+        """Return the set that most forms of a class have in the relative."""
+        seen = Counter(self._sets_there(c))
         return max(seen, key=lambda m: (seen[m], -m)) if seen else None
 
     def _drop_one(self, complete: bool) -> None:
@@ -488,48 +483,18 @@ class _Study:
 
         While several do, the mixture of two or three blockers is measured that tells most of them apart.
         """
-        sizes = [c.size for c in classes]
-        shared = {}
-        for i, j in combinations(range(len(classes)), 2):
-            union = self._union(classes[i].blocker, classes[j].blocker)
-            if union is None:
-                return [], True
-            shared[i, j] = (max(0, sizes[i] + sizes[j] - union[1]), sizes[i] + sizes[j] - union[0])
+        shared = self._shared(classes)
+        if shared is None:
+            return [], True
         at = {c.blocker: n for n, c in enumerate(classes)}
         while True:
-            mixed = [
-                (tuple((at[f], n) for f, n in copies), measured)
+            mixed: dict[_Copies, float] = {
+                tuple((at[f], n) for f, n in copies): measured
                 for copies, measured in self.mixed
                 if all(f in at for f, _ in copies)
-            ]
-
-            def agrees(masks: Sequence[int], settled: frozenset[int], mixed: Sequence[_Mixed] = mixed) -> bool:
-                return all(
-                    self._near(self._mixture(masks, copies), measured)
-                    for copies, measured in mixed
-                    if all(n in settled for n, _ in copies)
-                )
-
-            systems_by_kind: dict[tuple[int, ...], tuple[int, ...]] = {}
-            complete = True
-            first = [self._relatives(c) for c in classes]
-            if self._possible(first, sizes, shared) and agrees([m or 0 for m in first], frozenset(range(len(first)))):
-                used = sorted({p for m in first if m for p in range(self.bits) if m >> p & 1})
-                if len(used) <= self.ports:
-                    narrow = tuple(sum(1 << used.index(p) for p in used if (m or 0) >> p & 1) for m in first)
-                    systems_by_kind[kind(narrow, self.ports)] = narrow
-            try:
-                for masks in systems(sizes, shared, self.ports, agrees, _STEPS):
-                    systems_by_kind.setdefault(kind(masks, self.ports), masks)
-                    if len(systems_by_kind) > _SYSTEMS:
-                        complete = False
-                        break
-            except TooMany:
-                complete = False
-            several = list(systems_by_kind.values())
-            if len(several) < 2 or not ask:
-                return several, complete
-            copies = self._telling(several, sizes, {c for c, _ in mixed})
+            }
+            several, complete = self._systems(classes, shared, mixed)
+            copies = self._telling(several, classes, mixed) if ask and len(several) > 1 else None
             if copies is None:
                 return several, complete
             mixture = tuple((classes[n].blocker, k) for n, k in copies)
@@ -538,41 +503,66 @@ class _Study:
             if measured is None:
                 return several, False
 
-    def _possible(
-        self,
-        masks: Sequence[int | None],
-        sizes: Sequence[int],
-        shared: Mapping[tuple[int, int], tuple[int, int]],
-    ) -> bool:
-        if any(m is None or m.bit_count() != size for m, size in zip(masks, sizes, strict=True)):
-            return False
-        return all(
-            least <= ((masks[i] or 0) & (masks[j] or 0)).bit_count() <= most for (i, j), (least, most) in shared.items()
-        )
+    def _shared(self, classes: Sequence[_Class]) -> _Shared | None:
+        """Return how many ports each two classes share; None if two cannot both be single sets."""
+        shared = {}
+        for (i, a), (j, b) in combinations(enumerate(classes), 2):
+            union = self._union(a.blocker, b.blocker)
+            if union is None:
+                return None
+            shared[i, j] = (max(0, a.size + b.size - union[1]), a.size + b.size - union[0])
+        return shared
 
-    def _near(self, expected: float, measured: float) -> bool:
-        margin = 1.5 * self.noise.of(expected)
-        return -margin <= measured - expected <= margin + self.noise.above * expected
+    def _systems(
+        self, classes: Sequence[_Class], shared: _Shared, mixed: Mapping[_Copies, float]
+    ) -> tuple[list[tuple[int, ...]], bool]:
+        """Return the systems that explain pairs and mixtures, the relative's first, and True if they are all."""
 
-    def _mixture(self, masks: Sequence[int], copies: Iterable[tuple[int, int]]) -> float:
-        copies = tuple(copies)
+        def agrees(masks: Sequence[int], settled: frozenset[int]) -> bool:
+            return all(
+                self.noise.allows(self._mixture(masks, copies), measured, 1.5)
+                for copies, measured in mixed.items()
+                if all(n in settled for n, _ in copies)
+            )
+
+        by_kind: dict[tuple[int, ...], tuple[int, ...]] = {}
+        relatives = self._relatives_system(classes, shared)
+        if relatives is not None and agrees(relatives, frozenset(range(len(classes)))):
+            by_kind[kind(relatives, self.ports)] = relatives
+        try:
+            for masks in systems([c.size for c in classes], shared, self.ports, agrees, _STEPS):
+                by_kind.setdefault(kind(masks, self.ports), masks)
+                if len(by_kind) > _SYSTEMS:
+                    return list(by_kind.values()), False
+        except TooMany:
+            return list(by_kind.values()), False
+        return list(by_kind.values()), True
+
+    def _relatives_system(self, classes: Sequence[_Class], shared: _Shared) -> tuple[int, ...] | None:
+        """Return the relative's sets of the classes, with ports numbered without gaps, if they fit sizes and pairs."""
+        masks = [mask for c in classes if (mask := self._relatives(c)) and mask.bit_count() == c.size]
+        if len(masks) < len(classes):
+            return None
+        if not all(least <= (masks[i] & masks[j]).bit_count() <= most for (i, j), (least, most) in shared.items()):
+            return None
+        used = [p for p in range(self.bits) if any(mask >> p & 1 for mask in masks)]
+        if len(used) > self.ports:
+            return None
+        return tuple(sum((mask >> p & 1) << n for n, p in enumerate(used)) for mask in masks)
+
+    def _mixture(self, masks: Sequence[int], copies: _Copies) -> float:
         return max(cycles([(masks[n], k) for n, k in copies], self.bits), sum(k for _, k in copies) / self.width)
 
     def _telling(
-        self, several: Sequence[Sequence[int]], sizes: Sequence[int], measured: set[tuple[tuple[int, int], ...]]
-    ) -> tuple[tuple[int, int], ...] | None:
+        self, several: Sequence[Sequence[int]], classes: Sequence[_Class], measured: Container[_Copies]
+    ) -> _Copies | None:
         """Return the mixture of three blockers that tells most of some systems apart, None if none does."""
-        best: tuple[int, int] = (1, 0)
-        chosen = None
-        for three in combinations(range(len(sizes)), 3):
-            copies = tuple((n, sizes[n]) for n in three)
-            if copies in measured:
-                continue
-            levels = self._levels(self._mixture(masks, copies) for masks in several)
-            rank = (levels, -sum(k for _, k in copies))
-            if rank > best and levels > 1:
-                best, chosen = rank, copies
-        return chosen
+        levels: dict[_Copies, int] = {
+            copies: self._levels(self._mixture(masks, copies) for masks in several)
+            for copies in combinations([(n, c.size) for n, c in enumerate(classes)], 3)
+            if copies not in measured
+        }
+        return _best(levels)
 
     def _levels(self, expected: Iterable[float]) -> int:
         """Return how many values can be told apart."""
@@ -587,31 +577,28 @@ class _Study:
 
     def _form(self, form: str) -> FormPorts:
         if form not in self.alone:
-            return FormPorts(
-                form=form, uops=(), slots=None, throughput=None, unit="", how="unmeasured", others=(), notes=()
-            )
-        alone = self.alone[form]
+            return FormPorts(form=form, uops=(), slots=None, throughput=None, how="unmeasured")
+        usage = self.relative.usages.get(form, ())
         for n, c in enumerate(self.classes):
-            if c.blocker == form and not self._stands_in(self.relative.usages.get(form, ())):
+            if c.blocker == form and not self._stands_in(usage):
                 others = {masks[n] for masks in self.other_systems} - {c.mask}
                 how: How = "measured"
                 if others or not self.systems_complete:
                     how = "relative" if self._relatives(c) == c.mask else "smallest"
-                chosen, rest = usage_of([(c.mask, 1)]), [usage_of([(m, 1)]) for m in sorted(others)]
-                return self._mapping(form, chosen, how, rest, ())
-        if alone > _LONGEST:
-            usage = self.relative.usages.get(form, ())
-            return self._mapping(form, usage, "relative", (), ("takes too long to tell its ports",))
+                return self._mapping(form, ((c.mask, 1),), how, [((m, 1),) for m in sorted(others)])
+        if self.alone[form] > _LONGEST:
+            return self._mapping(form, usage, "relative", notes=["takes too long to tell its ports"])
         return _Beside(self, form).mapping()
 
-    def _mapping(self, form: str, usage: Usage, how: How, others: Iterable[Usage], notes: Iterable[str]) -> FormPorts:
+    def _mapping(
+        self, form: str, usage: Usage, how: How, others: Iterable[Usage] = (), notes: Iterable[str] = ()
+    ) -> FormPorts:
         least, most = self._slots(form)
         return FormPorts(
             form=form,
             uops=self._uops(usage),
             slots=least if least == most else None,
             throughput=self.alone[form],
-            unit="",
             how=how,
             others=tuple(self._uops(u) for u in others),
             notes=tuple(notes),
@@ -631,14 +618,13 @@ class _Study:
         masks = {c.mask for c in self.classes}
         first_forms: dict[object, str] = {}
         for form, m in mappings.items():
-            if form in tried or not self._size(form) or self._slots(form)[0] != 1:
-                continue
-            if m.how == "contradiction":
+            size = self._size(form)
+            if form in tried or not size or self._slots(form)[0] != 1 or m.how == "contradiction":
                 continue
             if sum(n for _, n in m.uops) == 1 and self._mask(m.uops[0][0]) not in masks:
                 first_forms.setdefault(m.uops, form)
-            elif not m.uops and self._size(form):
-                first_forms.setdefault(("", self._size(form)), form)
+            elif not m.uops:
+                first_forms.setdefault(("", size), form)
         return list(first_forms.values())[:6]
 
     def _units(self, mappings: Mapping[str, FormPorts]) -> dict[str, str]:
@@ -653,10 +639,10 @@ class _Study:
             if m.throughput <= max(bound, front_end) + 2 * self.noise.of(m.throughput):
                 continue
             for other in first:
-                copies = {form: 1, other: max(1, round(m.throughput / self.alone[other]))}
-                beside = self.experiments.cycles(copies)
-                separate = max(m.throughput, copies[other] * self.alone[other])
-                together = m.throughput + copies[other] * self.alone[other]
+                copies = max(1, round(m.throughput / self.alone[other]))
+                beside = self.experiments.cycles({form: 1, other: copies})
+                others = copies * self.alone[other]
+                separate, together = max(m.throughput, others), m.throughput + others
                 if beside is not None and abs(beside - together) < abs(beside - separate):
                     units[form] = other
                     break
@@ -666,7 +652,27 @@ class _Study:
         return units
 
 
-_Mixed = tuple[tuple[tuple[int, int], ...], float]
+def _best(levels: Mapping[_Copies, int]) -> _Copies | None:
+    """Return the mixture that tells most apart, of several the shortest, None if none tells anything."""
+    chosen = max(levels, key=lambda blockers: (levels[blockers], -sum(copies for _, copies in blockers)), default=None)
+    return chosen if chosen is not None and levels[chosen] > 1 else None
+
+
+_Source = Literal["relative", "seen", "other forms", "any"]
+"""The µops among which an explanation is looked for; see `_Beside._candidates`."""
+_ATTEMPTS: tuple[tuple[_Source, bool], ...] = (
+    ("relative", False),
+    ("seen", False),
+    ("relative", True),
+    ("other forms", False),
+    ("seen", True),
+    ("any", False),
+    ("any", True),
+)
+"""The order in which explanations are looked for.
+
+With True, something beside the ports may make the form slow alone.
+"""
 
 
 class _Beside:
@@ -684,6 +690,7 @@ class _Beside:
         # Each of the relative's sets becomes the set that its forms of one µop have here.
         self.expected = self.there and usage_of((study.moved.get(mask, mask), n) for mask, n in self.there)
         self.masks = [c.mask for c in study.classes]
+        self.largest_first = sorted(range(len(self.masks)), key=lambda n: -self.masks[n].bit_count())
         slack = study.noise.of(self.alone)
         self.least = [0] * len(self.masks)
         uops = study.fused * self.slots[1]
@@ -696,11 +703,11 @@ class _Beside:
         study = self.study
         self._imply()
         if self.expected is not None:
-            for n in sorted(range(len(self.masks)), key=lambda n: (self.masks[n].bit_count(), n)):
+            for n in sorted(self.largest_first, key=lambda n: self.masks[n].bit_count()):
                 if confined(self.expected, self.masks[n]):
                     self._count(n)
             self._screen()
-        for n in sorted(range(len(self.masks)), key=lambda n: (-self.masks[n].bit_count(), n)):
+        for n in self.largest_first:
             self._count(n)
         if any(least > most for least, most in zip(self.least, self.most, strict=True)):
             self.notes.append("counts of its µops on sets of ports contradict each other")
@@ -812,7 +819,7 @@ class _Beside:
         assert self.expected is not None
         rest = [
             n
-            for n in sorted(range(len(self.masks)), key=lambda n: (-self.masks[n].bit_count(), n))
+            for n in self.largest_first
             if self.least[n] < self.most[n] and not confined(self.expected, self.masks[n]) and not self.settled[n]
         ]
         while rest:
@@ -852,14 +859,11 @@ class _Beside:
         return max(cycles(usage, self.study.bits), self.slots[0] / self.study.width)
 
     def _mixtures_agree(self, usage: Usage) -> bool:
-        noise = self.study.noise
-        for test in self.tests:
-            if len(test.blockers) > 1:
-                expected = max(self._time(usage, test), test.copies * self.alone)
-                margin = 2 * noise.of(expected)
-                if not -margin <= test.cycles - expected <= margin + noise.above * expected:
-                    return False
-        return True
+        mixtures = [test for test in self.tests if len(test.blockers) > 1]
+        return all(
+            self.study.noise.allows(max(self._time(usage, test), test.copies * self.alone), test.cycles, 2)
+            for test in mixtures
+        )
 
     def _agrees(self, usage: Usage, slower: bool) -> bool:
         """Return True if µops explain everything; with `slower` something beside the ports may limit the form alone."""
@@ -876,42 +880,50 @@ class _Beside:
     def _fit(self) -> tuple[Usage | None, How, list[Usage]]:
         """Return the µops that explain the figures, how sure that is, and alternatives with as few µops.
 
-        In this order: the relative's µops; the smallest that blockers' sets explain; the relative's with something
-        beside the ports that makes the form slow alone; usages of other forms of the relative; the smallest of
-        blockers' sets with something beside the ports; at last any sets.
+        These are of the first of `_ATTEMPTS` that has any. The relative's µops with something beside the ports come
+        first for a form that keeps a unit there.
         """
-        relatives = [u for u in (self.expected, self.there) if u is not None]
-        ways: list[tuple[bool, bool, bool | None]] = [
-            (False, True, False),
-            (False, False, True),
-            (True, True, False),
-            (False, False, None),
-        ]
-        ways += [(True, False, True), (False, False, False), (True, False, False)]
+        attempts = list(_ATTEMPTS)
         if self.form in self.study.relative.slow:
-            ways.insert(0, ways.pop(2))
-        for slower, theirs, strict in ways:
-            own = [u for u in relatives if theirs and self._agrees(u, slower)]
-            if theirs and not own:
+            attempts.insert(0, attempts.pop(2))
+        for source, slower in attempts:
+            relatives = self._relatives(slower) if source == "relative" else []
+            if source == "relative" and not relatives:
                 continue
-            smallest = self._search(total(own[0]) if own else self._most_uops(), slower)
-            candidates = own[:1] or list(smallest)
-            if not theirs and all(self._splits(u) or self._unseen(u) for u in smallest):
-                other_forms = [u for u in self.study.relative.vocabulary if self._agrees(u, slower)]
-                candidates = [*([] if strict is None else candidates), *other_forms]
-            if strict is None:
-                candidates = [u for u in candidates if not self._splits(u) and self._unseen(u) < len(u)]
-            if strict:
-                candidates = [u for u in candidates if not self._splits(u) and not self._unseen(u)]
+            smallest = self._search(total(relatives[0]) if relatives else self._most_uops(), slower)
+            candidates = relatives or self._candidates(source, smallest, slower)
             if not candidates:
                 continue
             chosen = min(candidates, key=lambda u: (self._splits(u), total(u), self._strange(u), self._distance(u), u))
             others = sorted((u for u in smallest if u != chosen), key=lambda u: (self._strange(u), u))
-            is_measured = not self._splits(chosen) and not self._unseen(chosen) and not slower
-            if is_measured and all(total(u) == total(chosen) and self._strange(u) > 0 for u in others):
+            alone = all(total(u) == total(chosen) and self._strange(u) > 0 for u in others)
+            if alone and self._is_seen(chosen) and not slower:
                 return chosen, "measured", others
-            return chosen, "relative" if own else "smallest", others
+            return chosen, "relative" if relatives else "smallest", others
         return None, "contradiction", []
+
+    def _relatives(self, slower: bool) -> list[Usage]:
+        """Return the relative's µops, on the ports that correspond or else as they are, if they explain the figures."""
+        usages_there = [u for u in (self.expected, self.there) if u is not None]
+        return [u for u in usages_there if self._agrees(u, slower)][:1]
+
+    def _candidates(self, source: _Source, smallest: Sequence[Usage], slower: bool) -> list[Usage]:
+        """Return usages that explain the figures: the smallest, and those that other forms of the relative have.
+
+        "seen" are only those of which blockers measured all sets, and the relative's only where there are no others;
+        "other forms" the relative's of which blockers measured some set; "any" all.
+        """
+        if source == "seen" and (seen := [u for u in smallest if self._is_seen(u)]):
+            return seen
+        other_forms = [u for u in self.study.relative.vocabulary if self._agrees(u, slower)]
+        if source == "seen":
+            return [u for u in other_forms if self._is_seen(u)]
+        if source == "other forms":
+            return [u for u in other_forms if not self._splits(u) and self._unseen(u) < len(u)]
+        return [*smallest, *other_forms]
+
+    def _is_seen(self, usage: Usage) -> bool:
+        return not self._splits(usage) and not self._unseen(usage)
 
     def _unseen(self, usage: Usage) -> int:
         """Count the sets that share no port with a blocker."""
@@ -979,40 +991,36 @@ class _Beside:
 
     def _tell(self, several: Sequence[Usage]) -> bool:
         """Measure beside the blockers that tell explanations apart; False if there are none."""
-        study = self.study
-        best: tuple[int, int] = (1, 0)
-        chosen: tuple[list[tuple[int, int]], int] | None = None
         measured = {test.blockers for test in self.tests}
         for count in (1, 2, 3):
-            for group in combinations(range(len(self.masks)), count):
-                union = 0
-                for n in group:
-                    union |= self.masks[n]
-                size = union.bit_count()
-                if size >= study.width or (
-                    count > 1 and any(not self.masks[n] & ~self.masks[k] for n in group for k in group if n != k)
-                ):
-                    continue
-                busy = self._scale(size, 2)
-                # With fewer copies where the form itself keeps ports busy, its other work shows.
-                plain = self._saturating(group, busy)
-                less = [(n, k - 2 * self.least[n]) for n, k in plain]
-                for blockers in (plain, less) if any(self.least[n] for n in group) else (plain,):
-                    if tuple(blockers) in measured or any(k < 1 for _, k in blockers):
-                        continue
-                    test = _Test(tuple(blockers), 2, 0.0)
-                    levels = study._levels(max(self._time(u, test), 2 * self.alone) for u in several)
-                    rank = (levels, -sum(n for _, n in blockers))
-                    if levels > 1 and rank > best:
-                        best, chosen = rank, (blockers, 2)
+            levels = {
+                blockers: self.study._levels(self._time_of_two(usage, blockers) for usage in several)
+                for blockers in self._mixtures(count)
+                if blockers not in measured and all(copies >= 1 for _, copies in blockers)
+            }
+            chosen = _best(levels)
             if chosen is not None:
-                break
-        if chosen is None:
-            return False
-        blockers, copies = chosen
-        return self._beside(tuple(blockers), copies) is not None
+                return self._beside(chosen, 2) is not None
+        return False
 
-    def _saturating(self, group: Sequence[int], busy: int) -> list[tuple[int, int]]:
+    def _time_of_two(self, usage: Usage, blockers: _Copies) -> float:
+        """Return the cycles of two copies beside blockers, not less than they take alone."""
+        return max(self._time(usage, _Test(blockers, 2, 0.0)), 2 * self.alone)
+
+    def _mixtures(self, count: int) -> Iterator[_Copies]:
+        """Yield copies of so many different blockers that keep all their ports busy beside two of the form."""
+        for group in combinations(range(len(self.masks)), count):
+            union = reduce(or_, (self.masks[n] for n in group))
+            contained = any(not self.masks[n] & ~self.masks[k] for n, k in permutations(group, 2))
+            if union.bit_count() >= self.study.width or contained:
+                continue
+            plain = self._saturating(group, self._scale(union.bit_count(), 2))
+            yield plain
+            # With fewer copies where the form itself keeps ports busy, its other work shows.
+            if any(self.least[n] for n in group):
+                yield tuple((n, copies - 2 * self.least[n]) for n, copies in plain)
+
+    def _saturating(self, group: Sequence[int], busy: int) -> _Copies:
         """Return copies of blockers that keep all ports of their union busy for some cycles.
 
         Each port's work is shared by the sets that it is in.
@@ -1027,7 +1035,7 @@ class _Beside:
             a, b = group
             shares[a] = self.masks[a].bit_count() * busy
             shares[b] = (self.masks[b] & ~self.masks[a]).bit_count() * busy
-        return [(n, max(1, round(k))) for n, k in shares.items()]
+        return tuple((n, max(1, round(k))) for n, k in shares.items())
 
     def _what_would_tell(self, several: Sequence[Usage]) -> str:
         """Name the set of which a blocker would tell explanations apart."""

@@ -212,16 +212,11 @@ class _Binder:
     def _core_parameters(self) -> b.BoundKernel:
         p = self.parameters
         k = b.BoundKernel()
-        k.issue_width = p["issue_width"]
-        k.retire_width = p["retire_width"]
-        k.rob = p["rob"]
-        k.rs = p["rs"]
-        k.load_buffer = p["load_buffer"]
-        k.store_buffer = p["store_buffer"]
+        for name in b.KERNEL_DEFAULTS:
+            if name in p:
+                setattr(k, name, int(p[name]))
         # The distance from issue to execution is the same for every µop; it only shifts a timeline to the right.
         k.issue_to_execute = 1
-        k.line_bytes = p["line_bytes"]
-        k.line_crossing_cycles = p["line_crossing_cycles"]
         forward = p["store_forward"]
         k.forward_class = [_CLASS_OF_NAME[c] for c in forward]
         k.forward_cycles = list(forward.values())
@@ -229,8 +224,6 @@ class _Binder:
         k.port_delay_from = [self.mask(rule.from_ports) for rule in rules]
         k.port_delay_to = [self.mask(rule.to_ports) for rule in rules]
         k.port_delay_cycles = [rule.cycles for rule in rules]
-        k.blocked_forward_cycles = p["blocked_forward_cycles"]
-        k.merges_narrow_store = int(p["merges_narrow_store"])
         k.line_places = 0
         k.assumed_load, k.assumed_store, k.assumed_distance = [], [], []
         return k

@@ -149,208 +149,31 @@ PIPELINE_DEFAULTS = {
 """The defaults of all numbers, which are those of the core."""
 
 KERNEL_ARRAYS = (
-    "instruction_flags",
-    "issue_slots",
-    "retire_slots",
-    "latency",
-    "load_latency",
-    "forward_group",
-    "forward_delay",
-    "delays_from",
-    "delays_to",
-    "uop_ports",
-    "uop_cycles",
-    "uop_kind",
-    "value_kind",
-    "output_location",
-    "input_kind",
-    "input_id",
-    "input_latency",
-    "memory_of_value",
-    "memory_base",
-    "memory_index",
-    "memory_scale",
-    "memory_displacement",
-    "memory_size",
-    "memory_symbol",
-    "memory_class",
-    "memory_elements",
-    "memory_partial",
-    "affine_target",
-    "affine_constant",
-    "affine_term_location",
-    "affine_term_coefficient",
-    "entry_location",
-    "entry_constant",
-    "entry_term_unknown",
-    "entry_term_coefficient",
-    "forward_class",
-    "forward_cycles",
-    "port_delay_cycles",
-    "port_delay_from",
-    "port_delay_to",
-    "assumed_load",
-    "assumed_store",
-    "assumed_distance",
+    *("instruction_flags", "issue_slots", "retire_slots", "latency", "load_latency", "forward_group", "forward_delay"),
+    *("delays_from", "delays_to", "uop_ports", "uop_cycles", "uop_kind", "value_kind", "output_location"),
+    *("input_kind", "input_id", "input_latency", "memory_of_value", "memory_base", "memory_index", "memory_scale"),
+    *("memory_displacement", "memory_size", "memory_symbol", "memory_class", "memory_elements", "memory_partial"),
+    *("affine_target", "affine_constant", "affine_term_location", "affine_term_coefficient", "entry_location"),
+    *("entry_constant", "entry_term_unknown", "entry_term_coefficient", "forward_class", "forward_cycles"),
+    *("port_delay_cycles", "port_delay_from", "port_delay_to", "assumed_load", "assumed_store", "assumed_distance"),
 )
 KERNEL_STARTS = (
-    "uop_start",
-    "value_start",
-    "output_start",
-    "input_start",
-    "affine_start",
-    "affine_term_start",
+    *("uop_start", "value_start", "output_start", "input_start", "affine_start", "affine_term_start"),
     "entry_term_start",
 )
-
-PIPELINE_BY_INSTRUCTION = (
-    "length",
-    "offset",
-    "opcode_offset",
-    "lcp",
-    "fusible",
-    "complex_decoder",
-    "simple_decoders",
-    "ends_group",
-    "uops_mite",
-    "uops_ms",
-    "dsb_extra_slots",
-    "constants",
-    "no_lsd",
-    "merges_low",
-    "merges_high",
-    "uses_stack",
-    "stack_change",
-    "move_class",
-    "move_from",
-    "move_to",
-    "move_ports",
-    "move_latency",
-    "general_writes",
-    "vector_writes",
-    "wide_memory",
-    "vector_bits",
-    "address_unit",
-    "least_cycles",
-)
-PIPELINE_LISTS = (
-    "port_order",
-    "slot_ports",
-    "alternating",
-    "picked_from",
-    "queued_at",
-    "scheduler_ports",
-    "scheduler_entries",
-    "lsd_unroll",
+PIPELINE_ARRAYS = (
+    *("length", "offset", "opcode_offset", "lcp", "fusible", "complex_decoder", "simple_decoders", "ends_group"),
+    *("uops_mite", "uops_ms", "dsb_extra_slots", "constants", "no_lsd", "late_inputs", "merges_low", "merges_high"),
+    *("uses_stack", "stack_change", "move_class", "move_from", "move_to", "move_ports", "move_latency"),
+    *("general_writes", "vector_writes", "wide_memory", "vector_bits", "address_unit", "least_cycles", "port_order"),
+    *("slot_ports", "alternating", "picked_from", "queued_at", "scheduler_ports", "scheduler_entries", "lsd_unroll"),
 )
 
 
 class Pipeline:
     """The simulator's input beyond a kernel's µops and dependencies."""
 
-    __slots__ = (
-        "address_to_execute",
-        "address_unit",
-        "alignment",
-        "alternating",
-        "alternating_imbalance",
-        "bank_bytes",
-        "bank_loads",
-        "bank_sets",
-        "both_32B_halves_must_be_cacheable",
-        "branch_may_end_cached_block",
-        "clusters_need_jumps",
-        "complex_decoder",
-        "constants",
-        "constants_beside",
-        "constants_each",
-        "constants_most",
-        "decode_clusters",
-        "decoders",
-        "dsb_block",
-        "dsb_extra_slot_ends",
-        "dsb_extra_slots",
-        "dsb_groups",
-        "dsb_line_uops",
-        "dsb_lines",
-        "dsb_ms_stall",
-        "dsb_read_lines",
-        "dsb_width",
-        "ends_group",
-        "first_port_slot",
-        "fusible",
-        "fusible_may_be_last_decoded",
-        "general_writes",
-        "idq",
-        "in_order",
-        "iq",
-        "issue_to_dispatch",
-        "just_ready_penalty",
-        "late_inputs",
-        "lcp",
-        "lcp_stall",
-        "least_cycles",
-        "length",
-        "loads_leave_when_done",
-        "lsd",
-        "lsd_unroll",
-        "merges_high",
-        "merges_low",
-        "microcode_alone",
-        "mite_ms_stall",
-        "move_class",
-        "move_elim_all_aliases_overwritten",
-        "move_elim_gpr",
-        "move_elim_pipeline",
-        "move_elim_simd",
-        "move_from",
-        "move_latency",
-        "move_ports",
-        "move_to",
-        "ms_width",
-        "no_lsd",
-        "offset",
-        "one_a_cycle",
-        "opcode_offset",
-        "picked_from",
-        "port_binding",
-        "port_order",
-        "ports_apart",
-        "predecode_block_bytes",
-        "predecode_to_decode",
-        "predecode_width",
-        "queued_at",
-        "register_file",
-        "renamer_ports",
-        "scheduler_entries",
-        "scheduler_ports",
-        "second_port_slot",
-        "simple_decoders",
-        "slot_ports",
-        "slot_set",
-        "slow_256bit_memory",
-        "stack_change",
-        "stack_location",
-        "stack_offset_limit",
-        "starts_256bit",
-        "starts_512bit",
-        "store_address_to_load",
-        "store_commit_bytes",
-        "store_commit_most",
-        "store_data_to_load",
-        "store_word_bytes",
-        "store_word_cycles",
-        "store_word_window",
-        "uops_mite",
-        "uops_ms",
-        "uses_stack",
-        "vector_bits",
-        "vector_writes",
-        "waiting_entries",
-        "waiting_ports",
-        "wide_memory",
-        "wide_starts_ahead",
-    )
+    __slots__ = (*PIPELINE_DEFAULTS, *PIPELINE_ARRAYS)
 
     # --- front end, by instruction
     length: list[int]
@@ -468,7 +291,7 @@ class Pipeline:
     register_file: int
     """Physical registers, of all kinds together, that instructions in flight may hold, 0 for no limit."""
     lsd_unroll: list[int]
-    """How many times the loop stream detector unrolls a loop of n + 1 µops; 1 for longer loops."""
+    """Factor by which the loop stream detector unrolls a loop of n + 1 µops; 1 for longer loops."""
 
     # --- parameters of the core, by their names in the model (docs/models.md)
     issue_to_dispatch: int
@@ -529,73 +352,13 @@ class BoundKernel:
     """A kernel bound to a machine model."""
 
     __slots__ = (
-        "affine_constant",
-        "affine_start",
-        "affine_target",
-        "affine_term_coefficient",
-        "affine_term_location",
-        "affine_term_start",
-        "assumed_distance",
-        "assumed_load",
-        "assumed_store",
-        "blocked_forward_cycles",
-        "delays_from",
-        "delays_to",
-        "entry_constant",
-        "entry_location",
-        "entry_term_coefficient",
-        "entry_term_start",
-        "entry_term_unknown",
-        "forward_class",
-        "forward_cycles",
-        "forward_delay",
-        "forward_group",
-        "input_id",
-        "input_kind",
-        "input_latency",
-        "input_start",
-        "instruction_flags",
-        "is_loop",
-        "issue_slots",
-        "issue_to_execute",
-        "issue_width",
-        "latency",
-        "line_bytes",
-        "line_crossing_cycles",
-        "line_places",
-        "load_buffer",
-        "load_latency",
-        "location_names",
-        "memory_base",
-        "memory_class",
-        "memory_displacement",
-        "memory_elements",
-        "memory_index",
-        "memory_of_value",
-        "memory_partial",
-        "memory_scale",
-        "memory_size",
-        "memory_symbol",
-        "merges_narrow_store",
-        "n_ports",
-        "output_location",
-        "output_start",
-        "pipeline",
-        "port_delay_cycles",
-        "port_delay_from",
-        "port_delay_to",
+        *KERNEL_DEFAULTS,
+        *KERNEL_ARRAYS,
+        *KERNEL_STARTS,
         "port_names",
-        "retire_slots",
-        "retire_width",
-        "rob",
-        "rs",
-        "store_buffer",
-        "uop_cycles",
-        "uop_kind",
-        "uop_ports",
-        "uop_start",
-        "value_kind",
-        "value_start",
+        "location_names",
+        "is_loop",
+        "pipeline",
     )
 
     # --- ports
@@ -629,7 +392,7 @@ class BoundKernel:
 
     # --- µops
     uop_start: list[int]
-    """Where the µops of each instruction begin."""
+    """Index of the first of the µops of each instruction."""
     uop_ports: list[int]
     """The allowed ports, or the resource. One entry per µop."""
     uop_cycles: list[int]
@@ -640,16 +403,17 @@ class BoundKernel:
 
     # --- values, the results of instructions and nodes of the dependency graph
     value_start: list[int]
-    """Where the values of each instruction begin."""
+    """Index of the first of the values of each instruction."""
     value_kind: list[int]
     """Kind (VALUE_REGISTER …). One entry per value."""
     output_start: list[int]
-    """Where the outputs of each value begin."""
+    """Index of the first of the outputs of each value."""
     output_location: list[int]
     """Location that the value is written to. A value may have none. One entry per output."""
     input_start: list[int]
-    """Where the inputs of each value begin. The inputs of a loaded value are its address registers, with the load
-    latency. Those of a stored value are its data, with the latency of the computation, and its address registers."""
+    """Index of the first of the inputs of each value. The inputs of a loaded value are its address registers, with
+    the load latency. Those of a stored value are its data, with the latency of the computation, and its address
+    registers."""
     input_kind: list[int]
     """Kind (INPUT_LOCATION, INPUT_VALUE). One entry per input."""
     input_id: list[int]
@@ -688,7 +452,7 @@ class BoundKernel:
 
     # --- address arithmetic
     affine_start: list[int]
-    """Where the affine entries of each instruction begin."""
+    """Index of the first of the affine entries of each instruction."""
     affine_target: list[int]
     """Location that gets the sum of the terms and the constant. A location that an instruction writes without such
     an entry gets an unknown value. -1 is the memory that the instruction both loads and stores (`add $8, (mem)`):
@@ -696,7 +460,7 @@ class BoundKernel:
     affine_constant: list[int]
     """Constant of the sum. One entry per affine entry."""
     affine_term_start: list[int]
-    """Where the terms of each affine entry begin."""
+    """Index of the first of the terms of each affine entry."""
     affine_term_location: list[int]
     """Location that the term reads. One entry per term."""
     affine_term_coefficient: list[int]
@@ -709,7 +473,7 @@ class BoundKernel:
     entry_constant: list[int]
     """Constant of the sum. One entry per location with a known content."""
     entry_term_start: list[int]
-    """Where the terms of each location with a known content begin."""
+    """Index of the first of the terms of each location with a known content."""
     entry_term_unknown: list[int]
     """Number of an unknown value, the same number for the same value. One entry per term."""
     entry_term_coefficient: list[int]
@@ -769,7 +533,7 @@ class BoundKernel:
     is_loop: bool
     """True if the kernel ends in a jump to its start."""
     pipeline: Pipeline | None
-    """What else the simulator needs; None for a core whose pipeline is not described."""
+    """The simulator's other inputs; None for a core whose pipeline is not described."""
 
     def __repr__(self) -> str:
         return "BoundKernel(" + ", ".join(f"{k}={getattr(self, k, None)!r}" for k in self.__slots__) + ")"

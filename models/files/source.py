@@ -37,7 +37,13 @@ TOP_KEYS = {"format", "name", "aliases", "title", "isa", "inherits", "source", *
 Entry = dict[str, Any]
 """The fields of a form under some conditions."""
 
-Forms = dict[str, dict[tuple[str, ...], Entry]]
+Conditions = tuple[str, ...]
+"""The conditions of an entry, sorted ("indexed", "mask")."""
+
+Entries = dict[Conditions, Entry]
+"""A form's entries by their conditions."""
+
+Forms = dict[str, Entries]
 """Form name to conditions to fields."""
 
 Also = dict[str, dict[str, Entry]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from incc.frontends.aarch64.forms import split_operands
+from incc.frontends.isa import split_operands
 from incc.models.notation import parse_latency
 
 if TYPE_CHECKING:

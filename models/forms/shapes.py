@@ -6,6 +6,7 @@ memory).
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
@@ -76,70 +77,22 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
         return not _WIDE_VECTORS.isdisjoint(self.operands)
 
 
-_REGISTER_OR_MEMORY = {
-    "R8_OR_MEM": "R8",
-    "R16_OR_MEM": "R16",
-    "R32_OR_MEM": "R32",
-    "R64_OR_MEM": "R64",
-    "R32_OR_MEM_MPX": "R32",
-    "R64_OR_MEM_MPX": "R64",
-    "MM_OR_MEM": "MM",
-    "XMM_OR_MEM": "XMM",
-    "YMM_OR_MEM": "YMM",
-    "ZMM_OR_MEM": "ZMM",
-    "BND_OR_MEM_MPX": "BND",
-    "K_OR_MEM": "K",
-}
-_MEMORY = {
-    "MEM": "M",
-    "MEM_MPX": "M",
-    "MEM_MIB": "M",
-    "SIBMEM": "M",
-    "MEM_OFFS": "MOFFS",
-    "MEM_VSIB32X": "VSIB_XMM",
-    "MEM_VSIB64X": "VSIB_XMM",
-    "MEM_VSIB32Y": "VSIB_YMM",
-    "MEM_VSIB64Y": "VSIB_YMM",
-    "MEM_VSIB32Z": "VSIB_ZMM",
-    "MEM_VSIB64Z": "VSIB_ZMM",
-}
-_OTHER = {
-    "IMM8": "I8",
-    "IMM8SEX16": "I8",
-    "IMM8SEX32": "I8",
-    "IMM8SEX64": "I8",
-    "IMM4_M2Z": "I8",
-    "IMM8_CONST_1": "1",
-    "IMM16": "I16",
-    "IMM32": "I32",
-    "IMM32SEX64": "I32",
-    "IMM64": "I64",
-    "STI_OPCODE": "ST",
-    "SEG_REG": "SEG",
-    "CR_REG": "CR",
-    "DR_REG": "DR",
-    "TR_REG": "TR",
-    "BR64_1": "REL8",
-    "BR32_1": "REL8",
-    "BR16_1": "REL8",
-    "BR64_4": "REL32",
-    "BR32_4": "REL32",
-    "BR16_2": "REL16",
-    "BRDISP_2": "REL16",
-    "BRDISP_4": "REL32",
-    "XBEGIN_2": "REL16",
-    "XBEGIN_4": "REL32",
-    "FARBR2_2": "FAR",
-    "FARBR4_2": "FAR",
-    "SEG_RSI": "STRING",
-    "ES_RDI": "STRING",
-    "SEG_RDI": "STRING",
-    "SEG_RBX_AL": "STRING",
-}
 VECTOR_BITS = {"MM": 64, "XMM": 128, "YMM": 256, "ZMM": 512}
 """The widths of vector registers by operand."""
+_MEMORY = ("MEM", "SIBMEM")
 _WIDE_VECTORS = frozenset(["XMM", "YMM", "ZMM"])
 _FIXED = frozenset(["AL", "AX", "EAX", "RAX", "CL", "DX", "ST0", "ES", "CS", "SS", "DS", "FS", "GS"])
+_SPECIAL = {
+    **{name: name for name in _FIXED},
+    **dict.fromkeys(("SEG_RSI", "ES_RDI", "SEG_RDI", "SEG_RBX_AL"), "STRING"),
+    "MEM_OFFS": "MOFFS",
+    "IMM8_CONST_1": "1",
+    "IMM4_M2Z": "I8",
+    "STI_OPCODE": "ST",
+    "FARBR2_2": "FAR",
+    "FARBR4_2": "FAR",
+}
+"""Operands by iced-x86's kinds whose names do not tell them."""
 _OPERAND_KINDS = {v: k for k, v in vars(OpCodeOperandKind).items() if isinstance(v, int)}
 _MNEMONICS = {v: k for k, v in vars(Mnemonic).items() if isinstance(v, int)}
 CODE_NAMES = {v: k for k, v in vars(Code).items() if isinstance(v, int)}
@@ -157,8 +110,8 @@ def shapes(bits: int = 64) -> tuple[Shape, ...]:
         if _ENCODINGS[info.encoding] == "MVEX" or name.startswith("VEX_KNC"):
             continue
         kinds = [_OPERAND_KINDS[k] for k in info.op_kinds()]
-        either = any(k in _REGISTER_OR_MEMORY for k in kinds)
-        memory = any(k in _MEMORY for k in kinds)
+        either = any("_OR_MEM" in k for k in kinds)
+        memory = any(k.startswith(_MEMORY) for k in kinds)
         ways = "rm" if either and not memory else "m" if memory else "r"
         result += [_shape(code, name, info, kind) for kind in ways]
     return tuple(sorted(result, key=astuple))
@@ -196,15 +149,19 @@ def by_key() -> dict[str, Shape]:
 
 
 def _operand(kind: str, form: str) -> str:
-    if kind in _REGISTER_OR_MEMORY:
-        return "M" if form == "m" else _REGISTER_OR_MEMORY[kind]
-    if kind in _MEMORY:
-        return _MEMORY[kind]
-    if kind in _FIXED:
-        return kind
-    if kind in _OTHER:
-        return _OTHER[kind]
-    # R64_REG, R64_RM, R64_VVVV, R64_OPCODE, XMM_IS4, KP1_REG, XMMP3_VVVV …
+    """Return the operand of a kind that iced-x86 names, of a form with ("m") or without ("r") memory."""
+    if kind in _SPECIAL:
+        return _SPECIAL[kind]
+    if kind.startswith(_MEMORY):
+        vector = re.fullmatch("MEM_VSIB(?:32|64)([XYZ])", kind)
+        return f"VSIB_{vector[1]}MM" if vector else "M"
+    if immediate := re.match(r"IMM\d+", kind):
+        return immediate[0].replace("IMM", "I")
+    if kind.startswith(("BR", "XBEGIN")):
+        return f"REL{8 * int(kind[-1])}"
+    if "_OR_MEM" in kind and form == "m":
+        return "M"
+    # R64_OR_MEM, R64_REG, R64_RM, R64_VVVV, R64_OPCODE, XMM_IS4, KP1_REG, XMMP3_VVVV …
     return kind.partition("_")[0].removesuffix("P1").removesuffix("P3")
 
 
@@ -243,17 +200,11 @@ _IMMEDIATES = {
     "IMM32SEX64": OpKind.IMMEDIATE32TO64,
     "IMM64": OpKind.IMMEDIATE64,
 }
+# In 64-bit and in 32-bit mode.
 _STRINGS = {
-    "SEG_RSI": OpKind.MEMORY_SEG_RSI,
-    "ES_RDI": OpKind.MEMORY_ESRDI,
-    "SEG_RDI": OpKind.MEMORY_SEG_RDI,
-}
-
-
-_NARROW_STRINGS = {
-    "SEG_RSI": OpKind.MEMORY_SEG_ESI,
-    "ES_RDI": OpKind.MEMORY_ESEDI,
-    "SEG_RDI": OpKind.MEMORY_SEG_EDI,
+    "SEG_RSI": (OpKind.MEMORY_SEG_RSI, OpKind.MEMORY_SEG_ESI),
+    "ES_RDI": (OpKind.MEMORY_ESRDI, OpKind.MEMORY_ESEDI),
+    "SEG_RDI": (OpKind.MEMORY_SEG_RDI, OpKind.MEMORY_SEG_EDI),
 }
 
 
@@ -277,10 +228,9 @@ def example(
             i.set_op_kind(n, OpKind.MEMORY)
             i.memory_base, i.memory_index = Register.EBX if narrow else Register.RBX, Register.AL
         elif operand == "STRING":
-            strings = _NARROW_STRINGS if narrow else _STRINGS
-            if kind not in strings:
+            if kind not in _STRINGS:
                 return None
-            i.set_op_kind(n, strings[kind])
+            i.set_op_kind(n, _STRINGS[kind][narrow])
         elif kind in _IMMEDIATES:
             _set_immediate(i, n, kinds, operand)
         elif operand.startswith("REL"):
@@ -374,8 +324,8 @@ class FormDataflow(msgspec.Struct, frozen=True, kw_only=True):
 # Segment registers are hardly ever written; the decoder leaves them out.
 _SEGMENTS = frozenset(["SEG", "ES", "CS", "SS", "DS", "FS", "GS"])
 _UNTRACKED = frozenset(["rip", "es", "cs", "ss", "ds", "fs", "gs"])
-_READS = {OpAccess.READ, OpAccess.COND_READ, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE}
-_WRITES = {OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE}
+READS = {OpAccess.READ, OpAccess.COND_READ, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE}
+WRITES = {OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE}
 _FLAGS = {
     "C": RflagsBits.CF,
     "SPAZO": RflagsBits.SF | RflagsBits.PF | RflagsBits.AF | RflagsBits.ZF | RflagsBits.OF,
@@ -406,8 +356,8 @@ def dataflow(shape: Shape, mask: bool = False) -> FormDataflow | None:
             if shape.operands[n] in _SEGMENTS:
                 continue
             access = info.op_access(n)
-            sources += [str(n)] * (access in _READS)
-            targets += [str(n)] * (access in _WRITES)
+            sources += [str(n)] * (access in READS)
+            targets += [str(n)] * (access in WRITES)
     if instruction.op_mask != Register.NONE:
         explicit.add(root_name(instruction.op_mask))
         sources.append("k")
@@ -416,10 +366,10 @@ def dataflow(shape: Shape, mask: bool = False) -> FormDataflow | None:
         root = root_name(used.register)
         if root in explicit or root in address or (root == "rsp" and stack) or root in _UNTRACKED:
             continue
-        sources += [root] * (used.access in _READS and root not in sources)
-        targets += [root] * (used.access in _WRITES and root not in targets)
-    loads = any(m.access in _READS for m in info.used_memory())
-    stores = any(m.access in _WRITES for m in info.used_memory())
+        sources += [root] * (used.access in READS and root not in sources)
+        targets += [root] * (used.access in WRITES and root not in targets)
+    loads = any(m.access in READS for m in info.used_memory())
+    stores = any(m.access in WRITES for m in info.used_memory())
     sources += ["m"] * loads
     for group, bits in _FLAGS.items():
         sources += [group] * bool(instruction.rflags_read & bits)

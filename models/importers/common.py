@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from incc.models.files.source import DEFAULTS, Entry, Forms, by_conditions, resolved
+from incc.models.files.source import DEFAULTS, Conditions, Entries, Entry, Forms, by_conditions, resolved
 from incc.models.forms.shapes import FEATURES, by_key, features
 from incc.models.notation import read_usage, write_usage
 
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from incc.models.forms.shapes import Shape
-
-Conditions = tuple[str, ...]
-Entries = dict[Conditions, Entry]
-"""A form's entries by their conditions."""
 
 
 class ImportFailed(Exception):
@@ -33,13 +29,13 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 
     forms: Forms
     """The imported entries, with all fields written out whatever their conditions."""
-    fusion: dict[str, tuple[str, ...]]
+    fusion: dict[str, tuple[str, ...]] = {}
     """Macro-fusion classes."""
-    unmatched: list[tuple[str, str]]
+    unmatched: list[tuple[str, str]] = []
     """Records that match no form of the decoder, each with the reason."""
-    skipped: list[str]
+    skipped: list[str] = []
     """Malformed records (only with keep_going)."""
-    notes: list[str]
+    notes: list[str] = []
     """Messages to the user."""
     prefers: bool | None = None
     """True if imported forms replace those of the model; None: as the command's options say."""
@@ -95,11 +91,6 @@ def read_pairs(text: str, what: str, example: str) -> dict[str, str]:
     if not all(len(pair) == 2 and all(pair) for pair in pairs):
         raise ImportFailed(f"malformed list of {what} {text!r}: it is written {example}")
     return dict(pairs)
-
-
-def renamed_ports(text: str) -> dict[str, str]:
-    """Return the pairs of `--rename-ports`. Raises ImportFailed for a malformed list."""
-    return read_pairs(text, "ports", "10=B,11=A")
 
 
 def wanted(kept: Iterable[str], named: str, only_missing: bool) -> list[Shape]:

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from incc.models.forms.shapes import Shape, by_key, dataflow
 from incc.models.importers.common import (
-    Conditions,
     Imported,
     add_features,
     indexed_variant,
@@ -21,14 +20,20 @@ from incc.models.importers.common import (
     wanted,
     with_derived,
 )
-from incc.models.notation import longest_latency, parse_latency, read_usage, write_latency, write_usage
+from incc.models.notation import (
+    latency_by_pair,
+    longest_latency,
+    parse_latency,
+    read_usage,
+    write_latency,
+    write_usage,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from incc.models.files.source import Entry, Forms
+    from incc.models.files.source import Conditions, Entries, Entry, Forms
     from incc.models.importers import Request
-    from incc.models.importers.common import Entries
 
     EntriesOf = Callable[[str], Mapping[Conditions, Entry]]
     """A function that returns the entries of a form in the model, or nothing."""
@@ -56,7 +61,7 @@ def import_forms(request: Request) -> Imported:
         return add_idioms(forms, lambda key: forms.get(key) or kept.get(key, {}))
 
     made = derive(missing, lambda key: kept.get(key, {}))
-    return Imported(forms=made, fusion={}, unmatched=[], skipped=[], notes=[], finish=finish)
+    return Imported(forms=made, finish=finish)
 
 
 def derive(shapes: Iterable[Shape], entries_of: EntriesOf) -> Forms:
@@ -276,20 +281,19 @@ def with_pairs_of_twins(imported: Imported, kept: Forms) -> Imported:
 
     They are those of the VEX form, if its longest latency equals that one.
     """
-    forms = {}
-    for form, entries in imported.forms.items():
-        forms[form] = entries
-        if () in entries:
-            forms[form] = {**entries, (): _with_pairs_of_twin(by_key()[form], entries[()], kept)}
+    forms = {
+        form: {**entries, (): _with_pairs_of_twin(form, entries[()], kept)} if () in entries else entries
+        for form, entries in imported.forms.items()
+    }
     return replace(imported, forms=forms)
 
 
-def _with_pairs_of_twin(shape: Shape, entry: Entry, kept: Forms) -> Entry:
-    code, _, kind = shape.key.rpartition("/")
+def _with_pairs_of_twin(form: str, entry: Entry, kept: Forms) -> Entry:
+    code, _, kind = form.rpartition("/")
     name = vex_name(code) or _ymm_name(code)
     twin = kept.get(f"{name}/{kind}", {}) if name else {}
     latency, theirs = entry.get("latency", ""), twin.get((), {}).get("latency", "")
     if not latency or not theirs or longest_latency(latency) != longest_latency(theirs):
         return entry
-    better = {(t, s): c for t, s, c in parse_latency(theirs)}
-    return {**entry, "latency": write_latency([(t, s, better.get((t, s), c)) for t, s, c in parse_latency(latency)])}
+    better = latency_by_pair(theirs)
+    return {**entry, "latency": write_latency((t, s, better.get((t, s), c)) for t, s, c in parse_latency(latency))}

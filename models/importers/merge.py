@@ -6,6 +6,7 @@ Everything above the line `# --- written by incc-model import` is written by han
 from __future__ import annotations
 
 import os
+import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from msgspec.structs import replace
 from incc.models.files.source import GENERATED, Entry, fusion_classes, merge_forms, read_chain, write_forms
 from incc.models.forms.rules import rules_of
 from incc.models.importers import Request, importer
-from incc.models.importers.common import ImportFailed
+from incc.models.importers.common import ImportFailed, read_text
 from incc.models.loading import find_model, search_places
 from incc.models.notation import parse_latency
 
@@ -47,54 +48,55 @@ def import_into(
     header = _header(output, module.NEW_MODEL)
     chain = read_chain(output, search_places(search_path), find_model) if os.path.exists(output) else []
     keeps = bool(options.fill or options.prefer or options.compare or getattr(options, "resources", False))
-    own: Forms = chain[0].forms if chain and keeps else {}
-    also: Also = chain[0].also if chain and keeps else {}
-    fusion = fusion_classes(chain[:1]) if keeps else {}
-    kept = merge_forms(chain if keeps else chain[1:]) if chain else {}
     isa = next((s.name.isa for s in chain if s.name.isa), module.ISAS[0])
     if isa not in module.ISAS:
         raise ImportFailed(f"{output}: {source} has nothing for {rules_of(isa).TITLE}")
-    imported = module.import_forms(
-        Request(
-            options=options,
-            output=output,
-            chain=chain,
-            isa=isa,
-            own=own,
-            kept=kept,
-            fusion=fusion,
-            search_path=search_path,
-        )
+    request = Request(
+        options=options,
+        output=output,
+        chain=chain,
+        isa=isa,
+        own=chain[0].forms if chain and keeps else {},
+        kept=merge_forms(chain if keeps else chain[1:]),
+        fusion=fusion_classes(chain[:1]) if keeps else {},
+        search_path=search_path,
     )
-    if imported.replaces_fusion:
-        fusion = imported.fusion
+    imported = module.import_forms(request)
     if forms != "*":
         imported = replace(imported, forms={f: e for f, e in imported.forms.items() if fnmatchcase(f, forms)})
+    default = chain[0].data.get("source", "") if chain else source
+    also: Also = chain[0].also if chain and keeps else {}
+    if imported.prefers is None and (options.prefer or options.compare):
+        note_disagreements(also, request.kept, imported.forms, source, default, options.prefer)
+    taken = _taken(request, imported, source, default)
+    merged = {**request.own, **taken}
+    added = len(taken) + (imported.finish(merged) if imported.finish is not None else 0)
     if imported.header is not None:
         header = imported.header(header)
-    default = chain[0].data.get("source", "") if chain else source
-    prefers = options.prefer if imported.prefers is None else imported.prefers
-    if imported.prefers is None and (options.prefer or options.compare):
-        note_disagreements(also, kept, imported.forms, source, default, options.prefer)
-    merged = {form: dict(entries) for form, entries in own.items()}
-    added = 0
-    for form, entries in imported.forms.items():
-        if options.compare or (form in kept and not prefers):
-            continue
-        added += 1
-        merged[form] = {c: dict(f) for c, f in entries.items()}
-        if () in merged[form]:
-            base = merged[form][()]
-            origin = base.pop("source", source)
-            if origin != default:
-                base["source"] = origin
-    if imported.finish is not None:
-        added += imported.finish(merged)
+    fusion = imported.fusion if imported.replaces_fusion else request.fusion
     try:
         replace_file(output, header + write_forms(merged, fusion, also))
     except OSError as e:
         raise ImportFailed(f"{output}: {e.strerror}") from None
     return Merged(imported, added)
+
+
+def _taken(request: Request, imported: Imported, source: str, default: str) -> Forms:
+    """Return the imported forms that go into the file; a form states its source if that is not the file's `default`."""
+    if request.options.compare:
+        return {}
+    prefers = request.options.prefer if imported.prefers is None else imported.prefers
+    taken: Forms = {}
+    for form, entries in imported.forms.items():
+        if form in request.kept and not prefers:
+            continue
+        taken[form] = dict(entries)
+        if () in entries:
+            base = dict(entries[()])
+            if base.setdefault("source", source) == default:
+                del base["source"]
+            taken[form][()] = base
+    return taken
 
 
 # --- disagreements ----------------------------------------------------------------------------------------------------
@@ -152,17 +154,9 @@ def _header(path: str, new_model: str) -> str:
         if not new_model:
             raise ImportFailed(f"{path}: no such file: the model's header must be written first (docs/models.md)")
         return new_model.format(name=os.path.splitext(os.path.basename(path))[0])
-    try:
-        with open(path, encoding="utf-8") as f:
-            text = f.read()
-    except (OSError, UnicodeDecodeError) as e:
-        raise ImportFailed(f"{path}: {getattr(e, 'strerror', None) or 'not UTF-8 text'}") from None
-    cut = len(text)
-    for start in (GENERATED.split(";")[0], "[forms]", "[macro_fusion]"):
-        at = 0 if text.startswith(start) else text.find("\n" + start) + 1
-        if at or text.startswith(start):
-            cut = min(cut, at)
-    return text[:cut].rstrip("\n") + "\n\n"
+    starts = (GENERATED.split(";")[0], "[forms]", "[macro_fusion]")
+    by_hand = re.split(rf"^(?:{'|'.join(map(re.escape, starts))})", read_text(path), maxsplit=1, flags=re.MULTILINE)[0]
+    return by_hand.rstrip("\n") + "\n\n"
 
 
 def replace_file(path: str, text: str) -> None:

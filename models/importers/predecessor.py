@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from incc.models.files.source import Entry, merge_forms
+from incc.models.files.source import Conditions, Entry, merge_forms
 from incc.models.forms.shapes import by_key
-from incc.models.importers.common import Conditions, Imported, add_features, differences, read_pairs, wanted
+from incc.models.importers.common import Imported, add_features, differences, read_pairs, wanted
 from incc.models.loading import load
 from incc.models.notation import longest_latency, parse_latency, read_usage, write_latency, write_usage
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Mapping, Sequence
 
+    from incc.models.files.source import Entries
     from incc.models.importers import Request
-    from incc.models.importers.common import Entries
 
 _WIDE = 512
 _GENERAL = frozenset(["R8", "R16", "R32", "R64"])
@@ -123,7 +123,7 @@ def import_model(
     measured = {form: entries for form, entries in measured.items() if not entries.get((), {}).get("derived")}
     executes = bool(model.stated_parameters.get("move_elim_gpr")) and not parameters.get("move_elim_gpr")
     made = inherit(old, old, measured, ports, model.name, executes)
-    return Imported(forms=made, fusion=dict(model.macro_fusion), unmatched=[], skipped=[], notes=[])
+    return Imported(forms=made, fusion=dict(model.macro_fusion))
 
 
 def inherit(

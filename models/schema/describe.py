@@ -8,14 +8,17 @@ written, and the exit status is 1 if a file is out of date.
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import sys
 import zlib
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from incc.models.schema import parameters
 from incc.models.schema.fields import FIELDS, FUNCTIONS
-from incc.models.schema.parameters import PARAMETERS, REQUIRED
+from incc.models.schema.parameters import BY_NAME, PARAMETERS, REQUIRED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,11 +81,15 @@ def code(old: str) -> str:
 
 def document(old: str) -> str:
     """Return the text of the documentation with its tables. Raises ValueError if the markers of a table are missing."""
-    parameters = [["parameter", "value", "unit", "default", "read by", "meaning"]]
-    parameters += [[f"`{p.name}`", p.kind.text, p.unit, _default(p.default), p.read_by, p.text] for p in PARAMETERS]
+    rows_of_parameters = [["parameter", "value", "unit", "default", "read by", "meaning"]]
+    for name, text in descriptions().items():
+        p = BY_NAME[name]
+        rows_of_parameters.append(
+            [f"`{name}`", p.kind.text, p.unit, _default(p.default), p.read_by, meaning(text, p.unit)]
+        )
     functions = [["function", "operations on these ports"], *[[f"`{name}`", text] for name, text in FUNCTIONS.items()]]
     fields = [["field", "meaning"], *[[f"`{f.name}`", f.text] for f in FIELDS]]
-    for name, rows in (("fields", fields), ("functions", functions), ("parameters", parameters)):
+    for name, rows in (("fields", fields), ("functions", functions), ("parameters", rows_of_parameters)):
         start, end = f"<!-- {name}: written by incc.models.schema.describe -->\n", f"<!-- end of {name} -->\n"
         before, opened, rest = old.partition(start)
         _, closed, after = rest.partition(end)
@@ -90,6 +97,29 @@ def document(old: str) -> str:
             raise ValueError(f"the documentation has no place for {name}")
         old = before + start + _table(rows) + end + after
     return old
+
+
+def descriptions() -> dict[str, str]:
+    """Return the text below each parameter, by name."""
+    with open(parameters.__file__, encoding="utf-8") as f:
+        module = ast.parse(f.read())
+    (record,) = (node for node in module.body if isinstance(node, ast.ClassDef) and node.name == "Parameters")
+    texts = {}
+    for setting, text in pairwise(record.body):
+        match setting, text:
+            case ast.Assign(targets=[ast.Name(id=name)]), ast.Expr(value=ast.Constant(value=str(description))):
+                texts[name] = description
+    return texts
+
+
+def meaning(text: str, unit: str) -> str:
+    """Return a parameter's text as a cell of a table, without the unit, which is in another cell."""
+    text = " ".join(text.split()).removesuffix(".")
+    first = unit.partition(" ")[0]
+    for opening in (f"{unit}: ", f"{first} "):
+        if unit and text.lower().startswith(opening.lower()):
+            return text[len(opening) :]
+    return text[0].lower() + text[1:]
 
 
 def _default(value: Any) -> str:

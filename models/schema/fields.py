@@ -49,8 +49,7 @@ FIELDS: tuple[Field, ...] = (
         type=str,
         schema={"$ref": "#/$defs/usage"},
         text="µops in the unfused domain, in uops.info's notation: `1*p01+2*p23` is one µop for port 0 or 1 and two "
-        "µops "
-        'for port 2 or 3; `""` if the renamer does it. With other port names, `2*FP01` is FP0 or FP1, and '
+        'µops for port 2 or 3; `""` if the renamer does it. With other port names, `2*FP01` is FP0 or FP1, and '
         "`1*p(V0\\|V1)` lists names.",
     ),
     Field(

@@ -34,7 +34,7 @@ def gcov(path: str, text: str) -> Told:
         if executed is not None:
             lines.setdefault((source, number), executed)
     if not source:
-        raise HotError(f"{path}: no text of gcov: no line of it names the source")
+        raise HotError(f"{path}: not the text output of gcov, since no line names the source")
     return Told(
         path=path,
         kind="gcov",
@@ -67,7 +67,7 @@ def gcov_json(path: str, documents: list[Any]) -> Told:
                 )
             folder = own
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise HotError(f"{path}: no JSON of gcov: {_missing(error)}") from None
+        raise HotError(f"{path}: not the JSON output of gcov: {_missing(error)}") from None
     return Told(path=path, kind="gcov-json", unit=EXECUTIONS, folder=folder, lines=tuple(lines))
 
 
@@ -95,9 +95,9 @@ def llvm_cov(path: str, documents: list[Any]) -> Told:
                     for file in export["files"]:
                         lines += _of_segments(file["filename"], file.get("segments", ()))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise HotError(f"{path}: not what llvm-cov export writes: {_missing(error)}") from None
+        raise HotError(f"{path}: not the output of llvm-cov export: {_missing(error)}") from None
     if not lines:
-        raise HotError(f"{path}: no counts in it: llvm-cov export without -summary-only has them")
+        raise HotError(f"{path}: no counts; run llvm-cov export without -summary-only")
     return Told(path=path, kind="llvm-cov", unit=EXECUTIONS, lines=tuple(lines))
 
 
@@ -175,9 +175,9 @@ def llvm_cov_show(path: str, text: str) -> Told:
                 instances.add((file, int(shown[2])))
             lines[file, int(shown[2]), name] = count
     if not lines:
-        raise HotError(f"{path}: no counts in it")
+        raise HotError(f"{path}: no counts")
     if not file:
-        raise HotError(f"{path}: llvm-cov show names no file where it shows one alone; llvm-cov export does")
+        raise HotError(f"{path}: no file name, since llvm-cov show omits it for a single file; use llvm-cov export")
     # If there are instances, their sum adds nothing.
     kept = [(place, n) for place, n in lines.items() if place[2] or place[:2] not in instances]
     return Told(
@@ -212,10 +212,11 @@ def llvm_profdata(path: str, text: str) -> Told:
             counts = [float(count) for count in match[1].split(",") if count.strip()]
             functions[-1] = Function(name, max([entry, *counts]), True)
     if not functions:
-        raise HotError(f"{path}: no function in it: llvm-profdata show needs --all-functions --counts")
+        raise HotError(f"{path}: no functions; run llvm-profdata show with --all-functions --counts")
     if not blocks:
-        raise HotError(f"{path}: how often functions are called, not their loops: llvm-profdata show needs --counts")
-    note = "Counts of blocks have no lines: the largest of a function is divided among its loops; llvm-cov export has "
-    return Told(
-        path=path, kind="llvm-profdata", unit=EXECUTIONS, functions=tuple(functions), notes=(f"{note}them by line.",)
+        raise HotError(f"{path}: counts of functions, not of their loops; run llvm-profdata show with --counts")
+    note = (
+        "Block counts have no lines, so the largest count of a function is divided among its loops; llvm-cov export "
+        "has counts by line."
     )
+    return Told(path=path, kind="llvm-profdata", unit=EXECUTIONS, functions=tuple(functions), notes=(note,))

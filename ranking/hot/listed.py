@@ -26,9 +26,9 @@ def listed(path: str, text: str) -> Told:
         match = ENTRY.match(row)
         value = amount(match[2]) if match else None
         if match is None or value is None:
-            raise HotError(f"{path}:{number}: neither FILE:LINE AMOUNT nor FUNCTION AMOUNT: {row.strip()[:60]!r}")
+            raise HotError(f"{path}:{number}: expected FILE:LINE AMOUNT or FUNCTION AMOUNT, found {row.strip()[:60]!r}")
         if percent is not None and percent != bool(match[3]):
-            raise HotError(f"{path}:{number}: either all amounts are percentages of the time, or all are executions")
+            raise HotError(f"{path}:{number}: percentages of the time and counts of executions cannot be mixed")
         percent = bool(match[3])
         total += value
         place = _PLACE.match(match[1])
@@ -39,9 +39,9 @@ def listed(path: str, text: str) -> Told:
         else:
             functions.append(Function(match[1], value, not percent))
     if percent is None:
-        raise HotError(f"{path}: there is nothing in it but comments")
+        raise HotError(f"{path}: no data, only comments")
     if percent and total > 100.5:
-        raise HotError(f"{path}: the percentages add up to {total:.0f} %: each is a part of the same time")
+        raise HotError(f"{path}: the percentages add up to {total:.0f} %, more than the whole time")
     rest = max(100 - total, 0.0) if percent else 0.0
     unit = SAMPLES if percent else EXECUTIONS
     return Told(

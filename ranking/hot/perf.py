@@ -68,7 +68,7 @@ def script(path: str, text: str) -> Told:
         samples.append(Sample(symbol=frame[2], amount=weight, offset=int(frame[3], 16) if frame[3] else -1))
         fresh = True
     if not samples:
-        raise HotError(f"{path}: no sample of perf script with the function that it was taken in: -F +sym prints them")
+        raise HotError(f"{path}: no sample of perf script names its function; run perf script with -F +sym")
     return Told(path=path, kind="perf-script", unit=SAMPLES, samples=tuple(samples), elsewhere=elsewhere)
 
 
@@ -112,7 +112,7 @@ def report(path: str, text: str) -> Told:
     total = 0.0
     heads = [row for row in text.split("\n") if row.startswith("#") and ("Overhead" in row or "Children" in row)]
     if len(heads) > 1:
-        raise HotError(f"{path}: of several events: perf report --stdio -F … of one (perf script -e EVENT)")
+        raise HotError(f"{path}: several events; print one of them (perf report --stdio -F …, perf script -e EVENT)")
     by_line = any("Source:Line" in head or "srcline" in head.lower() for head in heads)
     for row in text.split("\n"):
         match = _SHARE.match(row)
@@ -128,7 +128,7 @@ def report(path: str, text: str) -> Told:
         elif symbol:
             functions.append(Function(symbol[1].strip(), share, False))
     if not functions and not samples:
-        raise HotError(f"{path}: no functions in it: perf report --stdio --sort=symbol has them")
+        raise HotError(f"{path}: no functions; run perf report with --stdio --sort=symbol")
     unnamed = total - sum(f.amount for f in functions) - sum(s.amount for s in samples)
     rest = max(100 - total, 0.0) + max(unnamed, 0.0)
     return Told(
@@ -174,8 +174,8 @@ def annotate(path: str, text: str) -> Told:
             line = int(source[1])
     end()
     if not listings:
-        raise HotError(f"{path}: no instructions of perf annotate --stdio with the function that they are in")
+        raise HotError(f"{path}: no instructions of perf annotate --stdio with their functions")
     if not counted and len(listings) > 1:
-        raise HotError(f"{path}: functions without their numbers of samples, so that parts of them do not add up: "
-                       "perf annotate --stdio --percent-type=global-period, or perf script")  # fmt: skip
+        raise HotError(f"{path}: no sample counts of functions, so shares of several functions cannot be combined; "
+                       "use perf annotate --stdio --percent-type=global-period, or perf script")  # fmt: skip
     return Told(path=path, kind="perf-annotate", unit=SAMPLES, listings=tuple(listings))

@@ -30,7 +30,7 @@ KINDS = {
     "perf-script": "perf script",
     "perf-report": "perf report --stdio",
     "perf-annotate": "perf annotate --stdio",
-    "list": "FILE:LINE COUNT or FUNCTION COUNT a line, or with percentages",
+    "list": "lines of FILE:LINE COUNT or FUNCTION COUNT, or with percentages",
 }
 """The kinds of profiles, and the tools that print them."""
 
@@ -91,7 +91,7 @@ def _of_folder(folder: str) -> Told:
                 for line in each.lines
             )
             return replace(profiles[0], path=folder, folder="", lines=lines)
-    raise HotError(f"{folder}: no file of gcov (*.gcov, *.gcov.json.gz) in this folder; name other files themselves")
+    raise HotError(f"{folder}: no output of gcov (*.gcov, *.gcov.json.gz) in this folder; name other profiles as files")
 
 
 def _data(path: str) -> bytes:
@@ -110,7 +110,7 @@ def _data(path: str) -> bytes:
             unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)
             unpacked = unpacking.decompress(data, LARGEST)
             if not unpacking.eof:
-                raise HotError(f"{path}: cut off, or more than {LARGEST >> 30} GiB unpacked")
+                raise HotError(f"{path}: truncated, or larger than {LARGEST >> 30} GiB when unpacked")
             # A file may have several compressed streams, one after the other.
             while unpacking.unused_data.startswith(b"\x1f\x8b") and len(unpacked) < LARGEST:
                 unpacking, rest = zlib.decompressobj(zlib.MAX_WBITS | 16), unpacking.unused_data
@@ -119,7 +119,7 @@ def _data(path: str) -> bytes:
         except (zlib.error, gzip.BadGzipFile, EOFError) as error:
             raise HotError(f"{path}: damaged: {error}") from None
     if not data.strip():
-        raise HotError(f"{path}: there is nothing in it")
+        raise HotError(f"{path}: the file is empty")
     return data
 
 
@@ -136,13 +136,13 @@ def _json(path: str, data: bytes, kind: str) -> list[Any]:
 
 
 _BINARY = (
-    (b"PERFILE", "what perf record writes: `perf script -i {} | incc-report --hot=- …` reads it"),
-    (b"\x81rforpl", "a raw profile: `llvm-profdata merge`, then `llvm-profdata show --all-functions --counts`, or "
+    (b"PERFILE", "binary output of perf record; run `perf script -i {} | incc-report --hot=- …`"),
+    (b"\x81rforpl", "a raw profile; run `llvm-profdata merge`, then `llvm-profdata show --all-functions --counts`, or "
                     "llvm-cov export for counts by line"),
-    (b"\xfflprofi", "an indexed profile: `llvm-profdata show --all-functions --counts {} > FILE` makes text of it, "
+    (b"\xfflprofi", "an indexed profile; `llvm-profdata show --all-functions --counts {} > FILE` converts it to text, "
                     "`llvm-cov export PROGRAM -instr-profile={}` counts by line"),
-    (b"adcg", "what a program with --coverage writes: `gcov --json-format {}` makes counts of it"),
-    (b"oncg", "notes of gcc for gcov, without counts: run the program, then gcov"),
+    (b"adcg", "raw counts of a program built with --coverage; run `gcov --json-format {}`"),
+    (b"oncg", "notes of gcc for gcov, without counts; run the program, then gcov"),
 )  # fmt: skip
 
 
@@ -153,7 +153,7 @@ def _kind(path: str, data: bytes) -> str:
         if start.startswith((magic, magic[::-1])):  # the byte order is that of the machine that wrote the file
             raise HotError(f"{path}: {what.replace('{}', path)}")
     if b"\0" in data[:4096]:
-        raise HotError(f"{path}: binary, and of no kind that is known; there are {'; '.join(KINDS.values())}")
+        raise HotError(f"{path}: unknown binary format; supported profiles: {'; '.join(KINDS.values())}")
     head = data[: 1 << 16].lstrip()
     if head.startswith(b"{"):
         if b'"llvm.coverage.json.export"' in data:
@@ -161,15 +161,15 @@ def _kind(path: str, data: bytes) -> str:
         if b'"gcc_version"' in head or (b'"data_file"' in head and b'"files"' in head):
             return "gcov-json"
         if b'"units"' in head or b'"schema_version"' in head:
-            raise HotError(f"{path}: a report of incc, which does not tell what is hot")
-        raise HotError(f"{path}: JSON, but neither of gcov nor of llvm-cov export")
+            raise HotError(f"{path}: a report of incc, not a profile")
+        raise HotError(f"{path}: JSON, but neither from gcov nor from llvm-cov export")
     text = head.decode("utf-8", "replace")
     lines = [line for line in text.split("\n")[:2000] if line.strip()]
     for kind, test in _TESTS:
         if test(lines):
             return kind
     kinds = "; ".join(f"{kind}: {what}" for kind, what in KINDS.items())
-    raise HotError(f"{path}: of no kind that is known (--hot-kind says which it is); there are {kinds}")
+    raise HotError(f"{path}: unknown format (select it with --hot-kind); supported profiles: {kinds}")
 
 
 def _any(pattern: str) -> Callable[[list[str]], bool]:

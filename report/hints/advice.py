@@ -72,8 +72,8 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
             return False
         if level in ("3", "fast"):
             return self.state.get("vect-cost-model", "dynamic") in ("dynamic", "unlimited")
-        # From gcc 12 on, -O2 vectorises where the code becomes no longer by it, which it says with a cost model of its
-        # own; a -ftree-vectorize on top has the one of -O3 (GCC 12 release notes, “General Improvements”).
+        # From gcc 12 on, -O2 vectorises if the code does not grow, by a cost model of its own; -ftree-vectorize selects
+        # that of -O3 (GCC 12 release notes, “General Improvements”).
         return bool(tree) and self.state.get("vect-cost-model", "dynamic") in ("dynamic", "unlimited")
 
     @property
@@ -89,17 +89,17 @@ ASSEMBLY = Build()
 """The build of assembly input."""
 
 
-class Remedy(msgspec.Struct, frozen=True, kw_only=True):
-    """Flags that follow a hint's advice, for one family of compilers."""
+class Remedy(msgspec.Struct, frozen=True):
+    """Flags that follow a hint's advice, for some families of compilers."""
 
     name: str
     """The remedy's name."""
-    family: str
-    """GCC, CLANG, or ANY for flags that work in both."""
+    families: tuple[str, ...]
+    """GCC, CLANG, and ANY for flags that work in both."""
     flags: tuple[str, ...]
     """All flags that it takes."""
     least: int = 0
-    """The first major version that has them."""
+    """The first major version of a known compiler that has them."""
     vectorises: bool = False
     """True if they help by vectorisation."""
     changes: str = ""
@@ -114,72 +114,50 @@ _REORDER = ("-fassociative-math", "-fno-signed-zeros")
 _EXTREMUM = ("-ffinite-math-only", "-fno-signed-zeros")
 _EXPAND = ("-funroll-loops", "-fvariable-expansion-in-unroller", "--param=max-variable-expansions-in-unroller=4")
 
+_BOTH = (GCC, CLANG)
+_ALL = (GCC, CLANG, ANY)
+
 REMEDIES = (
-    # Sums in another order. gcc takes -fassociative-math back, with a warning, unless both others stand beside it.
-    Remedy(name="reassociate", family=GCC, flags=(*_REORDER, "-fno-trapping-math"), vectorises=True, changes=ROUNDING),
+    # Sums in another order. gcc ignores -fassociative-math, with a warning, without both of the other flags.
+    Remedy("reassociate", (GCC, ANY), (*_REORDER, "-fno-trapping-math"), vectorises=True, changes=ROUNDING),
+    Remedy("reassociate", (CLANG,), _REORDER, vectorises=True, changes=ROUNDING),
+    Remedy("reassociate", _BOTH, ("-fassociative-math",), vectorises=True, changes=ROUNDING, pays=False),
+    Remedy("reassociate", (GCC,), _REORDER, vectorises=True, changes=ROUNDING, pays=False),
+    # Several sums: gcc makes two unless a parameter requests more. clang has no such flag, and makes four by itself.
+    # Sums of fused multiply-adds need -funsafe-math-optimizations, not only the flags that reorder a sum.
+    Remedy("accumulators", (GCC,), ("-funsafe-math-optimizations", *_EXPAND), changes=ROUNDING),
+    Remedy("accumulators", (GCC,), (*_REORDER, "-fno-trapping-math", "-funroll-loops"), changes=ROUNDING, pays=False),
+    Remedy("accumulators", (CLANG,), ("-funroll-loops",), pays=False),
+    # A reciprocal for an invariant divisor. With -freciprocal-math alone gcc replaces only several divisions by one
+    # value; in a loop it needs -funsafe-math-optimizations itself, not only the flags that this implies.
+    Remedy("reciprocal", (GCC, ANY), ("-funsafe-math-optimizations",), changes=ROUNDING),
+    Remedy("reciprocal", (GCC,), ("-freciprocal-math",), changes=ROUNDING, pays=False),
+    Remedy("reciprocal", (CLANG,), ("-freciprocal-math",), changes=ROUNDING),
+    Remedy("errno", _ALL, ("-fno-math-errno",), vectorises=True, changes="sqrt no longer sets errno"),
+    # glibc's headers declare its vector functions under -ffast-math; clang needs the name of the library as well.
+    Remedy("vector-functions", (GCC,), ("-ffast-math",), vectorises=True, changes=f"{ROUNDING}, {NANS}"),
+    Remedy("vector-functions", (CLANG,), ("-ffast-math",), vectorises=True, changes=ROUNDING, pays=False),
     Remedy(
-        name="reassociate", family=GCC, flags=("-fassociative-math",), vectorises=True, changes=ROUNDING, pays=False
-    ),
-    Remedy(name="reassociate", family=GCC, flags=_REORDER, vectorises=True, changes=ROUNDING, pays=False),
-    Remedy(name="reassociate", family=CLANG, flags=_REORDER, vectorises=True, changes=ROUNDING),
-    Remedy(
-        name="reassociate", family=CLANG, flags=("-fassociative-math",), vectorises=True, changes=ROUNDING, pays=False
-    ),
-    Remedy(name="reassociate", family=ANY, flags=(*_REORDER, "-fno-trapping-math"), changes=ROUNDING),
-    # Several sums: gcc makes two unless it is told how many. clang has no such flag, and makes four by itself.
-    # Sums of fused multiply-adds take -funsafe-math-optimizations, not only what reorders a sum.
-    Remedy(name="accumulators", family=GCC, flags=("-funsafe-math-optimizations", *_EXPAND), changes=ROUNDING),
-    Remedy(
-        name="accumulators",
-        family=GCC,
-        flags=(*_REORDER, "-fno-trapping-math", "-funroll-loops"),
-        changes=ROUNDING,
-        pays=False,
-    ),
-    Remedy(name="accumulators", family=CLANG, flags=("-funroll-loops",), pays=False),
-    # A reciprocal for an invariant divisor. gcc divides several times by a value before -freciprocal-math alone does
-    # anything; in a loop it takes -funsafe-math-optimizations itself, not only what that implies.
-    Remedy(name="reciprocal", family=GCC, flags=("-funsafe-math-optimizations",), changes=ROUNDING),
-    Remedy(name="reciprocal", family=GCC, flags=("-freciprocal-math",), changes=ROUNDING, pays=False),
-    Remedy(name="reciprocal", family=CLANG, flags=("-freciprocal-math",), changes=ROUNDING),
-    Remedy(name="reciprocal", family=ANY, flags=("-funsafe-math-optimizations",), changes=ROUNDING),
-    Remedy(name="errno", family=GCC, flags=("-fno-math-errno",), vectorises=True, changes="sqrt no longer sets errno"),
-    Remedy(
-        name="errno", family=CLANG, flags=("-fno-math-errno",), vectorises=True, changes="sqrt no longer sets errno"
-    ),
-    Remedy(name="errno", family=ANY, flags=("-fno-math-errno",), changes="sqrt no longer sets errno"),
-    # glibc's headers declare its vector functions under -ffast-math; clang has to be told of the library.
-    Remedy(name="vector-functions", family=GCC, flags=("-ffast-math",), vectorises=True, changes=f"{ROUNDING}, {NANS}"),
-    Remedy(
-        name="vector-functions", family=CLANG, flags=("-ffast-math",), vectorises=True, changes=ROUNDING, pays=False
-    ),
-    Remedy(
-        name="vector-functions",
-        family=CLANG,
-        flags=("-ffast-math", "-fveclib=libmvec"),
+        "vector-functions",
+        (CLANG,),
+        ("-ffast-math", "-fveclib=libmvec"),
         least=14,
         vectorises=True,
         changes=f"{ROUNDING}, {NANS}",
     ),
-    Remedy(name="extremum", family=GCC, flags=_EXTREMUM, vectorises=True, changes=NANS),
-    Remedy(name="extremum", family=GCC, flags=("-ffinite-math-only",), vectorises=True, changes=NANS, pays=False),
-    Remedy(name="extremum", family=CLANG, flags=_EXTREMUM, vectorises=True, changes=NANS),
-    Remedy(name="extremum", family=CLANG, flags=("-ffinite-math-only",), vectorises=True, changes=NANS, pays=False),
-    Remedy(name="extremum", family=ANY, flags=_EXTREMUM, changes=NANS),
-    Remedy(name="vectorise", family=GCC, flags=(), vectorises=True),
-    Remedy(name="vectorise", family=CLANG, flags=(), vectorises=True),
-    Remedy(name="optimise", family=GCC, flags=("-O3",)),
-    Remedy(name="optimise", family=CLANG, flags=("-O3",)),
-    Remedy(name="wide-vectors", family=GCC, flags=("-mprefer-vector-width=512",), least=8),
-    Remedy(name="wide-vectors", family=CLANG, flags=("-mprefer-vector-width=512",), least=10),
+    Remedy("extremum", _ALL, _EXTREMUM, vectorises=True, changes=NANS),
+    Remedy("extremum", _BOTH, ("-ffinite-math-only",), vectorises=True, changes=NANS, pays=False),
+    Remedy("vectorise", _BOTH, (), vectorises=True),
+    Remedy("optimise", _BOTH, ("-O3",)),
+    Remedy("wide-vectors", (GCC,), ("-mprefer-vector-width=512",), least=8),
+    Remedy("wide-vectors", (CLANG,), ("-mprefer-vector-width=512",), least=10),
     # clang unrolls by default.
-    Remedy(name="unroll", family=GCC, flags=("-funroll-loops",)),
-    Remedy(name="unroll", family=CLANG, flags=("-funroll-loops",), pays=False),
-    # No example was found that gains by it with gcc, which aligns the loops that it thinks hot to 16 bytes by itself.
-    Remedy(name="align-loops", family=GCC, flags=("-falign-loops=64",), pays=False),
-    Remedy(name="align-loops", family=CLANG, flags=("-falign-loops=64",), least=13),
-    Remedy(name="align-loops", family=ANY, flags=("-falign-loops=64",)),
-    Remedy(name="single-constants", family=GCC, flags=("-fsingle-precision-constant",), changes=ROUNDING, pays=False),
+    Remedy("unroll", (GCC,), ("-funroll-loops",)),
+    Remedy("unroll", (CLANG,), ("-funroll-loops",), pays=False),
+    # No known example gains with gcc, which aligns the loops that it considers hot to 16 bytes by itself.
+    Remedy("align-loops", (GCC,), ("-falign-loops=64",), pays=False),
+    Remedy("align-loops", (CLANG, ANY), ("-falign-loops=64",), least=13),
+    Remedy("single-constants", (GCC,), ("-fsingle-precision-constant",), changes=ROUNDING, pays=False),
 )
 """The output of `python bench/hints.py --all --markdown` is the reason for every row."""
 
@@ -199,16 +177,16 @@ class Advice(msgspec.Struct, frozen=True):
 
 def advise(name: str, build: Build) -> Advice | None:
     """Return the flags of a remedy that are not in use; None if there are none, or none that help."""
-    for remedy in REMEDIES:
-        if remedy.pays and (remedy.name, remedy.family) == (name, build.family):
-            return _advice(remedy, build)
-    return None
+    return next((_advice(remedy, build) for remedy in _remedies(name, build) if remedy.pays), None)
 
 
 def tried(name: str, build: Build) -> list[Advice]:
     """Return the flags of a remedy that did not help when tried, for benchmarks."""
-    rows = [r for r in REMEDIES if not r.pays and (r.name, r.family) == (name, build.family)]
-    return [advice for row in rows if (advice := _advice(row, build)) is not None]
+    return [a for remedy in _remedies(name, build) if not remedy.pays and (a := _advice(remedy, build)) is not None]
+
+
+def _remedies(name: str, build: Build) -> list[Remedy]:
+    return [remedy for remedy in REMEDIES if remedy.name == name and build.family in remedy.families]
 
 
 def _advice(remedy: Remedy, build: Build) -> Advice | None:
@@ -230,7 +208,7 @@ def _vectorise(build: Build) -> list[str]:
     return ["-O3"]
 
 
-# --- what a command asks for -----------------------------------------------------------------------------------------
+# --- the options of a command ----------------------------------------------------------------------------------------
 
 
 def read_build(unit: Unit, native: bool = False) -> Build:
@@ -255,7 +233,7 @@ def read_build(unit: Unit, native: bool = False) -> Build:
     )
 
 
-# The first versions of gcc and clang that know a core by the name of its model (their release notes).
+# The first versions of gcc and clang with a core under the name of its model (their release notes).
 _MARCH = {
     "sandybridge": (5, 3),
     "ivybridge": (5, 3),
@@ -287,24 +265,15 @@ def _family(compiler: str, version: str) -> str:
             return CLANG
         if any(word in name for word in ("gcc", "g++", "gfortran", "GCC")):
             return GCC
-    # gcc's is a number with the distribution's behind it; only these two answer the questions that a unit comes of.
+    # gcc's version is a number, followed by the distribution's. Other compilers are not supported under these names.
     return GCC if compiler in ("cc", "c++", "f95", "c99", "c89") and version[:1].isdecimal() else ANY
 
 
 _SWITCHES = frozenset(
     (
-        "associative-math",
-        "signed-zeros",
-        "trapping-math",
-        "finite-math-only",
-        "math-errno",
-        "reciprocal-math",
-        "unsafe-math-optimizations",
-        "fast-math",
-        "tree-vectorize",
-        "unroll-loops",
+        *("associative-math", "signed-zeros", "trapping-math", "finite-math-only", "math-errno", "reciprocal-math"),
+        *("unsafe-math-optimizations", "fast-math", "tree-vectorize", "unroll-loops", "single-precision-constant"),
         "variable-expansion-in-unroller",
-        "single-precision-constant",
     )
 )
 _WORDS = {"-fvect-cost-model": "vect-cost-model", "-fveclib": "veclib"}

@@ -11,7 +11,6 @@ from incc.report.hints.common import (
     bound_without,
     callee,
     calls,
-    either,
     hint,
     inner_branches,
     operations,
@@ -28,12 +27,7 @@ def invariant_divisor(facts: KernelResult, build: Build) -> t.Hint | None:
     """Advise to multiply by the reciprocal if the divider limits the loop and a divisor does not change."""
     if "divider" not in facts.limits or not facts.kernel.is_loop:
         return None
-    written = {
-        access.register.root
-        for instruction in facts.kernel.instructions
-        for access in instruction.registers
-        if access.write
-    }
+    written = written_roots(facts.kernel)
     divisions = []
     for i, instruction in enumerate(facts.kernel.instructions):
         divisor = instruction.divisor
@@ -51,7 +45,7 @@ def invariant_divisor(facts: KernelResult, build: Build) -> t.Hint | None:
         change += " (may change rounding)"
     return hint(
         "invariant-divisor",
-        f"the divisor of {where} does not change in the loop: {either(change, advice)}.",
+        f"the divisor of {where} does not change in the loop",
         {"instructions": divisions},
         advice,
         change,
@@ -84,8 +78,7 @@ def integer_division(facts: KernelResult, build: Build) -> t.Hint | None:
     verb = "divides" if len(divisions) == 1 else "divide"
     return hint(
         "integer-division",
-        f"{wording.places(kernel, divisions)} {verb} {bits}-bit integers by one that does not change in the loop: "
-        f"{change}.",
+        f"{wording.places(kernel, divisions)} {verb} {bits}-bit integers by a divisor that does not change in the loop",
         {"instructions": divisions, "bits": bits},
         None,
         change,
@@ -102,7 +95,7 @@ def conversions(facts: KernelResult, build: Build) -> t.Hint | None:
     wider, narrower = operations(kernel, "widen"), operations(kernel, "narrow")
     integers = operations(kernel, "from-integer", "to-integer")
     mixed = sorted(wider + narrower) if wider and narrower else []
-    # Made doubles of integers, and floats of these: a constant, or a function, is a double.
+    # If integers become doubles and these floats, a constant or a function is a double.
     through_double = bool(narrower) and not wider and bool(operations(kernel, "from-integer"))
     converting = mixed or sorted({*integers, *(narrower if through_double else ())})
     if not converting or not kernel.is_loop or "loop_carried" in facts.limits:
@@ -111,23 +104,19 @@ def conversions(facts: KernelResult, build: Build) -> t.Hint | None:
     if least > WORTH * facts.cycles:
         return None
     where = wording.places(kernel, converting)
-    if mixed:
-        change = "write constants with an f (0.5f), and call the functions of float (fabsf)"
-        text = f"{where} convert float to double and back, which takes {{}}: if float is enough, {change}."
-    elif through_double:
-        change = "write constants with an f (0.5f), and call the functions of float (fabsf)"
-        text = f"{where} convert integers to double and that to float, which takes {{}}: if float is enough, {change}."
+    spent = f"takes {wording.number(facts.cycles - least)} of {wording.cycles(facts.cycles)}"
+    if mixed or through_double:
+        change = "if float is precise enough, write constants with an f (0.5f) and call the float functions (fabsf)"
+        conversion = "float to double and back" if mixed else "integers to double and then to float"
+        text = f"{where} convert {conversion}, which {spent}"
     else:
-        change = "keep the numbers in the type that is computed with"
+        change = "keep the numbers in the type that the loop computes with"
         verb = "converts" if len(converting) == 1 else "convert"
-        text = f"{where} {verb} between integers and floating point, which takes {{}}: {change}."
-    spent = f"{wording.number(facts.cycles - least)} of {wording.cycles(facts.cycles)}"
-    return hint(
-        "conversions", text.format(spent), {"instructions": converting, "bound_without": float(least)}, None, change
-    )
+        text = f"{where} {verb} between integers and floating point, which {spent}"
+    return hint("conversions", text, {"instructions": converting, "bound_without": float(least)}, None, change)
 
 
-# Where the condition of a square root's errno is tested.
+# The library functions that a square root calls for a negative argument.
 _ROOTS = frozenset(("sqrt", "sqrtf"))
 
 
@@ -147,7 +136,7 @@ def math_errno(facts: KernelResult, build: Build) -> t.Hint | None:
         for i in operations(kernel, "root")
         if (arithmetic := kernel.instructions[i].arithmetic) is not None and not arithmetic.packed
     ]
-    # The library's function is called where a comparison said that the argument is below zero, off the path.
+    # The library's function may be off the path, behind a comparison of the argument with zero.
     compared = [
         i
         for i in inner_branches(kernel)
@@ -160,8 +149,8 @@ def math_errno(facts: KernelResult, build: Build) -> t.Hint | None:
     instructions = sorted({*called, *roots, *compared})
     return hint(
         "math-errno",
-        f"the square root ({wording.places(kernel, called or roots)}) has to set errno, which takes a comparison and a "
-        f"branch and keeps the loop from being vectorised: {advice.text}.",
+        f"the square root ({wording.places(kernel, called or roots)}) must set errno, which takes a comparison and a "
+        f"branch and prevents vectorisation",
         {"instructions": instructions},
         advice,
     )
@@ -176,7 +165,7 @@ def math_call(facts: KernelResult, build: Build) -> t.Hint | None:
     kernel = facts.kernel
     called = calls(kernel)
     advice = advise("vector-functions", build)
-    # A function's name without a level of optimisation in Fortran is the same: gfortran reads glibc's list.
+    # This also holds for Fortran, since gfortran reads glibc's list of vector functions.
     if not called or advice is None or not kernel.is_loop or inner_branches(kernel):
         return None
     names = list(dict.fromkeys(callee(kernel, i) for i in called))
@@ -184,8 +173,8 @@ def math_call(facts: KernelResult, build: Build) -> t.Hint | None:
         return None
     return hint(
         "math-call",
-        f"the loop calls {wording.listed(names)} ({wording.places(kernel, called)}) for each element; glibc has "
-        f"{'it' if len(names) == 1 else 'them'} for vectors: {advice.text}.",
+        f"the loop calls {wording.listed(names)} ({wording.places(kernel, called)}) for each element, and glibc has "
+        f"{'a vector version' if len(names) == 1 else 'vector versions'}",
         {"instructions": called, "functions": names},
         advice,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from incc.core.prediction import CLOSE
 from incc.frontends.isa import isa
@@ -13,7 +13,6 @@ from incc.report import wording
 from incc.report.hints.advice import CLANG, advise
 from incc.report.hints.common import (
     calls,
-    either,
     hint,
     inner_branches,
     operations,
@@ -25,10 +24,11 @@ from incc.report.verdict import chain_instructions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
     from incc.core import Chain, Step
     from incc.core.analysis import KernelResult
-    from incc.frontends.kernel import Instruction
+    from incc.frontends.kernel import Instruction, Kernel
     from incc.report.hints.advice import Build
 
 
@@ -46,22 +46,14 @@ def sum_chain(facts: KernelResult, build: Build) -> t.Hint | None:
         return None
     members = [i for chain in chains for i in chain_instructions(chain)]
     packed = all(arithmetic.packed for i in members if (arithmetic := facts.kernel.instructions[i].arithmetic))
-    result, operation, compute = ("product", "multiplication", "multiply") if product else ("sum", "addition", "sum")
-    what = f"the {result} is one chain in which each {operation} waits for the one before"
-    if len(chains) > 1:
-        what = f"the {result} is in {len(chains)} chains, and in each every {operation} waits for the one before"
+    operation, combine = ("multiplication", "multiply them") if product else ("addition", "add them up")
     advice = advise("accumulators", build)
     if not packed:
         advice = advise("vectorise" if build.reorders else "reassociate", build) or advice
-    change = f"{compute} into {_several(facts, len(chains))} variables by turns, and "
-    change += "multiply these after the loop" if product else "add these up after the loop"
-    evidence = {
-        "instructions": members,
-        "latency": facts.analysis.chains[0].latency,
-        "chains": len(chains),
-        "packed": packed,
-    }
-    return hint("sum-chain", f"{what}: {either(change, advice)}.", evidence, advice, change)
+    change = f"use {_several(facts, len(chains))} independent accumulators and {combine} after the loop"
+    number = "a reduction chain" if len(chains) == 1 else f"{len(chains)} reduction chains"
+    text = f"each {operation} waits for the previous one ({number})"
+    return hint("sum-chain", text, _evidence(facts, chains, members, packed), advice, change)
 
 
 def extremum_chain(facts: KernelResult, build: Build) -> t.Hint | None:
@@ -77,20 +69,19 @@ def extremum_chain(facts: KernelResult, build: Build) -> t.Hint | None:
         return None
     packed = all(arithmetic.packed for i in members if (arithmetic := facts.kernel.instructions[i].arithmetic))
     advice = None if packed else advise("extremum", build) or advise("vectorise", build)
-    change = f"keep {_several(facts, len(chains))} of them by turns, and compare these after the loop"
+    change = f"use {_several(facts, len(chains))} independent variables and compare them after the loop"
     return hint(
         "extremum-chain",
-        f"each maximum or minimum waits for the one before ({wording.places(facts.kernel, members)}): "
-        f"{either(change, advice)}.",
-        {
-            "instructions": members,
-            "latency": facts.analysis.chains[0].latency,
-            "chains": len(chains),
-            "packed": packed,
-        },
+        f"each maximum or minimum waits for the previous one ({wording.places(facts.kernel, members)})",
+        _evidence(facts, chains, members, packed),
         advice,
         change,
     )
+
+
+def _evidence(facts: KernelResult, chains: Sequence[Chain], members: list[int], packed: bool) -> dict[str, Any]:
+    latency = facts.analysis.chains[0].latency
+    return {"instructions": members, "latency": latency, "chains": len(chains), "packed": packed}
 
 
 def memory_chain(facts: KernelResult, build: Build) -> t.Hint | None:
@@ -117,24 +108,23 @@ def memory_chain(facts: KernelResult, build: Build) -> t.Hint | None:
     store = wording.places(facts.kernel, [step.producer])
     load = wording.places(facts.kernel, [step.consumer])
     spent = sum(s.latency for s in through)
-    share = f"{wording.cycles(spent)} of store forwarding in {wording.cycles(chain.latency)}"
     others = f" (and {wording.counted(len(through) - 1, 'more such step')})" if len(through) > 1 else ""
-    return t.Hint(
-        rule="memory-chain",
-        text=f"the chain passes through memory: what {store} stores, {load} loads back {when}{others}; a value kept "
-        f"in a register would save up to {share}.",
-        evidence={
+    change = "keep the value in a local variable from one iteration to the next"
+    return hint(
+        "memory-chain",
+        f"{spent} of the chain's {wording.cycles(chain.latency)} are store forwarding: {store} stores a value that "
+        f"{load} loads {when}{others}",
+        {
             "stores": [s.producer for s in through],
             "loads": [s.consumer for s in through],
             "latency": spent,
             "chain_latency": chain.latency,
         },
-        flags=[],
-        source_change="keep the value in a local variable from one iteration to the next",
+        change=change,
     )
 
 
-# The last clang at hand that does not vectorise such a loop; 19 does, and asks before it whether the places overlap.
+# The last tested clang that does not vectorise such a loop. Version 19 does, with a run-time check for overlap.
 _WITHOUT_ALIAS_CHECKS = 14
 
 
@@ -146,50 +136,21 @@ def stored_accumulator(facts: KernelResult, build: Build) -> t.Hint | None:
     """
     kernel = facts.kernel
     places = stored_in_place(kernel)
-    if not kernel.is_loop or not places or not build.family or calls(kernel) or inner_branches(kernel):
+    if not kernel.is_loop or not places or calls(kernel) or inner_branches(kernel):
         return None
-    if build.family == CLANG and build.version > _WITHOUT_ALIAS_CHECKS:
+    if not _would_vectorise(kernel, build) or not _carries_stored_value(facts, places):
         return None
-    if any(instruction.arithmetic and instruction.arithmetic.packed for instruction in kernel.instructions):
+    if memory_chain(facts, build) is not None:
         return None
-    floating = any(i.arithmetic and i.arithmetic.floating for i in kernel.instructions)
-    if not build.vectorises or (floating and not build.reorders):
-        return None
-    # A sum and nothing else: the stored value is what an addition of this iteration made, and is carried on.
-    carried = {e.producer for e in facts.analysis.edges if e.distance == 1 and e.producer == e.consumer}
-    carried |= {s.producer for chain in facts.analysis.chains for s in chain.steps if s.distance}
-    stored = {e.producer for e in facts.analysis.edges if e.consumer in places and e.distance == 0} | set(places)
-    if not stored & carried or (_limiting_chain(facts) is not None and memory_chain(facts, build) is not None):
-        return None
-    change = "add up in a local variable, and store it after the loop"
+    change = "add up in a local variable and store it after the loop"
     return hint(
         "stored-accumulator",
-        f"{wording.places(kernel, places)} stores the sum in each iteration, to a place that may be one of those that "
-        f"are read, which keeps it from being vectorised: {change}.",
+        f"{wording.places(kernel, places)} stores the sum in each iteration, perhaps to an element that the loop reads "
+        f"later, which prevents vectorisation",
         {"stores": places},
         None,
         change,
     )
-
-
-# By the kind of a recurrence: what it waits for, and what would fill the time.
-_RECURRENCES = {
-    "arithmetic": (
-        "each iteration computes with the result of the one before ({where}), which is no sum whose order could be "
-        "changed: no compiler flag helps",
-        "compute several independent results by turns (other polynomials, rows, or filters), or use another algorithm",
-    ),
-    "pointer": (
-        "each iteration loads the address that the next one needs ({where}), {latency} if it is in the L1 cache and "
-        "more if not: no compiler flag helps",
-        "follow several lists by turns, or keep the elements in an array",
-    ),
-    "integer": (
-        "each iteration computes with the result of the one before ({where}), in operations whose order matters: no "
-        "compiler flag helps",
-        "work on several independent streams by turns, or use another algorithm",
-    ),
-}
 
 
 def recurrence(facts: KernelResult, build: Build) -> t.Hint | None:
@@ -211,68 +172,85 @@ def recurrence(facts: KernelResult, build: Build) -> t.Hint | None:
     why, change = _RECURRENCES[kind]
     why = why.format(where=wording.places(facts.kernel, members), latency=wording.cycles(first.cycles_per_iteration))
     evidence = {"instructions": members, "kind": kind, "latency": first.latency}
-    return hint("recurrence", f"{why}: no compiler flag changes that; {change}.", evidence, None, change)
+    text = f"{why}, and no compiler flag changes that"
+    return hint("recurrence", text, evidence, None, change)
+
+
+def _would_vectorise(kernel: Kernel, build: Build) -> bool:
+    """Return True if the compiler would vectorise a scalar sum that it keeps in a register, but not in memory."""
+    if not build.family or not build.vectorises:
+        return False
+    if build.family == CLANG and build.version > _WITHOUT_ALIAS_CHECKS:
+        return False
+    arithmetic = [i.arithmetic for i in kernel.instructions if i.arithmetic]
+    return not any(a.packed for a in arithmetic) and (build.reorders or not any(a.floating for a in arithmetic))
+
+
+def _carries_stored_value(facts: KernelResult, places: Sequence[int]) -> bool:
+    """Return True if a value that is stored to one of these places is carried into the next iteration."""
+    edges = facts.analysis.edges
+    carried = {e.producer for e in edges if e.distance == 1 and e.producer == e.consumer}
+    carried |= {s.producer for chain in facts.analysis.chains for s in chain.steps if s.distance}
+    stored = {e.producer for e in edges if e.consumer in places and e.distance == 0} | set(places)
+    return bool(stored & carried)
 
 
 _RECURRENCES = {
     "arithmetic": (
-        "each iteration computes with the result of the one before ({where})",
-        "only independent work beside it (several polynomials, rows or filters by turns) or another algorithm fills "
-        "the time",
+        "each iteration needs the result of the previous one ({where})",
+        "interleave independent work (several polynomials, rows or filters) or use another algorithm",
     ),
     "pointer": (
-        "each iteration loads the address that the next one needs ({where}), which takes {latency} from the L1 cache "
-        "and longer from elsewhere",
-        "only several lists followed by turns, or elements in an array, would overlap",
+        "each iteration loads the address that the next one needs ({where}), {latency} from the L1 cache and more from "
+        "elsewhere",
+        "follow several lists at once or keep the elements in an array",
     ),
     "integer": (
-        "each iteration computes with the result of the one before ({where})",
-        "only independent work beside it (several streams by turns) or another algorithm fills the time",
+        "each iteration needs the result of the previous one ({where})",
+        "interleave independent work (several streams) or use another algorithm",
     ),
 }
-"""By the kind of a recurrence: what it waits for, and what to do."""
+"""The cause and the remedy of each kind of recurrence."""
 
 _FLOATING = frozenset(
     ("floating-point additions", "floating-point multiplications", "FMAs", "divisions", "square roots")
 )
-# Work of integers that a recurrence may consist of. Conditional moves are not among it: they may be a sum of some
-# elements, or a maximum.
-_IN_ORDER = frozenset(
-    ("integer multiplications", "logic", "integer additions", "shifts", "moves", "address computations")
-)
+# Integer work that a recurrence may consist of, besides moves. Conditional moves are not included, since they may be a
+# sum of some elements, or a maximum.
+_IN_ORDER = frozenset(("integer multiplications", "logic", "integer additions", "shifts", "address computations"))
 
 
 def _recurrence_kind(chain: Chain, facts: KernelResult) -> str | None:
-    """Return the kind of recurrence that a chain is; None if it may be none."""
+    """Return the kind of a recurrence; None if the chain may be something else."""
     kernel = facts.kernel
     # From an instruction's load to its result nothing is carried; what goes through memory a register would shorten.
     steps = [step for step in chain.steps if step.location >= 0 or step.producer != step.consumer or step.distance]
     if any(step.location < 0 for step in steps):
         return None
-    members = chain_instructions(chain)
-    works = {isa(kernel.isa).work_of(kernel.instructions[i]) for i in members}
-    moves = [i for i in members if isa(kernel.isa).work_of(kernel.instructions[i]) == "moves"]
-    arithmetic = [kernel.instructions[i].arithmetic for i in members if i not in moves]
+    work_of = {i: isa(kernel.isa).work_of(kernel.instructions[i]) for i in chain_instructions(chain)}
+    works = {work for work in work_of.values() if work != "moves"}
+    arithmetic = [kernel.instructions[i].arithmetic for i, work in work_of.items() if work != "moves"]
     if arithmetic and all(a is not None and a.floating for a in arithmetic):
-        if not works <= _FLOATING | {"moves"}:
-            return None
-        added = multiplied = False
-        for step in steps:
-            instruction = kernel.instructions[step.consumer]
-            if step.consumer in moves:
-                continue
-            addend = facts.bound.location_names[step.location] in _addend_roots(instruction)
-            added |= instruction.sum is not None
-            multiplied |= not addend
-        if added and multiplied:
-            return "arithmetic"
-        return "arithmetic" if added and _is_stored(members, facts) else None
-    if any(a is not None for a in arithmetic) or not works <= _IN_ORDER:
-        return None
+        computing = [step for step in steps if work_of[step.consumer] != "moves"]
+        return "arithmetic" if works <= _FLOATING and _is_polynomial(computing, list(work_of), facts) else None
+    return None if any(arithmetic) or not works <= _IN_ORDER else _integer_kind(steps, works, facts)
+
+
+def _integer_kind(steps: Sequence[Step], works: AbstractSet[str], facts: KernelResult) -> str | None:
+    """Return the kind of a recurrence of integer work in a fixed order; None if it may be a sum."""
     if any(_feeds_address(step, facts) for step in steps):
-        return "pointer" if works <= {"moves", "address computations"} else "integer"
+        return "pointer" if works <= {"address computations"} else "integer"
     scaled = works & {"integer multiplications", "shifts"}
-    return "integer" if scaled and works - {"moves", *scaled} else None
+    return "integer" if scaled and works - scaled else None
+
+
+def _is_polynomial(steps: Sequence[Step], members: Sequence[int], facts: KernelResult) -> bool:
+    """Return True if a chain of floating-point steps both adds to its value and multiplies it, or stores its sums."""
+    consumers = [(step, facts.kernel.instructions[step.consumer]) for step in steps]
+    if all(instruction.sum is None for _, instruction in consumers):
+        return False
+    names = facts.bound.location_names
+    return any(names[step.location] not in _addend_roots(i) for step, i in consumers) or _is_stored(members, facts)
 
 
 def _is_stored(members: Sequence[int], facts: KernelResult) -> bool:

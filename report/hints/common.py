@@ -21,18 +21,25 @@ WORTH = Fraction(95, 100)
 
 
 def hint(
-    rule: Any, text: str, evidence: Mapping[str, Any], advice: Advice | None = None, source_change: str = ""
+    rule: Any,
+    cause: str,
+    evidence: Mapping[str, Any],
+    advice: Advice | None = None,
+    change: str = "",
+    gain: str = "",
 ) -> t.Hint:
-    """Return a hint with the flags of an advice (None: no flags) and a change to the source ("": none)."""
+    """Return a hint of one sentence for the cause and one for the remedy.
+
+    The remedy is a change to the source ("": none), or the flags of an advice (None: no flags). `gain` is a clause on
+    its effect, with the characters that separate it from the remedy.
+    """
+    remedies = [change] if change else []
+    if advice is not None:
+        remedies.append(f"compile with {advice.text}")
+    remedy = ", or ".join(remedies)
+    text = f"{cause}. {remedy[:1].upper()}{remedy[1:]}{gain}." if remedy else f"{cause}."
     flags = list(advice.flags) if advice else []
-    return t.Hint(
-        rule=rule, text=text, evidence=dict(evidence), flags=flags, source_change=source_change,
-    )  # fmt: skip
-
-
-def either(source_change: str, advice: Advice | None) -> str:
-    """Return the remedy as the end of a sentence: a change to the source, or flags."""
-    return f"{source_change}, or {advice.text}" if advice else source_change
+    return t.Hint(rule=rule, text=text, evidence=dict(evidence), flags=flags, source_change=change)
 
 
 def operations(kernel: Kernel, *names: str) -> list[int]:

@@ -4,30 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from incc.report import types as t
 from incc.report import wording
 from incc.report.hints.advice import advise
 from incc.report.hints.common import hint
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
+    from incc.report import types as t
     from incc.report.hints.advice import Build
 
 
 def unknown_instructions(facts: KernelResult, build: Build) -> t.Hint | None:
-    """Warn that instructions that the model lacks make every figure a lower bound."""
+    """Warn that every figure is a lower bound, because the model lacks instructions."""
     unknown = list(facts.unknown)
     if not unknown:
         return None
-    verb = "is" if len(unknown) == 1 else "are"
-    where = wording.places(facts.kernel, unknown)
-    return t.Hint(
-        rule="unknown-instructions",
-        text=f"{wording.counted(len(unknown), 'instruction')} {verb} not in the model ({where}); totals exclude "
-        f"{'it' if len(unknown) == 1 else 'them'}.",
-        evidence={"instructions": unknown},
-        flags=[],
-        source_change="",
+    number, where = wording.counted(len(unknown), "instruction"), wording.places(facts.kernel, unknown)
+    return hint(
+        "unknown-instructions",
+        f"the {facts.model.name} model lacks {number} ({where}), so the totals are lower bounds",
+        {"instructions": unknown},
     )
 
 
@@ -36,15 +32,13 @@ def refused_statements(facts: KernelResult, build: Build) -> t.Hint | None:
     refused = facts.kernel.refused
     if not refused:
         return None
-    lines = ", ".join(str(statement.line) for statement in refused)
-    noun, them = ("line", "it") if len(refused) == 1 else ("lines", "them")
-    return t.Hint(
-        rule="refused-statements",
-        text=f"{wording.counted(len(refused), 'statement')} could not be decoded "
-        f"({noun} {lines}); totals exclude {them}.",
-        evidence={"lines": [statement.line for statement in refused]},
-        flags=[],
-        source_change="",
+    lines = [statement.line for statement in refused]
+    noun = "line" if len(refused) == 1 else "lines"
+    return hint(
+        "refused-statements",
+        f"{wording.counted(len(refused), 'statement')} could not be decoded ({noun} {', '.join(map(str, lines))}), so "
+        "the totals are lower bounds",
+        {"lines": lines},
     )
 
 
@@ -55,7 +49,7 @@ def not_optimised(facts: KernelResult, build: Build) -> t.Hint | None:
         return None
     return hint(
         "not-optimised",
-        f"the compiler did not optimise: with {advice.text} this is another loop.",
+        "the compiler did not optimise this loop",
         {"level": build.state["level"]},
         advice,
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from incc.report import types as t
 from incc.report import wording
 from incc.report.hints.advice import advise
 from incc.report.hints.common import WORTH, bound_without, calls, hint, inner_branches
@@ -13,6 +12,7 @@ from incc.report.verdict import chain_instructions
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
+    from incc.report import types as t
     from incc.report.hints.advice import Build
 
 # The least slowdown relative to the fastest address that is reported.
@@ -33,26 +33,19 @@ def code_placement(facts: KernelResult, build: Build) -> t.Hint | None:
     least, most = min(possible), max(possible)
     if most < _PLACE_MATTERS * min(least, aligned):
         return None
-    taken = f"an iteration takes {wording.cycles(least)}"
+    taken = f"{wording.cycles(least)} per iteration at this alignment"
     if most > least:
-        depending = "depending on where the linker puts it"
-        taken = f"an iteration takes {wording.number(least)} to {wording.cycles(most)}, {depending}"
-    text, advice = "", None
-    if aligned <= WORTH * sum(possible) / len(possible) and facts.kernel.is_loop:
-        advice = advise("align-loops", build)
-        if advice:
-            text = f"; with the loop aligned to 64 bytes ({advice.text}) {wording.number(aligned)}"
-    if not text and most < _PLACE_MATTERS * least:
+        taken = f"{wording.number(least)} to {wording.cycles(most)} per iteration, depending on the code's alignment"
+    gains = aligned <= WORTH * sum(possible) / len(possible) and facts.kernel.is_loop
+    advice = advise("align-loops", build) if gains else None
+    if not advice and most < _PLACE_MATTERS * least:
         return None  # the linker has no choice, so there is no remedy
-    return t.Hint(
-        rule="code-placement",
-        text=f"the front end works on aligned blocks of code: {taken}{text}.",
-        evidence={
-            "cycles_at": {str(place): float(cycles) for place, cycles in facts.placements},
-            "known_modulo": unit,
-        },
-        flags=list(advice.flags) if advice else [],
-        source_change="",
+    return hint(
+        "code-placement",
+        f"{taken}: the front end reads code in aligned blocks",
+        {"cycles_at": {str(place): float(cycles) for place, cycles in facts.placements}, "known_modulo": unit},
+        advice,
+        gain=f" for {wording.cycles(aligned)}",
     )
 
 
@@ -89,16 +82,16 @@ def loop_overhead(facts: KernelResult, build: Build) -> t.Hint | None:
         if not set(chain_instructions(chain)) <= set(counting)
     ]
     issued = Fraction(8 * slots - 7 * saved, 8 * bound.issue_width)
-    # The jump's port is relieved as often.
+    # The port of the jump gains by the same factor.
     least = max(bound_without(facts, counting), bounds.divider, issued, *chains)
     if least > WORTH * facts.cycles:
         return None
-    change = "unroll the loop"
     return hint(
         "loop-overhead",
         f"{saved} of the {wording.counted(slots, 'µop')} that limit the loop only count and jump "
-        f"({wording.places(kernel, counting)}): {advice.text} would save most of them.",
+        f"({wording.places(kernel, counting)})",
         {"instructions": counting, "issue_slots": saved, "bound_unrolled": float(least)},
         advice,
-        change,
+        "unroll the loop",
+        " to save most of them",
     )

@@ -14,6 +14,7 @@ from incc.report.hints.common import WORTH, bound_without, hint, operations, ste
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.core.ranges import KernelRange
+    from incc.frontends.kernel import Kernel, MemoryAccess
     from incc.report.hints.advice import Build
 
 
@@ -52,23 +53,20 @@ def store_addresses(facts: KernelResult, build: Build) -> t.Hint | None:
     numerator, denominator = port_bound(uops, bound.n_ports)
     if not simple or numerator >= facts.analysis.port_bound * denominator:
         return None
-    allow = wording.value(numerator / denominator)
     take = "takes" if len(simple) == 1 else "take"
     subject = "the indexed store address" if len(stores) == 1 else f"the {len(stores)} indexed store addresses"
-    return t.Hint(
-        rule="indexed-store-address",
-        text=f"{subject} ({wording.places(facts.kernel, stores)}) and the loads compete for {wording.ports(busy)}, "
-        f"because {wording.ports(simple)} {take} only simple addresses (base and displacement); with these the ports "
-        f"would allow {allow}.",
-        evidence={
+    return hint(
+        "indexed-store-address",
+        f"{subject} ({wording.places(facts.kernel, stores)}) and the loads compete for {wording.ports(busy)}, because "
+        f"{wording.ports(simple)} {take} only simple addresses (base and displacement). Simple addresses lower the "
+        f"port bound to {wording.cycles(numerator / denominator)}",
+        {
             "stores": stores,
             "loads": list(dict.fromkeys(loads)),
             "ports": busy,
             "simple_ports": simple,
             "port_bound": numerator / denominator,
         },
-        flags=[],
-        source_change="",
     )
 
 
@@ -86,45 +84,52 @@ def strided(facts: KernelResult, build: Build) -> t.Hint | None:
     least = bound_without(facts, shuffles)
     if least > WORTH * facts.cycles:
         return None
-    # Elements of one kind alone: others go on at other rates because they have other sizes.
-    packed = [a for instruction in kernel.instructions if (a := instruction.arithmetic) is not None and a.packed]
-    if len({a.element for a in packed}) != 1 or not all(a.floating for a in packed):
+    why = _reason_for_shuffles(kernel)
+    if not why:
         return None
+    change = "keep values that are used together in arrays of their own (a structure of arrays)"
+    return hint(
+        "strided",
+        f"{wording.counted(len(shuffles), 'instruction')} ({wording.places(kernel, shuffles)}) only rearrange elements "
+        f"within vectors, because {why}",
+        {"instructions": shuffles, "bound_without": float(least)},
+        None,
+        change,
+        f": {wording.number(least)} instead of {wording.cycles(facts.cycles)}",
+    )
+
+
+def _reason_for_shuffles(kernel: Kernel) -> str:
+    """Return the reason why a loop must rearrange elements; "" if that is not certain."""
+    packed = [(i, a) for i in kernel.instructions if (a := i.arithmetic) is not None and a.packed]
+    # Elements of several kinds advance at different rates because of their sizes.
+    if len({a.element for _, a in packed}) != 1 or not all(a.floating for _, a in packed):
+        return ""
+    streams = _streams(kernel)
+    if streams is None:
+        return ""
+    stored = {step for access, step in streams if access.store}
+    read = {step for access, step in streams if not access.store}
+    slowest = min(stored or read, default=0)
+    if several := {step // slowest for step in read if step > slowest and step % slowest == 0}:
+        return f"{max(several)} neighbouring elements are not used together"
+    loaded = sum(access.size * access.elements for access, _ in streams if access.load)
+    used = sum(a.width // 8 * (2 if i.sum and i.sum.others else 1) for i, a in packed)
+    return "the loop loads more elements than it uses" if 0 < 2 * used <= loaded else ""
+
+
+def _streams(kernel: Kernel) -> list[tuple[MemoryAccess, int]] | None:
+    """Return the accesses that advance, with their steps in bytes; None if a step is unknown."""
     registers = steps(kernel)
-    rates: dict[bool, set[int]] = {True: set(), False: set()}
-    loaded = 0
+    streams = []
     for instruction in kernel.instructions:
         for access in instruction.memory:
             step = step_of(access, registers)
             if step is None:
                 return None
             if step > 0:
-                rates[access.store].add(step)
-                loaded += access.size * access.elements if access.load else 0
-    used = sum(
-        arithmetic.width // 8 * (2 if instruction.sum and instruction.sum.others else 1)
-        for instruction in kernel.instructions
-        if (arithmetic := instruction.arithmetic) is not None and arithmetic.packed
-    )
-    slowest = min(rates[True] or rates[False], default=0)
-    several = {step // slowest for step in rates[False] if slowest and step % slowest == 0 and step > slowest}
-    if not several and not 0 < 2 * used <= loaded:
-        return None
-    change = "keep what is used together in arrays of its own (a structure of arrays)"
-    why = (
-        f"{max(several)} elements that are not used together lie side by side"
-        if several
-        else "more is loaded than used"
-    )
-    return hint(
-        "strided",
-        f"{wording.counted(len(shuffles), 'instruction')} ({wording.places(kernel, shuffles)}) only sort elements "
-        f"within vectors, since {why}: {change}; without them {wording.number(least)} of "
-        f"{wording.cycles(facts.cycles)} would do.",
-        {"instructions": shuffles, "bound_without": float(least)},
-        None,
-        change,
-    )
+                streams.append((access, step))
+    return streams
 
 
 def gather(facts: KernelResult, build: Build) -> t.Hint | None:
@@ -137,11 +142,11 @@ def gather(facts: KernelResult, build: Build) -> t.Hint | None:
     if least > WORTH * facts.cycles:
         return None
     elements = sum(access.elements for i in gathers for access in kernel.instructions[i].memory)
-    change = "what is read by the same indices more than once is better copied into an array in their order, once"
+    change = "if the same indices are used repeatedly, copy the elements into an array in that order once"
     return hint(
         "gather",
-        f"{wording.places(kernel, gathers)} {'gathers' if len(gathers) == 1 else 'gather'} {elements} elements, each a "
-        f"load of its own: {change}.",
+        f"{wording.places(kernel, gathers)} {'gathers' if len(gathers) == 1 else 'gather'} {elements} elements with "
+        f"one load each",
         {"instructions": gathers, "elements": elements, "bound_without": float(least)},
         None,
         change,
@@ -165,11 +170,12 @@ def repeated_place(facts: KernelResult, spread: KernelRange | None) -> t.Hint | 
     ):
         return None
     verb = "waits" if len(counting) == 1 else "wait"
-    change = "count into several tables by turns, and add these up after the loop"
+    change = (
+        "if keys often repeat (sorted data, few values), count into several tables in turn and add them up at the end"
+    )
     return hint(
         "repeated-place",
-        f"where a key is that of the count before, {wording.places(kernel, counting)} {verb} until that is stored: if "
-        f"keys often repeat (sorted data, few values), {change}.",
+        f"{wording.places(kernel, counting)} {verb} for the previous count to be stored if its key is the same",
         {"instructions": counting, "most": float(cause.most)},
         None,
         change,

@@ -125,19 +125,19 @@ def _of_element(kernel: t.Kernel) -> float | None:
 
 def _text(before: t.Kernel, after: t.Kernel | None, ratio: float | None, gain: float | None) -> str:
     if after is None:
-        return "there is no such loop any more: it became a call, or part of another one"
-    text = f"{number(expected_cycles(before))} → {number(expected_cycles(after))} cycles an iteration"
+        return "the loop no longer exists: it became a call or part of another loop"
+    text = f"{number(expected_cycles(before))} → {number(expected_cycles(after))} cycles per iteration"
     if calls(before) or calls(after):
-        text += ", not counting the functions that are called"
+        text += ", excluding called functions"
     elif ratio is None:
-        text += "; what an iteration does cannot be compared"
+        text += "; the work per iteration cannot be compared"
     if ratio is not None and ratio != 1:
-        text += f", which does {number(ratio)} times as much"
+        text += f", for {number(ratio)} times the work"
     if gain is None:
         return text
     old, new = _of_element(before), _of_element(after)
     if old is not None and new is not None:
-        text += f"; {number(old)} → {number(new)} an element"
+        text += f"; {number(old)} → {number(new)} per element"
     if gain >= NOTHING:
         return f"{text}: {number(1 + gain)} times as fast"
-    return f"{text}: {'nothing gained' if gain > -NOTHING else 'slower'}"
+    return f"{text}: {'no gain' if gain > -NOTHING else 'slower'}"

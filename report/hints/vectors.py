@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from incc.core import figures
 from incc.frontends.isa import isa
 from incc.models.throughput import of_form
-from incc.report.hints.advice import CLANG, GCC, Advice, advise
+from incc.report.hints.advice import ANY, CLANG, GCC, Advice, advise
 from incc.report.hints.common import calls, hint, inner_branches, operations, step_of, steps
 
 if TYPE_CHECKING:
@@ -35,28 +35,25 @@ def scalar_arithmetic(facts: KernelResult, build: Build) -> t.Hint | None:
     kernel = facts.kernel
     if calls(kernel):
         return None  # the called function determines the time
-    count = (
-        "both of its floating-point instructions are"
-        if len(scalar) == 2
-        else f"all {len(scalar)} of its floating-point instructions are"
-    )
-    if len(scalar) == 1:
-        count = "its one floating-point instruction is"
+    count = f"all {len(scalar)} floating-point instructions are"
+    if len(scalar) < 3:
+        count = ("its only floating-point instruction is", "both floating-point instructions are")[len(scalar) - 1]
     advice = advise("vectorise", build) if _is_plain(facts) else None
-    if advice is not None:
-        remedy = f": the compiler was not told to; {advice.text}"
-    elif build.family == GCC:
-        remedy = " (-fopt-info-vec-missed says why)"
-    elif build.family == CLANG:
-        remedy = " (-Rpass-missed=loop-vectorize -Rpass-analysis=loop-vectorize say why)"
-    else:
-        remedy = " (gcc -fopt-info-vec-missed and clang -Rpass-missed=loop-vectorize say why)"
+    reason = "" if advice else f"; {_REASONS[build.family]} the reason"
     return hint(
         "scalar-arithmetic",
-        f"the loop is not vectorised: {count} scalar{remedy}.",
+        f"the loop is not vectorised: {count} scalar{reason}",
         {"instructions": scalar},
         advice,
     )
+
+
+_REASONS = {
+    GCC: "-fopt-info-vec-missed prints",
+    CLANG: "-Rpass-missed=loop-vectorize -Rpass-analysis=loop-vectorize print",
+    ANY: "gcc -fopt-info-vec-missed and clang -Rpass-missed=loop-vectorize print",
+}
+"""The options that print why a compiler did not vectorise a loop."""
 
 
 def _is_plain(facts: KernelResult) -> bool:
@@ -86,7 +83,8 @@ def instruction_set(facts: KernelResult, build: Build) -> t.Hint | None:
         return None
     return hint(
         "instruction-set",
-        f"the code is for any processor, with vectors of {bits} bits; {facts.model.name} has {widest}: {march}.",
+        f"the code uses vectors of {bits} bits, as on any processor, but {facts.model.name} has vectors of {widest} "
+        "bits",
         {"vector_bits": bits, "core_bits": widest},
         Advice((march,), ""),
     )
@@ -109,14 +107,14 @@ def vector_width(facts: KernelResult, build: Build) -> t.Hint | None:
     advice = replace(advice, changes=_CLOCK if facts.model.name in _SLOWER else "")
     return hint(
         "vector-width",
-        f"vectors of 256 bits limit the loop, and the core has 512: {advice.text}.",
+        "the loop uses vectors of 256 bits, but the core has vectors of 512 bits",
         {"vector_bits": 256, "core_bits": 512},
         advice,
     )
 
 
 _SLOWER = frozenset(("skylake-avx512", "cascadelake"))
-_CLOCK = "the clock may be lower then"
+_CLOCK = "may lower the clock"
 
 
 def _widest(model: MachineModel) -> int:

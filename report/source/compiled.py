@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from incc.frontends.kernel import Transformations
 from incc.report import types as t
+from incc.report import wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,12 +14,12 @@ if TYPE_CHECKING:
     from incc.frontends.kernel import CompiledLoop
 
 _WHAT = {
-    "plain": "as in the source",
-    "epilogue": "vectorised again, for what the vectorised loop leaves over",
-    "scalar": "what was vectorised, without vectors",
-    "unroll-rest": "what the unrolled loop leaves over",
-    "unversioned": "the copy for where the other one's assumptions do not hold",
-    "unknown": "nobody knows what it was made of",
+    "plain": "unchanged from the source",
+    "epilogue": "shorter vectors, for the iterations that the vectorised loop leaves over",
+    "scalar": "scalar version of the vectorised loop",
+    "unroll-rest": "remainder of the unrolled loop",
+    "unversioned": "version for when the run-time checks fail",
+    "unknown": "origin unknown",
 }
 
 
@@ -29,7 +30,7 @@ def compiled(loop: CompiledLoop) -> t.Compiled:
 
 
 def remark(loop: CompiledLoop) -> str:
-    """Return the record in one line with the loop's role: "main loop; vectorised, 8 elements a vector"."""
+    """Return the record in one line with the loop's role: "main loop; vectorised, 8 elements per vector"."""
     part = f"{loop.role} loop" if loop.role in ("main", "outer", "fallback") else loop.role
     return "; ".join(text for text in (part, compiled(loop).text) if text)
 
@@ -39,17 +40,17 @@ def _what(loop: CompiledLoop) -> Iterator[str]:
     if loop.kind == "vector-body":
         yield "vectorised"
     elif loop.kind == "interleaved":
-        yield f"{loop.interleave} iterations side by side, not in vectors"
+        yield f"{loop.interleave} scalar iterations interleaved"
     elif loop.kind != "plain" or loop.unroll == 1:
         yield _WHAT[loop.kind]
     if loop.width > 1 or loop.scalable:
-        yield f"{loop.width} elements a vector" + " times vscale" * loop.scalable
+        yield f"{loop.width}{' × vscale' * loop.scalable} elements per vector"
         if loop.interleave > 1:
-            yield f"{loop.interleave} vectors side by side"
+            yield f"{loop.interleave} vectors interleaved"
     if loop.unroll > 1:
         yield f"unrolled {loop.unroll} times"
     if loop.peeled:
-        yield f"{loop.peeled} {'iteration' if loop.peeled == 1 else 'iterations'} before it"
+        yield f"{wording.counted(loop.peeled, 'iteration')} peeled off before it"
 
 
 MOST_WORTH_SAYING = 1 << 20
@@ -65,7 +66,7 @@ def _trips(loop: CompiledLoop) -> Iterator[str]:
     elif loop.trip_multiple > 1:
         yield f"runs a multiple of {_times(loop.trip_multiple)}"
     if loop.expected_trip_count is not None:
-        yield f"{_times(loop.expected_trip_count)} by the profile"
+        yield f"{_times(loop.expected_trip_count)} according to the profile"
     if loop.source_trip_count and loop.source_trip_count != loop.trip_count:
         yield f"{loop.source_trip_count} iterations in the source"
 

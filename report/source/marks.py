@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from incc.report.where import Condition
 
 _LARGEST = 1 << 24
-"""Bytes of a source that is read for marks; what is larger was not written by anybody."""
+"""The most bytes of a source that is read for marks; larger files are generated."""
 
 _FILE = re.compile(r'^\t\.file[ \t]\d+ (?:"((?:[^"\\]|\\.)*)" )?"((?:[^"\\]|\\.)*)"', re.M)
 
@@ -162,9 +162,9 @@ def _nothing(mark: Mark, file: str, calls: Sequence[t.LibraryCall], folder: str)
     """Return the reason why a mark has no kernel."""
     called = [c.callee for c in calls if c.source and _is_marked(mark, file, [c.source], folder)]
     why = (
-        f"it has become a call of {called[0]}"
+        f"the compiler replaced it by a call of {called[0]}"
         if called
-        else "there is no loop, or none that is left after optimisation, or its function is not compiled"
+        else "it has no loop, the loop was optimised away, or its function was not compiled"
     )
     place = SourceLocation(mark.file, mark.first_line)
     return MarkError(source=place, column=mark.first_column, text=f"nothing to analyse here: {why}")
@@ -193,7 +193,7 @@ def marks_part(
             try:
                 condition = where.parse(expected.condition)
                 if condition.needs_baseline:
-                    raise ValueError("a change needs something to compare with")
+                    raise ValueError("a relative change needs a baseline, which marks do not have")
             except ValueError as error:
                 text, column = _in_source(str(error), expected.column)
                 problems.append(
@@ -207,7 +207,7 @@ def marks_part(
         for kernel in marked:
             if mark.name:
                 kernel.name = mark.name
-                kernel.notes.append(f"called {mark.name} by the mark in line {mark.line} of {mark.file}")
+                kernel.notes.append(f"named {mark.name} by the mark in {mark.file}:{mark.line}")
         parts.append(
             t.Mark(
                 source=SourceLocation(file=mark.file, line=mark.line),
@@ -244,7 +244,7 @@ def check_expectations(unit: t.Unit) -> None:
             if condition.holds(values):
                 mark.expectations[n] = replace(expectation, holds=True)
             elif unknown:
-                text = f"expected {condition.text}, but {wording.listed(unknown)} is not known here"
+                text = f"expected {condition.text}, but {wording.listed(unknown)} cannot be determined"
                 mark.expectations[n] = replace(expectation, text=text)
             else:
                 text = _unmet(unit, kernel, condition, values)
@@ -253,7 +253,7 @@ def check_expectations(unit: t.Unit) -> None:
 
 _SIMPLE = re.compile(r"\s*(\w+)\s*(<=|<|>=|>|==)\s*([0-9.]+)\s*$")
 _WORDS = {"<=": "at most", "<": "less than", ">=": "at least", ">": "more than", "==": "exactly"}
-_UNITS = {"cycles": "cycles an iteration", "cycles_per_element": "cycles an element"}
+_UNITS = {"cycles": "cycles per iteration", "cycles_per_element": "cycles per element"}
 
 
 def _unmet(unit: t.Unit, kernel: t.Kernel, condition: Condition, values: Mapping[str, object]) -> str:
@@ -266,7 +266,7 @@ def _unmet(unit: t.Unit, kernel: t.Kernel, condition: Condition, values: Mapping
     if simple and simple[1] in _UNITS:
         predicted = f"{_cycles(values[simple[1]])} {_UNITS[simple[1]]}"
     else:
-        predicted = f"{_cycles(values['cycles'])} cycles an iteration"
+        predicted = f"{_cycles(values['cycles'])} cycles per iteration"
     if simple:
         if simple[1] not in _UNITS:
             predicted = f"{simple[1]} = {_shown(values[simple[1]])}"

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from incc.frontends.asm.inlining import DebugInformation
+from incc.frontends.objects.text_debug import TextDebug
 from incc.report import types as t
 from incc.report.source.demangle import choose_functions, demangle, replace, short_name
 
@@ -40,11 +40,11 @@ def not_found(unit: Unit, parsed: Assembly, selection: Selection, globs: Sequenc
             one = len(matches) == 1
             text = f"the function{'' if one else 's'} {_listed(_short(matches))} {'has' if one else 'have'} no loop"
         elif into:
-            text = f"what is called {glob!r} is no function of its own, since it was inlined into {_listed(into)}"
+            text = f"the function {glob!r} has no code of its own, since it was inlined into {_listed(into)}"
         else:
             nearest = _nearest(glob, functions)
-            text = f"no function is called {glob!r}{'' if functions else ': there are none here'}"
-            text += f"; the nearest: {', '.join(nearest)}" if nearest else ""
+            text = f"no function has the name {glob!r}{'' if functions else ', since the input has no functions'}"
+            text += f"; did you mean {' or '.join(nearest)}?" if nearest else ""
         yield t.NotFound(asked=glob, text=text, functions=matches, inlined_into=into, nearest=nearest)
 
 
@@ -62,7 +62,7 @@ def _inlined_into(unit: Unit, parsed: Assembly, glob: str) -> list[str]:
     """Return the functions that the matching functions were inlined into."""
     if not parsed.debug:
         return []
-    pairs = [pair for pair in DebugInformation(parsed, unit.assembly).everything_inlined() if pair[0]]
+    pairs = [pair for pair in TextDebug(parsed, unit.assembly).everything_inlined() if pair[0]]
     readable = demangle(name for pair in pairs for name in pair)
 
     def fits(symbol: str) -> bool:

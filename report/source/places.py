@@ -28,7 +28,7 @@ def parse(text: str) -> Place:
     """Parse a place such as `12`, `triad.c:12` or `triad.s:30`. Raises ValueError."""
     file, colon, number = text.rpartition(":")
     if not (number.isdecimal() and int(number) > 0) or (colon and not file):
-        raise ValueError(f"takes a line, or FILE:LINE, not {text!r}")
+        raise ValueError(f"takes a line or FILE:LINE, not {text!r}")
     return Place(file, int(number))
 
 
@@ -99,7 +99,7 @@ def choice(text: str) -> Choice:
     # A C++ name has colons too.
     if colon and not function.endswith(":") and number.isdecimal():
         if not function or not int(number):
-            raise ValueError(f"takes a function, or FUNCTION:LINE, not {text!r}")
+            raise ValueError(f"takes a function or FUNCTION:LINE, not {text!r}")
         return Choice(function, int(number))
     return Choice(text, 0)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from incc.report import types as t
@@ -26,34 +27,37 @@ if TYPE_CHECKING:
 
 _VECTOR_BITS = 128
 
+_UNROLLER = "loop2_unroll"
+"""gcc's pass that unrolls loops of machine code, whose remarks are at their branches."""
+
 _REASONS = (
-    ("control flow in loop", "there is a way out of its middle, or a branch that cannot be taken away"),
-    ("could not determine number of loop iterations", "it cannot be told beforehand how often it runs"),
-    ("number of iterations cannot be computed", "it cannot be told beforehand how often it runs"),
-    ("cannot prove it is safe to reorder floating-point operations", "the sum's order would change"),
+    ("control flow in loop", "it has an early exit, or a branch that cannot be if-converted"),
+    ("could not determine number of loop iterations", "the trip count is not known in advance"),
+    ("number of iterations cannot be computed", "the trip count is not known in advance"),
+    ("cannot prove it is safe to reorder floating-point operations", "the order of the sum would change"),
     ("call instruction cannot be vectorized", "it calls a function"),
     (
         "function calls or data references that cannot be analyzed",
         "it calls a function, or accesses memory in a way that cannot be analysed",
     ),
-    ("cannot identify array bounds", "where its accesses overlap cannot be told, nor checked when it runs"),
+    ("cannot identify array bounds", "its accesses may overlap, and no run-time check is possible"),
     (
         "value that could not be identified as reduction is used outside the loop",
-        "an iteration needs a value of the one before, which is no sum or the like",
+        "an iteration needs a value of the previous one that is not a reduction",
     ),
-    ("the cost-model indicates that vectorization is not beneficial", "the compiler thinks that it would not pay"),
+    ("the cost-model indicates that vectorization is not beneficial", "the cost model expects no gain"),
     (
         "some scalar iterations would need to be peeled",
-        "iterations may be left over, which the cost model (that of -O2 is very-cheap) does not allow",
+        "it would need a remainder loop, which the cost model forbids (very-cheap at -O2)",
     ),
-    ("Loop costings not worthwhile", "the compiler thinks that it would not pay"),
-    ("vectorization not profitable", "the compiler thinks that it would not pay"),
-    ("vectorization and interleaving are explicitly disabled", "it was told not to"),
+    ("Loop costings not worthwhile", "the cost model expects no gain"),
+    ("vectorization not profitable", "the cost model expects no gain"),
+    ("vectorization and interleaving are explicitly disabled", "it is disabled explicitly"),
 )
-"""What compilers say, and what that means; the rest is repeated as it is said."""
+"""Phrases of compilers and their meaning; other messages are repeated unchanged."""
 
 _INTERNAL = re.compile(r":? *(?:(?:load|store|stmt|statement):? )?[^ ]*\b[a-z.]*_\d+\b.*$")
-"""A statement in the compiler's own representation, `_8 = *_7;`, which tells nobody anything."""
+"""A statement in the compiler's own representation, `_8 = *_7;`, which no user can read."""
 
 
 def set_remarks(
@@ -79,13 +83,14 @@ def set_remarks(
         loops = {**of_function.get("", {}), **of_function.get(kernel.function, {})}
         here = [(file(name), line, column) for name, line, column in lines.values()]
         if kernel.is_loop and loops and here:
-            chosen = _chosen(kernel, _said(loops, here), loops.get(here[-1], []))
+            at_branch = [remark for remark in loops.get(here[-1], []) if remark.by == _UNROLLER]
+            chosen = [*_of_kernel(kernel, _of_loop(loops, here)), *at_branch[:1]]
             kernel.remarks = [_remark(remark) for remark in dict.fromkeys(chosen)]
 
 
-def _said(loops: Mapping[At, list[Remark]], here: Sequence[At]) -> list[Remark]:
+def _of_loop(loops: Mapping[At, list[Remark]], here: Sequence[At]) -> list[Remark]:
     """Return the remarks on the loop with instructions at these places, the last of which is that of its branch."""
-    about = {at: remarks for at, remarks in loops.items() if any(remark.by != "loop2_unroll" for remark in remarks)}
+    about = {at: remarks for at, remarks in loops.items() if any(remark.by != _UNROLLER for remark in remarks)}
     for at in (here[-1], *here):
         if at in about:
             return about[at]
@@ -107,35 +112,45 @@ def _said(loops: Mapping[At, list[Remark]], here: Sequence[At]) -> list[Remark]:
     return about[max(before)] if before else []
 
 
-def _chosen(kernel: t.Kernel, remarks: Sequence[Remark], at_branch: Sequence[Remark]) -> list[Remark]:
+def _of_kernel(kernel: t.Kernel, remarks: Sequence[Remark]) -> list[Remark]:
     """Return the remarks on a loop of the source that apply to this kernel."""
-    bits = kernel.arithmetic.vector_bits or kernel.memory.widest_access_bits
-    elements = kernel.elements and kernel.elements.per_iteration
+    elements = kernel.elements.per_iteration if kernel.elements else None
     main = kernel.role.name in ("main", "")
-    vectorised = [remark for remark in remarks if remark.kind == "vectorised"]
-    unrolled = [remark for remark in remarks if remark.kind == "unrolled" and remark.by != "loop2_unroll"]
-    chosen: list[Remark] = []
+    bits = kernel.arithmetic.vector_bits or kernel.memory.widest_access_bits
+    of_kind: defaultdict[str, list[Remark]] = defaultdict(list)
+    for remark in remarks:
+        if remark.kind != "unrolled" or remark.by != _UNROLLER:
+            of_kind[remark.kind].append(remark)
+    vectorised, unrolled = of_kind["vectorised"], of_kind["unrolled"]
+    if not vectorised:
+        copies = _of_copies(unrolled, elements) if elements else unrolled[:1]
+        return of_kind["not-vectorised"][:1] + copies if main else []
     # A sum whose order must not change is added up one by one, perhaps from memory.
-    if vectorised and (bits >= _VECTOR_BITS or (main and (elements or 0) > 1)):
-        for remark in vectorised:
-            wide = remark.vector_bytes * 8 == bits if remark.vector_bytes else main
-            if wide or (elements and elements == remark.lanes * max(remark.interleaved, 1)):
-                chosen.append(remark)
-                break
-        else:
-            chosen += vectorised[:1] if main else []
-        if chosen and main:
-            chosen += [remark for remark in remarks if remark.kind == "versioned"]
-        lanes = chosen[0].lanes * max(chosen[0].interleaved, 1) if chosen else 0
-        if lanes and elements:
-            chosen += [remark for remark in unrolled if remark.copies * lanes == elements][:1]
-    elif not vectorised:
-        chosen += [remark for remark in remarks if remark.kind == "not-vectorised"][:1] if main else []
-        chosen += [remark for remark in unrolled if elements in (None, remark.copies)][:1] if main else []
-    elif elements:
-        # This is a scalar loop next to the vectorised one.
-        chosen += [remark for remark in unrolled if remark.copies == elements][:1]
-    return chosen + [remark for remark in at_branch if remark.by == "loop2_unroll"][:1]
+    if bits < _VECTOR_BITS and not (main and (elements or 0) > 1):
+        return _of_copies(unrolled, elements)
+    chosen = _vectorised(vectorised, bits, elements, main)
+    if not chosen:
+        return []
+    lanes = _lanes(chosen[0])
+    return chosen + of_kind["versioned"] * main + (_of_copies(unrolled, elements / lanes) if lanes and elements else [])
+
+
+def _of_copies(unrolled: Sequence[Remark], copies: float | None) -> list[Remark]:
+    """Return the first remark on unrolling by this factor."""
+    return [remark for remark in unrolled if remark.copies == copies][:1]
+
+
+def _vectorised(remarks: Sequence[Remark], bits: int, elements: float | None, main: bool) -> list[Remark]:
+    """Return the first remark whose vectors are those of a kernel; without one, the first for a main loop."""
+    for remark in remarks:
+        wide = remark.vector_bytes * 8 == bits if remark.vector_bytes else main
+        if wide or (elements and elements == _lanes(remark)):
+            return [remark]
+    return list(remarks[:1]) if main else []
+
+
+def _lanes(remark: Remark) -> int:
+    return remark.lanes * max(remark.interleaved, 1)
 
 
 def _remark(remark: Remark) -> t.Remark:
@@ -159,13 +174,13 @@ def sentence(remark: Remark) -> str:
             elif remark.lanes:
                 words.append(f"vectors of {remark.lanes} elements")
             if remark.interleaved > 1:
-                words.append(f"{remark.interleaved} of them at a time")
+                words.append(f"{remark.interleaved} of them interleaved")
             return ", ".join(words)
         case "unrolled":
             return f"unrolled {remark.copies} times" if remark.copies != 1 else "not unrolled"
         case "versioned":
             why = f" because of {remark.why}" if remark.why else ""
-            return f"versioned{why}: there is another loop for where this one cannot run"
+            return f"versioned{why}: another loop runs if the run-time checks fail"
         case _:
             return f"not vectorised: {_reason(remark)}" if remark.why else "not vectorised"
 

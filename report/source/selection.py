@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from incc.frontends.asm.library_calls import calls_in_place_of_loops, outlined
+from incc.frontends.asm.places import Numbered
+from incc.frontends.headers import Headers
 from incc.report import types as t
 from incc.report.source.demangle import choose_functions
 
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
 
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.asm.places import UserPlace
-    from incc.frontends.kernel import LeftOut, Region, SourceLocation
+    from incc.frontends.kernel import LeftOut, Region
     from incc.frontends.unit import Unit
 
 
@@ -54,76 +57,73 @@ def located(
     calls that replace loops are searched in the functions that one of the globs `functions` matches, or in all without
     globs.
     """
-    from incc.frontends.asm.library_calls import calls_in_place_of_loops, outlined
+    of_functions = _library_calls(unit, parsed, regions, functions) if calls else []
+    users = outlined(parsed) if "omp" in unit.assembly else {}
+    selection = Selection(
+        regions=regions,
+        left_out=left_out,
+        all_regions=regions,
+        places=[],
+        system_loops=0,
+        calls=[
+            t.LibraryCall(
+                function=f, function_name=users.get(f, f), callee=name, line=parsed.statements[i].line, source=None
+            )
+            for f, name, i in of_functions
+        ],
+        outlined=users,
+    )
+    if parsed.debug and (regions or left_out or of_functions):
+        return _with_places(unit, parsed, selection, [i for _, _, i in of_functions], hide)
+    return selection
 
-    of_functions = list(calls_in_place_of_loops(parsed, unit.assembly)) if calls else []
-    user_functions = outlined(parsed) if "omp" in unit.assembly else {}
-    if of_functions:
-        if functions:
-            wanted = choose_functions([function for function, _, _ in of_functions], functions)
-            of_functions = [call for call in of_functions if call[0] in wanted]
-        # Calls in analysed loops have a note there.
-        inside = {line for region in regions for line in region.body_lines}
-        of_functions = [call for call in of_functions if parsed.statements[call[2]].line not in inside]
 
-    def library_call(function: str, callee: str, statement: int, source: SourceLocation | None) -> t.LibraryCall:
-        return t.LibraryCall(
-            function=function,
-            function_name=user_functions.get(function, function),
-            callee=callee,
-            line=parsed.statements[statement].line,
-            source=source,
-        )
-
-    library_calls = [library_call(*call, None) for call in of_functions]
-    if not parsed.debug or not (regions or left_out or library_calls):
-        return Selection(
-            regions=regions,
-            left_out=left_out,
-            all_regions=regions,
-            places=[],
-            system_loops=0,
-            calls=library_calls,
-            outlined=user_functions,
-        )
-    from incc.frontends.asm.places import Numbered, places_of_text
-    from incc.frontends.headers import Headers
+def _with_places(unit: Unit, parsed: Assembly, selection: Selection, calls: Sequence[int], hide: bool) -> Selection:
+    """Return a selection with places; `calls` are the statements of its calls, `hide` is as in `located`."""
+    from incc.frontends.objects.text_debug import places_of_text
 
     numbered = Numbered(parsed)
-    of_regions = [numbered.of_region(region) for region in regions]
-    of_spans = [numbered.of_span(span) if span.first_line else [] for span in left_out]
-    statements = {i for members in (*(body for _, body in of_regions), *of_spans) for i in members}
-    statements.update(i for _, _, i in of_functions)
+    of_regions = [numbered.of_region(region) for region in selection.regions]
+    of_spans = [numbered.of_span(span) if span.first_line else [] for span in selection.left_out]
+    statements = {i for members in (*(body for _, body in of_regions), *of_spans, calls) for i in members}
     where = places_of_text(parsed, unit.assembly, statements, Headers(unit.folders).is_system)
     if where is None:
-        return Selection(
-            regions=regions,
-            left_out=left_out,
-            all_regions=regions,
-            places=[],
-            system_loops=0,
-            calls=library_calls,
-            outlined=user_functions,
-        )
-    places = [
-        where.of(
-            region.function, path, body, region.is_loop, region.compiled.lines if region.compiled is not None else ()
-        )
-        for region, (path, body) in zip(regions, of_regions, strict=True)
-    ]
-    of_calls = [(call, where.of(call[0], [call[2]], [call[2]], False)) for call in of_functions]
-    kept = [(r, p) for r, p in zip(regions, places, strict=True) if p.is_users or not hide]
+        return selection
+    kept = []
+    for region, (path, body) in zip(selection.regions, of_regions, strict=True):
+        place = where.of(region.function, path, body, region.is_loop, region.compiled.lines if region.compiled else ())
+        if place.is_users or not hide:
+            kept.append((replace(region, source=place.source or region.source), place))
     spans = [
         span
-        for span, members in zip(left_out, of_spans, strict=True)
+        for span, members in zip(selection.left_out, of_spans, strict=True)
         if not hide or not members or where.of(span.function, members, members, False).is_users
     ]
-    return Selection(
-        regions=[replace(region, source=place.source or region.source) for region, place in kept],
+    call_places = [where.of(call.function, [i], [i], False) for call, i in zip(selection.calls, calls, strict=True)]
+    return replace(
+        selection,
+        regions=[region for region, _ in kept],
         left_out=spans,
-        all_regions=regions,
         places=[place for _, place in kept],
-        system_loops=len(regions) - len(kept) + len(left_out) - len(spans),
-        calls=[library_call(*call, place.source) for call, place in of_calls if place.is_users or not hide],
-        outlined=user_functions,
+        system_loops=len(selection.regions) - len(kept) + len(selection.left_out) - len(spans),
+        calls=[
+            replace(call, source=place.source)
+            for call, place in zip(selection.calls, call_places, strict=True)
+            if place.is_users or not hide
+        ],
     )
+
+
+def _library_calls(
+    unit: Unit, parsed: Assembly, regions: Sequence[Region], functions: Sequence[str]
+) -> list[tuple[str, str, int]]:
+    """Return calls outside of `regions` that may replace a loop: function, callee and statement."""
+    calls = list(calls_in_place_of_loops(parsed, unit.assembly))
+    if not calls:
+        return []
+    if functions:
+        wanted = choose_functions([function for function, _, _ in calls], functions)
+        calls = [call for call in calls if call[0] in wanted]
+    # Calls in analysed loops have a note there.
+    inside = {line for region in regions for line in region.body_lines}
+    return [call for call in calls if parsed.statements[call[2]].line not in inside]

@@ -144,7 +144,7 @@ def make_kernel(
             "cycles": round(cycles / elements, 6),
             "basis": "inferred",
             "why": "step of its accesses",
-            "text": f"{cycles:g} cycles an iteration",
+            "text": f"{cycles:g} cycles per iteration",
         },
         "rates": None,
         "range": None,
@@ -394,7 +394,7 @@ def make_cause(kind: str = "chain", text: str = "+1 reload on the LCD: +4 cycles
 
 
 def make_change(cycles_a: float = 4.0, cycles_b: float = 4.0, **fields: Any) -> c.Change:
-    """A change from so many cycles an element to so many."""
+    """A change from so many cycles per element to so many."""
     outcome = "equal" if cycles_a == cycles_b else "slower" if cycles_b > cycles_a else "faster"
     change: dict[str, Any] = {
         "matched_by": "identity",
@@ -407,7 +407,7 @@ def make_change(cycles_a: float = 4.0, cycles_b: float = 4.0, **fields: Any) -> 
         "cycles_a": cycles_a,
         "cycles_b": cycles_b,
         "ratio": cycles_b / cycles_a if cycles_a else None,
-        "text": f"{cycles_a:g} → {cycles_b:g} cycles an element: {outcome}",
+        "text": f"{cycles_a:g} → {cycles_b:g} cycles per element: {outcome}",
         "causes": [],
         "alignment": None,
     }

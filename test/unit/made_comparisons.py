@@ -70,7 +70,7 @@ def change(cycles_a: float | None = 1.0, cycles_b: float | None = 1.0, **changed
     made: Any = {
         "matched_by": "identity", "confidence": 1.0, "outcome": outcome, "basis": "element" if ratio else "",
         "work": 1.0, "scale_a": scale, "scale_b": scale, "cycles_a": cycles_a, "cycles_b": cycles_b, "ratio": ratio,
-        "text": f"{cycles_a} → {cycles_b} cycles an element", "causes": [], "alignment": None,
+        "text": f"{cycles_a} → {cycles_b} cycles per element", "causes": [], "alignment": None,
     }  # fmt: skip
     return filled(c.Change, {**made, **changed})
 

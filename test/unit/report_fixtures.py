@@ -516,7 +516,7 @@ def make_result(
         (None,) * len(kernel.instructions) if forms is None else forms,
         bounds_of(analysis, fixed_ports),
         settings=KernelSettings(fixed_ports=fixed_ports),
-        analysis=analysis,
+        known_analysis=analysis,
         **found,
     )
 

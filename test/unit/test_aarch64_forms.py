@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.frontends.aarch64.forms import form_key, form_of, operand_shape, split_operands
+from incc.frontends.aarch64.forms import form_key, form_of, operand_shape
+from incc.frontends.isa import split_operands
 
 
 @pytest.mark.parametrize(

@@ -119,8 +119,8 @@ def test_an_unconditional_branch_is_on_the_path() -> None:
 def test_calls_are_named() -> None:
     region = loop_of("f:\n.L1: call exp@PLT\n call *%rbx\n call exp\n decl %ebp\n jne .L1\n ret\n")
     assert region.notes == (
-        "contains a call to exp: what it costs is not counted",
-        "contains an indirect call: what it costs is not counted",
+        "contains a call to exp, whose time is not counted",
+        "contains an indirect call, whose time is not counted",
     )
 
 
@@ -264,7 +264,7 @@ def test_exceptions_do_not_spoil_a_loop() -> None:
     ((region,), left_out) = data("except.gcc.s")
     assert not left_out
     assert region.lines == region.body_lines
-    assert region.notes == ("contains a call to _Z5parsePKc: what it costs is not counted",)
+    assert region.notes == ("contains a call to _Z5parsePKc, whose time is not counted",)
 
 
 # --- markers ---------------------------------------------------------------------------------------------------------

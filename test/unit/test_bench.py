@@ -348,12 +348,13 @@ def test_an_interruption_before_the_first_figure(monkeypatch: pytest.MonkeyPatch
 
 
 def test_nothing_has_no_sign() -> None:
-    from incc.measuring.forms.pairs import Pair
+    from incc.measuring.forms.bench import Figure
+    from incc.measuring.forms.pairs import record
     from incc.views.bench import matrix
     from incc.views.bench_page import picture
     from incc.views.layout import Layout
 
-    assert str(Pair(first="a", second="b", cycles=0.999, spread=0.0, alone=(1.0, 0.5)).record()["conflict"]) == "0.0"
+    assert str(record([], Figure(0.999, 0.0), (1.0, 0.5))["conflict"]) == "0.0"
     found = {"titles": ["a", "b"], "values": [[None, -0.04], [-0.04, None]]}
     assert "-0" not in "\n".join(matrix(found, Layout(80, False)))
     assert ">-0" not in picture(found)

@@ -67,7 +67,7 @@ def test_nothing_changed() -> None:
     entry = entry_of(loop(SUM, line=3))
     found = became(entry, entry_of(loop(SUM, line=3)))
     assert (found.outcome, found.ratio, found.causes) == ("same", 1.0, [])
-    assert found.text == "nothing changed, 4 cycles an element"
+    assert found.text == "nothing changed, 4 cycles per element"
 
 
 def test_the_same_code_elsewhere() -> None:
@@ -77,7 +77,7 @@ def test_the_same_code_elsewhere() -> None:
     found = became(a, c)
     assert (found.outcome, found.text) == (
         "moved",
-        "the same code in another function (f → g), 4 cycles an element",
+        "the same code in another function (f → g), 4 cycles per element",
     )
 
 
@@ -107,7 +107,7 @@ def test_code_placement_is_averaged() -> None:
 def test_other_code_as_fast() -> None:
     found = loops(SUM, SUM.replace("%rax", "%rcx"))
     assert (found.outcome, found.ratio) == ("equal", 1.0)
-    assert found.text == "4 → 4 cycles an element: other code, as fast"
+    assert found.text == "4 → 4 cycles per element: other code, equally fast"
 
 
 def test_less_than_one_percent_is_nothing() -> None:
@@ -197,12 +197,12 @@ def test_what_is_not_counted() -> None:
 
 
 def test_a_call_that_came() -> None:
-    call = "contains a call to exp; what it costs is not counted"
+    call = "contains a call to exp, whose time is not counted"
     a, b = make_entry(cycles=9.0), make_entry(cycles=4.0, texts=("call exp",), notes=[call], at_least=True)
     found = became(a, b)
     assert found.outcome == "unknown"
-    assert "contains a call to exp" in texts(found)
-    assert "not counting the functions that are called; what is not counted differs" in found.text
+    assert "with a call to exp" in texts(found)
+    assert "excluding called functions; it is unknown which is faster, since the uncounted work differs" in found.text
 
 
 def test_a_loop_in_two() -> None:
@@ -214,7 +214,7 @@ def test_a_loop_in_two() -> None:
     )
     found = became(a, b, (), [part])
     assert (found.cycles_a, found.cycles_b, found.outcome) == (4.0, 6.0, "slower")
-    assert found.causes[0].text == "1 loop → 2 loops: +3 cycles for the others"
+    assert found.causes[0].text == "1 loop → 2 loops: +3 cycles in the other loops"
     assert adds_up(found)
     unknown = make_entry("f/loop2", elements=None, texts=("nop", "nop"))
     assert became(a, b, (), [unknown]).outcome == "unknown"
@@ -244,7 +244,7 @@ def test_another_model_of_the_same_core() -> None:
     other = in_memory(
         make_report(make_unit([make_kernel(cycles=4.0)], model=replace(model, name="znver4"))), "b"
     ).entries[0]
-    assert became(old, other).text == "4 → 4 cycles an element: another core, as fast"
+    assert became(old, other).text == "4 → 4 cycles per element: another core, equally fast"
 
 
 def test_no_cycles_at_all() -> None:
@@ -323,7 +323,7 @@ def test_the_same_work_in_several_chains() -> None:
     other = "".join(f"\tvaddsd {8 * n}(%rdi,%rax,8), %xmm{n}, %xmm{n}\n" for n in range(4))
     found = loops(SUM, other + "\taddq $4, %rax\n\tcmpq %rdx, %rax\n")
     assert (found.basis, found.work, found.cycles_a, found.cycles_b) == ("element", 4.0, 4.0, 1.0)
-    assert texts(found)[0] == "more chains side by side: 0.75 floating-point additions fewer on the LCD: -3 cycles"
+    assert texts(found)[0] == "more parallel chains: 0.75 floating-point additions fewer on the LCD: -3 cycles"
 
 
 STREAM = "\tvmovsd (%rdi,%rax,8), %xmm1\n\tvaddsd %xmm1, %xmm2, %xmm3\n\tvmovsd %xmm3, (%rsi,%rax,8)\n" + COUNT

@@ -71,7 +71,9 @@ def test_the_table_has_what_the_text_has() -> None:
     assert "same" in rows[5]
     assert rows[6].startswith("7 triad.c:95 gone 1.00 - only in A elem.")
     assert rows[7].startswith("8 triad.c:99 new_one, remainder - 1.00 only in B elem.")
-    assert "6 kernels: 1 the same, 1 moved, 1 as fast with other code, 1 faster, 1 slower, 1 not comparable" in page
+    assert (
+        "6 kernels: 1 the same, 1 moved, 1 equally fast with other code, 1 faster, 1 slower, 1 not comparable" in page
+    )
     numbers = dict(re.findall(r'data-filter="(\w+)" data-count="(\d+)"', page))
     assert numbers == {"changed": "3", "slower": "1", "faster": "1", "unmatched": "2", "all": "8"}
 
@@ -80,7 +82,7 @@ def test_a_pair_has_causes_bounds_and_figures_on_one_basis() -> None:
     (shown,) = data(render(with_assembly()))
     became = shown["changes"][1]
     assert became["causes"] == [["+1 reload on the LCD: +1.25 cycles", 1.25, [], [], "1.25"]]
-    assert became["of"] == "an element of the source's loop"
+    assert became["of"] == "per element of the source loop"
     assert became["cycles"] == [[1.0, "1.00"], [2.25, "2.25"]]
     # Four elements an iteration.
     assert ["Loop-carried dependencies", [0.25, "0.250"], [3.0, "3.00"], 0, 0] in became["bounds"]

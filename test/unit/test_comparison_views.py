@@ -76,8 +76,8 @@ def test_what_is_compared_and_what_became_of_it() -> None:
     assert lines[1] == "B  new  new.json, clang 19.1.0, 7 kernels"
     assert lines[2] == "Cycles of Intel Skylake, model skylake 1.1"
     assert lines[4] == (
-        "6 kernels: 1 the same, 1 moved, 1 as fast with other code, 1 faster, 1 slower, 1 not comparable; "
-        "cycles +25 % in the geometric mean; 1 only in A (old); 1 only in B (new)."
+        "6 kernels: 1 the same, 1 moved, 1 equally fast with other code, 1 faster, 1 slower, 1 not comparable; "
+        "geometric mean of cycles +25 %; 1 only in A (old); 1 only in B (new)."
     )
 
 
@@ -139,14 +139,14 @@ def test_figures_are_of_an_element_where_elements_are_compared() -> None:
     assert "critical path" not in found
     assert found["spills"] == ("0", "0.25")
     assert found["port" + "s"] == ("1", "0.5")
-    assert found["elements an iteration"] == ("4", "8")
+    assert found["elements per iteration"] == ("4", "8")
     assert found["bytes of code"] == ("25", "50")
 
 
 def test_figures_of_a_part_are_said_to_be_of_it() -> None:
     a, b = member(), member(parts=["f/loop2"], figures={"instructions": 5})
     lines = lines_of(comparison([side("a"), side("b")], [row([a, b], [None, change(1.0, 1.5)])]))
-    assert "An element, without the other parts: instructions 1.5 → 1.25" in "\n".join(lines)
+    assert "Per element, this part only: instructions 1.5 → 1.25" in "\n".join(lines)
 
 
 def test_figures_are_put_to_the_work_of_an_iteration_that_does_more() -> None:
@@ -183,7 +183,7 @@ def test_nothing_changed() -> None:
 
 def test_nothing_in_common() -> None:
     lines = lines_of(comparison([side("a"), side("b")], [row([member(), None], [None, None])]))
-    assert "no kernel of one is in the other; 1 only in A (a)." in lines
+    assert "no kernel is on both sides; 1 only in A (a)." in lines
 
 
 def test_a_variant_is_known_by_what_differs() -> None:
@@ -200,7 +200,7 @@ def test_what_is_not_counted_is_seen_in_the_figures() -> None:
     first = next(line for line in lines_of(found, 140) if re.match("1 +triad", line))
     assert re.search(r"≥ 1\.00 +1\.00 +\? ", first)
     alone = comparison([side("a"), side("b")], [row([part, None], [None, None]), row([member()] * 2, [None, change()])])
-    assert any("≥ 1.00 cycles an element" in line for line in lines_of(alone, 140))
+    assert any("≥ 1.00 cycles per element" in line for line in lines_of(alone, 140))
 
 
 def test_problems_and_notes_are_said() -> None:
@@ -222,7 +222,7 @@ def test_what_could_not_be_compiled_is_said_once() -> None:
     force_setattr(found, "notes", ["b: no such compiler"])
     lines = lines_of(found)
     assert sum("no such compiler" in line for line in lines) == 1
-    assert lines[-1] == "There is nothing to compare with."
+    assert lines[-1] == "There is no second side to compare with."
 
 
 def test_of_many_sides_the_table_has_the_sums() -> None:
@@ -245,7 +245,7 @@ def test_remainders_that_one_side_alone_has_are_one_line() -> None:
     alone.append(row([None, member("g", role="prologue")], [None, None]))
     found = comparison([side("a"), side("b")], [row([member(), member()], [None, change()]), *alone])
     said = text.render(found)
-    assert "  triad.c:4 in f0: 1.00 cycles an element, ports 2,3\n" in said
+    assert "  triad.c:4 in f0: 1.00 cycles per element, ports 2,3\n" in said
     assert "  and 3 remainders and 1 prologue: --all lists them\n" in said
     assert "f1" not in said
     assert "f3, remainder" in text.render(found, show=EVERYTHING)
@@ -257,9 +257,9 @@ def test_remainders_that_one_side_alone_has_are_one_line() -> None:
 def test_on_another_core_the_code_may_be_the_same() -> None:
     model = {"name": "znver4", "title": "AMD Zen 4", "version": "1.1"}
     rows = [row([member(), member()], [None, change()])]
-    assert "as fast with other code" in text.render(comparison([side("a"), side("b")], rows))
+    assert "equally fast with other code" in text.render(comparison([side("a"), side("b")], rows))
     said = text.render(comparison([side("a"), side("b", models=[model])], rows))
-    assert "1 as fast;" in said
+    assert "1 equally fast;" in said
 
 
 def test_figures_beyond_all_measure_take_little_room() -> None:
@@ -365,7 +365,7 @@ def test_letters() -> None:
 
 def test_assembly_side_by_side() -> None:
     lines = lines_of(with_assembly(), 120, Show(side_by_side=()))
-    start = next(n for n, line in enumerate(lines) if "beside" in line)
+    start = next(n for n, line in enumerate(lines) if " next to " in line)
     body = lines[start + 2 : start + 7]
     marks = [re.search(r" ([~:|<>]) ", line[40:80]) for line in body]
     assert [mark and mark[1] for mark in marks] == ["~", ">", "~", ":", "|"]
@@ -379,9 +379,9 @@ def test_assembly_has_fewer_columns_where_there_is_no_room() -> None:
     for width in (200, 110, 90, 60, 40):
         lines = lines_of(with_assembly(), width, Show(side_by_side=()))
         start = next(
-            n for n, line in enumerate(lines) if "beside" in line or line.startswith("[1] triad.c:4 in triad: A")
+            n for n, line in enumerate(lines) if " next to " in line or line.startswith("[1] triad.c:4 in triad: A")
         )
-        head = next(line for line in lines[start:] if re.search(r"\bA\b.*\bB$", line) and "beside" not in line)
+        head = next(line for line in lines[start:] if re.search(r"\bA\b.*\bB$", line) and " next to " not in line)
         seen.append(len(head.split()))
         assert all("vmovupd" in line for line in lines if "(%rdx" in line)
     assert seen == sorted(seen, reverse=True)
@@ -402,11 +402,11 @@ def test_assembly_of_what_was_named() -> None:
     found = ordinary()
     lines = lines_of(found, 100, Show(side_by_side=(Choice("same", 0), Choice("none", 7))))
     # Of a kernel that did not change as well; here without instructions.
-    assert "[6] triad.c:85 in same: A (old) beside B (new)" in lines
-    assert "There are no instructions in the comparison." in lines
+    assert "[6] triad.c:85 in same: A (old) next to B (new)" in lines
+    assert "The comparison has no instructions." in lines
     assert "Side by side: no kernel none:7." in lines
     lines = lines_of(found, 100, Show(side_by_side=(Choice("gone", 95),)))
-    assert "[7] triad.c:95 in gone: only in A (old), nothing is beside it." in lines
+    assert "[7] triad.c:95 in gone: only in A (old)" in lines
 
 
 # --- Markdown ---------------------------------------------------------------------------------------------------------
@@ -417,7 +417,7 @@ def test_markdown() -> None:
     lines = shown.splitlines()
     assert lines[0].startswith("**6 kernels: 1 the same")
     table = [line for line in lines if line.startswith("|")]
-    assert "Cycles of an element of the source's loop:" in lines
+    assert "Cycles per element of the source loop:" in lines
     assert table[2].startswith("| 1 | `triad.c:12` | `forces` | 2.00 | 5.40 | 🔴 ×2.70 | ports 2,3 → divider |")
     assert len(table) == 5
     assert "❌ **1 kernel** for which `cycles > +5%`:" in lines
@@ -444,7 +444,7 @@ def test_a_comment_has_no_more_than_github_takes() -> None:
     found = comparison([side("a"), side("b")], rows)
     shown = markdown.render(found, Show(detail=True))
     assert len(shown) <= markdown.LIMIT
-    assert "have no room in a comment" in shown
+    assert "exceed the size of a comment" in shown
     assert shown.count("<details>") == shown.count("</details>")
     assert "… and 380 more rows." in shown
     shown = markdown.render(found, Show(top=400))

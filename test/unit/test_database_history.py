@@ -253,7 +253,7 @@ def test_the_best_build(path: Path) -> None:
     text = "\n".join(views.best(found, Layout(100, False)))
     assert "×3.00" in text
     assert "gcc 12.2.0 -O3" in text
-    assert "1 kernel of which nobody knows" in text
+    assert "1 kernel with an unknown number of elements" in text
 
 
 # --- views ------------------------------------------------------------------------------------------------------------
@@ -273,7 +273,7 @@ def test_unchanged_commits_are_counted(path: Path) -> None:
         add(path, f"c{n}", kernel("f/loop1", 4 if n < 6 else 5, code="old code" if n < 6 else "new code"))
     (series,) = log(path, "f")
     lines = list(views.history(History(kernel="f", commits=9, series=[series]), Layout(80, False)))
-    assert lines[1] == "▁▁▁▁▁▁███  4.00 to 5.00 cycles an element, 9 commits"
+    assert lines[1] == "▁▁▁▁▁▁███  4.00 to 5.00 cycles per element, 9 commits"
     assert [line.split()[0] for line in lines[3:]] == ["c0", "(5", "c6", "(1", "c8"]
     assert "+25\xa0%" in lines[5]
 

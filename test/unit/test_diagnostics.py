@@ -163,7 +163,7 @@ def test_as_gcc_does() -> None:
         "      |   ^\n"
     )
     text = diagnostics.remarks(report(), SOURCES)
-    assert text.startswith("x.c: In function 'f':\nx.c:3:3: remark: 4.00 cycles an iteration on ")
+    assert text.startswith("x.c: In function 'f':\nx.c:3:3: remark: 4.00 cycles per iteration on ")
     assert " [-Rincc]\n    3 |  for (;;)  // µ\n      |   ^\nx.c:3:3: note: " in text
     assert text.endswith("x.c:3:3: note: sum into 4 variables\n")
 

@@ -63,7 +63,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
         return found.result
 
     monkeypatch.setattr(diff, "read_sides", read_sides)
-    monkeypatch.setattr(build, "compare", compare)
+    monkeypatch.setattr(diff, "compare", compare)
     return found
 
 
@@ -154,10 +154,10 @@ def test_assembly_is_only_wanted_where_it_is_shown(
             "only one compilation to compare; name more compilers, --flags or cores (--mcpu=A,B)",
         ),
         ("a.json b.json --where cycles_b>", "--where: column 10: expected a value to compare with, found the end"),
-        ("a.json b.json --fail-if=cycle>+5%", "--fail-if: column 1: there is no 'cycle'; did you mean cycles?"),
+        ("a.json b.json --fail-if=cycle>+5%", "--fail-if: column 1: unknown name 'cycle'; did you mean cycles?"),
         (
             "a.json b.json --fail-if=cycles",
-            "--fail-if: 'cycles' is a number, not a condition: compare it with something",
+            "--fail-if: 'cycles' is a number, not a condition; compare it with a value",
         ),
         ("a.json b.json -o a.json", "-o would overwrite a.json"),
         ("p.db@main b.json --junit=p.db", "--junit would overwrite p.db"),
@@ -170,7 +170,7 @@ def test_assembly_is_only_wanted_where_it_is_shown(
         ("-j x a b", "-j needs a number above 0, not 'x'"),
         ("--sort=z a b", "--sort is one of weight, ratio, place, name, not 'z'"),
         ("--format=xml a b", "--format is one of text, markdown, json, not 'xml'"),
-        ("a.json b.json --side-by-side=:4", "--side-by-side takes a function, or FUNCTION:LINE, not ':4'"),
+        ("a.json b.json --side-by-side=:4", "--side-by-side takes a function or FUNCTION:LINE, not ':4'"),
     ],
 )
 def test_mistakes(calls: Calls, capfd: pytest.CaptureFixture[str], line: str, message: str) -> None:
@@ -233,7 +233,7 @@ def test_json(calls: Calls, capfd: pytest.CaptureFixture[str]) -> None:
 def test_side_by_side(calls: Calls, capfd: pytest.CaptureFixture[str]) -> None:
     calls.result = with_assembly()
     assert diff.main(["a.json", "b.json", "--side-by-side=tri*:4"]) == 0
-    assert "A (old) beside B (new)" in capfd.readouterr().out
+    assert "A (old) next to B (new)" in capfd.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -329,7 +329,7 @@ def read_sides(names, settings, jobs):
     {reading}
     return [Side(side(name), []) for name in names]
 diff.read_sides = read_sides
-build.compare = lambda sides, wanted: ordinary()
+diff.compare = lambda sides, wanted: ordinary()
 sys.exit(diff.run_command(lambda: diff.main(sys.argv[1:])))
 """
 

@@ -32,7 +32,7 @@ def test_jump_that_ends_at_a_boundary_of_32_bytes_at_some_places() -> None:
     told = hint(found)
     assert told is not None
     assert told.evidence == {"cycles_at": {"0": 3.0, "16": 2.0, "32": 3.0, "48": 2.0}, "known_modulo": 16}
-    assert "2 to 3 cycles, depending on where the linker puts it" in told.text
+    assert "2 to 3 cycles per iteration, depending on the code's alignment" in told.text
     assert "-falign-loops" not in told.text
 
 

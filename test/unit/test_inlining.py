@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.frontends.asm.inlining import DebugInformation
 from incc.frontends.asm.parse import INSTRUCTION, Assembly, parse
-from incc.frontends.asm.places import Numbered, places_of_text
+from incc.frontends.asm.places import Numbered
 from incc.frontends.gcc_wrapper.assembly import include_folders
 from incc.frontends.headers import Headers
+from incc.frontends.objects.text_debug import TextDebug, places_of_text
 from incc.frontends.unit import IncludeFolders
 from incc.report.source.demangle import choose_functions, of_openmp, short_name
 from incc.views.layout import short_files
@@ -92,7 +92,7 @@ def test_as_the_symbolizer_says(tmp_path: Path, compiler: str, options: str) -> 
     text = assembly_of(tmp_path, compiler, options)
     assembly = parse(text)
     members = instructions(assembly)
-    found = DebugInformation(assembly, text).inlined(members)
+    found = TextDebug(assembly, text).inlined(members)
     assert found is not None
     lines = text.split("\n")
     for i in members:
@@ -121,7 +121,7 @@ def test_as_the_symbolizer_says(tmp_path: Path, compiler: str, options: str) -> 
 def test_split_information_says_the_same(tmp_path: Path, compiler: str, options: str) -> None:
     def calls(text: str) -> list[list[tuple[str, int]]]:
         assembly = parse(text)
-        found = DebugInformation(assembly, text).inlined(instructions(assembly))
+        found = TextDebug(assembly, text).inlined(instructions(assembly))
         assert found is not None
         return [[(call.name, call.call[1]) for call in found[i]] for i in instructions(assembly)]
 
@@ -133,7 +133,7 @@ def test_split_information_says_the_same(tmp_path: Path, compiler: str, options:
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_everything_that_was_inlined(tmp_path: Path, compiler: str) -> None:
     text = assembly_of(tmp_path, compiler, "-O2 -g1")
-    pairs = DebugInformation(parse(text), text).everything_inlined()
+    pairs = TextDebug(parse(text), text).everything_inlined()
     assert {("add", "both"), ("sum", "both"), ("clip", "both")} <= set(pairs)
 
 
@@ -141,8 +141,8 @@ def test_without_debug_information_nothing_is_said(tmp_path: Path) -> None:
     text = assembly_of(tmp_path, "gcc", "-O2 -g0")
     assembly = parse(text)
     assert assembly.debug == ()
-    assert DebugInformation(assembly, text).inlined([0]) is None
-    assert DebugInformation(assembly, text).everything_inlined() == []
+    assert TextDebug(assembly, text).inlined([0]) is None
+    assert TextDebug(assembly, text).everything_inlined() == []
 
 
 @pytest.fixture(scope="module")
@@ -162,9 +162,9 @@ def test_damaged_information_is_as_none(damaged: str, data: st.DataObject) -> No
     text = "\n".join(lines)
     assembly = parse(text)
     members = instructions(assembly)
-    found = DebugInformation(assembly, text).inlined(members)
+    found = TextDebug(assembly, text).inlined(members)
     assert found is None or found.keys() == set(members)
-    DebugInformation(assembly, text).everything_inlined()
+    TextDebug(assembly, text).everything_inlined()
 
 
 def test_sections_of_debug_information_have_no_statements() -> None:

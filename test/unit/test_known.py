@@ -109,4 +109,4 @@ def test_no_more_is_kept_than_a_number_of_results(monkeypatch: pytest.MonkeyPatc
         bound, _ = bind(kernel("nop"), load("skylake"))
         bound.issue_width = width
         known.bounds(bound)
-        assert len(known._found) <= 3
+        assert len(known._results) <= 3

@@ -8,7 +8,7 @@ import os
 import random
 import signal
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,25 +29,24 @@ from incc.measuring.pipeline import front_end as probe_front
 from incc.measuring.pipeline import memory as probe_memory
 from incc.measuring.pipeline import window as probe_window
 from incc.measuring.pipeline.comparison import Compared, changed_fusion, changed_parameters, compare
-from incc.measuring.pipeline.probing import Bench, Finding, Machine, NotMeasured, flag, note, number, unknown
+from incc.measuring.pipeline.probing import Bench, Finding, Measure, NotMeasured, flag, note, number, unknown
 from incc.measuring.stand_in import Simulated
 from incc.models.check import check
 from incc.models.loading import load, search_places
 from incc.models.model import MachineModel
 
 
-def all_of(machine: Simulated) -> Machine:
-    """A machine that measures one loop, as what probes ask."""
-    return lambda loops: (machine.measure(one) for one in loops)
-
-
 def found(
     machine: MachineModel, model: MachineModel, *probes: pipeline.Probe, quick: bool = True
 ) -> dict[str, Compared]:
     """What probes of a simulated machine say beside a model, by name."""
-    bench = Bench(all_of(Simulated(machine)), quick=quick)
+    bench = Bench(Simulated(machine).measure, quick=quick)
     findings = [f for _, some in pipeline.probe(bench, probes or pipeline.PROBES) for f in some]
     return {c.finding.name: c for c in compare(findings, model)}
+
+
+def run_on(relative: MachineModel, folder: str, loops: Sequence[host.Case]) -> make_host._Run:
+    return make_host._begin(make_host.Options(output=""), relative, folder, loops)
 
 
 # --- the probes find the parameters of a simulated core ---------------------------------------------------------------
@@ -159,20 +158,19 @@ class Noisy:
         self.machine = Simulated(model)
         self.random = random.Random(seed)
 
-    def all(self, loops: Iterable[Loop]) -> Iterator[Measurement | Failure]:
-        for one in loops:
-            figure = self.machine.measure(one)
-            if isinstance(figure, Measurement):
-                busy = 1.6 if self.random.random() < 0.15 else 1.0
-                cycles = figure.cycles * busy * (1 + 0.004 * self.random.random())
-                figure = replace(figure, cycles=cycles, spread=0.004 * cycles)
-            yield figure
+    def measure(self, one: Loop) -> Measurement | Failure:
+        figure = self.machine.measure(one)
+        if isinstance(figure, Measurement):
+            busy = 1.6 if self.random.random() < 0.15 else 1.0
+            cycles = figure.cycles * busy * (1 + 0.004 * self.random.random())
+            figure = replace(figure, cycles=cycles, spread=0.004 * cycles)
+        return figure
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_same_is_found_on_a_busy_machine(seed: int) -> None:
     model = load("skylake")
-    bench = Bench(Noisy(model, seed).all)
+    bench = Bench(Noisy(model, seed).measure)
     probes = (*probe_window.PROBES, probe_front.issue_width, probe_memory.load_latency, probe_memory.forwarding)
     compared = compare([f for _, some in pipeline.probe(bench, probes) for f in some], model)
     assert [c for c in compared if c.verdict == "differs"] == []
@@ -184,17 +182,16 @@ def test_what_differs_is_taken_if_it_differs_in_a_second_pass() -> None:
     probes = (probe_window.reorder_buffer, probe_front.issue_width)
 
     def first() -> list[Compared]:
-        bench = Bench(all_of(Simulated(machine)), quick=True)
+        bench = Bench(Simulated(machine).measure, quick=True)
         return [c for name, some in pipeline.probe(bench, probes) for c in compare(some, relative, name)]
 
     asked = 0
 
-    def counted(one: MachineModel) -> Machine:
-        def measure(loops: Iterable[Loop]) -> Iterator[Measurement | Failure]:
+    def counted(one: MachineModel) -> Measure:
+        def measure(each: Loop) -> Measurement | Failure:
             nonlocal asked
-            for each in loops:
-                asked += 1
-                yield Simulated(one).measure(each)
+            asked += 1
+            return Simulated(one).measure(each)
 
         return measure
 
@@ -215,10 +212,9 @@ def test_what_differs_is_taken_if_it_differs_in_a_second_pass() -> None:
 def test_figures_that_do_not_repeat_are_no_findings() -> None:
     state = random.Random(5)
 
-    def wild(loops: Iterable[Loop]) -> Iterator[Measurement]:
-        for _ in loops:
-            cycles = 4 * (1 + state.random())
-            yield Measurement(cycles=cycles, spread=cycles / 2, way="clock", events={})
+    def wild(_: Loop) -> Measurement:
+        cycles = 4 * (1 + state.random())
+        return Measurement(cycles=cycles, spread=cycles / 2, way="clock", events={})
 
     ((_, some),) = pipeline.probe(Bench(wild), (probe_memory.store_commit,))
     assert not any(f.repeats for f in some)
@@ -255,14 +251,11 @@ def test_figures_are_kept_and_a_half_written_line_is_measured_again(tmp_path: Pa
     path = tmp_path / "loops.jsonl"
     asked: list[Loop] = []
 
-    def machine(loops: Iterable[Loop]) -> Iterator[Measurement | Failure]:
-        for one in loops:
-            asked.append(one)
-            yield (
-                Measurement(cycles=2.0, spread=0.0, way="clock", events={})
-                if len(one.code) < 9
-                else Failure("SIGILL", "no such instruction")
-            )
+    def machine(one: Loop) -> Measurement | Failure:
+        asked.append(one)
+        if len(one.code) < 9:
+            return Measurement(cycles=2.0, spread=0.0, way="clock", events={})
+        return Failure("SIGILL", "no such instruction")
 
     loops = [loop("nop"), loop("nop\nnop\nnop\nnop")]
     first = Bench(machine, str(path)).measure(loops)
@@ -285,11 +278,10 @@ def test_a_resumed_run_does_not_try_again_what_never_was_short(tmp_path: Path) -
     path = tmp_path / "loops.jsonl"
     asked = 0
 
-    def machine(loops: Iterable[Loop]) -> Iterator[Measurement]:
+    def machine(_: Loop) -> Measurement:
         nonlocal asked
-        for _ in loops:
-            asked += 1
-            yield Measurement(cycles=9.0, spread=0.1, way="clock", events={})
+        asked += 1
+        return Measurement(cycles=9.0, spread=0.1, way="clock", events={})
 
     assert not Bench(machine, str(path), quick=True).reaches("nop", 5)
     first = asked
@@ -302,7 +294,7 @@ def test_a_resumed_run_does_not_try_again_what_never_was_short(tmp_path: Path) -
 
 def test_what_was_a_busy_machines_fault_is_tried_again(tmp_path: Path) -> None:
     path = tmp_path / "loops.jsonl"
-    bench = Bench(lambda loops: (Failure("timeout", "too busy") for _ in loops), str(path))
+    bench = Bench(lambda _: Failure("timeout", "too busy"), str(path))
     assert bench.measure([loop("nop")]) == [Failure("timeout", "too busy")]
     assert path.read_text() == ""
     with pytest.raises(NotMeasured, match="too busy"):
@@ -340,7 +332,7 @@ def test_forms_that_differ_are_found_and_no_others(changed: MachineModel, tmp_pa
     ]
     path = str(tmp_path / "forms.jsonl")
     todo = list(host_forms.wanted(core, names, True))
-    measured = host_forms.measure(bench, todo, path, host_forms.read(path), lambda _: True)
+    measured = host_forms.measure(bench, todo, path, host_forms.read(path), lambda: True)
     result = host_forms.compare(measured, bench, simulated, relative, path)
     entries = host_forms.entries(result.different, relative)
     assert sorted(entries) == sorted(names[:3])
@@ -357,7 +349,7 @@ def test_forms_that_differ_are_found_and_no_others(changed: MachineModel, tmp_pa
     bench.machine = Gone()
     known = host_forms.read(path)
     again = host_forms.compare(
-        host_forms.measure(bench, todo, path, known, lambda _: True), bench, simulated, relative, path
+        host_forms.measure(bench, todo, path, known, lambda: True), bench, simulated, relative, path
     )
     assert host_forms.entries(again.different, relative) == entries
 
@@ -381,7 +373,7 @@ def test_a_figure_that_does_not_repeat_is_not_believed(tmp_path: Path) -> None:
     result = host_forms.compare([(todo[0], wrong)], bench, simulated, relative, path)
     assert (result.same, result.different, result.unsteady) == (1, [], [])
     # It is kept, so that the next run measures nothing.
-    known = host_forms.read(path).records[host_forms.key_of(todo[0])]
+    known = host_forms.read(path).records[todo[0].key]
     assert (known["latency"], known["before"]) == (record["latency"], [wrong])
 
     class Different(Simulated):
@@ -460,14 +452,14 @@ def test_ports_that_differ_are_written_and_those_in_doubt_are_not(tmp_path: Path
     bench, simulated = host_forms.benches(core, machine, Simulated(relative))
     todo = [v for v in host_forms.wanted(core, names, True) if not v.conditions]
     kept = str(tmp_path / "forms.jsonl")
-    measured = host_forms.measure(bench, todo, kept, host_forms.read(kept), lambda _: True)
+    measured = host_forms.measure(bench, todo, kept, host_forms.read(kept), lambda: True)
     result = host_forms.compare(measured, bench, simulated, relative, kept)
     assert set(host_forms.contradicting(result)) == {"POPCNT_R64_RM64/r", "VEX_VPERMD_YMM_YMM_YMMM256/r"}
     # That of `imul` is looked at since the loops have it.
     loops = [host.Case("multiply", loop("imulq %rbx, %rax"))]
-    options = make_host.Options(output="")
+    this = run_on(relative, str(tmp_path), loops)
     for _ in range(2):  # the second time from the files alone
-        after, ports = make_host._ports(options, relative, machine, loops, str(tmp_path), core, float("inf"), result)
+        after, ports = make_host._ports(this, core, machine, result)
         entries = host_forms.entries(after.different, relative)
         assert {form: fields[()].get("ports") for form, fields in entries.items()} == {
             "IMUL_R64_RM64/r": "1*p5",
@@ -488,7 +480,7 @@ def test_ports_that_differ_are_written_and_those_in_doubt_are_not(tmp_path: Path
         def measure(self, loop: Loop) -> Measurement | Failure:
             return Measurement(cycles=20 * state.random() + 1, spread=0.0, way="clock", events={})
 
-    after, _ = make_host._ports(options, relative, Wild(relative), loops, str(tmp_path), core, float("inf"), result)
+    after, _ = make_host._ports(this, core, Wild(relative), result)
     assert after == result
 
 
@@ -496,10 +488,8 @@ def test_ports_wait_for_the_next_run_if_there_is_no_time(tmp_path: Path, capsys:
     relative = load("skylake")
     core = target(relative, features_of(relative))
     result = host_forms.Result(same=0, different=[], unsteady=[], faster=["POPCNT_R64_RM64/r"], missing=[])
-    end = time.monotonic() + 0.05
-    after, ports = make_host._ports(
-        make_host.Options(output="", quick=True), relative, Simulated(relative), [], str(tmp_path), core, end, result
-    )
+    this = run_on(relative, str(tmp_path), [])
+    after, ports = make_host._ports(replace(this, end=time.monotonic() + 0.05), core, Simulated(relative), result)
     assert (after, ports) == (result, [])
     assert "the time is over" in capsys.readouterr().out
 
@@ -536,7 +526,7 @@ def test_what_is_left_out_is_said(changed: MachineModel, tmp_path: Path, capsys:
     relative = load("skylake")
     machine = Simulated(relative)  # the loops run as on the relative, whatever the forms said
     loops = [host.Case("multiplied", loop("imulq %rbx, %rax\nimulq %rbx, %rax"))]
-    bench = Bench(all_of(machine), str(tmp_path / "loops.jsonl"), quick=True)
+    bench = Bench(machine.measure, str(tmp_path / "loops.jsonl"), quick=True)
     compared = compare([number("rob", 300, "seen")], relative)
     key = ("IMUL_R64_RM64/r", ())
     result = host_forms.Result(
@@ -548,10 +538,11 @@ def test_what_is_left_out_is_said(changed: MachineModel, tmp_path: Path, capsys:
     )
     entries = host_forms.entries(result.different, relative)
     written = host.model_text("mine", relative, "x", compared, entries, result)
-    after, kept, some = make_host._without_contradicted(
-        bench, loops, relative, changed.with_parameters({"rob": 300}), written, compared, result
+    this = run_on(relative, str(tmp_path), loops)
+    after, kept = make_host._without_contradicted(
+        this, bench, changed.with_parameters({"rob": 300}), written, compared, result
     )
-    assert (some, after, kept.different) == (True, compared, [])
+    assert (after, kept.different) == (compared, [])
     assert "left out: IMUL_R64_RM64/r: the 1 loops that it concerns" in capsys.readouterr().out
     text = host.model_text("mine", relative, "x", after, {}, kept).text
     assert "# IMUL_R64_RM64/r: seen twice as other than latency 0<0,1:3, but 1 loops are" in text
@@ -572,7 +563,7 @@ def test_a_made_core_becomes_a_model(
     output = tmp_path / "mine.toml"
     options = make_host.Options(output=str(output), quick=True)
     with make_host._own_folder(str(tmp_path / "kept")) as folder:
-        status = make_host.make(options, "mine", relative, Simulated(machine), folder, features_of(relative))
+        status = make_host.make(options, relative, Simulated(machine), folder, features_of(relative))
     said = capsys.readouterr().out
     assert status == 0, said
     assert check(str(output), search_places(())) == []
@@ -629,7 +620,7 @@ def test_wherever_a_run_ends_the_next_one_goes_on(
         output = tmp_path / "mine.toml"
         options = make_host.Options(output=str(output), quick=True)
         with make_host._own_folder(folder):
-            make_host.make(options, "mine", relative, Ending(machine), folder, features_of(relative))
+            make_host.make(options, relative, Ending(machine), folder, features_of(relative))
         return output.read_text()
 
     whole = run(str(tmp_path / "whole"))

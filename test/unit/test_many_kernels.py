@@ -27,4 +27,4 @@ def test_what_ifs_are_for_files_that_people_read(monkeypatch: pytest.MonkeyPatch
             assert kernel.bounds.prediction == t.Prediction(
                 cycles=4.0, exact="4", by="simulation", limited_by=["loop_carried"]
             )
-        assert ("would allow" in kernels[0].verdict) != tried
+        assert ("next limit" in kernels[0].verdict) != tried

@@ -78,7 +78,7 @@ def test_only_what_is_marked(tmp_path: Path, compiler: str) -> None:
     # Additions take three cycles on a Haswell; multiply-adds, where the compiler may use them, five.
     cycles = main.elements.cycles
     assert text.startswith(
-        f"predicted {cycles:.1f} cycles an element on haswell, expected less than 3: chain through xmm"
+        f"predicted {cycles:.1f} cycles per element on haswell, expected less than 3: chain through xmm"
     )
     (ignoring,) = units(tmp_path, compiler, {}, "k.c", marks="ignore")
     assert functions(ignoring) == {"scale", "dot"}
@@ -148,8 +148,8 @@ def test_what_is_not_there(tmp_path: Path) -> None:
     (unit,) = units(tmp_path, "gcc", {"k.c": source}, "k.c", marks="only")
     assert unit.kernels == []
     assert diagnostics.warnings(filled(t.Report, {"units": [unit]}), {}) == (
-        "k.c:3:1: warning: nothing to analyse here: there is no loop, or none that is left after optimisation, or its "
-        "function is not compiled [-Wincc]\n"
+        "k.c:3:1: warning: nothing to analyse here: it has no loop, the loop was optimised away, or its function "
+        "was not compiled [-Wincc]\n"
         "k.c:6:10: warning: incc: takes analyze, not 'analyse' [-Wincc]\n"
     )
     # And where there is no mark nothing is.
@@ -204,12 +204,12 @@ def of_mark(*conditions: str) -> Any:
 @pytest.mark.parametrize(
     ("condition", "text"),
     [
-        ("cycles <= 2.5", "predicted 4.0 cycles an iteration on skylake, expected at most 2.5: chain through xmm0"),
+        ("cycles <= 2.5", "predicted 4.0 cycles per iteration on skylake, expected at most 2.5: chain through xmm0"),
         ("port > 3", "predicted port = 1 on skylake, expected more than 3: chain through xmm0"),
         ("cycles < 3 or is_loop and simulated and ipc > 1",
-         "predicted 4.0 cycles an iteration on skylake (ipc = 0.75, is_loop = yes, simulated = yes), expected "
+         "predicted 4.0 cycles per iteration on skylake (ipc = 0.75, is_loop = yes, simulated = yes), expected "
          "cycles < 3 or is_loop and simulated and ipc > 1: chain through xmm0"),
-        ("flop_per_byte > 1", "expected flop_per_byte > 1, but flop_per_byte is not known here"),
+        ("flop_per_byte > 1", "expected flop_per_byte > 1, but flop_per_byte cannot be determined"),
         ("cycles == 4", ""),
         ("not cycles > 4", ""),
     ],
@@ -218,7 +218,7 @@ def test_what_is_said(condition: str, text: str) -> None:
     unit = of_mark(condition)
     (expectation,) = unit.marks[0].expectations
     assert expectation.text == text
-    assert expectation.holds is (None if "not known" in text else not text)
+    assert expectation.holds is (None if "cannot be determined" in text else not text)
     assert unit.kernels[0].name == "chain"
 
 
@@ -226,9 +226,9 @@ def test_what_is_said(condition: str, text: str) -> None:
     ("condition", "column", "text"),
     [
         ("cycles <", 28, "expect: "),
-        ("cycels < 3", 20, "expect: there is no 'cycels'; did you mean cycles?"),
-        ("cycles > +5%", 20, "expect: a change needs something to compare with"),
-        ("cycles", 20, "expect: 'cycles' is a number, not a condition: compare it with something"),
+        ("cycels < 3", 20, "expect: unknown name 'cycels'; did you mean cycles?"),
+        ("cycles > +5%", 20, "expect: a relative change needs a baseline"),
+        ("cycles", 20, "expect: 'cycles' is a number, not a condition; compare it with a value"),
     ],
 )
 def test_conditions_that_are_none(condition: str, column: int, text: str) -> None:

@@ -23,7 +23,7 @@ NAMED = ["add/x,x,x", "add/w,w,#", "madd/x,x,x,x", "fmul/d,d,d", "fmla/v.4s,v.4s
 
 
 def test_chains_go_through_one_operand() -> None:
-    found = {n: code.text.splitlines()[1] for n, code in forms.latencies("madd/x,x,x,x")}
+    found = {code.operand: code.text.splitlines()[1] for code in forms.latencies("madd/x,x,x,x")}
     assert found == {1: "madd x0, x0, x11, x12", 2: "madd x0, x10, x0, x12", 3: "madd x0, x10, x11, x0"}
 
 
@@ -51,7 +51,7 @@ def test_loops_are_assembled(tmp_path: Path) -> None:
     known = set(load("neoverse-v2").forms())
     assert {"add/w,w,#", "fmul/d,d,d"} <= known
     for number, form in enumerate(NAMED):
-        codes = [forms.throughput(form), *(code for _, code in forms.latencies(form))]
+        codes = [forms.throughput(form), *forms.latencies(form)]
         assert len(codes) > 1
         for code in codes:
             source = tmp_path / f"{number}.ll"
@@ -69,9 +69,9 @@ def test_nothing_differs_from_the_model_that_is_the_machine(tmp_path: Path) -> N
         model = load(name)
         todo = host_aarch64.wanted(model)
         assert len(todo) > 1000
-        known = host_forms.Measured({}, {})
-        machine = host_aarch64.Expected(model)
-        result = host_aarch64.compare(machine, model, todo, str(tmp_path / name), known, lambda: True)
+        bench, path = host_aarch64.Bench(host_aarch64.Expected(model), model), str(tmp_path / name)
+        measured = host_forms.measure(bench, todo, path, host_forms.Measured({}, {}), lambda: True)
+        result = host_forms.compare(measured, bench, bench, model, path)
         assert result == host_forms.Result(same=len(todo), different=[], unsteady=[], faster=[], missing=[])
 
 
@@ -87,20 +87,20 @@ def test_a_made_core_becomes_a_model(tmp_path: Path, capsys: pytest.CaptureFixtu
     class Counting(host_aarch64.Expected):
         count = 0
 
-        def measure(self, asked: host_aarch64.Asked) -> Measurement | Failure:
+        def measure(self, code: forms.Code) -> Measurement | Failure:
             Counting.count += 1
-            if asked.form == "sub/x,x,x":
+            if code.form == "sub/x,x,x":
                 return Failure("SIGILL", "no such instruction")
-            found = super().measure(asked)
-            if asked.form == "eor/x,x,x" and Counting.count % 2 and isinstance(found, Measurement):
-                return replace(found, cycles=3 * found.cycles)
+            found = super().measure(code)
+            if code.form == "eor/x,x,x" and isinstance(found, Measurement):
+                return replace(found, cycles=(2 + Counting.count % 5) * found.cycles)
             return found
 
     folder = str(tmp_path / "kept")
     for _ in range(2):  # the second time from the file alone
         with make_host._own_folder(folder):
             options = make_host.Options(output=str(output))
-            assert make_host.make_aarch64(options, "mine", relative, Counting(load(str(path))), folder) == 0
+            assert make_host.make_aarch64(options, relative, Counting(load(str(path))), folder) == 0
         said = capsys.readouterr().out
         assert "nobody has run the AArch64 loops yet" in said
         assert "2 differ" in said
@@ -126,7 +126,8 @@ def test_time_that_is_over_leaves_the_rest_for_the_next_run(tmp_path: Path) -> N
     said = iter([True, True, False])
     todo = host_aarch64.wanted(model)[:10]
     path = str(tmp_path / "forms.jsonl")
-    host_aarch64.compare(host_aarch64.Expected(model), model, todo, path, known, lambda: next(said))
+    bench = host_aarch64.Bench(host_aarch64.Expected(model), model)
+    assert len(list(host_forms.measure(bench, todo, path, known, lambda: next(said)))) == 2
     assert len(known.records) == 3
     assert host_forms.read(path).records == known.records
 
@@ -139,7 +140,7 @@ def test_the_harness_gets_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
             asked.append(loop)
             return Measurement(cycles=16.0, spread=0.0, way="clock", events={})
 
-    one = host_aarch64.Asked("add/x,x,x", 1, next(code for _, code in forms.latencies("add/x,x,x")))
+    one = next(forms.latencies("add/x,x,x"))
     if platform.machine() != "aarch64":
         found = host_aarch64.Assembled(Machine()).measure(one)
         assert isinstance(found, Failure)
@@ -169,7 +170,7 @@ def test_the_command_takes_the_forms_of_an_aarch64_processor(
     monkeypatch.setattr(make_host, "missing", lambda: "")
     monkeypatch.setattr(host, "isa_here", lambda: "aarch64")
     monkeypatch.setattr(make_host, "Harness", Machine)
-    monkeypatch.setattr(make_host, "Assembled", lambda _: host_aarch64.Expected(model))
+    monkeypatch.setattr(host_aarch64, "Assembled", lambda _: host_aarch64.Expected(model))
     output = str(tmp_path / "mine.toml")
     assert main(["make", "host", "--relative", "neoverse-n1", "-o", output]) == 0
     assert f"forms: {len(host_aarch64.wanted(model))} as in neoverse-n1, 0 differ" in capsys.readouterr().out

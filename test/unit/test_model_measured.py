@@ -249,12 +249,10 @@ def test_successor_has_more_and_wider_units() -> None:
 
 def laid_over(entry: dict[str, Any], data: dict[str, Any], form: str = ADD) -> Any:
     """The form's entries afterwards, None if nothing differs."""
-    width = measured._width
     kept = {form: {(): {"retire": 1, "source": "elsewhere", **entry}}}
     load = {"gpr": 4, "vector": 7, "zmm": 8}
-    vectors = lambda key: "MM" in key  # noqa: E731
     found = {form: {tuple(data.get("conditions", ())): {"seen": {}, "latency": [], "tp": None, **data}}}
-    changed = measured_amd.lay_over(found, kept, load, width, measured._idiom, vectors, "elsewhere")
+    changed = measured_amd.lay_over(found, kept, load, "elsewhere")
     return changed.get(form)
 
 

@@ -69,8 +69,8 @@ def test_each_way_is_a_kernel_of_its_own() -> None:
     average = sum(way.cycles.cycles * way.share for way in loop.ways)
     assert loop.weighted_cycles == pytest.approx(average, abs=1e-5)
     text = table(unit)
-    assert "5 taken; without lines 6-8" in text
-    assert f"Weighted by their shares {average:.2f} cycles" in text
+    assert "5 taken; skips lines 6-8" in text
+    assert f"Average by share: {average:.2f} cycles" in text
 
 
 def test_certain_sides() -> None:
@@ -78,7 +78,7 @@ def test_certain_sides() -> None:
     (loop,) = unit.ways
     assert [way.share for way in loop.ways] == [0, 1]
     assert loop.weighted_cycles == pytest.approx(loop.ways[1].cycles.cycles, abs=1e-5)
-    assert table(unit).startswith("\nSides of the first branch through the loop at .L1 (x.s:3-12)\n")
+    assert table(unit).startswith("\nBoth directions of the first branch through the loop at .L1 (x.s:3-12)\n")
 
 
 def test_both_tables() -> None:
@@ -98,7 +98,7 @@ def test_narrow_tables() -> None:
     unit = unit_of(LOOP, ways=("paths",))
     lines = list(render(unit, Layout(80, False)))
     assert max(map(len, lines)) <= 80
-    assert " ".join("\n".join(lines).split()).count("without line") == 2
+    assert " ".join("\n".join(lines).split()).count("skips line") == 2
 
 
 def test_control_flow_in_the_report() -> None:
@@ -137,7 +137,7 @@ def test_no_loop_with_branches(tmp_path: pathlib.Path, capsys: pytest.CaptureFix
     file = tmp_path / "plain.s"
     file.write_text(".L1:\n\tdecq %rcx\n\tjne .L1\n")
     assert mca.main(["-mcpu=skylake", "--paths", str(file)]) == 0
-    assert "No innermost loop here has a branch inside." in capsys.readouterr().out
+    assert "No innermost loop has a branch inside." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -119,35 +119,38 @@ def test_the_report_says_what_the_compiler_made() -> None:
     )  # fmt: skip
     first, second, _ = report(made, loop(1, "remainder", 0, kind="scalar", iterations=1, max_trip_count=63))
     assert first.compiled.text == (
-        "vectorised, 8 elements a vector, 4 vectors side by side, unrolled 2 times; runs 16 times; "
+        "vectorised, 8 elements per vector, 4 vectors interleaved, unrolled 2 times; runs 16 times; "
         "1024 iterations in the source"
     )
     assert first.elements.per_iteration == 64
     assert first.elements.basis == first.role.basis == "compiler"
-    assert first.elements.text.endswith("(64 elements an iteration, says the compiler)")
-    assert second.compiled.text == "what was vectorised, without vectors; runs at most 63 times"
+    assert first.elements.text.endswith("(64 elements per iteration, according to the compiler)")
+    assert second.compiled.text == "scalar version of the vectorised loop; runs at most 63 times"
     assert second.role.of == first.kernel_id
 
 
 @pytest.mark.parametrize(
     ("made", "text"),
     [
-        (loop(0, "main", iterations=1), "as in the source"),
+        (loop(0, "main", iterations=1), "unchanged from the source"),
         (loop(0, "main", iterations=4, unroll=4), "unrolled 4 times"),
-        (loop(0, "main", iterations=1, trip_count=1), "as in the source; runs once"),
-        (loop(0, "main", iterations=1, trip_multiple=4), "as in the source; runs a multiple of 4 times"),
-        (loop(0, "main", iterations=1, expected_trip_count=0), "as in the source; 0 times by the profile"),
-        (loop(0, "main", iterations=1, peeled=1), "as in the source, 1 iteration before it"),
-        (loop(0, "main", iterations=1, max_trip_count=2**31 - 1), "as in the source"),
+        (loop(0, "main", iterations=1, trip_count=1), "unchanged from the source; runs once"),
+        (loop(0, "main", iterations=1, trip_multiple=4), "unchanged from the source; runs a multiple of 4 times"),
+        (
+            loop(0, "main", iterations=1, expected_trip_count=0),
+            "unchanged from the source; 0 times according to the profile",
+        ),
+        (loop(0, "main", iterations=1, peeled=1), "unchanged from the source, 1 iteration peeled off before it"),
+        (loop(0, "main", iterations=1, max_trip_count=2**31 - 1), "unchanged from the source"),
         (
             loop(0, "main", kind="interleaved", iterations=4, interleave=4),
-            "4 iterations side by side, not in vectors",
+            "4 scalar iterations interleaved",
         ),
         (
             loop(0, "main", kind="vector-body", iterations=4, width=4, scalable=True),
-            "vectorised, 4 elements a vector times vscale",
+            "vectorised, 4 × vscale elements per vector",
         ),
-        (loop(0, "", kind="unknown"), "nobody knows what it was made of"),
+        (loop(0, "", kind="unknown"), "origin unknown"),
     ],
 )
 def test_what_was_made_is_told_in_words(made: CompiledLoop, text: str) -> None:

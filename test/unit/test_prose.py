@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = (
-    *("comparison", "core", "driver", "frontends", "history", "measuring", "models", "ranking", "report", "support"),
+    *(
+        "bench",
+        "comparison",
+        "core",
+        "driver",
+        "frontends",
+        "history",
+        "measuring",
+        "models",
+        "ranking",
+        "report",
+        "support",
+    ),
     "views",
 )
 SOURCES = sorted(
@@ -37,15 +50,27 @@ def docstrings(path: Path) -> Iterator[tuple[int, str]]:
                 yield getattr(node, "lineno", 1), text
 
 
+def descriptions(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the line and the text of each string that documents a field or variable: it follows the assignment."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Module | ast.ClassDef):
+            continue
+        for before, after in pairwise(node.body):
+            described = isinstance(before, ast.AnnAssign | ast.Assign) and isinstance(after, ast.Expr)
+            if described and isinstance(after.value, ast.Constant) and isinstance(after.value.value, str):
+                yield after.lineno, after.value.value
+
+
 def test_the_sources_are_found() -> None:
     assert len(SOURCES) > 300
 
 
-def test_docstrings_begin_with_a_sentence_of_their_own() -> None:
+@pytest.mark.parametrize("texts", [docstrings, descriptions])
+def test_descriptions_begin_with_a_sentence_of_their_own(texts: Callable[[Path], Iterator[tuple[int, str]]]) -> None:
     wrong = [
         f"{path.relative_to(ROOT)}:{line}: {text.splitlines()[0]}"
         for path in SOURCES
-        for line, text in docstrings(path)
+        for line, text in texts(path)
         if OPENING.match(text)
     ]
     assert wrong == []

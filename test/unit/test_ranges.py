@@ -50,10 +50,9 @@ def test_a_histogram_may_hit_the_same_bin_again() -> None:
     assert cause.least == kernel.cycles == kernel.range.least
     # From the store of the sum to the next one: forwarded, and one cycle for the addition.
     assert cause.most == load("skylake").parameters["store_forward"]["gpr"] + 1
-    assert kernel.range.text == (
-        f"{kernel.cycles:.2f}".rstrip("0") + " cycles if line 4 never hits the same place as in the iteration "
-        "before, 6 if always"
-    )
+    least = f"{kernel.cycles:.2f}".rstrip("0")
+    meeting = "line 4 accesses the same address as in the previous iteration"
+    assert kernel.range.text == f"{least} to 6 cycles depending on data: 6 if {meeting}"
 
 
 def test_unrolled_each_waits_for_the_one_before() -> None:
@@ -102,7 +101,7 @@ def test_what_is_not_taken_for_the_same_place(body: str) -> None:
 
 def test_an_array_is_named_where_the_assembly_does() -> None:
     text = report("\tmovslq (%rsi), %rax\n\taddq $4, %rsi\n\taddl $3, histogram(,%rax,4)").range.text
-    assert "the same place of `histogram` as" in text
+    assert "the same element of `histogram` as" in text
 
 
 # --- stores that are not forwarded ------------------------------------------------------------------------------------
@@ -114,7 +113,7 @@ def test_a_wide_load_of_narrow_stores_is_in_the_prediction() -> None:
     kernel = report(TWO_STORES)
     parameters = load("skylake").parameters
     assert kernel.cycles == parameters["store_forward"]["gpr"] + parameters["blocked_forward_cycles"]
-    assert "line 4 loads 8 bytes of which line 3 stores only 4, which cannot be forwarded" in kernel.verdict
+    assert "line 4 loads 8 bytes, but line 3 stores only 4 of them, so store forwarding fails" in kernel.verdict
     assert "forwarding" not in causes(TWO_STORES)
 
 
@@ -156,7 +155,7 @@ def test_a_stencil_crosses_lines_by_where_its_arrays_begin() -> None:
     assert cause.least <= kernel.cycles < cause.most
     assert cause.least * 2 == pytest.approx(3 + kernel.memory.line_crossings, rel=0.1)
     assert cause.most * 2 >= 3 + kernel.memory.worst_line_crossings
-    assert "where the arrays begin best" in cause.when
+    assert "depending on array alignment" in cause.when
 
 
 @pytest.mark.parametrize(
@@ -203,9 +202,9 @@ def test_the_ends_are_the_ways_and_what_misses_cost() -> None:
 @pytest.mark.parametrize(
     ("condition", "says"),
     [
-        ("\ttestl %edx, %edx", "tests what the loop does not change (it is not unswitched)"),
-        ("\tcmpl $0, (%rsp)", "tests what the loop does not change"),
-        ("\ttestb $1, %r15b", "follows the count of iterations, not data"),
+        ("\ttestl %edx, %edx", "tests a loop-invariant condition (the loop is not unswitched)"),
+        ("\tcmpl $0, (%rsp)", "tests a loop-invariant condition"),
+        ("\ttestb $1, %r15b", "depends on the iteration count, not on data"),
     ],
 )
 def test_what_does_not_depend_on_data_is_not_missed(condition: str, says: str) -> None:
@@ -219,8 +218,8 @@ def test_a_rate_of_misses_is_a_line_of_its_own() -> None:
     kernel = report(branching("\tcmpl $0, (%rsi)"), mispredict_rate=0.5)
     found = kernel.mispredictions
     assert found.total == kernel.cycles + 0.5 * found.miss_cycles * found.branches
-    assert found.text.endswith(f"+ 0.5 × {found.miss_cycles:g} = {found.total:g} cycles")
-    assert found.text.startswith("with 50 % of the branches inside predicted wrongly: ")
+    assert found.text.endswith(f"+ 0.5 × {found.miss_cycles:g}")
+    assert found.text.startswith(f"{found.total:g} cycles if 50 % of the inner branches are mispredicted: ")
     assert report(branching("\ttestl %edx, %edx"), mispredict_rate=0.5).mispredictions is None
     assert report(branching("\tcmpl $0, (%rsi)")).mispredictions is None
 
@@ -234,7 +233,10 @@ def test_of_many_ways_the_shortest_and_the_longest_are_looked_at() -> None:
     assert len(ways.ways) == 16
     cycles = [way.cycles.cycles for way in ways.ways]
     assert kernel.range.least == min(cycles)
-    assert f"{min(cycles):.4g} to {max(cycles):.4g} cycles by which way the loop goes, of many" in kernel.range.text
+    assert (
+        f"{min(cycles):.4g} to {max(cycles):.4g} cycles depending on the path (the shortest and the longest "
+        "of many paths)" in kernel.range.text
+    )
 
 
 def test_many_branches_are_not_listed() -> None:
@@ -284,14 +286,14 @@ def test_what_calls_a_function_is_rare() -> None:
     kernel = of_root()
     assert kernel.range is None
     assert kernel.mispredictions is None
-    assert kernel.notes[-1] == ("what calls sqrt (line 13) is taken to be rare: neither it nor its branch is counted")
+    assert kernel.notes[-1] == "calls of sqrt (line 13) are assumed to be rare, so they and their branches do not count"
 
 
 def test_other_branches_beside_a_rare_call_count() -> None:
     kernel = of_root(ROOT.replace("\taddq", "\tcmpl $7, (%rsi)\n\tje .L4\n\timulq %rax, %rax\n.L4:\n\taddq"))
     (cause,) = kernel.range.causes
     assert cause.kind == "branches"
-    assert "2 ways" in cause.when
+    assert "2 paths" in cause.when
     assert "line 9 depends on data" in cause.when
     assert kernel.mispredictions.branches == 1
 
@@ -325,7 +327,7 @@ def test_calls_make_it_at_least() -> None:
     assert kernel.at_least
     assert kernel.range.most is None
     assert "at least" in kernel.verdict
-    assert "what a call costs (line 3)" in kernel.range.text
+    assert "the time of a call (line 3)" in kernel.range.text
 
 
 def test_nothing_to_say() -> None:
@@ -434,7 +436,7 @@ def test_what_gains_nothing_is_not_advised() -> None:
     kernel = report(additions)
     assert {"port", "loop_carried"} <= set(kernel.bounds.prediction.limited_by)
     assert "sum-chain" not in [hint.rule for hint in kernel.hints]
-    assert "of them alone would hold it there" in kernel.verdict
+    assert kernel.verdict.startswith("bound equally by ")
     one = report("\tvaddsd (%rsi), %xmm0, %xmm0")
     assert "sum-chain" in [hint.rule for hint in one.hints]
 

@@ -584,7 +584,7 @@ def test_what_is_gone_or_changed_is_stale(tmp_path: Path, capsys: pytest.Capture
         "removed.json": "its source removed.c is gone",
         "cleaned.json": "cleaned.o, which it is of, is gone",
         "changed.json": "changed.o has changed since",
-        "renamed.json": "renamed.o was made anew from renamed-new.c",
+        "renamed.json": "renamed.o was rebuilt from renamed-new.c",
     }
     found = ranked("reports")
     assert sorted(names(found)) == ["kept", "renamed-new"]

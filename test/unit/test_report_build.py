@@ -145,13 +145,13 @@ def test_a_front_end_bound() -> None:
     report = build(triad_parts())
     assert report.bounds.prediction.limited_by == ["front_end"]
     assert report.verdict == (
-        "bound by the front end (7 µops at 4 a cycle), 1.75 cycles; ports 2 and 3 at 1.5 are close behind"
+        "bound by the front end (7 µops at 4 per cycle): 1.75 cycles; close behind: ports 2 and 3 at 1.5 cycles"
     )
 
 
 def test_a_chain_of_one_instruction() -> None:
     assert build(sum_parts()).verdict == (
-        "bound by the loop-carried chain through xmm0 (line 40), 4 cycles; ports would allow 1.0"
+        "bound by the loop-carried chain through xmm0 (line 40): 4 cycles; next limit: port 6 at 1 cycle"
     )
 
 
@@ -161,7 +161,7 @@ def test_a_chain_through_the_registers_as_written() -> None:
     analysis = make_analysis(rows, port=1, chains=(chain((0, 1, 0, 4, 0), (1, 0, 0, 12, 1)),))
     report = build((make_kernel(rows), make_bound(rows, ["zmm0"]), analysis))
     assert report.verdict == (
-        "bound by the loop-carried chain through ymm0 (lines 12, 13), 16 cycles; ports would allow 1.0"
+        "bound by the loop-carried chain through ymm0 (lines 12, 13): 16 cycles; next limit: ports at 1 cycle"
     )
 
 
@@ -183,7 +183,7 @@ def test_long_chains_give_the_range_of_their_lines() -> None:
     steps = [(i, i + 1, 0, 1, 0) for i in range(8)]
     analysis = make_analysis(rows, chains=(chain(*steps, (8, 0, 0, 1, 1)),))
     report = build((make_kernel(rows, first_line=100), make_bound(rows, ["rax"]), analysis))
-    assert "(lines 100–108), 9 cycles" in report.verdict
+    assert "(lines 100–108): 9 cycles" in report.verdict
 
 
 def test_long_chains_with_other_instructions_between() -> None:
@@ -191,7 +191,7 @@ def test_long_chains_with_other_instructions_between() -> None:
     steps = [(i, i + 2, 0, 1, 0) for i in range(0, 16, 2)]
     analysis = make_analysis(rows, chains=(chain(*steps, (16, 0, 0, 1, 1)),))
     report = build((make_kernel(rows, first_line=100), make_bound(rows, ["rax"]), analysis))
-    assert "(9 of lines 100–116), 9 cycles" in report.verdict
+    assert "(9 of lines 100–116): 9 cycles" in report.verdict
 
 
 def test_machine_code_without_lines_is_numbered() -> None:
@@ -208,8 +208,8 @@ def test_a_port_bound_names_the_work_that_is_confined_to_the_ports() -> None:
     analysis = make_analysis(rows, busiest="23", port=12, front_end=Fraction(13, 2))
     report = build((make_kernel(rows), make_bound(rows, ["zmm0"]), analysis))
     assert report.verdict == (
-        "bound by loads and store addresses on ports 2 and 3 (lines 12, 13, 14), 12 cycles; "
-        "the front end would allow 6.5"
+        "bound by loads and store addresses on ports 2 and 3 (lines 12, 13, 14): 12 cycles; "
+        "next limit: the front end at 6.5 cycles"
     )
     assert [r.name for r in report.resources if r.busiest] == ["2", "3"]
 
@@ -233,7 +233,7 @@ def test_a_divider_bound() -> None:
     ]
     parts = make_kernel(rows), make_bound(rows, ["zmm1"]), make_analysis(rows, busiest="0", port=1, divider=4)
     report = build(parts)
-    assert report.verdict == "bound by the divider of port 0 (line 12), 4 cycles; ports would allow 1.0"
+    assert report.verdict == "bound by the divider of port 0 (line 12): 4 cycles; next limit: port 0 at 1 cycle"
     assert report.instructions[0].ports == "1*p0+4*0DV"
     assert report.instructions[0].rthroughput == t.Ratio(4.0, "4")
     assert rules(report) == ["invariant-divisor", "scalar-arithmetic"]
@@ -252,15 +252,15 @@ def test_ties_are_named() -> None:
     report = build((make_kernel(rows), make_bound(rows, []), make_analysis(rows, busiest="23", port=2, front_end=2)))
     assert report.bounds.prediction.limited_by == ["port", "front_end"]
     assert report.verdict == (
-        "bound by loads and store addresses on ports 2 and 3 (lines 12, 13, 14) and the front end "
-        "(7 µops at 4 a cycle) alike, 2 cycles"
+        "bound equally by loads and store addresses on ports 2 and 3 (lines 12, 13, 14) and by the front end "
+        "(7 µops at 4 per cycle): 2 cycles each"
     )
 
 
 def test_one_cycle_is_singular() -> None:
     rows = [COUNTER]
     report = build((make_kernel(rows), make_bound(rows, []), make_analysis(rows, front_end=1)))
-    assert report.verdict == "bound by the front end (1 µop at 4 a cycle), 1 cycle"
+    assert report.verdict == "bound by the front end (1 µop at 4 per cycle): 1 cycle"
 
 
 def test_nothing_known_nothing_said() -> None:
@@ -269,7 +269,7 @@ def test_nothing_known_nothing_said() -> None:
     assert empty.summary.ipc == 0
     rows = [Row("vfoo", "", [], [], slots=0, flags=b.UNKNOWN)]
     unknown = build((make_kernel(rows), make_bound(rows, []), make_analysis(rows)))
-    assert unknown.verdict == "nothing to say: none of the instructions is in the model"
+    assert unknown.verdict == "no prediction: the model lacks all of the instructions"
 
 
 def test_fixed_ports_change_pressure_bound_and_busiest_ports() -> None:
@@ -344,7 +344,10 @@ def test_own_throughput_is_the_least_load_of_the_busiest_port(uops: list[tuple[i
 def test_unknown_instructions_are_named_and_not_counted() -> None:
     report = build(unknown_parts())
     assert rules(report)[:2] == ["unknown-instructions", "refused-statements"]
-    assert report.hints[0].text == "1 instruction is not in the model (line 40); totals exclude it."
+    assert (
+        report.hints[0].text
+        == "the skylake-avx512 model lacks 1 instruction (line 40), so the totals are lower bounds."
+    )
     assert report.unknown_instructions[0].text == "vfoo %xmm1, %xmm2"
     assert report.summary.instructions == 400
     assert report.size.instructions == 5
@@ -357,7 +360,7 @@ def test_a_scalar_sum_gets_advice() -> None:
     assert report.hints[0].evidence == {"instructions": [0], "latency": 4, "chains": 1, "packed": False}
     # nobody knows the compiler: what gcc and clang both take
     assert report.hints[0].flags == ["-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"]
-    assert "by turns" in report.hints[0].source_change
+    assert "independent accumulators" in report.hints[0].source_change
 
 
 def sum_with(text: str, registers: list[tuple[int | None, str, str]], extra: tuple[Any, ...] = ()) -> t.Kernel:
@@ -402,8 +405,8 @@ def test_several_accumulators_are_counted() -> None:
     chains = chain((0, 0, 0, 4, 1)), chain((1, 1, 1, 4, 1))
     parts = make_kernel(rows), make_bound(rows, ["zmm0", "zmm1"]), make_analysis(rows, port=1, chains=chains)
     report = build(parts)
-    assert "through xmm0 (line 12; 1 other is as long), 4 cycles" in report.verdict
-    assert "the sum is in 2 chains" in report.hints[0].text
+    assert "through xmm0 (line 12; 1 other is as long): 4 cycles" in report.verdict
+    assert "2 reduction chains" in report.hints[0].text
     # with another chain as long that is no sum, accumulators would not help
     other = [rows[0], Row("mulsd (%rdi), %xmm1", "rm", [(0, "xmm1", "rw")], [("01", b.UOP_COMPUTE)])]
     report = build((make_kernel(other), make_bound(other, ["zmm0", "zmm1"]), parts[2]))
@@ -428,9 +431,9 @@ def test_a_chain_through_memory() -> None:
     ]
     analysis = make_analysis(rows, port=1, busiest="4", chains=(chain((0, 1, 0, 6, 0), (1, 0, -1, 5, 1)),))
     report = build((make_kernel(rows), make_bound(rows, ["zmm0"]), analysis))
-    assert "through memory (lines 12, 13), 11 cycles" in report.verdict
+    assert "through memory (lines 12, 13): 11 cycles" in report.verdict
     assert report.hints[0].rule == "memory-chain"
-    assert "what line 13 stores, line 12 loads back in the next iteration" in report.hints[0].text
+    assert "line 13 stores a value that line 12 loads in the next iteration" in report.hints[0].text
     assert report.hints[0].evidence == {"stores": [1], "loads": [0], "latency": 5, "chain_latency": 11}
     assert [s.kind for s in report.chains[0].steps] == ["register", "memory"]
 

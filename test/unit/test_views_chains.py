@@ -77,7 +77,7 @@ def kernel() -> t.Kernel:
 
 def test_the_critical_path_adds_up(kernel: t.Kernel) -> None:
     assert list(critical_path.lines(UNIT, kernel, WIDE)) == [
-        "Critical path, 13 cycles from start to end of one iteration on its own:",
+        "Critical path, 13 cycles for one iteration on its own:",
         "Line  Cycles  Ready  Through  From  Instructions:",
         "  10       9      9                 addsd (%rdi), %xmm0",
         "  11       4     13  xmm0     10    mulsd %xmm0, %xmm1",
@@ -86,9 +86,9 @@ def test_the_critical_path_adds_up(kernel: t.Kernel) -> None:
 
 def test_a_chain_begins_where_the_iteration_before_hands_over(kernel: t.Kernel) -> None:
     assert list(loop_carried.lines(UNIT, kernel, WIDE)) == [
-        "1 loop-carried chain, in cycles once around:",
+        "1 loop-carried chain, with the cycles of one round:",
         "",
-        "[1] 8.50 cycles an iteration, 17 in 2 iterations, through memory, xmm0",
+        "[1] 8.50 cycles per iteration, 17 over 2 iterations, through memory, xmm0",
         "    Line  Cycles  Ready  Through  From         Instructions:",
         "      10      13     13  memory   12 (it. -2)  addsd (%rdi), %xmm0",
         "      11       4     17  xmm0     10           mulsd %xmm0, %xmm1",
@@ -98,11 +98,11 @@ def test_a_chain_begins_where_the_iteration_before_hands_over(kernel: t.Kernel) 
 
 def test_every_change_has_a_row(kernel: t.Kernel) -> None:
     assert list(what_if.lines(UNIT, kernel, WIDE)) == [
-        "Simulated with a changed core (10.00 cycles per iteration without):",
+        "Simulated with a changed core (10.00 cycles per iteration unchanged):",
         "  Cycles    Gain  The core",
         "    5.00    50 %  with twice the ports",
-        "   10.00       -  with rob = 512 (asked for)",
-        "   12.00   -20 %  with latency ADDSD = 6 (asked for)",
+        "   10.00       -  with rob = 512 (requested)",
+        "   12.00   -20 %  with latency ADDSD = 6 (requested)",
     ]
 
 
@@ -110,10 +110,10 @@ def test_nothing_to_show(kernel: t.Kernel) -> None:
     kernel.chains, kernel.what_ifs = [], []
     kernel.critical_path = t.CriticalPath(0, [], [])
     assert [*loop_carried.lines(UNIT, kernel, WIDE)] == ["No loop-carried dependencies."]
-    assert [*critical_path.lines(UNIT, kernel, WIDE)] == ["No critical path: nothing takes any time."]
-    assert [*what_if.lines(UNIT, kernel, WIDE)] == ["No changed cores: none was tried."]
+    assert [*critical_path.lines(UNIT, kernel, WIDE)] == ["No critical path: no instruction has a latency."]
+    assert [*what_if.lines(UNIT, kernel, WIDE)] == ["No changed core: no change was tried."]
     kernel.simulated = None
-    assert [*what_if.lines(UNIT, kernel, WIDE)] == ["No changed cores: nothing was simulated."]
+    assert [*what_if.lines(UNIT, kernel, WIDE)] == ["No changed core: nothing was simulated."]
 
 
 CODE = """
@@ -164,13 +164,13 @@ def test_the_summary_leaves_changed_cores_to_their_own_view(report: Any) -> None
     assert "with a changed core, in cycles" in render(report, 80, show=Show(views=("summary",)))
     text = render(report, 80, show=Show(views=("summary", "what-if")))
     assert text.count("Simulated with a changed core") == 1
-    assert "cycles per iteration without" in text
+    assert "cycles per iteration unchanged" in text
 
 
 def test_usually_none_of_them_is_shown(report: Any) -> None:
     text = render(report, 80)
     assert "Critical path (CP)" in text
-    for title in ("Critical path, ", "once around", "cycles per iteration without"):
+    for title in ("Critical path, ", "of one round", "cycles per iteration unchanged"):
         assert title not in text
 
 

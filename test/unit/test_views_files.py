@@ -129,4 +129,5 @@ def test_only_what_is_printed_is_imported() -> None:
     always |= {f"incc.views.{n}" for n in ("text", "layout", "text.header")}
     assert loaded(report, ["info"]) == always | {f"incc.views.text.{n}" for n in ("info", "asked")}
     every = always | {f"incc.views.text.{name.replace('-', '_')}" for name in (*VIEWS, "asked")}
+    every |= {"incc.report.wording"}
     assert loaded(report, list(VIEWS)) == every

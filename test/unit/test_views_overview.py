@@ -148,7 +148,7 @@ def test_loops_beside_a_main_loop_are_in_the_table_alone() -> None:
     assert "remainder (1)" in rows(text)[1]
     assert "\n[1] " in text
     assert "\n[2] " not in text
-    assert "Loops beside a main loop are in the table alone. ask" in text
+    assert "Loops that belong to a main loop are only in the table. ask" in text
 
 
 def test_a_chosen_kernel_has_all_views_and_the_others_rows() -> None:
@@ -177,7 +177,7 @@ def test_choices(text: str, expected: Choice) -> None:
 
 @pytest.mark.parametrize("text", [":12", "dot:0"])
 def test_what_is_no_choice(text: str) -> None:
-    with pytest.raises(ValueError, match="takes a function, or FUNCTION:LINE"):
+    with pytest.raises(ValueError, match="takes a function or FUNCTION:LINE"):
         choice(text)
 
 
@@ -276,7 +276,7 @@ def test_the_columns_of_the_compact_table_add_up() -> None:
     text = render(report("a"), 100, show=Show(views=("compact",)))
     lines = text.splitlines()
     head = next(n for n, line in enumerate(lines) if line.startswith("Line "))
-    last = next(n for n, line in enumerate(lines) if line.endswith("in all"))
+    last = next(n for n, line in enumerate(lines) if line.endswith("total"))
     titles = lines[head].split()
     names = titles[1:-1]
     ends = [lines[head].index(f" {name} ") + 1 + len(name) for name in names]
@@ -342,6 +342,6 @@ def test_cycles_without_what_is_not_known_are_at_least_so_many() -> None:
     known, unknown = SUM.replace("NAME", "a"), SUM.replace("NAME", "b").replace("\tincq", "\tfrobnicate %rcx\n\tincq")
     first, second = analyze_units([Unit(assembly=known + unknown, assembly_file="x.s")], LOOPS).units[0].kernels
     assert first.elements is not None
-    assert first.elements.text.startswith("4.00 cycles an iteration")
+    assert first.elements.text.startswith("4.00 cycles per iteration")
     assert second.at_least
-    assert second.elements is None or second.elements.text.startswith("at least 4.00 cycles an iteration")
+    assert second.elements is None or second.elements.text.startswith("at least 4.00 cycles per iteration")

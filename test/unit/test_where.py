@@ -112,7 +112,7 @@ def test_changes(text: str, now: Value, before: Value, holds: bool) -> None:
     condition = parse(text)
     assert condition.needs_baseline
     assert condition.holds({**VALUES, "cycles": now}, {**VALUES, "cycles": before}) is holds
-    with pytest.raises(ValueError, match="baseline, and there is none"):
+    with pytest.raises(ValueError, match="needs a baseline, but there is none"):
         condition.holds(VALUES)
 
 
@@ -130,7 +130,7 @@ def test_pairs() -> None:
     ("text", "message"),
     [
         ("", "column 1: expected a name, a number, text in quotes or '(', found the end"),
-        ("cycles", "'cycles' is a number, not a condition: compare it with something"),
+        ("cycles", "'cycles' is a number, not a condition; compare it with a value"),
         ("function", "'function' is text, not a condition"),
         ("cycles >", "column 9: expected a value to compare with, found the end"),
         ("cycles > 3 and", "column 15: expected a name"),
@@ -140,30 +140,30 @@ def test_pairs() -> None:
         ("cycles = 3", "column 8: expected .*, found '=' (write ==)"),
         ("cycles > 3 && is_loop", "column 12: .* (write and)"),
         ("!is_loop", "column 1: .* (write not)"),
-        ("cycls > 3", "column 1: there is no 'cycls'; did you mean cycles?"),
-        ("is_loop and Cycles > 3", "column 13: there is no 'Cycles'; did you mean cycles?"),
-        ("cycels_b > 3", "column 1: there is no 'cycels_b'; did you mean cycles_b?"),
-        ("xyzzy > 3", "column 1: there is no 'xyzzy'; there are cycles, bound,"),
+        ("cycls > 3", "column 1: unknown name 'cycls'; did you mean cycles?"),
+        ("is_loop and Cycles > 3", "column 13: unknown name 'Cycles'; did you mean cycles?"),
+        ("cycels_b > 3", "column 1: unknown name 'cycels_b'; did you mean cycles_b?"),
+        ("xyzzy > 3", "column 1: unknown name 'xyzzy'; valid names: cycles, bound,"),
         ("is_loop AND simulated", "column 9: expected an operator, and, or, or the end, found 'AND'"),
-        ('cycles > "x"', "column 10: > takes numbers, and this is text"),
-        ('function < "x"', "column 1: < takes numbers, and this is text"),
+        ('cycles > "x"', "column 10: > takes numbers, not text"),
+        ('function < "x"', "column 1: < takes numbers, not text"),
         ("function == 3", "column 13: text cannot be equal to a number"),
         ("is_loop != 3", "column 12: a condition cannot be equal to a number"),
         ('cycles in (3, "x")', "column 15: a number cannot be equal to text"),
-        ('cycles like "x"', "column 1: like takes text on its left, and this is a number"),
+        ('cycles like "x"', "column 1: like takes text on its left, not a number"),
         ("function like gemm*", "column 15: expected text in quotes, found 'gemm'"),
         ("cycles in ()", "column 12: expected a number or text in quotes, found ')'"),
-        ("1 + function > 3", "column 5: + takes numbers, and this is text"),
-        ("max(1, is_loop) > 3", "column 8: max takes numbers, and this is a condition"),
-        ("-label > 3", "column 2: a sign takes numbers, and this is text"),
-        ("cycles and is_loop", "column 1: and takes conditions, and this is a number"),
-        ("not cycles", "column 5: not takes conditions, and this is a number"),
-        ("1 < cycles < 3", "column 14: comparisons are joined with and"),
-        ("cycles > 5%", "column 11: a change has its sign and stands alone on the right"),
-        ("cycles > 1 + +5%", "column 16: a change has its sign and stands alone on the right"),
-        ("cycles == +5%", "column 11: a change is compared with <, <=, > or >="),
-        ('function > +5%', "column 1: > takes numbers, and this is text"),
-        ('function == "abc', "column 13: this text has no closing quote"),
+        ("1 + function > 3", "column 5: + takes numbers, not text"),
+        ("max(1, is_loop) > 3", "column 8: max takes numbers, not a condition"),
+        ("-label > 3", "column 2: a sign takes numbers, not text"),
+        ("cycles and is_loop", "column 1: and takes conditions, not a number"),
+        ("not cycles", "column 5: not takes conditions, not a number"),
+        ("1 < cycles < 3", "column 14: comparisons cannot be chained"),
+        ("cycles > 5%", "column 11: a relative change needs a sign and must stand alone on the right"),
+        ("cycles > 1 + +5%", "column 16: a relative change needs a sign and must stand alone on the right"),
+        ("cycles == +5%", "column 11: a relative change can only be compared with <, <=, > or >="),
+        ('function > +5%', "column 1: > takes numbers, not text"),
+        ('function == "abc', "column 13: the closing quote is missing"),
         ("cycles > 3 \x00", r"column 12: expected an operator, and, or, or the end, found '\\x00'"),
     ],
 )  # fmt: skip
@@ -174,17 +174,17 @@ def test_mistakes(text: str, message: str) -> None:
 
 
 def test_names_of_pairs_are_for_pairs() -> None:
-    with pytest.raises(ValueError, match="cycles_a: there is one kernel, not two to compare; write cycles"):
+    with pytest.raises(ValueError, match="cycles_a: the condition is on one kernel, not on two; write cycles"):
         parse("cycles_a > 3")
 
 
 def test_values_that_are_not_what_names_say() -> None:
     for value, found in (("x", "text"), (True, "a condition")):
-        with pytest.raises(ValueError, match=f"cycles is {found} here, not a number"):
+        with pytest.raises(ValueError, match=f"cycles is {found}, not a number"):
             parse("cycles > 3").holds({"cycles": value})
-    with pytest.raises(ValueError, match="function is a number here, not text"):
+    with pytest.raises(ValueError, match="function is a number, not text"):
         parse('function == "x"').holds({"function": 3})
-    with pytest.raises(ValueError, match="cycles: there is no such value here"):
+    with pytest.raises(ValueError, match="cycles has no value"):
         parse("cycles > 3").holds({})
     assert not parse("cycles > 3 or cycles <= 3").holds({"cycles": float("nan")})
 
@@ -215,9 +215,9 @@ def test_parentheses_are_read_in_proportion(name: str) -> None:
     inside = name * where.MAX_DEPTH + "cycles" + ")" * where.MAX_DEPTH + " == 4"
     assert parse(inside).holds(VALUES)
     for depth in (where.MAX_DEPTH + 1, 50, 500):
-        with pytest.raises(ValueError, match="more than 20 parentheses within each other"):
+        with pytest.raises(ValueError, match="more than 20 nested parentheses"):
             parse(name * depth + "cycles" + ")" * depth + " == 4")
-    with pytest.raises(ValueError, match="more than 20 parentheses"):
+    with pytest.raises(ValueError, match="more than 20 nested parentheses"):
         parse("(" * 3999)
     assert parse(f'function != "{"(" * 500}"').holds(VALUES)
 
@@ -424,9 +424,9 @@ def test_names_of_pairs() -> None:
     condition = parse('ratio > 1.05 and outcome != "unknown"', pairs=True)
     assert condition.holds({"ratio": 1.1, "outcome": "slower"})
     assert not condition.holds({"ratio": None, "outcome": "removed"})
-    with pytest.raises(ValueError, match="column 1: ratio: there is one kernel, not two to compare"):
+    with pytest.raises(ValueError, match="column 1: ratio: the condition is on one kernel, not on two"):
         parse("ratio > 1")
-    with pytest.raises(ValueError, match="column 1: ratio_a: that is of both kernels; write ratio"):
+    with pytest.raises(ValueError, match="column 1: ratio_a: this value describes both kernels together; write ratio"):
         parse("ratio_a > 1", pairs=True)
     with pytest.raises(ValueError, match="did you mean outcome"):
         parse('outcom == "slower"', pairs=True)

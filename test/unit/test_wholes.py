@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_cold import kernel
 
-from incc.core.altered import Alterations, alter
+from incc.core.altered import AlteredCore, alter
 from incc.models.binding import pieces
 from incc.models.binding.bind import bind
 from incc.models.binding.bound import BoundKernel, Pipeline
@@ -113,13 +113,13 @@ def test_a_change_of_the_core_is_one_of_that_kernel_alone() -> None:
     bound, _ = bind(kernel(LOOP.format(8, 9, 3)), model)
     was = contents(bound)
     other = kernel(LOOP.format(8, 9, 3) + "\ncall f")
-    changes = Alterations(register_file=20, uop_queue=5, decoders=2, load_queue=3, dispatch_width=2, noalias=False)
+    changes = AlteredCore(register_file=20, uop_queue=5, decoders=2, load_queue=3, dispatch_width=2, noalias=False)
     for text in (LOOP.format(8, 9, 3), LOOP.format(8, 10, 5)):
         again, _ = bind(kernel(text), model)
         alter(kernel(text), again, changes)
         assert contents(again) != was
     called, _ = bind(other, model)
-    alter(other, called, Alterations(call_latency=100))
+    alter(other, called, AlteredCore(call_latency=100))
     assert called.pipeline is not None
     assert max(called.pipeline.least_cycles) == 100
     last, _ = bind(kernel(LOOP.format(8, 9, 3)), model)

@@ -24,7 +24,7 @@ UNCHANGED = ("same", "moved")
 OUTCOMES = {
     "same": "the same",
     "moved": "moved",
-    "equal": "as fast with other code",
+    "equal": "equally fast with other code",
     "faster": "faster",
     "slower": "slower",
     "unknown": "not comparable",
@@ -216,19 +216,19 @@ def sums(comparison: c.Comparison, side: int) -> str:
     both = sum(numbers.values())
     a, b = (letter(n) if len(comparison.sides) > 2 else called(comparison, n) for n in (0, side))
     if not both:
-        text = "no kernel of one is in the other"
+        text = "no kernel is on both sides"
     elif both == numbers["same"]:
         text = f"{count(both, 'kernel')}, nothing changed"
     else:
         outcomes = dict(OUTCOMES)
         models = [[model.name for model in comparison.sides[n].models] for n in (0, side)]
         if models[0] != models[1]:  # the code may be the same then
-            outcomes["equal"] = "as fast"
+            outcomes["equal"] = "equally fast"
         parts = [f"{number} {words}" for (o, words) in outcomes.items() if (number := numbers[o])]
         text = f"{count(both, 'kernel')}: {', '.join(parts)}"
         if totals.speedup is not None:
             change = relative(totals.speedup)
-            text += f"; cycles {'the same' if change[0] == '0' else change} in the geometric mean"
+            text += f"; geometric mean of cycles {'unchanged' if change[0] == '0' else change}"
     alone = [f"{n} only in {where}" for n, where in ((totals.only_a, a), (totals.only_b, b)) if n]
     return "; ".join((text, *alone)) + "."
 
@@ -319,11 +319,11 @@ def relative(ratio: float | None) -> str:
     return "?" if ratio is None else wording.relative(ratio)
 
 
-BASES = {"element": "an element", "work": "as much work", "iteration": "an iteration", "": ""}
+BASES = {"element": "per element", "work": "for equal work", "iteration": "per iteration", "": ""}
 """Bases of cycles in a few words."""
 
 
-ALONE = ", without the other parts"
+ALONE = ", this part only"
 """Addition to a basis for figures of one part of a loop that was split."""
 
 
@@ -336,9 +336,9 @@ def per(a: c.Member, b: c.Member, change: c.Change) -> str:
 
 
 MEANINGS = {
-    "element": "an element of the source's loop",
-    "work": "as much work as an iteration does of the loop that does more",
-    "iteration": "an iteration of the loop",
+    "element": "per element of the source loop",
+    "work": "for the work of one iteration of the loop that does more per iteration",
+    "iteration": "per iteration of the loop",
 }
 """Bases of cycles in full."""
 
@@ -365,7 +365,7 @@ _FIGURES = (
     ("bytes_loaded", "bytes loaded", True),
     ("bytes_stored", "bytes stored", True),
     ("flop", "flop", True),
-    ("elements", "elements an iteration", False),
+    ("elements", "elements per iteration", False),
     ("vector_bits", "vector bits", False),
     ("bytes", "bytes of code", False),
 )
@@ -407,7 +407,7 @@ def figure_lists(a: c.Member, b: c.Member, change: c.Change) -> Iterator[tuple[s
     """Yield the figures that differ as texts: their basis or the loop, and a list."""
     figures = differing(a, b, change)
     basis = per(a, b, change)
-    for on_basis, heading in ((True, f"{basis[:1].upper()}{basis[1:]}"), (False, "The loop")):
+    for on_basis, heading in ((True, f"{basis[:1].upper()}{basis[1:]}"), (False, "Loop")):
         if texts := [f"{f.name} {f.a} → {f.b}" for f in figures if f.on_basis == on_basis]:
             yield heading, texts
 

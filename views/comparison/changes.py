@@ -50,7 +50,7 @@ def _columns(a: str, b: str) -> tuple[Column, ...]:
     return (
         number_column("#", "Number of the row, the same in all views"),
         text_column(
-            "Line", "Place of the loop, in the last build that knows it", 14, 12, priority=6, keep_end=True, code=True
+            "Line", "Place of the loop in the last build that has it", 14, 12, priority=6, keep_end=True, code=True
         ),
         text_column(
             "Function", "Function that the loop is written in, and its role", 16, 10, ample=30, priority=3, code=True
@@ -64,13 +64,13 @@ def _columns(a: str, b: str) -> tuple[Column, ...]:
             priority=5,
             optional=True,
             spare=True,
-            meaning="Basis of the cycles: an element, as much work, an iteration",
+            meaning="Basis of the cycles: per element, for equal work or per iteration",
         ),
         text_column("Bound by", "Resource that limits the loop", 24, 16, ample=36, priority=4, optional=True),
         text_column("Vectors", "Width of the vectors", 20, 16, priority=1, optional=True, spare=True),
         text_column(
             "Match",
-            "Confidence that both are the same loop, unless it is high",
+            "Confidence that both are the same loop, unless high",
             6,
             6,
             priority=2,
@@ -78,7 +78,7 @@ def _columns(a: str, b: str) -> tuple[Column, ...]:
             spare=True,
         ),
         Column(title="Fails", meaning="Rows for which the condition of --fail-if holds"),
-        text_column("Why", "Cause that accounts for most", 40, 24, priority=5),
+        text_column("Why", "Main cause of the change", 40, 24, priority=5),
     )
 
 
@@ -129,8 +129,8 @@ def basis(rows: Sequence[Numbered]) -> tuple[str, list[str]]:
     if not bases:
         return "", []
     if len(bases) == 1:
-        return f"Cycles of {cells.MEANINGS[bases[0]]}:", ["Of"]
-    return f"Cycles of {', or of '.join(f'{cells.MEANINGS[basis]} ({SHORT[basis]})' for basis in bases)}:", []
+        return f"Cycles {cells.MEANINGS[bases[0]]}:", ["Of"]
+    return f"Cycles {', or '.join(f'{cells.MEANINGS[basis]} ({SHORT[basis]})' for basis in bases)}:", []
 
 
 def outcome(change: c.Change) -> str:
@@ -163,7 +163,7 @@ def where(member: c.Member, row: c.Row, layout: Layout) -> str:
     if member.role not in ("", "main"):
         texts.append(member.role)
     if member.parts:
-        texts.append(f"and {wording.listed(member.parts)} for the rest of its work")
+        texts.append(f"and {wording.listed(member.parts)} for the rest of the work")
     return ", ".join(text for text in texts if text)
 
 

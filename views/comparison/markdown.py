@@ -41,7 +41,7 @@ def render(comparison: c.Comparison, show: Show | None = None, limit: int = LIMI
         detail = _detail(comparison, numbered, layout, show)
         if len(text) + len(detail) + 2 > room:
             more = count(len(opened) - left, "more kernel")
-            text += f"\nFigures and causes of {more} have no room in a comment.\n"
+            text += f"\nFigures and causes of {more} exceed the size of a comment.\n"
             break
         parts.append(detail)
         text = _joined(parts, tail)
@@ -76,7 +76,7 @@ def _table(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout, s
         sentence, superfluous = changes.basis(shown)
         table = changes.table(comparison, shown, layout)
     else:
-        sentence, superfluous = f"Cycles of {matrix.basis(shown)}; bold: the fewest.", []
+        sentence, superfluous = f"Cycles {matrix.basis(shown)}; bold: the fewest.", []
         table = matrix.table(comparison, shown, layout, False)
     if sentence:
         yield sentence

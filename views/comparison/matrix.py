@@ -29,7 +29,7 @@ LEADS = (
     number_column("#", "Number of the row, the same in all views"),
     text_column(
         "Line",
-        "Place of the loop, in the last build that knows it",
+        "Place of the loop in the last build that has it",
         14,
         7,
         priority=1,
@@ -103,11 +103,11 @@ def table(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout, la
 def basis(rows: Sequence[Numbered]) -> str:
     """Return what the cycles of the table are cycles of."""
     bases = {compared(numbered.row).basis for numbered in rows}
-    of_element = "an element of the source's loop"
+    of_element = "per element of the source loop"
     if bases == {"iteration"}:
-        return "as much work as an iteration does on the first side"
+        return "for the work of one iteration on the first side"
     if len(bases) > 1:
-        return f"{of_element}, or (it.) as much work as an iteration does on the first side"
+        return f"{of_element}, or (it.) for the work of one iteration on the first side"
     return of_element
 
 
@@ -154,7 +154,7 @@ def lines(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout) ->
     whole = table(comparison, rows, layout, False)
     grid = [row.cells for row in (*whole.rows, *sums(comparison, rows))]
     yield from layout.wrap(
-        f"Cycles of {basis(rows)}; *: the fewest; beside them the change from the first side that has the kernel:"
+        f"Cycles {basis(rows)}; *: the fewest; then the change from the first side that has the kernel:"
     )
     leads = len(LEADS)
     for blank, (labels, ratios, sides) in enumerate(_blocks(comparison, grid, layout)):

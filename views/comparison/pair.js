@@ -64,7 +64,7 @@ const PairView = (() => {
       return row;
     });
     return make("table", {class: "bars causes"},
-      make("caption", {}, `What each adds to the cycles of ${change.of || "an iteration"}: + slower, ${MINUS} faster; none where no ` +
+      make("caption", {}, `What each adds to the cycles ${change.of || "per iteration"}: + slower, ${MINUS} faster; none where no ` +
         "number can be put to it"),
       make("thead", {class: "unseen"}, make("tr", {}, ...["Cycles", "Bar", "Cause"].map(text => make("th", {scope: "col"}, text)))),
       make("tbody", {}, ...rows));
@@ -83,7 +83,7 @@ const PairView = (() => {
       make("td", {}, bar(a, "a", letters[0], limitsA), bar(b, "b", letters[1], limitsB)),
       make("td", {class: "number"}, a[0] && b[0] && Math.abs(b[0] / a[0] - 1) >= 0.005 ? relative(b[0] / a[0]) : "")));
     return make("table", {class: "bounds"},
-      make("caption", {}, change.of ? `Cycles of ${change.of}${change.alone && `; bounds${change.alone}`}` : "Cycles of an iteration of each, which do not do the same work"),
+      make("caption", {}, change.of ? `Cycles ${change.of}${change.alone && `; bounds${change.alone}`}` : "Cycles per iteration of each, which do not do the same work"),
       make("thead", {class: "unseen"}, make("tr", {}, ...["Bound", "Both", "Change"].map(text => make("th", {scope: "col"}, text)))),
       make("tbody", {}, ...rows));
   }
@@ -97,7 +97,7 @@ const PairView = (() => {
   }
 
   function figures(change, members, letters) {
-    const groups = [[change.of ? `Of ${change.of}${change.alone}` : "", change.figures.filter(row => row[3])],
+    const groups = [[change.of ? `${change.of[0].toUpperCase()}${change.of.slice(1)}${change.alone}` : "", change.figures.filter(row => row[3])],
       ["Of the loop", change.figures.filter(row => !row[3])]];
     const bodies = groups.filter(([, rows]) => rows.length).map(([title, rows]) => make("tbody", {},
       make("tr", {}, make("th", {scope: "colgroup", colspan: 3, class: "muted"}, title)),
@@ -158,7 +158,7 @@ const PairView = (() => {
     const foot = codes.map((code, side) => [make("td", {class: "number"}, "∑"),
       ...code.ports.map(([, , load]) => make("td", {class: "port"}, cycles(load))),
       make("td", {class: "number"}, amount(code.path)), make("td", {class: "number"}, amount(code.chain)),
-      make("td", {class: "code"}, `${cycles(code.cycles)} cycles an iteration`)].map(cell => {
+      make("td", {class: "code"}, `${cycles(code.cycles)} cycles per iteration`)].map(cell => {
       cell.classList.add(side ? "b" : "a");
       return cell;
     }));

@@ -35,11 +35,11 @@ def row_data(numbered: Numbered, fails: Sequence[str], layout: Layout) -> dict[s
 def _member(member: c.Member, row: c.Row, layout: Layout) -> dict[str, Any]:
     figures = member.figures
     least, most, cycles = figures.cycles_least, figures.cycles_most, figures.cycles
-    text = f"{'at least ' if figures.at_least else ''}{cells.amount(cycles)} cycles an iteration"
+    text = f"{'at least ' if figures.at_least else ''}{cells.amount(cycles)} cycles per iteration"
     if (least, most) != (cycles, cycles):
-        text += f" ({cells.amount(least)} to {cells.amount(most) if most is not None else 'no end'})"
+        text += f" ({cells.amount(least)} to {cells.amount(most) if most is not None else 'unlimited'})"
     if figures.elements and figures.cycles_per_element is not None:
-        text += f", {cells.amount(figures.cycles_per_element)} an element"
+        text += f", {cells.amount(figures.cycles_per_element)} per element"
     data: dict[str, Any] = {
         "where": changes.where(member, row, layout),
         "cycles": text,

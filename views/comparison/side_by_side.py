@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MARKS = {
     "same": (" ", ""),
-    "registers": ("~", "the same but for registers"),
+    "registers": ("~", "other registers"),
     "operands": (":", "other operands"),
     "changed": ("|", "another instruction"),
     "added": (">", "only on the right"),
@@ -64,10 +64,10 @@ def lines(comparison: c.Comparison, numbered: Numbered, side: int, layout: Layou
     assert b is not None
     assert change is not None
     head = f"[{numbered.number}] "
-    names = f"{cells.called(comparison, row.base)} beside {cells.called(comparison, side)}"
+    names = f"{cells.called(comparison, row.base)} next to {cells.called(comparison, side)}"
     yield from layout.wrap(f"{cells.title(row, layout)}: {names}", head, " " * len(head), style=BOLD)
     if a.instructions is None or b.instructions is None or change.alignment is None:
-        yield "There are no instructions in the comparison."
+        yield "The comparison has no instructions."
         return
     room = (layout.width - 3) // 2 if layout.width else 0
     left, right = (_half(member, room) for member in (a, b))

@@ -84,7 +84,7 @@ def _sums(comparison: c.Comparison, layout: Layout, table: bool) -> Iterator[str
     if comparison.where:
         yield from layout.wrap(f"Kernels for which {comparison.where.strip()}:")
     if not cells.comparable(comparison):
-        yield "There is nothing to compare with."
+        yield "There is no second side to compare with."
         return
     if table and len(comparison.sides) > MOST_SUMS:
         return
@@ -117,7 +117,7 @@ def _details(comparison: c.Comparison, rows: list[Numbered], layout: Layout, sho
 
 
 def _detail(comparison: c.Comparison, numbered: Numbered, layout: Layout) -> Iterator[str]:
-    """Yield a row in full: its places, what became of it, causes, and figures that differ."""
+    """Yield a row in full: its places, its outcome, causes, and figures that differ."""
     row = numbered.row
     head = f"[{numbered.number}] "
     yield from layout.wrap(cells.title(row, layout), head, " " * len(head), style=BOLD)
@@ -138,7 +138,7 @@ def _detail(comparison: c.Comparison, numbered: Numbered, layout: Layout) -> Ite
             if one != other:
                 yield from layout.wrap(cells.arrow(one, other), f"    {heading}: ", "      ")
         gone, new = ([hint for hint in x.hints if hint not in y.hints] for x, y in ((a, b), (b, a)))
-        texts = [f"{', '.join(hints)} {words}" for hints, words in ((gone, "no more"), (new, "new")) if hints]
+        texts = [f"{', '.join(hints)} {words}" for hints, words in ((gone, "gone"), (new, "new")) if hints]
         if texts:
             yield from layout.wrap("; ".join(texts), "    Hints: ", "      ")
 
@@ -154,7 +154,7 @@ def _only(comparison: c.Comparison, side: int, layout: Layout, show: Show) -> It
         member = cells.base(numbered.row)
         per_element = member.figures.cycles_per_element
         cycles = cells.taken(member, member.figures.cycles if per_element is None else per_element)
-        basis = "" if per_element is None else " an element"
+        basis = "" if per_element is None else " per element"
         role = f", {member.role}" if cells.role(numbered.row) else ""
         text = f"{cells.title(numbered.row, layout)}{role}: {cycles} cycles{basis}"
         yield from layout.wrap(text + (f", {member.limit}" if member.limit else ""), "  ", "    ")
@@ -173,7 +173,7 @@ def _assembly(comparison: c.Comparison, shown: list[Numbered], layout: Layout, s
         for choice in choices:
             if not any(cells.fits(numbered.row, choice) for numbered in rows):
                 yield ""
-                yield from layout.wrap(f"Side by side: no kernel {choice}.")
+                yield from layout.wrap(f"Side by side: no kernel matches {choice}.")
     for numbered in rows:
         for side, _, _ in cells.pairs(numbered.row):
             yield ""
@@ -181,14 +181,12 @@ def _assembly(comparison: c.Comparison, shown: list[Numbered], layout: Layout, s
         if choices and not any(numbered.row.changes):
             yield ""
             only = next(n for n, member in enumerate(numbered.row.members) if member)
-            text = (
-                f"{cells.title(numbered.row, layout)}: only in {cells.called(comparison, only)}, nothing is beside it."
-            )
+            text = f"{cells.title(numbered.row, layout)}: only in {cells.called(comparison, only)}"
             yield from layout.wrap(f"[{numbered.number}] {text}", "", "    ")
 
 
 def _gate(comparison: c.Comparison, layout: Layout) -> Iterator[str]:
-    """Yield what fails the condition, at the end, where people look."""
+    """Yield the kernels that meet the condition of --fail-if, at the end, where people look."""
     gate = comparison.gate
     if gate is None:
         return

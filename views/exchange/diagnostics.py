@@ -119,9 +119,9 @@ def remarks(report: t.Report, sources: Sources, colour: bool = False) -> str:
 def headline(unit: t.Unit, kernel: t.Kernel) -> str:
     """Return a kernel in a line."""
     least = "at least " if kernel.at_least else ""
-    text = f"{least}{kernel.cycles:.2f} cycles an iteration on {unit.model.name}"
+    text = f"{least}{kernel.cycles:.2f} cycles per iteration on {unit.model.name}"
     if kernel.elements and kernel.elements.per_iteration != 1:
-        text += f", {kernel.elements.cycles:.3g} an element"
+        text += f", {kernel.elements.cycles:.3g} per element"
     words = kernel.overview
     more = [word for word in (words.vector, words.limit and f"bound by {words.limit}") if word]
     return f"{text}: {', '.join(more)}" if more else text

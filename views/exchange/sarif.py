@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from incc.report import types as t
 
 _RULES = {
-    "cycles": "What a loop takes on a core, and what limits it",
-    "expectation": "What a mark in the source expects of a loop does not hold",
-    "mark": "A mark in the source that says nothing, or marks nothing",
+    "cycles": "The predicted cycles of a loop on a core, and its limit",
+    "expectation": "An expectation of a mark in the source does not hold",
+    "mark": "A mark in the source with a syntax error, or without a matching loop",
 }
 
 

@@ -41,7 +41,7 @@ const KernelView = (() => {
     const idle = kernel.resources.filter(([, , load]) => !load).map(([name]) => name);
     const rows = used.map(([name, title, value, busiest]) => ({name, title, value, mark: busiest ? "busiest" : "",
       text: kernel.cycles ? `${Math.round(100 * value / kernel.cycles)} %` : ""}));
-    const table = Bars.table(`Cycles an iteration keeps each busy, out of ${cycles(kernel.cycles)} (line)` +
+    const table = Bars.table(`Busy cycles per iteration, out of ${cycles(kernel.cycles)} (line)` +
       (kernel.balanced ? "; µops balanced over the ports that they may use" : "; equal shares to all ports that a µop may use"), rows,
     {most: Math.max(kernel.cycles, ...rows.map(row => row.value)), line: kernel.cycles,
       headings: {name: "Port", value: "Cycles", bar: "Bar", text: "Share"}});

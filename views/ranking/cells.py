@@ -26,28 +26,28 @@ _LEAST = 0.0005
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-_TIME = number_column("Time", "Part of the time, by the given hotness")
-_SAVES = number_column("Saves", "Part of the time that the headroom would save")
-_ROOM = number_column("Room", "Part of the cycles that the best change to the core or the code takes away")
+_TIME = number_column("Time", "Share of the time according to the profile")
+_SAVES = number_column("Saves", "Share of the time that the headroom would save")
+_ROOM = number_column("Room", "Share of the cycles that the best change to the core or the code saves")
 
 COLUMNS = (
     number_column("#", "Number of the row, the same in all views"),
     text_column("Function", "Function that the loop is written in", 18, 12, ample=26, priority=9, code=True),
     text_column("Line", "Place of the loop", 16, 12, priority=10, keep_end=True, code=True),
     text_column(
-        "Role", "Part of the loop in its function; empty for the main loop", 9, 5, priority=6, optional=True, spare=True
+        "Role", "Role of the loop in its function; empty for the main loop", 9, 5, priority=6, optional=True, spare=True
     ),
     text_column("Core", "Machine model", 8, 5, priority=11, spare=True),
     _TIME,
     _SAVES,
-    number_column("Cycles", "Predicted cycles per iteration, or the two ends of their range"),
-    number_column("/elem.", "Predicted cycles per element of the source's loop", spare=True, optional=True, priority=3),
+    number_column("Cycles", "Predicted cycles per iteration, or their range"),
+    number_column("/elem.", "Predicted cycles per element of the source loop", spare=True, optional=True, priority=3),
     _ROOM,
-    text_column("If", "Change that gives the room", 18, 14, priority=2, optional=True, spare=True),
+    text_column("If", "Change that gives the headroom", 18, 14, priority=2, optional=True, spare=True),
     text_column("Bound by", "Resource that limits the loop", 11, 10, priority=8, optional=True),
     VECTORS,
     number_column("Copies", "Kernels of the build with this code", spare=True, optional=True, priority=4),
-    number_column("Codes", "Different codes of the same loop of the source", spare=True, optional=True, priority=5),
+    number_column("Codes", "Different codes of the same source loop", spare=True, optional=True, priority=5),
     Column(title="Fails", meaning="Rows for which a condition holds"),
     text_column("Worth a look", "Rules of the hints, causes of a wide range", 20, 12, priority=7, optional=True),
 )
@@ -294,7 +294,7 @@ def hotness(ranking: r.Ranking) -> Iterator[str]:
         shares = "Shares are of the loops' cycles."
     else:
         text = f"{share_of(matched)} of the reported time is in these loops"
-        shares = "Shares are of all of it."
+        shares = "Shares are relative to the reported time."
     if matched < _LEAST:
         yield f"{text[:1].upper()}{text[1:]}."
     else:

@@ -74,7 +74,7 @@ def render(report: t.Report, width: int = 80, colour: bool = False, show: Show =
     """
     for view in show.views:
         if view not in (*VIEWS, *UNIT_VIEWS):
-            raise ValueError(f"no view {view!r}; there are {', '.join((*VIEWS, *UNIT_VIEWS))}")
+            raise ValueError(f"unknown view {view!r}; valid views: {', '.join((*VIEWS, *UNIT_VIEWS))}")
     layout = Layout(width, colour, show.uops, show.views)
     layout.name_files(report)
     units = report.units
@@ -95,7 +95,7 @@ def render(report: t.Report, width: int = 80, colour: bool = False, show: Show =
             lines += _body(unit, layout, show, table, many)
     if many and show.how:
         left_out = any(_of_another(kernel) for unit in units for kernel in unit.kernels)
-        rest = "Loops beside a main loop are in the table alone. " if left_out else ""
+        rest = "Loops that belong to a main loop are only in the table. " if left_out else ""
         lines += ["", *layout.wrap(f"{rest}{show.how}")]
     return "".join(harmless(line.rstrip(), colour) + "\n" for line in lines)
 

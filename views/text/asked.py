@@ -34,7 +34,7 @@ def changes(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         yield from layout.wrap(change.text, row, " " * len(row))
     rest = [w.text.replace(" ", "\xa0") for w in kernel.what_ifs if w not in shown]
     if rest:
-        yield from layout.wrap(", ".join(rest), "  Nothing gained ", "    ")
+        yield from layout.wrap(", ".join(rest), "  No gain ", "    ")
 
 
 def places(kernel: t.Kernel, before: bool) -> Iterator[str]:
@@ -45,7 +45,7 @@ def places(kernel: t.Kernel, before: bool) -> Iterator[str]:
     if kernel.alignments:
         if kernel.cold or before:
             yield ""
-        yield "Simulated cycles per iteration by the place of the first byte within 64:"
+        yield "Simulated cycles per iteration by the offset of the first byte within 64 bytes:"
         yield "       " + "".join(f"{f'+{n}':>6}" for n in range(8))
         for first in range(0, 64, 8):
             cells = kernel.alignments[first : first + 8]

@@ -66,7 +66,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     sums = [load(kernel.resources[group[0]].load, fine) for group in together]
     longest = str(chains[0].latency) if chains else ""
     over = f"; LCD over {chains[0].iterations} iterations" if chains and chains[0].iterations > 1 else ""
-    yield row("", sums, str(kernel.critical_path.cycles), longest, "") + " " * mark + f"in all{over}"
+    yield row("", sums, str(kernel.critical_path.cycles), longest, "") + " " * mark + f"total{over}"
     yield from _legend(kernel, layout)
 
 
@@ -105,7 +105,7 @@ def _names(names: Sequence[str]) -> str:
     return joined[1:]
 
 
-_MARKS = {"F": "F:\xa0macro-fused into the one before", "E": "E:\xa0move eliminated", "Z": "Z:\xa0zero idiom"}
+_MARKS = {"F": "F:\xa0macro-fused with the previous one", "E": "E:\xa0move eliminated", "Z": "Z:\xa0zero idiom"}
 
 
 def _mark(instruction: t.Instruction) -> str:

@@ -18,9 +18,9 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     """Yield a row for each instruction on the path, in its order."""
     path = kernel.critical_path
     yield from layout.wrap(
-        f"Critical path, {path.cycles} cycles from start to end of one iteration on its own:"
+        f"Critical path, {path.cycles} cycles for one iteration on its own:"
         if path.instructions
-        else "No critical path: nothing takes any time."
+        else "No critical path: no instruction has a latency."
     )
     # An instruction that passes a value on in two steps, as one that loads it first, has one row.
     arrives = {step.to: step for step in path.steps if step.kind != "internal"}

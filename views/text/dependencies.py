@@ -36,7 +36,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         row += f"{sources[instruction.index]:{column}}" if sources else ""
         yield row + layout.cut(instruction.text, width + 19 + column)
     longest = f"{chains[0].latency}" if chains else "-"
-    yield f"{'':{width}}  {kernel.critical_path.cycles:>6}  {longest:>6}   in all"
+    yield f"{'':{width}}  {kernel.critical_path.cycles:>6}  {longest:>6}   total"
     if kernel.unknown_instructions:
         yield from layout.wrap("(X: not in the model, excluded from all totals)")
     yield ""
@@ -55,7 +55,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     if len(chains) > MAX_CHAINS:
         yield f"  and {len(chains) - MAX_CHAINS} more that are not longer"
     if not kernel.chains_complete:
-        yield from layout.wrap("There are more than were searched for; the longest is among those found.", "  ", "  ")
+        yield from layout.wrap("There are more chains than the search lists; the longest is among these.", "  ", "  ")
 
 
 def line_numbers(instructions: Sequence[t.Instruction]) -> tuple[str, list[int]]:

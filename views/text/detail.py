@@ -28,9 +28,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout, places: Sequence[Place
         where = f" ({layout.place(source)})" if source else ""
         yield ""
         yield layout.cut(f"Line {chosen.line}{where}: {chosen.text}", 0)
-        yield f"  had to wait {own.had_to_wait:.2f}, caused others to wait " + (
-            f"{own.caused_to_wait:.2f} cycles an iteration"
-        )
+        yield f"  waited {own.had_to_wait:.2f}, made others wait {own.caused_to_wait:.2f} cycles per iteration"
         yield from _partners(kernel, layout, chosen.index)
         waited = {w.resource: w.cycles for w in waits.ports if w.instruction == chosen.index}
         caused = {w.resource: w.cycles for w in waits.blocked if w.instruction == chosen.index}

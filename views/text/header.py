@@ -23,10 +23,10 @@ def unit_lines(report: t.Report, unit: t.Unit, layout: Layout) -> Iterator[str]:
 
 
 def left_out(unit: t.Unit, layout: Layout) -> Iterator[str]:
-    """Yield what is not analysed of the unit, and why."""
+    """Yield the parts of the unit that are not analysed, with the reasons."""
     if not unit.kernels:
         yield ""
-        yield "No loop to analyse." if not unit.left_out else "Nothing that can be analysed."
+        yield "No loop to analyse." if not unit.left_out else "Nothing can be analysed."
     if unit.left_out:
         yield ""
         yield "Not analysed:"
@@ -42,8 +42,8 @@ def left_out(unit: t.Unit, layout: Layout) -> Iterator[str]:
     if unit.became_calls:
         yield ""
         yield from layout.wrap(
-            "Calls, not loops, whether the compiler put them there or the source has them (what they cost is not in "
-            "the model):"
+            "Calls of library functions, from the source or inserted by the compiler in place of loops (their time is "
+            "not counted):"
         )
         yield from _calls(unit, layout)
     if unit.system_loops:
@@ -51,8 +51,8 @@ def left_out(unit: t.Unit, layout: Layout) -> Iterator[str]:
         number = unit.system_loops
         option = "--analyze-system-headers" if unit.command else "-system-headers"
         yield from layout.wrap(
-            f"{count(number, 'loop')} of system headers, with no line of this source, "
-            f"{'is' if number == 1 else 'are'} not shown: {option} does."
+            f"{count(number, 'loop')} that {'comes' if number == 1 else 'come'} only from system headers "
+            f"{'is' if number == 1 else 'are'} not shown; {option} shows {'it' if number == 1 else 'them'}."
         )
 
 
@@ -104,17 +104,17 @@ def _place(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
 
 def facts(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[tuple[str, str, str]]:
     """Yield lines on a kernel's place and size: text, and the beginnings of its first and its further lines."""
-    what = "loop" if kernel.is_loop else "straight code"
+    what = "loop" if kernel.is_loop else "straight-line code"
     if kernel.label:
         what += f" at {kernel.label}"
     if kernel.depth > 1:
-        what += f", nested {kernel.depth} deep"
+        what += f", nesting depth {kernel.depth}"
     if kernel.first_line:
         what += f", {unit.assembly_file}:{kernel.first_line}-{kernel.last_line}"
     if kernel.near:
         what += f", near {layout.place(kernel.near)}"
     if not kernel.is_loop:
-        what += ", analysed as if repeated"
+        what += ", analysed as if it were repeated"
     size, memory, arithmetic = kernel.size, kernel.memory, kernel.arithmetic
     yield what[0].upper() + what[1:], "", ""
     if kernel.inlined or kernel.inlined_into:

@@ -33,7 +33,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
 
 _REMARKS = {
     "X": "not in the model, excluded from all totals",
-    "F": "macro-fused into the one before",
+    "F": "macro-fused with the previous one",
     "E": "move eliminated",
     "Z": "zero idiom",
     "D": "figures derived from another form",

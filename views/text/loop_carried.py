@@ -20,18 +20,18 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     if not chains:
         yield "No loop-carried dependencies."
         return
-    yield from layout.wrap(f"{count(len(chains), 'loop-carried chain')}, in cycles once around:")
+    yield from layout.wrap(f"{count(len(chains), 'loop-carried chain')}, with the cycles of one round:")
     for number, chain in enumerate(chains, 1):
         yield ""
-        ratio = f"{cycles(chain.cycles_per_iteration.cycles)} cycles an iteration"
+        ratio = f"{cycles(chain.cycles_per_iteration.cycles)} cycles per iteration"
         if chain.iterations > 1:
-            ratio += f", {chain.latency} in {chain.iterations} iterations"
+            ratio += f", {chain.latency} over {chain.iterations} iterations"
         title = f"[{number}] {ratio}, through {', '.join(chain.through)}"
         yield from layout.wrap(title, "", "    ", style=RED if number == 1 else BOLD)
         yield from step_rows(kernel, _around(chain), layout, "    ")
     if not kernel.chains_complete:
         yield ""
-        yield from layout.wrap("There are more than were searched for; the longest is among those found.")
+        yield from layout.wrap("There are more chains than the search lists; the longest is among these.")
 
 
 def _around(chain: t.Chain) -> list[tuple[int, int, t.Step | None]]:

@@ -23,9 +23,9 @@ COLUMNS = (
         "Line", "Line of the source, or of the assembly if the source is unknown", 12, 5, priority=5, code=True
     ),
     text_column("Function", "Function that the loop is written in", 12, 8, ample=26, priority=4, code=True),
-    text_column("Role", "Part of the loop in its function; empty for the main loop", 9, 5, priority=6),
-    number_column("Cycles", "Predicted cycles per iteration, or the two ends of their range"),
-    number_column("Measured", "Measured cycles per iteration, on the host of the analysis"),
+    text_column("Role", "Role of the loop in its function; empty for the main loop", 9, 5, priority=6),
+    number_column("Cycles", "Predicted cycles per iteration, or their range"),
+    number_column("Measured", "Measured cycles per iteration on the host"),
     number_column("/elem.", "Predicted cycles per element of the source's loop"),
     text_column("Bound by", "Resource that limits the loop", 11, 6, priority=3, optional=True),
     VECTORS,

@@ -128,8 +128,8 @@ def _ports(core: t.Core, layout: Layout, width: int) -> Iterator[str]:
         yield row(first, marks, cells)
         yield from more
     yield from Layout(width, False).wrap(
-        "(●:\xa0may run on the port; lat.: cycles of latency; one in: cycles between two as far as ports and units "
-        "say, or measured)"
+        "(●:\xa0may run on the port; lat.: latency in cycles; one in: cycles between two such instructions, by ports "
+        "and units or measured)"
     )
     yield from _units(core, width)
 
@@ -139,9 +139,8 @@ def _units(core: t.Core, width: int) -> Iterator[str]:
     held = [work for work in core.work if work.unit]
     for unit in core.units:
         users = [f"{_label(work)} {work.unit_cycles}" for work in held if work.unit == unit]
-        text = f"cycles: {'; '.join(users)}" if users else "by none of these"
-        lead = f"Unit {unit} is taken for " if users else f"Unit {unit} is taken "
-        yield from Layout(width, False).wrap(text, lead, "    ")
+        text = f"cycles of unit {unit}: {'; '.join(users)}" if users else f"No work listed here uses unit {unit}"
+        yield from Layout(width, False).wrap(text[0].upper() + text[1:], "", "    ")
 
 
 def _label(work: t.CoreWork) -> str:

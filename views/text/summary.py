@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from incc.report.wording import EXITS
 from incc.views.layout import BOLD, cycles, percent
 from incc.views.text import asked
 
@@ -54,13 +55,13 @@ def _bounds(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         row = f"  {title:<13} {cycles(bound.cycles):>8}  "
         limits = name in prediction.limited_by
         yield from layout.wrap(bound.by, row, " " * len(row), BOLD if limits else "")
-    by = "simulated" if prediction.by == "simulation" else "the largest of these"
+    by = "simulated" if prediction.by == "simulation" else "the largest of these bounds"
     if kernel.at_least:
-        by += "; at least"
+        by += "; a lower bound"
     yield f"  {'Prediction':<13} {cycles(prediction.cycles):>8}  {by}"
     yield from _measured(kernel, layout)
     path = kernel.critical_path
-    yield f"  {'Critical path':<13} {cycles(path.cycles):>8}  from start to end of one iteration on its own"
+    yield f"  {'Critical path':<13} {cycles(path.cycles):>8}  latency of one iteration on its own"
     if kernel.simulated:
         yield ""
         if "what-if" not in layout.views:
@@ -70,16 +71,8 @@ def _bounds(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         yield from asked.places(kernel, True)
 
 
-_EXITS = {
-    "own": "its own counter",
-    "replaced": "a counter in place of the comparison",
-    "added": "a counter more, whose cost is taken off",
-    "repeated": "copies of it in a row",
-}
-
-
 def _measured(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
-    """Yield the row of the measurement, or why there is none."""
+    """Yield the row of the measurement, or the reason why it failed."""
     measured = kernel.measured
     if measured is None:
         return
@@ -88,7 +81,7 @@ def _measured(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     if measured.cycles is None:
         text = f"{measured.failure} (above)"
     elif measured.exit:
-        text += f", ± {cycles(measured.spread or 0)}, with {_EXITS[measured.exit]}"
+        text += f", ± {cycles(measured.spread or 0)}, {EXITS[measured.exit]}"
     yield from layout.wrap(text, row, " " * len(row))
 
 
@@ -99,13 +92,13 @@ _SOURCES: dict[str, str] = {
     "microcode": "the microcode sequencer",
 }
 _LOST: dict[str, str] = {
-    "no_uops": "no µop was there",
+    "no_uops": "the front end delivered no µop",
     "scheduler": "the scheduler was full",
     "reorder_buffer": "the reorder buffer was full",
     "load_buffer": "the load buffer was full",
     "store_buffer": "the store buffer was full",
-    "registers": "no register was free",
-    "group": "what is issued together did not fit",
+    "registers": "no physical register was free",
+    "group": "µops that must be issued together did not fit",
 }
 
 
@@ -115,8 +108,8 @@ def _counters(simulated: t.Simulated, layout: Layout) -> Iterator[str]:
     yield from layout.wrap(f"µops: {', '.join(uops)}", indent="  ")
     shares = simulated.lost_slots
     lost = [(share, title) for name, title in _LOST.items() if (share := getattr(shares, name)) >= 0.005]
-    causes = [f"{percent(share)} empty since {title}" for share, title in sorted(lost, reverse=True)]
+    causes = [f"{percent(share)} empty because {title}" for share, title in sorted(lost, reverse=True)]
     used = percent(1 - sum(getattr(shares, name) for name in _LOST))
     yield from layout.wrap(f"Issue slots: {', '.join([f'{used} used', *causes])}", indent="  ")
     if simulated.moves.executed:
-        yield f"Moves that the renamer can eliminate: {percent(simulated.moves.executed)} executed all the same"
+        yield f"Moves that the renamer can eliminate: {percent(simulated.moves.executed)} were executed"

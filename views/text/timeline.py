@@ -88,9 +88,9 @@ def _legend(kernel: t.Kernel, uops: bool) -> str:
         "=:\xa0on the way to its port, i:\xa0waits for inputs, s:\xa0waits for data to store, "
         "p:\xa0waits for its port, "
         if uops
-        else "=:\xa0on the way to a port or waiting for it or for inputs, "
+        else "=:\xa0waiting for inputs, for a port, or on the way to it, "
     )
-    rows = "; µops of an instruction that has several have rows of their own, address and data those of a store"
+    rows = "; each µop of an instruction with several has its own row; address and data are the µops of a store"
     return (
         f"(a column is a cycle; D:\xa0dispatched, {waits}e:\xa0executing, E:\xa0executed, "
         f"-:\xa0waiting to retire, R:\xa0retired{rows if uops else ''}{unknown_legend(kernel)})"

@@ -20,9 +20,9 @@ def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
         return
     yield ""
     if not trials:
-        yield "Tried: nothing, since no hint names flags."
+        yield "No trials: no hint suggests flags."
         return
-    yield "Tried, as predicted:"
+    yield "Trials of the suggested flags, as predicted:"
     for trial in trials:
         yield ""
         yield from layout.wrap(" ".join(trial.flags), "  ", "  ")
@@ -37,4 +37,4 @@ def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
             where = f"{layout.place(place)} in " if place else ""
             yield from layout.wrap(f"{where}{loop.function_name}: {loop.text}", "    ", "      ")
         if same:
-            yield f"    {count(same, 'other loop')} as before"
+            yield f"    {count(same, 'other loop')} unchanged"

@@ -17,8 +17,8 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     """Yield a row for each instruction, nothing if waits were not requested."""
     if kernel.waits is None:
         return
-    yield "Who waits for whom, in cycles per iteration:"
-    yield "[1]: Had to wait"
+    yield "Waiting times in cycles per iteration:"
+    yield "[1]: Waited"
     yield "[2]:   for inputs"
     yield "[3]:   for a port or unit"
     yield "[4]: Caused others to wait"

@@ -1,4 +1,4 @@
-"""The ways through loops with branches inside, as tables."""
+"""The paths through loops with branches inside, as tables."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
-    """Yield a table for each loop that the report has ways through, nothing if they were not requested."""
+    """Yield a table of paths for each loop with branches inside; nothing if they were not requested."""
     if unit.ways is None:
         return
     if not unit.ways:
         yield ""
-        yield "No innermost loop here has a branch inside."
+        yield "No innermost loop has a branch inside."
     for loop in unit.ways:
         yield ""
         yield from _table(loop, unit.assembly_file, layout)
@@ -27,16 +27,16 @@ def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
 
 def _table(loop: t.Ways, file: str, layout: Layout) -> Iterator[str]:
     ways = loop.ways
-    what = "Sides of the first branch" if loop.kind == "branch" else "Ways"
+    what = "Both directions of the first branch" if loop.kind == "branch" else "Paths"
     where = f"{file}:{loop.first_line}-{loop.last_line}"
     source = loop.source
     place = f"{layout.place(source)}, " if source else ""
     name = loop.label or f"line {loop.first_line}"
     yield from layout.wrap(f"{what} through the loop at {name} ({place}{where})")
     if not loop.complete:
-        yield f"There are more than these {len(ways)}; shares are among these."
+        yield f"The loop has more paths than these {len(ways)}; shares are relative to these."
     yield ""
-    yield layout.cut("  Way  Share  Instr.   Ports  Front end  Carried  Cycles  Branches (line), lines skipped", 0)
+    yield layout.cut(" Path  Share  Instr.   Ports  Front end  Carried  Cycles  Branches (line), lines skipped", 0)
     for number, way in enumerate(ways, start=1):
         ports, front_end, carried, cycles = (
             figure.cycles for figure in (way.ports, way.front_end, way.loop_carried, way.cycles)
@@ -47,18 +47,18 @@ def _table(loop: t.Ways, file: str, layout: Layout) -> Iterator[str]:
     yield ""
     of_ways = [way.cycles.cycles for way in ways]
     least, most = min(of_ways), max(of_ways)
-    yield f"Weighted by their shares {loop.weighted_cycles:.2f} cycles, between {least:.2f} and {most:.2f}."
+    yield f"Average by share: {loop.weighted_cycles:.2f} cycles; least {least:.2f}, most {most:.2f}."
     if any(way.unknown_instructions for way in ways):
-        yield "X: instructions that are not in the model, and not counted."
+        yield "X: instructions that the model lacks, not counted."
     kind = "simulated" if loop.simulated else "the largest bounds"
     yield from layout.wrap(
-        f"(cycles per iteration, {kind}, if it always goes the same way; without mispredicted branches)"
+        f"(cycles per iteration, {kind}, if every iteration takes this path; without mispredictions)"
     )
 
 
 def _branches(way: t.Way) -> str:
-    """Return the branches that a way takes, and the lines that it skips."""
+    """Return the branches of a path with their directions, and the lines that it skips."""
     text = ", ".join(f"{branch.line} {'taken' if branch.taken else 'not taken'}" for branch in way.branches)
     if way.lines_skipped:
-        text += f"; without {line_list(way.lines_skipped)}"
+        text += f"; skips {line_list(way.lines_skipped)}"
     return text + (f"; {way.unknown_instructions} X" if way.unknown_instructions else "")

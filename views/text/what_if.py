@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     """Yield a row for each change, those with the fewest cycles first."""
     if not kernel.what_ifs:
-        why = "nothing was simulated" if kernel.simulated is None else "none was tried"
-        yield f"No changed cores: {why}."
+        why = "nothing was simulated" if kernel.simulated is None else "no change was tried"
+        yield f"No changed core: {why}."
         return
     before = kernel.cycles
-    yield f"Simulated with a changed core ({cycles(before)} cycles per iteration without):"
+    yield f"Simulated with a changed core ({cycles(before)} cycles per iteration unchanged):"
     yield layout.paint("  Cycles    Gain  The core", BOLD)
     for change in kernel.what_ifs:
         share = percent(change.gained / before).replace("\xa0", " ") if before else ""
         # What is lost or won by rounding alone is nothing.
         gain = share if abs(change.gained) >= 0.005 else "-"
         row = f"{cycles(change.cycles):>8}  {gain:>6}  "
-        text = f"{change.text}{' (asked for)' if change.asked else ''}"
+        text = f"{change.text}{' (requested)' if change.asked else ''}"
         yield from layout.wrap(text, row, " " * len(row), style=BOLD if change.gained >= 0.01 * before else "")

@@ -46,9 +46,9 @@ class Scan(Struct, frozen=True, kw_only=True):
     output: str = "table"
     """"table", "json" or "cycles"."""
     condition: Condition | None = None
-    """What holds for the kernels to show, on at least one of the cores."""
+    """The condition that a kernel must meet on at least one core to be shown; None to show all."""
     unique: bool = False
-    """The same kernel in several files is shown once."""
+    """True to show a kernel once that occurs in several files."""
     measure: bool = False
     """Also run the kernels on this machine."""
     reports: str = ""

@@ -54,7 +54,7 @@ class CodeFile(Struct, frozen=True):
     """An object, a library, a program, or a member of a static library."""
 
     name: str
-    """What messages call it."""
+    """The name in messages."""
     path: str
     member: Member | None = None
 

@@ -22,13 +22,9 @@ _FLAGS = Lines("llvm/flags.txt", " ")
 def effects(instruction: Instruction) -> Effects:
     """Return the effects in LLVM's description of an instruction."""
     if instruction.length == 1 and instruction.form == "NOPD/r" and instruction.encoding[0] != 0x90:
-        return Effects(
-            may_load=False, may_store=False, side_effects=True, load_barrier=False, store_barrier=False
-        )  # a prefix in a statement of its own
+        return Effects(side_effects=True)  # a prefix in a statement of its own
     if instruction.mnemonic == "pause" and read_statement(instruction.text).mnemonic == "nop":
-        return Effects(
-            may_load=False, may_store=False, side_effects=False, load_barrier=False, store_barrier=False
-        )  # to LLVM, a `nop` with a prefix
+        return Effects()  # to LLVM, a `nop` with a prefix
     load_barrier, store_barrier = _BARRIERS.get(instruction.mnemonic, (False, False))
     flags = _flags(instruction)
     return Effects(

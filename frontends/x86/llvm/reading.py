@@ -14,8 +14,8 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
+from incc.frontends.isa import word_set
 from incc.frontends.x86.assembler import ALONE, LimitError, processor_seconds
-from incc.frontends.x86.classify import words
 
 TRIPLE = "x86_64-unknown-linux-gnu"
 
@@ -144,28 +144,15 @@ def _at(lines: list[_Line], at: int, column: int, kind: Literal["error", "warnin
     if not 0 <= at < len(lines):
         return Diagnostic(line=len(lines), column=column, kind=kind, message=message, source="")
     line = lines[at]
+    file, file_line = line.file, line.file_line
     for above in range(at, -1, -1):
         if lines[above].file != line.file:
             break
         if marker := re.match(_LINE_MARKER, lines[above].source):
-            return Diagnostic(
-                line=line.line,
-                column=column,
-                kind=kind,
-                message=message,
-                source=line.source,
-                file=marker[2],
-                file_line=int(marker[1]) + at - above - 1,
-            )
-    return Diagnostic(
-        line=line.line,
-        column=column,
-        kind=kind,
-        message=message,
-        source=line.source,
-        file=line.file,
-        file_line=line.file_line,
-    )
+            file, file_line = marker[2], int(marker[1]) + at - above - 1
+            break
+    place = Diagnostic(line=line.line, column=column, kind=kind, message=message, source=line.source)
+    return replace(place, file=file, file_line=file_line)
 
 
 def _diagnostic(match: re.Match[str], lines: list[_Line]) -> Diagnostic:
@@ -400,7 +387,7 @@ def _without_additions(written: str) -> str:
 # --- texts that assemblers read differently --------------------------------------------------------------------------
 
 # Directives that compilers write, which GNU as and LLVM read alike or an analysis ignores.
-_ORDINARY = words(
+_ORDINARY = word_set(
     """addrsig addrsig_sym align ascii asciz att_syntax balign bss build_version byte cg_profile comm data double end
     endef equ file float globl global hidden ident indirect_symbol int intel_syntax internal ifunc lcomm local loc long
     macosx_version_min note octa p2align pad popsection previous private_extern protected pushsection quad rodata scl
@@ -410,14 +397,14 @@ _ORDINARY = words(
 _ORDINARY_PREFIXES = ("cfi_", "cv_", "L")
 # LLVM takes the directives of the target's object format only; GNU as ignores those of the others.
 _OF_FORMAT = {
-    "coff": words("def endef linkonce scl secrel32"),
-    "macho": words("build_version indirect_symbol macosx_version_min subsections_via_symbols zerofill"),
-    "elf": words("hidden internal local protected rodata size symver type version weak"),
+    "coff": word_set("def endef linkonce scl secrel32"),
+    "macho": word_set("build_version indirect_symbol macosx_version_min subsections_via_symbols zerofill"),
+    "elf": word_set("hidden internal local protected rodata size symver type version weak"),
 }
 # Prefixes that are statements of their own for LLVM whatever follows, and all prefixes.
-_OWN = words("addr32 addr16 data16 data32 cs ds es fs gs ss rex rex64 rex.w rex.r rex.x rex.b xacquire xrelease")
-_PREFIXES = _OWN | words("rep repe repz repne repnz lock bnd notrack")
-_BRACES = words("{vex} {vex2} {vex3} {evex} {disp8} {disp32} {rex} {rex2}")
+_OWN = word_set("addr32 addr16 data16 data32 cs ds es fs gs ss rex rex64 rex.w rex.r rex.x rex.b xacquire xrelease")
+_PREFIXES = _OWN | word_set("rep repe repz repne repnz lock bnd notrack")
+_BRACES = word_set("{vex} {vex2} {vex3} {evex} {disp8} {disp32} {rex} {rex2}")
 
 
 def unusual(text: str, triple: str = "") -> bool:

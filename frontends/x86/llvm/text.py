@@ -9,12 +9,12 @@ prefixes in braces that choose an encoding.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from iced_x86 import Decoder, MemorySizeExt, OpKind, RoundingControl
 from msgspec.structs import replace
 
-from incc.frontends.isa import words
+from incc.frontends.isa import word_set, words
 from incc.frontends.x86.decode import constant_offsets, native_of, register_of
 from incc.frontends.x86.expressions import evaluate, has_symbols, shown
 from incc.frontends.x86.iced import CODE32, CODE_NAMES, MNEMONIC_NAMES, REGISTER_NAMES, constants
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from incc.frontends.kernel import Instruction
     from incc.frontends.x86.expressions import Expression
     from incc.frontends.x86.statements import Names, Statement
-
-    Syntax = Literal["att", "intel"]
 
 # --- operands of the machine code -------------------------------------------------------------------------------------
 
@@ -47,15 +45,9 @@ _ROUNDING = {
 }
 _STRING_REGISTERS = {"SI": "si", "ESI": "esi", "RSI": "rsi", "DI": "di", "EDI": "edi", "RDI": "rdi"}
 _IMMEDIATE_BITS = {
-    "IMMEDIATE8": (8, 8),
-    "IMMEDIATE8_2ND": (8, 8),
-    "IMMEDIATE16": (16, 16),
-    "IMMEDIATE32": (32, 32),
-    "IMMEDIATE64": (64, 64),
-    "IMMEDIATE8TO16": (8, 16),
-    "IMMEDIATE8TO32": (8, 32),
-    "IMMEDIATE8TO64": (8, 64),
-    "IMMEDIATE32TO64": (32, 64),
+    name: (int(match[1]), int(match[2] or match[1]))
+    for name in _KIND.values()
+    if (match := re.match(r"IMMEDIATE(\d+)(?:TO(\d+))?", name))
 }
 """The bits of an immediate in the instruction, and those of the operand that it becomes."""
 
@@ -106,18 +98,6 @@ def _number(value: int, hexadecimal: bool) -> str:
 
 class _Printer:
     """One instruction in one syntax."""
-
-    __slots__ = (
-        "_immediates",
-        "_native",
-        "_used_immediates",
-        "displacement",
-        "hexadecimal",
-        "intel",
-        "resolved",
-        "riz",
-        "target",
-    )
 
     def __init__(self, native: Any, intel: bool, hexadecimal: bool) -> None:
         self._native = native
@@ -177,18 +157,14 @@ class _Printer:
             bits = 32 if _narrow(native) else 64
             return self.target or _number(_signed(native.near_branch_target - native.next_ip, bits), self.hexadecimal)
         elif kind.startswith("FAR"):
-            return self._far(
-                native.far_branch_selector, native.far_branch32 if kind[-2:] == "32" else native.far_branch16
-            )
+            offset = native.far_branch32 if kind[-2:] == "32" else native.far_branch16
+            parts = [_number(value, self.hexadecimal) for value in (native.far_branch_selector, offset)]
+            return ", ".join(parts if self.intel else [f"${part}" for part in parts])
         else:
             return self.target
         if number == 0 and native.has_op_mask and how != "m":
             text += f" {{{self._name(native.op_mask)}}}" + " {z}" * native.zeroing_masking
         return text
-
-    def _far(self, selector: int, offset: int) -> str:
-        parts = [_number(value, self.hexadecimal) for value in (selector, offset)]
-        return ", ".join(parts if self.intel else [f"${part}" for part in parts])
 
     def _name(self, number: int) -> str:
         return _register(number) if self.intel else "%" + _register(number)
@@ -274,18 +250,9 @@ def _symbolic(written: Expression, value: int) -> bool:
 # --- names and order of operands --------------------------------------------------------------------------------------
 
 _SUFFIXES = {8: "b", 16: "w", 32: "l", 64: "q"}
-_KEYWORDS = {
-    1: "byte",
-    2: "word",
-    4: "dword",
-    8: "qword",
-    10: "tbyte",
-    16: "xmmword",
-    32: "ymmword",
-    64: "zmmword",
-}
+_KEYWORDS = {1: "byte", 2: "word", 4: "dword", 8: "qword", 10: "tbyte", 16: "xmmword", 32: "ymmword", 64: "zmmword"}
 # LLVM prints the byte immediates of all other instructions without a sign.
-_SIGNED_BYTES = frozenset(words("add or adc sbb and sub xor cmp test mov"))
+_SIGNED_BYTES = word_set("add or adc sbb and sub xor cmp test mov")
 
 
 def _width(number: int) -> int:
@@ -697,9 +664,3 @@ def _without_symbols(code: bytes, native: Any, written: Statement) -> bytes:
 def fill(native: Any, template: str, intel: bool) -> str:
     """Return a template with the operands of an iced-x86 instruction."""
     return _Printer(native, intel, False).fill(template)
-
-
-def printed_code(native: Any, syntax: Syntax = "att", hex_immediates: bool = False) -> str:
-    """Return an iced-x86 instruction, without a statement, as LLVM prints it in this syntax."""
-    intel = syntax == "intel"
-    return _with_prefixes(_Printer(native, intel, hex_immediates).fill(_template(native, intel)), native)

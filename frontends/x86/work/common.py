@@ -69,10 +69,7 @@ WORK: tuple[CommonWork, ...] = (
     ),
     _vector("SIMD multiply", "VPMULUDQ", 64),
     _vector("shuffle", "VPSHUFB", 0),
-    (
-        "lane permute",
-        ((256, ("VEX_VPERMD_YMM_YMM_YMMM256/r",)), (512, ("EVEX_VPERMD_ZMM_K1Z_ZMM_ZMMM512B32/r",))),
-    ),
+    ("lane permute", ((256, ("VEX_VPERMD_YMM_YMM_YMMM256/r",)), (512, ("EVEX_VPERMD_ZMM_K1Z_ZMM_ZMMM512B32/r",)))),
     ("AES round", ((128, ("VEX_VAESENC_XMM_XMM_XMMM128/r", "AESENC_XMM_XMMM128/r")),)),
     ("general to vector", ((0, ("VEX_VMOVQ_XMM_RM64/r", "MOVQ_XMM_RM64/r")),)),
     ("vector to general", ((0, ("VEX_VMOVQ_RM64_XMM/r", "MOVQ_RM64_XMM/r")),)),

@@ -14,7 +14,8 @@ import msgspec
 
 from incc.models.files.source import Entry, Forms, first_setting
 from incc.models.forms.rules import rules_of
-from incc.models.importers.common import Imported, ImportFailed, add_features
+from incc.models.forms.shapes import shapes
+from incc.models.importers.common import Imported, Malformed, add_features, read_text
 from incc.models.notation import parse_latency, parse_ports, write_latency
 from incc.models.throughput import of_form
 
@@ -38,14 +39,8 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_lines(path: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a file with their numbers. Raises ImportFailed."""
-    try:
-        with open(path, encoding="utf-8") as f:
-            yield from enumerate(f.read().split("\n"), 1)
-    except OSError as e:
-        raise ImportFailed(f"{path}: {e.strerror}") from None
-    except UnicodeDecodeError:
-        raise ImportFailed(f"{path}: not UTF-8 text") from None
+    """Return the lines of a file with their numbers. Raises ImportFailed."""
+    return enumerate(read_text(path).split("\n"), 1)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,23 +75,20 @@ def import_files(
     """
     figures: dict[str, tuple[float | None, float | None]] = {}
     unmatched: list[tuple[str, str]] = []
-    skipped: list[str] = []
+    malformed = Malformed(keep_going)
     for path in paths:
         for record in read(path):
             if not isinstance(record, Measured):
-                if not keep_going:
-                    raise ImportFailed(f"{path}:{record[0]}: {record[1]}")
-                skipped.append(f"{path}:{record[0]}: {record[1]}")
+                malformed.add(f"{path}:{record[0]}", ValueError(record[1]), "")
                 continue
             before = figures.get(record.name, (None, None))
             figures[record.name] = (
                 before[0] if record.throughput is None else record.throughput,
                 before[1] if record.latency is None else record.latency,
             )
-    forms_named = _NAMED[isa](forms)
     result: Forms = {}
     for name, (throughput, latency) in figures.items():
-        keys = forms_named(name)
+        keys = _FORMS[isa](name, forms)
         if not keys:
             unmatched.append((name, "no such form"))
             continue
@@ -110,7 +102,7 @@ def import_files(
                 continue
             entry["source"] = source
             result[key] = {(): entry}
-    return Imported(forms=result, fusion={}, unmatched=unmatched, skipped=skipped, notes=[])
+    return Imported(forms=result, unmatched=unmatched, skipped=malformed.skipped)
 
 
 def _entry(
@@ -178,19 +170,10 @@ _X86_KINDS = {
 }
 
 
-def _x86_names() -> dict[str, list[tuple[str, tuple[str, ...], str]]]:
-    from incc.models.forms.shapes import shapes
-
-    names: dict[str, list[tuple[str, tuple[str, ...], str]]] = {}
-    for s in shapes():
-        names.setdefault(s.mnemonic.lower(), []).append((s.key, s.operands, s.encoding))
-    return names
-
-
-def _x86_forms(name: str, names: dict[str, list[tuple[str, tuple[str, ...], str]]]) -> list[str]:
+def _x86_forms(name: str, forms: Forms) -> list[str]:
     """Return the forms that a name like `vaddpd-xmm_xmm_xmm` stands for: operands in Intel's order, else in AT&T's.
 
-    As an assembler does, the EVEX form is only taken if there is no other.
+    As an assembler does, the EVEX form is only taken if there is no other. They need not be in the model (`forms`).
     """
     mnemonic, _, rest = name.lower().partition("-")
     patterns = []
@@ -205,13 +188,14 @@ def _x86_forms(name: str, names: dict[str, list[tuple[str, tuple[str, ...], str]
             return []
     for order in (patterns, patterns[::-1]):
         matches = [
-            (key, encoding)
-            for key, operands, encoding in names.get(mnemonic, [])
-            if len(operands) == len(order) and all(re.fullmatch(p, o) for p, o in zip(order, operands, strict=True))
+            s
+            for s in shapes()
+            if s.mnemonic.lower() == mnemonic
+            and len(s.operands) == len(order)
+            and all(map(re.fullmatch, order, s.operands))
         ]
         if matches:
-            plain = [key for key, encoding in matches if encoding != "EVEX"]
-            return plain or [key for key, _ in matches]
+            return [s.key for s in matches if s.encoding != "EVEX"] or [s.key for s in matches]
     return []
 
 
@@ -238,14 +222,5 @@ def _aarch64_forms(name: str, forms: Forms) -> list[str]:
     ]
 
 
-def _named_x86(forms: Forms) -> Callable[[str], list[str]]:
-    names = _x86_names()
-    return lambda name: _x86_forms(name, names)
-
-
-def _named_aarch64(forms: Forms) -> Callable[[str], list[str]]:
-    return lambda name: _aarch64_forms(name, forms)
-
-
-_NAMED = {"x86": _named_x86, "aarch64": _named_aarch64}
-"""By instruction set: from a model's forms to what a name stands for."""
+_FORMS = {"x86": _x86_forms, "aarch64": _aarch64_forms}
+"""The functions that return the forms that a name stands for, by instruction set."""

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from incc.frontends.aarch64.forms import form_of, split_operands
+from incc.frontends.aarch64.forms import form_of
+from incc.frontends.isa import split_operands
 from incc.models.files.source import Entry, Forms
 from incc.models.importers.common import MALFORMED, Imported, ImportFailed, Malformed, reduced
 from incc.models.notation import port_set_name, write_latency
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from incc.models.files.source import Conditions
 
 # Units that LLVM names otherwise than the vendor's guide (Cortex-A57 and -A72 Software Optimization Guides, pipelines:
 # division is on F0, shifts of vectors on F1, as on these units in AArch64SchedA57.td).
@@ -67,8 +71,6 @@ _SYSTEM = re.compile(
     r"yield|esb|psb|ssbb|pssbb|clrex|sb|tcommit|tstart|tcancel|ttest|clrbhb|smst\w+)/"
 )
 
-Queries = tuple[str, frozenset[str], dict[str, Any], list[str]]
-
 
 class Ports(msgspec.Struct, frozen=True):
     """The model's names of LLVM's units: each unit stands for one port or, with several alike, for several."""
@@ -98,7 +100,7 @@ def import_cpu(cpu: str, lines: Iterable[str], keep_going: bool = False) -> Impo
     except (ValueError, KeyError, TypeError) as e:
         raise ImportFailed(f"{place}: malformed record: {e}") from None
     slots = 2 if cpu in _TWO_UOPS_A_MACRO_OP else 1
-    best: dict[tuple[str, tuple[str, ...]], tuple[int, Entry]] = {}
+    best: dict[tuple[str, Conditions], tuple[int, Entry]] = {}
     unmatched: list[tuple[str, str]] = []
     malformed = Malformed(keep_going)
     several: set[str] = set()
@@ -130,14 +132,12 @@ def import_cpu(cpu: str, lines: Iterable[str], keep_going: bool = False) -> Impo
             several.add(key)
         if best_so_far is None or special < best_so_far[0]:
             best[key, conditions] = special, fields
-    full: dict[str, dict[tuple[str, ...], Entry]] = {}
+    full: Forms = {}
     for (key, conditions), (_, fields) in best.items():
         full.setdefault(key, {})[conditions] = fields
     result: Forms = {key: reduced(entries) for key, entries in full.items()}
-    notes = [f"{len(several)} forms stand for instructions with different figures, the first was taken"]
-    return Imported(
-        forms=result, fusion={}, unmatched=unmatched, skipped=malformed.skipped, notes=notes if several else []
-    )
+    note = f"{len(several)} forms stand for instructions with different figures, the first was taken"
+    return Imported(forms=result, unmatched=unmatched, skipped=malformed.skipped, notes=[note] * bool(several))
 
 
 def ports_of(resources: Sequence[Mapping[str, Any]]) -> Ports:
@@ -185,15 +185,14 @@ def port_usage(usage: Mapping[tuple[str, ...], int]) -> str:
 
 def entry(text: str, data: Mapping[str, Any], ports: Ports, uops_a_slot: int = 1) -> Entry:
     """Return a form's fields from LLVM's data on an example of it. Raises KeyError, ValueError or IndexError."""
-    usage: dict[tuple[str, ...], int] = {}
+    usage: Counter[tuple[str, ...]] = Counter()
     for resource in data["resources"]:
         names = ports.names(resource["members"])
-        if len(names) == sum(len(p) for p in ports.of_unit.values()):
+        if len(names) != sum(len(p) for p in ports.of_unit.values()):
             # TX2's and A64FX's resource of all ports only counts µops.
-            continue
-        usage[names] = usage.get(names, 0) + resource["cycles"]
+            usage[names] += resource["cycles"]
     uops = int(data["uops"])
-    cycles = sum(usage.values())
+    cycles = usage.total()
     fields: Entry = {"ports": port_usage(usage), "retire": max(1, -(-uops // uops_a_slot))}
     if len(usage) == 1 and 0 < uops < cycles and cycles % uops == 0:
         # Not pipelined: divisions, square roots.
@@ -209,50 +208,56 @@ def latencies(text: str, data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
     """Return the latency pairs: LLVM's latency of each result, less the read-advance of each input."""
     names = _operand_names(text)
     operands, defs = data["operands"], int(data["defs"])
-    result_latencies = [int(c) for c in data["latencies"]]
-    longest = max(result_latencies, default=0)
-    advance = {(int(f["use"]), int(f["def"])): int(f["cycles"]) for f in data["forwarded"]}
-    targets = [(n, names.get(_root(r), "")) for n, r in enumerate(operands[:defs]) if r]
-    targets += [(defs + n, "flags") for n, r in enumerate(data["writes"]) if r == "NZCV"]
-    sources = [(n, names.get(_root(r), "")) for n, r in enumerate(operands[defs:]) if r]
-    sources += [(len(operands) - defs + n, "flags") for n, r in enumerate(data["reads"]) if r == "NZCV"]
-    flags_read = ["C"] if re.match(r"(adc|sbc|ngc)s?\b", text) else ["C", "SPAZO"]
-    pairs: dict[tuple[str, str], int] = {}
-
-    def add(to: str, source: str, cycles: int) -> None:
-        for t in ["C", "SPAZO"] if to == "flags" else [to]:
-            for s in flags_read if source == "flags" else [source]:
-                pairs[t, s] = max(0, cycles, pairs.get((t, s), 0))
-
+    targets = _named(operands[:defs], data["writes"], names)
+    sources = _named(operands[defs:], data["reads"], names)
     # Some registers beside the usual ones (the first-fault register) count as memory for LLVM.
     loads = bool(data["load"]) and ("a" in names.values() or text.startswith("ld"))
-    stores = bool(data["store"]) and "a" in names.values()
-    for n, to in targets:
-        if not to:
-            continue
-        latency = result_latencies[n] if n < len(result_latencies) else longest
-        if to == "a":
-            # The new address is the quickest of all results; not every model lists it first.
-            latency = min(result_latencies, default=0)
-        elif loads:
-            latency = longest
-        if loads and to != "a":
-            add("m", "a", latency)
-            add(to, "m", 0)
-        for use, source in sources:
-            if not source or (to == "a" and source != "a") or (source == "a" and loads and to != "a"):
-                continue
-            late = advance.get((use, min(n, len(result_latencies) - 1)), 0) if result_latencies else 0
-            merged = loads and source == to and source != "a"
-            add(to, source, 1 if merged else latency - late)
-    if stores:
-        for _, source in sources:
-            if source and source not in ("a", "flags"):
-                add("M", source, 0)
+    pairs = _register_pairs(data, targets, sources, loads)
+    if data["store"] and "a" in names.values():
+        pairs.update({("M", source): 0 for _, source in sources if source not in ("a", "flags")})
         if loads:
             # Atomic operations: the new value is computed when the old one is there.
-            add("M", "m", 1)
-    return [(to, source, cycles) for (to, source), cycles in pairs.items()]
+            pairs["M", "m"] = 1
+    flags_read = ["C"] if re.match(r"(adc|sbc|ngc)s?\b", text) else ["C", "SPAZO"]
+    return [
+        (t, s, cycles)
+        for (to, source), cycles in pairs.items()
+        for t in (["C", "SPAZO"] if to == "flags" else [to])
+        for s in (flags_read if source == "flags" else [source])
+    ]
+
+
+def _named(registers: Sequence[str], implicit: Sequence[str], names: Mapping[str, str]) -> list[tuple[int, str]]:
+    """Return (LLVM's number, name in latencies) of registers and flags; `names` are those of registers in the text."""
+    explicit = [(n, names.get(_root(register), "")) for n, register in enumerate(registers) if register]
+    flags = [(n, "flags") for n, register in enumerate(implicit, len(registers)) if register == "NZCV"]
+    return [(n, name) for n, name in explicit + flags if name]
+
+
+def _register_pairs(
+    data: Mapping[str, Any], targets: list[tuple[int, str]], sources: list[tuple[int, str]], loads: bool
+) -> dict[tuple[str, str], int]:
+    """Return cycles by (target, source), with all flags as "flags": latencies of results that are not stored."""
+    results = [int(c) for c in data["latencies"]]
+    longest, shortest = max(results, default=0), min(results, default=0)
+    advance = {(int(f["use"]), int(f["def"])): int(f["cycles"]) for f in data["forwarded"]}
+    pairs: defaultdict[tuple[str, str], int] = defaultdict(int)
+    for n, to in targets:
+        if to == "a":
+            # The new address is the quickest of all results; not every model lists it first.
+            latency = shortest
+        else:
+            latency = longest if loads or n >= len(results) else results[n]
+        if loads and to != "a":
+            pairs["m", "a"] = max(latency, pairs["m", "a"])
+            pairs[to, "m"] = 0
+        for use, source in sources:
+            if (to == "a" and source != "a") or (to != "a" and source == "a" and loads):
+                continue
+            merged = loads and source == to != "a"
+            cycles = 1 if merged else latency - advance.get((use, min(n, len(results) - 1)), 0)
+            pairs[to, source] = max(cycles, pairs[to, source])
+    return pairs
 
 
 def _operand_names(text: str) -> dict[str, str]:

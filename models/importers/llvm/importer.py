@@ -12,13 +12,23 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from incc.models.files.compile import read_header
 from incc.models.files.source import Entry, Forms
-from incc.models.forms.shapes import FEATURES, FormDataflow, Shape, by_key, dataflow, encode, example
+from incc.models.forms.shapes import (
+    FEATURES,
+    VECTOR_BITS,
+    FormDataflow,
+    Shape,
+    by_key,
+    dataflow,
+    encode,
+    example,
+)
 from incc.models.importers.common import (
     MALFORMED,
     Imported,
@@ -33,23 +43,22 @@ from incc.models.importers.derive import with_pairs_of_twins
 from incc.models.importers.llvm import aarch64 as llvm_aarch64
 from incc.models.importers.llvm import units as llvm_units
 from incc.models.importers.llvm.features import features_of
-from incc.models.importers.llvm.units import idiom
 from incc.models.notation import write_latency, write_numbered_usage
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator, Mapping
 
+    from incc.models.files.source import Conditions, Entries
     from incc.models.importers import Request
     from incc.models.importers.llvm.units import Core
 
 # Cycles of the load that LLVM's Intel models add to the latency of an instruction with a memory source
 # (ReadAfterLd and ReadAfterVec*Ld in X86SchedSkylake*.td), by bits loaded or of the widest vector register.
-_LOAD_LATENCY = {0: 5, 128: 6, 256: 7, 512: 7}
+_LOAD_LATENCY = {0: 5, 64: 6, 128: 6, 256: 7, 512: 7}
 # From Golden Cove on, the models name ports as uops.info does: A the load port 11, B the arithmetic port 10.
 _PORT_NAMES = {10: "B", 11: "A"}
 _LOAD_PORTS, _STORE_PORTS = frozenset("23A"), frozenset("4789")
-_VECTORS = {"MM": 128, "XMM": 128, "YMM": 256, "ZMM": 512}
 
 
 ISAS = ("x86", "aarch64")
@@ -81,34 +90,24 @@ def _x86(request: Request) -> Imported:
     options = request.options
     if not request.chain:
         raise ImportFailed(f"{request.output}: no such model")
-
     header, _ = read_header(request.chain)
     processor = json.loads(run(options.cpu, [], options.llvm_config)[0])
     if options.resources:
         old = request.chain[0].data.get("llvm", {})
         names = llvm_units.names_of(processor, old, header["ports"], header["resources"])
-        return Imported(
-            forms={},
-            fusion={},
-            unmatched=[],
-            skipped=[],
-            notes=[],
-            header=lambda text: llvm_units.with_names(text, names),
-        )
-    features = options.features
+        return Imported(forms={}, header=lambda text: llvm_units.with_names(text, names))
     if options.all:
         has = features_of(processor["features"], FEATURES.values())
-        lacking = [s for s in wanted((), ",".join(sorted(has)), False) if s.key not in request.kept]
-        if not request.only_missing:
-            lacking = wanted((), ",".join(sorted(has)), False)
+        lacking = wanted((), ",".join(sorted(has)), False)
+        if request.only_missing:
+            lacking = [shape for shape in lacking if shape.key not in request.kept]
     else:
-        lacking = wanted(request.kept, features, request.only_missing)
+        lacking = wanted(request.kept, options.features, request.only_missing)
     numbered = all(re.search(r"Port(\d+|Invalid)$|Divider", n) for r in processor["resources"] for n in r["members"])
     if numbered and not options.kinds:
         imported = import_cpu(options.cpu, lacking, options.llvm_config, options.keep_going)
-        functions = header["functions"]
-        if functions.get("load") == "2" and functions.get("store_address") == "3":
-            imported = replace(imported, forms=_one_load_port(imported.forms, functions))
+        if llvm_units.has_one_load_port(header["functions"]):
+            imported = replace(imported, forms=_one_load_port(imported.forms, header["functions"]))
         return _landing_pads(with_pairs_of_twins(imported, request.kept), request.kept)
     core = llvm_units.core_of(header, options.kinds, processor["features"])
     imported = import_cpu(options.cpu, lacking, options.llvm_config, options.keep_going, core)
@@ -159,11 +158,10 @@ def import_cpu(
     """
     requested = dict(queries(forms, core is not None))
     lines = [f"{key} {code.hex()}" for key, (_, _, code) in requested.items()]
-    full: dict[str, dict[tuple[str, ...], Entry]] = {}
+    full: Forms = {}
     unmatched: list[tuple[str, str]] = []
     malformed = Malformed(keep_going)
     for number, line in enumerate(run(cpu, lines, llvm_config), 1):
-        place = f"llvm_sched {cpu}:{number}"
         try:
             data = json.loads(line)
             if "key" not in data:
@@ -175,27 +173,35 @@ def import_cpu(
                 unmatched.append((data["key"], "LLVM does not know its ports"))
                 continue
             shape, conditions, _ = requested[data["key"]]
-            flow = dataflow(shape, "mask" in conditions)
-            if flow is not None:
-                form_entries = full.setdefault(shape.key, {})
-                if core is None:
-                    form_entries[conditions] = entry(shape, flow, data)
-                elif conditions == ("same_reg",):
-                    if data["breaks"]:
-                        form_entries[conditions] = _idiom(form_entries.get((), {}), data)
-                else:
-                    form_entries[conditions] = llvm_units.entry(shape, flow, data, core)
+            _add(full.setdefault(shape.key, {}), shape, conditions, data, core)
         except MALFORMED as e:
-            malformed.add(place, e)
+            malformed.add(f"llvm_sched {cpu}:{number}", e)
     if core is None:
-        full = {key: _indexed(key, entries) for key, entries in full.items()}
+        for key, entries in full.items():
+            _add_indexed(key, entries)
     else:
         _mirrored_idioms(full)
     result: Forms = {key: reduced(entries) for key, entries in full.items() if () in entries}
-    return Imported(forms=result, fusion={}, unmatched=unmatched, skipped=malformed.skipped, notes=[])
+    return Imported(forms=result, unmatched=unmatched, skipped=malformed.skipped)
 
 
-def _mirrored_idioms(full: dict[str, dict[tuple[str, ...], Entry]]) -> None:
+def _add(entries: Entries, shape: Shape, conditions: Conditions, data: dict[str, Any], core: Core | None) -> None:
+    """Add LLVM's figures of a form under some conditions to its entries."""
+    flow = dataflow(shape, "mask" in conditions)
+    if flow is None:
+        return
+    if core is None:
+        entries[conditions] = entry(shape, flow, data)
+    elif conditions != ("same_reg",):
+        entries[conditions] = llvm_units.entry(shape, flow, data, core)
+    elif data["breaks"]:
+        # The differences with one register for all, where the result does not depend on it.
+        idle = {} if data["resources"] else {"ports": ""}
+        entries[conditions] = {**entries.get((), {}), **idle, "breaks": True}
+        entries[conditions].pop("derived", None)
+
+
+def _mirrored_idioms(full: Forms) -> None:
     """Copy idioms to the mirrored encoding: LLVM names only `xor r, r` with the destination in modrm."""
     for key, entries in full.items():
         mirrored = re.sub(r"^([A-Z]+)_R(\d+)_RM\2/r$", r"\1_RM\2_R\2/r", key)
@@ -204,30 +210,23 @@ def _mirrored_idioms(full: dict[str, dict[tuple[str, ...], Entry]]) -> None:
             entries.setdefault(("same_reg",), dict(twin))
 
 
-def _idiom(base: Entry, data: dict[str, Any]) -> Entry:
-    """Return the differences with one register for all, where the result does not depend on it."""
-    idle = {} if data["resources"] else {"ports": ""}
-    return {**{k: v for k, v in base.items() if k != "derived"}, **idle, "breaks": True}
-
-
-def queries(forms: Iterable[Shape], idioms: bool = False) -> Iterator[tuple[str, tuple[Shape, tuple[str, ...], bytes]]]:
+def queries(forms: Iterable[Shape], idioms: bool = False) -> Iterator[tuple[str, tuple[Shape, Conditions, bytes]]]:
     """Yield queries to LLVM about forms: "FORM[CONDITIONS]", the form, the conditions, and an example's bytes.
 
     With `idioms` also with one register for all, where that may make a difference.
     """
     for shape in forms:
-        variants: list[tuple[str, ...]] = [()]
+        variants: list[Conditions] = [()]
         if shape.encoding == "EVEX":
-            broadcast: list[tuple[str, ...]] = [("bcast",)] if shape.has_memory and shape.info.can_broadcast else []
-            masked: list[tuple[str, ...]] = [("mask",)] if shape.info.can_use_op_mask_register else []
-            zeroing: list[tuple[str, ...]] = [("mask", "zeroing")] if shape.info.can_use_zeroing_masking else []
-            variants += masked + zeroing + broadcast
+            variants += [("mask",)] * shape.info.can_use_op_mask_register
+            variants += [("mask", "zeroing")] * shape.info.can_use_zeroing_masking
+            variants += [("bcast",)] * (shape.has_memory and shape.info.can_broadcast)
         for conditions in variants:
             instruction = example(shape, "mask" in conditions, "zeroing" in conditions, "bcast" in conditions)
             code = None if instruction is None else encode(instruction)
             if code is not None:
                 yield f"{shape.key}[{','.join(conditions)}]", (shape, conditions, code)
-        if idioms and idiom(shape) and (instruction := example(shape)) is not None:
+        if idioms and llvm_units.idiom(shape) and (instruction := example(shape)) is not None:
             last = max(n for n, o in enumerate(shape.operands) if not o.startswith("I"))
             instruction.set_op_register(last, instruction.op_register(last - 1))
             if (code := encode(instruction)) is not None:
@@ -239,39 +238,25 @@ def entry(shape: Shape, flow: FormDataflow, data: dict[str, Any]) -> Entry:
 
     LLVM has one latency for each result, a load's included, and for some inputs how many cycles later they are needed.
     """
-    ports: dict[str, int] = {}
+    ports: Counter[str] = Counter()
     divider = 0
     for resource in data["resources"]:
         names = [re.search(r"Port(\d+)$", m) for m in resource["members"]]
         if all(names):
-            key = "".join(sorted(_PORT_NAMES.get(int(n[1]), str(int(n[1]))) for n in names if n))
-            ports[key] = ports.get(key, 0) + resource["cycles"]
+            ports["".join(sorted(_PORT_NAMES.get(int(n[1]), n[1].lstrip("0") or "0") for n in names if n))] += resource[
+                "cycles"
+            ]
         elif "Divider" in resource["name"]:
             divider = max(divider, resource["cycles"])
         else:
             raise ValueError(f"resource {resource['name']} is neither port nor divider")
     fields: Entry = {"ports": write_numbered_usage(ports), "retire": fused_uops(shape, ports, flow)}
-    loads = sum(n for p, n in ports.items() if set(p) <= _LOAD_PORTS)
-    compute = sum(n for p, n in ports.items() if not set(p) <= _LOAD_PORTS | _STORE_PORTS)
-    width = max((_VECTORS.get(o, 0) for o in shape.operands), default=0)
-    load = _LOAD_LATENCY[width]
-    if data["read_advance"]:
-        load = max(a["cycles"] for a in data["read_advance"])
     latency = data["latency"]
-    pairs = []
-    for to in flow.targets:
-        for source in flow.sources:
-            cycles = latency
-            if flow.loads and loads:
-                # Other inputs are needed when the load is done, the loaded value too.
-                cycles -= load
-            if flow.stores:
-                # One cycle is the store's.
-                cycles = cycles - 1 if compute else 0
-            elif not compute and source == "m":
-                cycles = 0
-            pairs.append((to, source, max(0, cycles)))
-    if pairs:
+    if flow.loads and any(n for p, n in ports.items() if set(p) <= _LOAD_PORTS):
+        # Other inputs are needed when the load is done, the loaded value too.
+        width = max((VECTOR_BITS.get(o, 0) for o in shape.operands), default=0)
+        latency -= max((a["cycles"] for a in data["read_advance"]), default=_LOAD_LATENCY[width])
+    if pairs := llvm_units.latency_pairs(flow, latency, bool(_computing(ports))):
         fields["latency"] = write_latency(pairs)
     if divider:
         fields["divider"] = divider
@@ -282,7 +267,12 @@ def entry(shape: Shape, flow: FormDataflow, data: dict[str, Any]) -> Entry:
     return fields
 
 
-def fused_uops(shape: Shape, ports: dict[str, int], flow: FormDataflow) -> int:
+def _computing(ports: Mapping[str, int]) -> int:
+    """Return the number of µops that neither load nor store."""
+    return sum(n for p, n in ports.items() if not set(p) <= _LOAD_PORTS | _STORE_PORTS)
+
+
+def fused_uops(shape: Shape, ports: Mapping[str, int], flow: FormDataflow) -> int:
     """Return fused-domain µops: a load travels with a computation, a store's address with its data.
 
     LLVM does not tell the fused domain. Only true of instructions with an operand in memory, not of microcode.
@@ -295,22 +285,18 @@ def fused_uops(shape: Shape, ports: dict[str, int], flow: FormDataflow) -> int:
     if total > 4:
         return total
     loads = sum(n for p, n in ports.items() if set(p) <= _LOAD_PORTS and len(p) > 1)
-    compute = sum(n for p, n in ports.items() if not set(p) <= _LOAD_PORTS | _STORE_PORTS)
-    fused = min(loads, compute) if flow.loads else 0
+    fused = min(loads, _computing(ports)) if flow.loads else 0
     if flow.stores and (ports.get("4") or ports.get("49")):
         fused += 1
     return max(1, total - fused)
 
 
-def _indexed(key: str, entries: dict[tuple[str, ...], Entry]) -> dict[tuple[str, ...], Entry]:
+def _add_indexed(key: str, entries: Entries) -> None:
     """Add the changes of an indexed address on Sandy Bridge to Skylake: see docs/models.md."""
-    if not key.endswith("/m"):
-        return entries
-    for conditions, fields in list(entries.items()):
+    for conditions, fields in list(entries.items()) if key.endswith("/m") else ():
         indexed = indexed_variant(key, fields)
         if indexed is not None:
             entries[tuple(sorted((*conditions, "indexed")))] = indexed
-    return entries
 
 
 # --- running LLVM ----------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from incc.models.forms.shapes import dataflow, shape_of
 from incc.models.importers.common import reduced
 from incc.models.importers.llvm import importer as llvm
 from incc.models.importers.llvm import units as llvm_units
-from incc.models.notation import parse_ports
+from incc.models.notation import parse_ports, port_set_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -107,7 +107,7 @@ def _in_ports(model: MachineModel, shape: Shape, flow: FormDataflow, data: dict[
     if names is None or any(unit.name.rpartition("Port")[2].isdigit() for unit in names.units):
         try:
             fields = llvm.entry(shape, flow, data)
-            if model.functions.get("load") == "2" and model.functions.get("store_address") == "3":
+            if llvm_units.has_one_load_port(model.functions):
                 fields = llvm_units.with_one_load_port(fields, flow, model.functions)
             parse_ports(fields["ports"], model.ports)
             return fields
@@ -123,9 +123,5 @@ _OF_KIND = {"int": "ADD_R64_RM64/r", "vector": "PADDD_XMM_XMMM128/r", "branch": 
 
 def _kinds(model: MachineModel) -> dict[str, str]:
     """Return the ports for each kind of work: those of its plainest instruction."""
-    ports = {}
-    for kind, form in _OF_KIND.items():
-        plain = model.lookup(form, frozenset())
-        if plain is not None and plain.uops:
-            ports[kind] = plain.uops[0][0]
-    return ports
+    plain = {kind: model.lookup(form, frozenset()) for kind, form in _OF_KIND.items()}
+    return {kind: port_set_name(form.uops[0][0].split(",")) for kind, form in plain.items() if form and form.uops}

@@ -8,22 +8,25 @@ by the kind of unit that they need (`--kinds`). docs/models.md says how figures 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from incc.models.files import llvm_table
 from incc.models.files.source import Entry
-from incc.models.importers.common import ImportFailed
+from incc.models.forms.shapes import VECTOR_BITS
+from incc.models.importers.common import read_pairs
 from incc.models.llvm_names import from_header
-from incc.models.notation import write_latency
+from incc.models.notation import parse_port_set, port_set_name, read_usage, write_latency, write_usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from incc.models.forms.shapes import FormDataflow, Shape
+    from incc.models.notation import Latency
 
-_VECTORS = {"MM": 64, "XMM": 128, "YMM": 256, "ZMM": 512}
+
 _JUMPS = "ja jae jb jbe je jg jge jl jle jne jno jnp jns jo jp js"
 FUSION = {"cmp_test": tuple(_JUMPS.split())}
 """The pairs that AMD's cores before Zen fuse: comparisons and tests with any jump (LLVM's feature branchfusion)."""
@@ -55,9 +58,7 @@ def core_of(header: Mapping[str, Any], kinds: str, features: Iterable[str]) -> C
 
     Raises ImportFailed for malformed kinds.
     """
-    pairs = [k.split("=") for k in kinds.split(",") if k]
-    if not all(len(pair) == 2 and all(pair) for pair in pairs):
-        raise ImportFailed(f"malformed list of ports by kind {kinds!r}: it is written int=IN01,vector=VX01,branch=JP0")
+    pairs = read_pairs(kinds, "ports by kind", "int=IN01,vector=VX01,branch=JP0")
     names = from_header(header["llvm"])
     units: dict[str, list[str]] = {}
     for unit in names.units if names else ():
@@ -72,7 +73,7 @@ def core_of(header: Mapping[str, Any], kinds: str, features: Iterable[str]) -> C
         load_latency=parameters["load_latency"],
         memory_bits=parameters.get("memory_bits") or 0,
         fuses="branchfusion" in set(features),
-        kinds=dict(pairs),
+        kinds=pairs,
         ports=header["ports"],
     )
 
@@ -83,7 +84,7 @@ def entry(shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: Core)
     LLVM's units that do not stand for a port (functional units behind a pipe, queues) count where they are held longer
     than the pipes. Raises KeyError or ValueError on data that makes no sense.
     """
-    width = max((_VECTORS.get(o.removeprefix("VSIB_"), 0) for o in shape.operands), default=0)
+    width = max((VECTOR_BITS.get(o.removeprefix("VSIB_"), 0) for o in shape.operands), default=0)
     x87 = shape.mnemonic.startswith("F") and not shape.mnemonic.startswith(("FXSAVE", "FXRSTOR"))
     memory = _accesses(shape, flow, core, width or 80 * x87)
     fused = max(1, int(data["uops"]))
@@ -93,17 +94,14 @@ def entry(shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: Core)
         compute, hold, tp = _by_kind(shape, flow, data, core, bool(memory), width > 0 or x87), 0, 0.0
     else:
         compute, held, hold, tp = _by_units(data, core, bool(memory), fused)
-    ports = {**compute}
-    for term, n in memory.items():
-        ports[term] = ports.get(term, 0) + n
-    fields["ports"] = _written(ports)
+    fields["ports"] = write_usage({port_set_name(p.split(",")): n for p, n in (compute + memory).items()})
     fields["retire"] = fused
     load = 0
     if flow.loads and memory:
         load = core.load_latency["xmm" if width else "gpr"]
         if data["read_advance"]:
             load = max(a["cycles"] for a in data["read_advance"])
-    pairs = _latency_pairs(flow, int(data["latency"]) - load, bool(compute))
+    pairs = latency_pairs(flow, int(data["latency"]) - load, bool(compute))
     if pairs:
         fields["latency"] = write_latency(pairs)
     unit = max(held, key=lambda name: held[name], default="")
@@ -125,7 +123,7 @@ def entry(shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: Core)
     return fields
 
 
-def _latency_pairs(flow: FormDataflow, cycles: int, computes: bool) -> list[tuple[str, str, int]]:
+def latency_pairs(flow: FormDataflow, cycles: int, computes: bool) -> list[Latency]:
     """Return the latency between each source and result, from LLVM's latency without the load's."""
     pairs = []
     for to in flow.targets:
@@ -144,37 +142,34 @@ def _memory_and_immediate(shape: Shape) -> bool:
     return shape.has_memory and any(o.startswith("I") for o in shape.operands)
 
 
-def _accesses(shape: Shape, flow: FormDataflow, core: Core, width: int) -> dict[str, int]:
+def _accesses(shape: Shape, flow: FormDataflow, core: Core, width: int) -> Counter[str]:
     """Return µops for memory, by port set.
 
     One access, or as many as the operand is wider than one; of gathers and scatters one for each element.
     """
     explicit = any(o in ("M", "MOFFS", "STRING") or o.startswith("VSIB") for o in shape.operands)
-    if not explicit and not flow.loads and not flow.stores:
-        return {}
     bits = shape.memory_bits or (width if explicit else 0)
     n = max(1, -(-bits // core.memory_bits)) if core.memory_bits else 1
     if index := re.search(r"VM(32|64)([XYZ])", shape.key):
         indices = {"X": 128, "Y": 256, "Z": 512}[index[2]] // int(index[1])
         n = min(indices, (width or 512) // (shape.memory_bits or 32))
     functions = core.functions
-    load = functions["load_x87"] if "load_x87" in functions and width == 80 else functions["load"]
-    if "load_vector" in functions and width in _VECTORS.values():
-        load = functions["load_vector"]
-    accesses: dict[str, int] = {}
+    vector = width in VECTOR_BITS.values()
+    accesses: Counter[str] = Counter()
     if flow.loads:
+        load = functions.get("load_vector" if vector else "load_x87" if width == 80 else "load", functions["load"])
         accesses[load] = n
     if flow.stores:
         for name in ("store_address", "store_data"):
-            accesses[functions[name]] = accesses.get(functions[name], 0) + n
-        if "store_vector" in functions and width in _VECTORS.values() and not flow.loads:
+            accesses[functions[name]] += n
+        if "store_vector" in functions and vector and not flow.loads:
             accesses[functions["store_vector"]] = n
     return accesses
 
 
 def _by_units(
     data: Mapping[str, Any], core: Core, memory: bool, fused: int
-) -> tuple[dict[str, int], dict[str, int], int, float]:
+) -> tuple[Counter[str], dict[str, int], int, float]:
     """Return µops that neither load nor store by port set, cycles of other units, cycles per µop and the throughput.
 
     The cycles per µop are for how long each holds its port; the throughput is the part that neither explains.
@@ -183,7 +178,7 @@ def _by_units(
     for name, of in core.functions.items():
         if name.startswith(("load", "store")) and name != "store_vector":
             for_memory |= set(of.split(","))
-    compute: dict[str, int] = {}
+    compute: Counter[str] = Counter()
     held: dict[str, int] = {}
     for resource in data["resources"]:
         ours = list(dict.fromkeys(u for member in resource["members"] for u in core.units.get(member, ())))
@@ -191,8 +186,7 @@ def _by_units(
         if ports:
             if memory and set(ports) <= for_memory:
                 continue
-            key = ",".join(sorted(ports, key=list(core.ports).index))
-            compute[key] = compute.get(key, 0) + resource["cycles"]
+            compute[",".join(sorted(ports, key=list(core.ports).index))] += resource["cycles"]
         else:
             # Where LLVM has several units that are one of ours, each takes its share. It counts on them for moves and
             # loads, too, which do not hold them, so only a time much longer than on the pipe counts.
@@ -210,27 +204,32 @@ def _by_units(
             hold = -(-longest // fused)
         else:
             tp = max(cycles / len(term.split(",")) for term, cycles in compute.items())
-        compute = {term: min(cycles, fused) for term, cycles in compute.items()}
+        compute = Counter({term: min(cycles, fused) for term, cycles in compute.items()})
     return compute, held, hold, tp
 
 
 def _by_kind(
     shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: Core, memory: bool, vector: bool
-) -> dict[str, int]:
+) -> Counter[str]:
     """Return µops that neither load nor store, on units of the kind that operands tell.
 
     As many as LLVM has, less those for memory.
     """
     used = int(data["uops"]) - (flow.loads + flow.stores if memory else 0)
     if memory and used < 1 and shape.mnemonic.startswith(("MOV", "VMOV", "PUSH", "POP", "FLD", "FST")):
-        return {}
+        return Counter()
     if shape.mnemonic.startswith(("J", "CALL", "RET", "LOOP")):
         kind = "branch"
     else:
         kind = "vector" if vector else "int"
     if kind not in core.kinds:
         raise ValueError(f"no ports for the kind {kind!r}")
-    return {_names(core.kinds[kind]): max(1, used)}
+    return Counter({parse_port_set(core.kinds[kind], core.ports): max(1, used)})
+
+
+def has_one_load_port(functions: Mapping[str, str]) -> bool:
+    """Return True for the numbered ports of Intel's cores before Sandy Bridge."""
+    return functions.get("load") == "2" and functions.get("store_address") == "3"
 
 
 def with_one_load_port(fields: Entry, flow: FormDataflow, functions: Mapping[str, str]) -> Entry:
@@ -239,41 +238,14 @@ def with_one_load_port(fields: Entry, flow: FormDataflow, functions: Mapping[str
     Port 2 loads, port 3 has the addresses of stores.
     """
     load, address = functions["load"], functions["store_address"]
-    terms = dict.fromkeys((t.partition("*")[2] for t in fields["ports"].split("+") if t), 0)
-    for term in fields["ports"].split("+") if fields["ports"] else ():
-        terms[term.partition("*")[2]] += int(term.partition("*")[0])
-    accesses = terms.pop("p23", 0)
+    usage = read_usage(fields["ports"])
+    accesses = usage.pop("p23", 0)
     if not accesses:
         return fields
     stores = int(flow.stores) if flow.loads else accesses * flow.stores
-    terms[f"p{address}"] = terms.get(f"p{address}", 0) + stores
-    terms[f"p{load}"] = terms.get(f"p{load}", 0) + accesses - stores
-    return {**fields, "ports": "+".join(f"{n}*{p}" for p, n in sorted(terms.items()) if n)}
-
-
-def _names(ports: str) -> str:
-    """Return "IN0,IN1" of "IN01"; a list is returned unchanged."""
-    if "," in ports:
-        return ports
-    prefix = ports.rstrip("0123456789ABCDEF")
-    return ",".join((("" if prefix == "p" else prefix) + c) for c in ports[len(prefix) :]) or ports
-
-
-def _written(usage: Mapping[str, int]) -> str:
-    """Return port usage as in model files, "1*AG01+2*p(ALU0|BR)"."""
-    terms = []
-    for ports, n in usage.items():
-        names = ports.split(",")
-        prefixes = {name.rstrip("0123456789ABCDEF") for name in names}
-        if len(names) == 1 and len(names[0]) > 1:
-            text = names[0]
-        elif len(prefixes) == 1 and all(len(name) == len(names[0]) for name in names):
-            (prefix,) = prefixes
-            text = (prefix or "p") + "".join(name[len(prefix) :] for name in names)
-        else:
-            text = f"p({'|'.join(names)})"
-        terms.append(f"{n}*{text}")
-    return "+".join(sorted(terms, key=lambda t: t.partition("*")[2]))
+    usage[f"p{address}"] += stores
+    usage[f"p{load}"] += accesses - stores
+    return {**fields, "ports": write_usage(usage)}
 
 
 # --- LLVM's names ----------------------------------------------------------------------------------------------------
@@ -350,5 +322,5 @@ def with_names(header: str, names: Mapping[str, Any]) -> str:
 
 def idiom(shape: Shape) -> bool:
     """Return True if the form computes with two registers that could be one."""
-    registers = [o for o in shape.operands if o in ("R8", "R16", "R32", "R64", *_VECTORS)]
+    registers = [o for o in shape.operands if o in ("R8", "R16", "R32", "R64", *VECTOR_BITS)]
     return shape.key.endswith("/r") and len(registers) in (2, 3) and len(set(registers)) == 1

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from incc.models.files.source import Entry, Forms
-from incc.models.notation import parse_latency, write_latency
+from incc.models.forms.shapes import by_key
+from incc.models.notation import latency_by_pair, parse_latency, read_usage, write_latency, write_usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-Records = dict[str, dict[tuple[str, ...], dict[str, Any]]]
+    from incc.models.files.source import Conditions, Entry, Forms
+
+    Record = Mapping[str, Any]
+    """A measurement: µops `seen` beside blockers, `latency`, reciprocal throughput `tp`."""
 
 _LATE = 0.75
 """Cycles by which a chain must differ to be believed: half a cycle is the cost of waiting for pipes."""
@@ -24,19 +27,12 @@ _ONE_PIPE = {"FP01": "FP0", "FP23": "FP3", "FP12": "FP2"}
 
 
 def lay_over(
-    records: Records,
-    kept: Forms,
-    load: Mapping[str, int],
-    width: Callable[[str], int],
-    idiom: Callable[[Mapping[str, Any], Entry], Entry],
-    vectors: Callable[[str], bool],
-    default: str,
+    records: Mapping[str, Mapping[Conditions, Record]], kept: Forms, load: Mapping[str, int], default: str
 ) -> Forms:
     """Return the forms of `kept` that change, whole.
 
-    `load` has cycles of loads, by class; `width` the width of a set of ports; `idiom` the entry with one register for
-    all sources, from a measurement with one; `vectors` is True if a form has vector registers; `default` is the model's
-    source. Forms that the model lacks, or has from another source, are left out.
+    `load` has cycles of loads, by class; `default` is the model's source. Forms that the model lacks, or has from
+    another source, are left out.
     """
     changed: Forms = {}
     for key, by_conditions in records.items():
@@ -46,41 +42,56 @@ def lay_over(
             continue
         base = entries[()]
         if () in by_conditions:
-            loaded = load["vector" if vectors(key) else "gpr"]
+            loaded = load["vector" if by_key()[key].has_vector else "gpr"]
             base |= _latency(base, by_conditions[()], loaded)
-            base |= _throughput(base, by_conditions[()], width)
+            base |= _throughput(base, by_conditions[()])
         same = by_conditions.get(("same_reg",))
-        if same is not None and ("same_reg",) not in entries and (found_idiom := idiom(same, base)):
-            entries["same_reg",] = found_idiom
+        if same is not None and ("same_reg",) not in entries and (same_register := idiom(same, base)):
+            entries["same_reg",] = same_register
         if by_conditions.get(("indexed",), {}).get("seen", {}).get("ALU0123", 0) >= 0.6 and "ALU" not in base["ports"]:
             # An arithmetic unit adds the parts of the address.
-            ports = {**_terms(base["ports"]), "ALU0123": 1}
-            entries["indexed",] = {"ports": "+".join(f"{n}*{p}" for p, n in sorted(ports.items()))}
+            entries["indexed",] = {"ports": write_usage({**read_usage(base["ports"]), "ALU0123": 1})}
         if entries != kept[key]:
             base.pop("source", None)
             changed[key] = entries
     return changed
 
 
-def _latency(fields: Entry, data: Mapping[str, Any], loaded: int) -> Entry:
+def width(ports: str) -> int:
+    """Return the number of ports in a set ("ALU0123")."""
+    return sum(character.isdigit() for character in ports)
+
+
+def idiom(same: Record, base: Entry) -> Entry:
+    """Return the entry with one register for all sources: nothing, or that the result does not depend on it."""
+    if not same["latency"] or any(c > 0.6 and s not in ("C", "SPAZO") for _, s, c in same["latency"]):
+        return {}
+    if not base.get("ports"):
+        return {}
+    if same["seen"]:
+        return {"breaks": True}
+    return {"ports": "", "latency": "", "breaks": True}
+
+
+def _latency(fields: Entry, data: Record, loaded: int) -> Entry:
     """Return pairs of operands that were measured otherwise, but for those that take no time.
 
     Elimination by the renamer cannot be told from a way back that was measured too long.
     """
     measured = {(t, s): c - (loaded if s == "m" else 0) for t, s, c in data["latency"]}
-    pairs, differs = [], False
-    for to, source, cycles in parse_latency(fields.get("latency", "")):
-        seen = measured.get((to, source))
-        if seen is not None and abs(seen - cycles) >= _LATE and seen > 0.6 and source != "a":
-            cycles, differs = round(seen), True
-        pairs.append((to, source, cycles))
-    return {"latency": write_latency(pairs)} if differs else {}
+    pairs = latency_by_pair(fields.get("latency", ""))
+    late = {
+        pair: round(measured[pair])
+        for pair, cycles in pairs.items()
+        if pair in measured and pair[1] != "a" and measured[pair] > 0.6 and abs(measured[pair] - cycles) >= _LATE
+    }
+    return {"latency": write_latency((*pair, cycles) for pair, cycles in {**pairs, **late}.items())} if late else {}
 
 
-def _throughput(fields: Entry, data: Mapping[str, Any], width: Callable[[str], int]) -> Entry:
+def _throughput(fields: Entry, data: Record) -> Entry:
     """Return one pipe instead of two where that explains a throughput, else the throughput itself."""
     cycles = data["tp"]
-    ports = _terms(fields.get("ports", ""))
+    ports = read_usage(fields.get("ports", ""))
     if not cycles or not ports or fields.get("divider") or fields.get("tp"):
         return {}
     chained = max((c for t, s, c in parse_latency(fields.get("latency", "")) if t == s), default=0)
@@ -96,15 +107,6 @@ def _throughput(fields: Entry, data: Mapping[str, Any], width: Callable[[str], i
             continue
         narrowed = {pipe if p == pair else p: n for p, n in ports.items()}
         if bound(ports) < bound(narrowed) <= cycles * _SLOWER:
-            changes: Entry = {"ports": "+".join(f"{n}*{p}" for p, n in sorted(narrowed.items()))}
-            return changes
+            return {"ports": write_usage(narrowed)}
     rounded = round(2 * cycles) / 2
     return {"tp": int(rounded) if rounded == int(rounded) else rounded} if rounded > _UNEXPLAINED * bound(ports) else {}
-
-
-def _terms(ports: str) -> dict[str, int]:
-    terms: dict[str, int] = {}
-    for term in ports.split("+") if ports else ():
-        count, _, name = term.partition("*")
-        terms[name] = terms.get(name, 0) + int(count)
-    return terms

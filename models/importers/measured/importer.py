@@ -6,13 +6,14 @@ docs/models.md describes how port sets follow from the µops seen beside blockin
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
 from incc.models.files.source import Entry, Forms, first_setting, merge_forms
-from incc.models.forms.shapes import Shape, by_key, dataflow
+from incc.models.forms.shapes import FormDataflow, Shape, by_key, dataflow
 from incc.models.importers.common import (
     MALFORMED,
     Imported,
@@ -23,18 +24,21 @@ from incc.models.importers.common import (
     reduced,
     wanted,
 )
-from incc.models.importers.measured.amd import lay_over
+from incc.models.importers.measured.amd import idiom, lay_over, width
 from incc.models.importers.measured.intel import import_records
-from incc.models.notation import parse_latency, write_latency
+from incc.models.notation import parse_latency, write_latency, write_usage
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from incc.models.files.source import Conditions
     from incc.models.importers import Request
+    from incc.models.importers.measured.amd import Record
+    from incc.models.notation import Latency
 
-_VECTORS = ("XMM", "YMM", "ZMM")
 _DIVIDES = re.compile(r"V?(DIV|SQRT)[PS][SDH]$")
+_PLAIN_MOVE = re.compile(r"V?MOV([DQ]|AP[SD]|UP[SD]|S[SD]|[LH]P[SD]|DQ[AU](8|16|32|64)?)?$")
 _MULTIPLIES_WIDE = re.compile(r"(I?MUL_RM(32|64)|VEX_MULX_\w+)/m$")
 
 
@@ -64,13 +68,8 @@ def import_forms(request: Request) -> Imported:
 def _import_over_forms(request: Request) -> Imported:
     """Return the differences from the forms that a model of AMD's cores has (amd.py)."""
     read = _read(request.options.files, request.options.keep_going, partly=True)
-    default = first_setting(request.chain, "source") or ""
-
-    def vectors(key: str) -> bool:
-        return any(o in _VECTORS for o in by_key()[key].operands)
-
-    forms = lay_over(read.records, request.kept, read.load, _width, _idiom, vectors, default)
-    return Imported(forms=forms, fusion={}, unmatched=read.unmatched, skipped=read.skipped, notes=[])
+    forms = lay_over(read.records, request.kept, read.load, first_setting(request.chain, "source") or "")
+    return Imported(forms=forms, unmatched=read.unmatched, skipped=read.skipped)
 
 
 def _has_numbered_ports(paths: list[str]) -> bool:
@@ -98,7 +97,7 @@ def _import_over_model(request: Request) -> Imported:
 class _Read(msgspec.Struct, frozen=True, kw_only=True):
     """The contents of files of measurements: records by form and conditions, cycles of loads by class, macro-fusion."""
 
-    records: dict[str, dict[tuple[str, ...], dict[str, Any]]]
+    records: dict[str, dict[Conditions, dict[str, Any]]]
     load: dict[str, int]
     fusion: dict[str, tuple[str, ...]]
     unmatched: list[tuple[str, str]]
@@ -110,7 +109,7 @@ def _read(paths: list[str], keep_going: bool, partly: bool = False) -> _Read:
 
     With `partly` records may lack issue slots and throughput, where runs did not agree on them.
     """
-    records: dict[str, dict[tuple[str, ...], dict[str, Any]]] = {}
+    records: dict[str, dict[Conditions, dict[str, Any]]] = {}
     unmatched: list[tuple[str, str]] = []
     malformed = Malformed(keep_going)
     load = {"gpr": 4, "vector": 7, "zmm": 8}
@@ -143,26 +142,24 @@ def import_files(paths: list[str], keep_going: bool = False) -> Imported:
 
     Raises ImportFailed at the first malformed record, which `keep_going` skips and lists.
     """
-    each_read = _read(paths, keep_going)
+    read = _read(paths, keep_going)
     forms: Forms = {}
-    for key in sorted(each_read.records, key=lambda k: (k.endswith("/m"), k)):
+    for key in sorted(read.records, key=lambda k: (k.endswith("/m"), k)):
         shape = by_key()[key]
-        twin = each_read.records.get(key[:-1] + "r", {}) if key.endswith("/m") else {}
+        twin = read.records.get(key[:-1] + "r", {}) if key.endswith("/m") else {}
         entries = {
-            c: entry(shape, c, data, twin, each_read.load)
-            for c, data in each_read.records[key].items()
-            if c != ("same_reg",)
+            c: entry(shape, c, data, twin, read.load) for c, data in read.records[key].items() if c != ("same_reg",)
         }
         if () not in entries:
-            each_read.unmatched.append((key, "only measured under conditions"))
+            read.unmatched.append((key, "only measured under conditions"))
             continue
         forms[key] = reduced(entries)
-        for mnemonics in each_read.fusion:
+        for mnemonics in read.fusion:
             if shape.mnemonic.lower() in mnemonics.split() and not shape.has_memory:
                 forms[key][()]["fusion"] = mnemonics.replace(" ", "_")
-        same = each_read.records[key].get(("same_reg",))
-        if same is not None and (idiom := _idiom(same, entries[()])):
-            forms[key]["same_reg",] = idiom
+        same = read.records[key].get(("same_reg",))
+        if same is not None and (same_register := idiom(same, entries[()])):
+            forms[key]["same_reg",] = same_register
             if ("mask",) in entries:
                 # Merging reads the destination, whatever the sources are.
                 masked = {name: entries["mask",].get(name, "") for name in ("ports", "latency")}
@@ -170,10 +167,9 @@ def import_files(paths: list[str], keep_going: bool = False) -> Imported:
     complete(forms)
     return Imported(
         forms=forms,
-        fusion={m.replace(" ", "_"): jumps for m, jumps in each_read.fusion.items()},
-        unmatched=each_read.unmatched,
-        skipped=each_read.skipped,
-        notes=[],
+        fusion={m.replace(" ", "_"): jumps for m, jumps in read.fusion.items()},
+        unmatched=read.unmatched,
+        skipped=read.skipped,
     )
 
 
@@ -233,9 +229,9 @@ def _computing(fields: Entry) -> list[str]:
 
 def entry(
     shape: Shape,
-    conditions: tuple[str, ...],
-    data: Mapping[str, Any],
-    twin: Mapping[tuple[str, ...], Mapping[str, Any]],
+    conditions: Conditions,
+    data: Record,
+    twin: Mapping[Conditions, Record],
     load: Mapping[str, int],
 ) -> Entry:
     """Return a form's fields.
@@ -244,32 +240,18 @@ def entry(
     """
     flow = dataflow(shape, "mask" in conditions)
     assert flow is not None
-    # A nop travels with the instruction before it.
-    slots = max(0 if shape.mnemonic == "NOP" else 1, min(round(data["slots"]), _most(data, 6)))
-    if shape.mnemonic in ("DIV", "IDIV"):
-        # Beside an instruction that waits for it; both results are a macro-op each (uops.info, Zen 3).
-        slots = 3 if shape.has_memory else 2
-    compute, hold = _compute_of(shape, conditions, data, twin, slots)
-    memory = _memory(shape, conditions, flow.loads, flow.stores)
-    wide = shape.memory_bits == 512 and "bcast" not in conditions
-    if hold > 1 and memory and not wide:
-        compute, hold = {p: n * hold for p, n in compute.items()}, 1
-    elif wide and not compute and not flow.stores:
-        hold = 2
-    elif wide and hold == 1:
-        memory = [(p, n if p == "FP5" else 2 * n) for p, n in memory]
-    usage: dict[str, int] = {}
-    for name, count in (*compute.items(), *memory):
-        usage[name] = usage.get(name, 0) + count
-    fields: Entry = {"ports": "+".join(f"{n}*{p}" for p, n in sorted(usage.items())), "retire": slots}
+    register = twin.get(conditions) or (twin.get(()) if conditions == ("bcast",) else None)
+    slots = _slots(shape, data)
+    usage, hold = _usage(shape, conditions, flow, data, register, slots)
+    fields: Entry = {"ports": write_usage(usage), "retire": slots}
     if hold > 1:
         fields["hold"] = hold
-    pairs = _latency(shape, conditions, data, twin, load, flow.stores)
+    pairs = _latency(shape, conditions, flow, data, register, load)
     if pairs:
         fields["latency"] = write_latency(pairs)
     throughput = data["tp"]
-    bound = max(slots / 6, *(n * hold / _width(p) for p, n in usage.items())) if usage else slots / 6
-    if shape.mnemonic in ("DIV", "IDIV") and throughput:
+    bound = max([slots / 6, *(n * hold / width(p) for p, n in usage.items())])
+    if _divides_integers(shape) and throughput:
         fields["divider"], fields["unit"] = round(throughput), "IDV"
     elif _DIVIDES.match(shape.mnemonic) and throughput:
         fields["divider"], fields["unit"] = round(throughput), "FDV"
@@ -278,86 +260,105 @@ def entry(
     return fields
 
 
-def _width(ports: str) -> int:
-    return {"ALU0123": 4, "FP0123": 4, "AG012": 3, "FP123": 3}.get(ports, len(re.findall(r"\d", ports)))
+def _divides_integers(shape: Shape) -> bool:
+    return shape.mnemonic in ("DIV", "IDIV")
 
 
-def _chained(pairs: list[tuple[str, str, int]]) -> int:
+def _accesses_512_bits(shape: Shape, conditions: Conditions) -> bool:
+    return shape.memory_bits == 512 and "bcast" not in conditions
+
+
+def _chained(pairs: list[Latency]) -> int:
     """Return the longest latency from an operand to itself: copies in a row may wait for each other."""
     return max((c for t, s, c in pairs if t == s or not (t.isdigit() and s.isdigit())), default=0)
 
 
+# --- µops ------------------------------------------------------------------------------------------------------------
+
+
+def _slots(shape: Shape, data: Record) -> int:
+    """Return the macro-ops of a form."""
+    if _divides_integers(shape):
+        # Beside an instruction that waits for it; both results are a macro-op each (uops.info, Zen 3).
+        return 3 if shape.has_memory else 2
+    # A nop travels with the instruction before it.
+    slots = min(round(float(data["slots"])), _most(data, 6))
+    return max(0 if shape.mnemonic == "NOP" else 1, slots)
+
+
+def _usage(
+    shape: Shape, conditions: Conditions, flow: FormDataflow, data: Record, register: Record | None, slots: int
+) -> tuple[Counter[str], int]:
+    """Return (µops by port set, cycles for which each holds its port)."""
+    compute, hold = _compute_of(shape, conditions, data, register, slots)
+    memory = _memory(shape, flow)
+    wide = _accesses_512_bits(shape, conditions)
+    if hold > 1 and memory and not wide:
+        compute, hold = {p: n * hold for p, n in compute.items()}, 1
+    elif wide and not compute and not flow.stores:
+        hold = 2
+    elif wide and hold == 1:
+        memory = Counter({p: n if p == "FP5" else 2 * n for p, n in memory.items()})
+    return Counter(compute) + memory, hold
+
+
 def _compute_of(
-    shape: Shape,
-    conditions: tuple[str, ...],
-    data: Mapping[str, Any],
-    twin: Mapping[tuple[str, ...], Mapping[str, Any]],
-    slots: int,
+    shape: Shape, conditions: Conditions, data: Record, register: Record | None, slots: int
 ) -> tuple[dict[str, int], int]:
     """Return the result of _compute.
 
     With a memory operand, that of the register form if it has no way between registers.
     """
-    if shape.mnemonic in ("DIV", "IDIV"):
+    if _divides_integers(shape):
         # The counts show others waiting while it runs; one µop divides, the other delivers the second result.
         return {"ALU0123": 2}, 1
-    if _is_plain_store(shape, conditions):
+    if shape.operands[:1] == ("M",) and not conditions and _PLAIN_MOVE.match(shape.mnemonic):
         return {}, 1
-    other = twin.get(conditions) or (twin.get(()) if conditions == ("bcast",) else None)
-    if other is not None and round(other["slots"] - data["slots"]) < 1:
-        register = by_key()[shape.key[:-1] + "r"]
-        computed = _compute(register, conditions, other, max(1, min(round(other["slots"]), _most(other, 6))))
+    if register is not None and round(register["slots"] - data["slots"]) < 1:
+        own_slots = max(1, min(round(register["slots"]), _most(register, 6)))
+        computed = _compute(by_key()[shape.key[:-1] + "r"], register, own_slots)
         moves = any(p.startswith("ALU") for p in computed[0]) and any(p.startswith("FP") for p in computed[0])
-        computes = any(round(data["seen"].get(p, 0)) for p in ("ALU0123", "FP0123"))
         if not moves and (computed[0] or not data["seen"]):
             # Some loads extend or broadcast on the way.
+            computes = any(round(data["seen"].get(p, 0)) for p in ("ALU0123", "FP0123"))
             return computed if computes else ({}, 1)
-    return _compute(shape, conditions, data, slots)
+    return _compute(shape, data, slots)
 
 
-def _is_plain_store(shape: Shape, conditions: tuple[str, ...]) -> bool:
-    name = r"V?(MOV([DQ]|AP[SD]|UP[SD]|S[SD]|[LH]P[SD]|DQ[AU](8|16|32|64)?|BE)?|MOV)$"
-    plain = re.match(name, shape.mnemonic) and shape.mnemonic != "MOVBE"
-    return shape.operands[:1] == ("M",) and not conditions and bool(plain)
-
-
-def _compute(
-    shape: Shape, conditions: tuple[str, ...], data: Mapping[str, Any], slots: int
-) -> tuple[dict[str, int], int]:
+def _compute(shape: Shape, data: Record, slots: int) -> tuple[dict[str, int], int]:
     """Return (µops by port set, cycles for which each holds its port) of the part that is not a load or a store."""
-    seen = {name: min(int(count + 0.4), _most(data, _width(name))) for name, count in data["seen"].items()}
-    vector = any(o in (*_VECTORS, "K") for o in shape.operands) or "zmm" in str(shape.operands)
+    seen = {name: min(int(count + 0.4), _most(data, width(name))) for name, count in data["seen"].items()}
+    if not shape.has_vector and "K" not in shape.operands:
+        return _integer_ports(seen, slots), 1
     general = any(o.startswith("R") and o[1:].isdigit() for o in shape.operands)
-    to_general = vector and ((general and shape.operands[0].startswith("R")) or not _writes_vector(shape))
-    uops: dict[str, int] = {}
-    if vector:
-        # Where results leave by one pipe only, the throughput tells nothing of the others.
-        uops = _vector_ports(shape, seen, 0.0 if to_general else float(data["tp"] or 0))
-    fp = sum(uops.values())
-    hold = 1
-    if "ZMM" in shape.operands and uops and all(n % 2 == 0 for n in uops.values()) and slots <= fp // 2:
-        uops = {p: n // 2 for p, n in uops.items()}
-        fp //= 2
-        hold = 2
-    if to_general and "FP5" in seen:
-        uops["FP5"] = 1
-        fp += 1
-        if shape.operands[0].startswith("R"):
-            # Beside rotates a slot or two of theirs is taken; what was seen beside other blockers comes from waiting.
-            uops["ALU12"] = 1
-    elif to_general and fp < slots:
-        # The way to general-purpose registers and flags that stores do not take.
-        uops["FP4"] = 1
-        fp += 1
-    if general or not vector:
-        most = slots if vector and not to_general else slots - fp
-        uops.update(_integer_ports(seen, most))
+    to_general = (general and shape.operands[0].startswith("R")) or not _writes_vector(shape)
+    # Where results leave by one pipe only, the throughput tells nothing of the others.
+    uops, hold = _vector_ports(shape, seen, 0.0 if to_general else float(data["tp"] or 0)), 1
+    pipes = sum(uops.values())
+    if "ZMM" in shape.operands and uops and all(n % 2 == 0 for n in uops.values()) and slots <= pipes // 2:
+        uops, hold, pipes = {p: n // 2 for p, n in uops.items()}, 2, pipes // 2
+    left = slots
+    if to_general:
+        leaving = _leaving(shape, seen, pipes < slots)
+        uops.update(leaving)
+        left -= pipes + any(p.startswith("FP") for p in leaving)
+    if general:
+        uops.update(_integer_ports(seen, left))
     return uops, hold
 
 
-def _most(data: Mapping[str, Any], width: int) -> int:
+def _leaving(shape: Shape, seen: Mapping[str, int], room: bool) -> dict[str, int]:
+    """Return the µops that take results to general-purpose registers and flags, if there is `room` for one."""
+    if "FP5" in seen:
+        # Beside rotates a slot or two of theirs is taken; what was seen beside other blockers comes from waiting.
+        return {"FP5": 1, "ALU12": 1} if shape.operands[0].startswith("R") else {"FP5": 1}
+    # The way that stores do not take.
+    return {"FP4": 1} if room else {}
+
+
+def _most(data: Record, ports: int) -> int:
     """Return the most µops that so many ports can have taken at the measured throughput."""
-    return 1_000_000 if not data["tp"] else int(data["tp"] * width + 0.3)
+    return 1_000_000 if not data["tp"] else int(data["tp"] * ports + 0.3)
 
 
 def _writes_vector(shape: Shape) -> bool:
@@ -380,11 +381,11 @@ def _vector_ports(shape: Shape, seen: Mapping[str, int], throughput: float) -> d
     uops["FP0123"] = max(0, total - sum(uops.values()))
     uops = {p: n for p, n in uops.items() if n}
     if len(uops) == 1 and throughput:
-        (ports, count), bound = next(iter(uops.items())), 0.0
-        bound = count / _width(ports)
-        narrower = {"FP01": ("FP0", 2), "FP23": ("FP3", 2), "FP0123": ("FP123", 4 / 3)}.get(ports)
-        if narrower and abs(throughput - bound * narrower[1]) < 0.1 * throughput and not _DIVIDES.match(shape.mnemonic):
-            return {narrower[0]: count}
+        ((ports, count),) = uops.items()
+        narrower, times = {"FP01": ("FP0", 2), "FP23": ("FP3", 2), "FP0123": ("FP123", 4 / 3)}.get(ports, ("", 0))
+        explained = abs(throughput - count / width(ports) * times) < 0.1 * throughput
+        if narrower and explained and not _DIVIDES.match(shape.mnemonic):
+            return {narrower: count}
     return uops
 
 
@@ -399,69 +400,64 @@ def _integer_ports(seen: Mapping[str, int], most: int) -> dict[str, int]:
     return uops
 
 
-def _memory(shape: Shape, conditions: tuple[str, ...], loads: bool, stores: bool) -> list[tuple[str, int]]:
+def _memory(shape: Shape, flow: FormDataflow) -> Counter[str]:
     """Return accesses: loads of up to 64 bits three a cycle, wider ones two.
 
     Stores two a cycle, one of them of a vector.
     """
+    accesses: Counter[str] = Counter()
     if not shape.has_memory or shape.mnemonic == "LEA":
-        return []
-    vector = any(o in _VECTORS for o in shape.operands)
-    accesses: list[tuple[str, int]] = []
-    if loads:
-        accesses.append(("AG01" if vector else "AG012", 1))
-    if stores:
-        accesses += [("AG012", 1), ("ST01", 1)]
-        if any(o in _VECTORS for o in shape.operands[1:]):
-            accesses.append(("FP5", 1))
+        return accesses
+    if flow.loads:
+        accesses["AG01" if shape.has_vector else "AG012"] += 1
+    if flow.stores:
+        accesses.update(("AG012", "ST01"))
+        if any(o in ("XMM", "YMM", "ZMM") for o in shape.operands[1:]):
+            accesses["FP5"] += 1
     return accesses
+
+
+# --- latency ---------------------------------------------------------------------------------------------------------
 
 
 def _latency(
     shape: Shape,
-    conditions: tuple[str, ...],
-    data: Mapping[str, Any],
-    twin: Mapping[tuple[str, ...], Mapping[str, Any]],
+    conditions: Conditions,
+    flow: FormDataflow,
+    data: Record,
+    register: Record | None,
     load: Mapping[str, int],
-    stores: bool,
-) -> list[tuple[str, str, int]]:
-    """Return latencies by operand. Stored data are ready when the register form's result is."""
-    other = twin.get(conditions) or (twin.get(()) if conditions == ("bcast",) else None)
-    memory = next((str(n) for n, o in enumerate(shape.operands) if o == "M"), "")
-    if stores:
-        flow = dataflow(shape, "mask" in conditions)
-        assert flow is not None
-        if other is None or not flow.loads:
-            return [("M", s, 0) for s in flow.sources if s not in ("m", "a")] if not flow.loads else []
-        names = {memory: ("M", "m")}
-        return _pairs(
-            (names.get(t, (t, t))[0], names.get(s, (s, s))[1], c)
-            for t, s, c in other["latency"]
-            if t in (*flow.targets, memory)
-        )
-    base = load["vector"] if any(o in _VECTORS for o in shape.operands) else load["gpr"]
-    if shape.memory_bits == 512 and "bcast" not in conditions:
-        base = load["zmm"]
-    latencies = {(t, s): max(0, c - base) if s == "m" else c for t, s, c in data["latency"]}
-    for t, s, c in other["latency"] if other is not None and "m" not in {s for _, s in latencies} else ():
-        latencies.setdefault((t, "m" if s == memory else s), c)
-    return _pairs((t, s, c) for (t, s), c in latencies.items())
+) -> list[Latency]:
+    """Return latencies by operand."""
+    if flow.stores:
+        return _stored_latency(shape, flow, register)
+    loaded = load["vector" if shape.has_vector else "gpr"]
+    if _accesses_512_bits(shape, conditions):
+        loaded = load["zmm"]
+    latencies = {(t, s): max(0, c - loaded) if s == "m" else c for t, s, c in data["latency"]}
+    if register is not None and all(s != "m" for _, s in latencies):
+        for t, s, c in register["latency"]:
+            latencies.setdefault((t, "m" if s == shape.memory_operand else s), c)
+    return _in_whole_cycles((t, s, c) for (t, s), c in latencies.items())
 
 
-def _pairs(latency: Any) -> list[tuple[str, str, int]]:
+def _stored_latency(shape: Shape, flow: FormDataflow, register: Record | None) -> list[Latency]:
+    """Return latencies to stored data, which are ready when the register form's result is."""
+    if not flow.loads:
+        return [("M", s, 0) for s in flow.sources if s not in ("m", "a")]
+    if register is None:
+        return []
+    memory = shape.memory_operand
+    return _in_whole_cycles(
+        ("M" if t == memory else t, "m" if s == memory else s, c)
+        for t, s, c in register["latency"]
+        if t in (*flow.targets, memory)
+    )
+
+
+def _in_whole_cycles(latency: Iterable[tuple[str, str, float]]) -> list[Latency]:
     """Return latencies in whole cycles.
 
     Half a cycle is the cost of moves that the renamer does; a flag so early is one left undefined.
     """
     return [(t, s, round(c)) for t, s, c in latency if c > 0.6 or t not in ("C", "SPAZO")]
-
-
-def _idiom(same: Mapping[str, Any], base: Entry) -> Entry:
-    """Return the entry with one register for all sources: nothing, or that the result does not depend on it."""
-    if not same["latency"] or any(c > 0.6 and s not in ("C", "SPAZO") for _, s, c in same["latency"]):
-        return {}
-    if not base.get("ports"):
-        return {}
-    if same["seen"]:
-        return {"breaks": True}
-    return {"ports": "", "latency": "", "breaks": True}

@@ -10,16 +10,24 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from incc.models.files.source import Entry, Forms
+from incc.models.files.source import Entries, Entry, Forms, resolved
 from incc.models.forms.shapes import Shape, by_key, dataflow
 from incc.models.importers.common import Imported, differences, reduced
-from incc.models.notation import parse_latency, parse_port_set, read_usage, write_latency, write_usage
+from incc.models.notation import (
+    latency_by_pair,
+    parse_latency,
+    parse_port_set,
+    read_usage,
+    write_latency,
+    write_usage,
+)
 from incc.models.throughput import of_form
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    Conditions = tuple[str, ...]
+    from incc.models.files.source import Conditions
+
     Records = Mapping[str, Mapping[Conditions, Mapping[str, Any]]]
 
 SOURCE = "measured"
@@ -54,19 +62,20 @@ def import_records(
         if key in wanted and () in records[key] and (form_entries := reader.form(key)) is not None:
             made[key] = form_entries
     # Sources come with the difference, as a field of its own.
-    stated = {k: {c: {n: v for n, v in f.items() if n != "source"} for c, f in e.items()} for k, e in made.items()}
     result: Forms = {}
     for key, entries in made.items():
         if key in inherited:
-            changed = differences({key: stated[key]}, {key: inherited[key]}, inherited[key][()].get("source", default))
+            stated = {c: {n: v for n, v in f.items() if n != "source"} for c, f in entries.items()}
+            new, old = (e[key][()].get("source", default) for e in (made, inherited))
+            changed = differences({key: stated}, {key: inherited[key]}, old)
             if key not in changed:
                 continue
             entries = changed[key]
-            if (new := made[key][()].get("source", default)) != inherited[key][()].get("source", default):
+            if new != old:
                 entries = {(): {}, **entries}
                 entries[()] = {**entries[()], "source": new}
         result[key] = entries
-    return Imported(forms=result, fusion={}, unmatched=reader.unmatched, skipped=[], notes=reader.notes, prefers=True)
+    return Imported(forms=result, unmatched=reader.unmatched, notes=reader.notes, prefers=True)
 
 
 def _width(key: str) -> int:
@@ -82,14 +91,14 @@ class _Reader:
         self.kept = kept
         self.default = default
         self.ports = ports
-        self.made: dict[str, dict[Conditions, Entry]] = {}
+        self.made: dict[str, Entries] = {}
         self.unmatched: list[tuple[str, str]] = []
         self.notes: list[str] = []
 
-    def form(self, key: str) -> dict[Conditions, Entry] | None:
+    def form(self, key: str) -> Entries | None:
         """Return all entries of a form; None if nothing is known of its ports, or if nothing new was measured of it."""
         shape = by_key()[key]
-        existing = {c: dict(f) for c, f in (self.kept.get(key) or self._relative(shape)).items()}
+        existing = self.kept.get(key) or self._relative(shape)
         if () not in existing:
             self.unmatched.append((key, "no relative has its ports"))
             return None
@@ -98,33 +107,15 @@ class _Reader:
         # uops.info's forms, by counters, and other encodings of the same.
         counted = key in self.kept and origin == "uops.info" and not (base.get("derived") and shape.encoding == "EVEX")
         measured = {c: d for c, d in self.records[key].items() if "same_reg" not in c}
-        full: dict[Conditions, Entry] = {c: _laid_over(existing, c) for c in {*existing, *measured}}
+        full: Entries = {c: _laid_over(existing, c) for c in {*existing, *measured}}
         changed: set[bool] = set()  # beside wide vectors, and otherwise
         for conditions in sorted(measured, key=len):
-            if any(c.startswith("agen:") for c in conditions):
-                # For some addresses uops.info's chain ran through another register; the rest is the renamer's work.
-                if (way := _address_latency(measured[conditions], full[conditions])) is not None:
-                    full[conditions] = {**full[conditions], "latency": way}
-                    changed.add(False)
-                continue
-            data, entry = measured[conditions], dict(full[conditions])
-            before = dict(entry)
-            latency = self._latency(shape, conditions, data, entry, counted)
-            if latency is not None:
-                entry["latency"] = latency
-            if "wide" in conditions:
-                self._beside_wide(data, entry)
-            elif not counted:
-                self._ports(shape, conditions, data, entry, origin)
-            if not conditions:
-                self._throughput(shape, data, entry, counted)
-            for name in ("derived", "source"):
-                entry.pop(name, None)
-            if any(entry.get(n) != before.get(n) for n in {*entry, *before} - {"derived", "source"}):
+            before = full[conditions]
+            full[conditions] = self._entry(shape, conditions, dict(before), counted, origin)
+            if _without_origin(full[conditions]) != _without_origin(before):
                 changed.add("wide" in conditions)
-            full[conditions] = entry
             if not conditions:
-                _hand_down(existing, full, before, entry)
+                _hand_down(existing, full, before, full[()])
         if ("mask", "same_reg") in full:
             # Merging reads the destination, whatever the sources are.
             full["mask", "same_reg"] = {**full["mask",], "breaks": False}
@@ -136,6 +127,24 @@ class _Reader:
         made[()] = {**made[()], "source": origin if counted and changed == {True} else SOURCE}
         return made
 
+    def _entry(self, shape: Shape, conditions: Conditions, entry: Entry, counted: bool, origin: str) -> Entry:
+        """Return an entry with what was measured under its conditions; `entry` may be changed."""
+        data = self.records[shape.key][conditions]
+        if any(c.startswith("agen:") for c in conditions):
+            # For some addresses uops.info's chain ran through another register; the rest is the renamer's work.
+            latency = _address_latency(data, entry)
+            return entry if latency is None else {**entry, "latency": latency}
+        latency = self._latency(shape, conditions, data, entry, counted)
+        if latency is not None:
+            entry["latency"] = latency
+        if "wide" in conditions:
+            self._beside_wide(data, entry)
+        elif not counted:
+            self._ports(shape, conditions, data, entry, origin)
+        if not conditions:
+            self._throughput(shape, data, entry, counted)
+        return _without_origin(entry)
+
     # --- ports --------------------------------------------------------------------------------------------------------
 
     def _relative(self, shape: Shape) -> Mapping[Conditions, Entry]:
@@ -144,9 +153,9 @@ class _Reader:
             return self.made.get(shape.key.replace("_R64M16", "_R32M16"), {})
         twin = shape.key[:-1] + "r"
         has_relative = (shape.has_memory and twin in self.made) or self._sibling(shape) in self.made
-        return (
-            {(): {"ports": "", "retire": 1}} if has_relative or self._sets(shape, self.records[shape.key][()]) else {}
-        )
+        if has_relative or self._sets(self.records[shape.key][()]):
+            return {(): {"ports": "", "retire": 1}}
+        return {}
 
     def _ports(self, shape: Shape, conditions: Conditions, data: Mapping[str, Any], entry: Entry, origin: str) -> None:
         """Put the measured µops into an entry, where those that it has contradict them.
@@ -157,26 +166,24 @@ class _Reader:
         if flow is None or _BY_VALUE.match(shape.mnemonic) or not (data["seen"] or data.get("tp")):
             return
         memory, computing = _split(entry.get("ports", ""))
-        if shape.has_memory and not flow.stores and origin != "uops.info":
-            twin = self._twin(shape, conditions)
-            if twin is not None:
-                computing = _split(twin.get("ports", ""))[1]
-        if _vectors(shape) or "K" in shape.operands:
-            uops = self._computing(shape, data, computing)
-        else:
-            uops = _general(data, computing)
+        reads_memory = shape.has_memory and not flow.stores
+        if reads_memory and origin != "uops.info" and (twin := self._twin(shape, conditions)) is not None:
+            computing = _split(twin.get("ports", ""))[1]
+        in_vectors = shape.has_vector or "K" in shape.operands
+        uops = self._computing(shape, data, computing) if in_vectors else _general(data, computing)
         if uops is None:
             return
-        if flow.loads and shape.has_memory and not flow.stores:
+        if reads_memory and flow.loads:
             memory = Counter({"p23" if shape.memory_bits == 512 and "bcast" not in conditions else "p23A": 1})
         if "mask" in conditions and flow.loads and not uops:
             uops = Counter({"p05" if _width(shape.key) == 2 else "p015": 1})  # a masked load blends
-        before = computing.total()
-        was = entry.get("ports", "")
-        entry["ports"] = write_usage(memory + uops)
-        if entry["ports"] == was:
-            return
-        total = uops.total()
+        ports = write_usage(memory + uops)
+        if ports != entry.get("ports", ""):
+            entry["ports"] = ports
+            self._set_slots(shape, entry, computing.total(), uops.total())
+
+    def _set_slots(self, shape: Shape, entry: Entry, before: int, total: int) -> None:
+        """Set an entry's issue slots and decoders, with `total` µops that compute where there were `before`."""
         if not shape.has_memory or shape.key not in self.kept:
             entry["retire"] = max(1, total)
         elif total != before:
@@ -189,7 +196,7 @@ class _Reader:
                 entry["simple_decoders"] = 6 - entry["retire"]
 
     def _beside_wide(self, data: Mapping[str, Any], entry: Entry) -> None:
-        """Return the ports of µops that go to ports 1 and 5 alone.
+        """Change the ports of µops that go to ports 1 and 5 alone.
 
         While wide vectors close port 1, they go to 5 only, or to 0 as well.
         """
@@ -227,7 +234,7 @@ class _Reader:
             return self._wide(shape, data, existing)
         if "YMM" in shape.key:
             return self._half_wide(shape, data, existing)
-        return self._sets(shape, data, existing)
+        return self._sets(data, existing)
 
     def _half_wide(self, shape: Shape, data: Mapping[str, Any], existing: Counter[str]) -> Counter[str] | None:
         """Return µops of 256 bits from the narrower form.
@@ -245,9 +252,9 @@ class _Reader:
             fits = all(seen.get(p, 0) <= theirs.get(p, 0) for p in ("p0", "p5"))
             if fits and (theirs.total() == existing.total() or self._nearer(theirs, existing, data)):
                 return theirs
-        return existing or self._sets(shape, data)
+        return existing or self._sets(data)
 
-    def _sets(self, shape: Shape, data: Mapping[str, Any], existing: Counter[str] | None = None) -> Counter[str] | None:
+    def _sets(self, data: Mapping[str, Any], existing: Counter[str] | None = None) -> Counter[str] | None:
         """Return µops by port set from the counts on each set, of which larger sets contain the smaller ones'.
 
         Counts on which the runs disagree (`unsure`) are taken from `existing`, and without that there is no answer.
@@ -341,7 +348,7 @@ class _Reader:
         flow = dataflow(shape, "mask" in conditions)
         if flow is None or flow.stores or not data["latency"]:
             return None
-        pairs = {(t, s): c for t, s, c in parse_latency(entry.get("latency", ""))}
+        pairs = latency_by_pair(entry.get("latency", ""))
         unmasked = {(t, s) for t, s, _ in self.records[shape.key][()]["latency"]}
         for to, source, cycles in data["latency"]:
             pair = (to, source)
@@ -359,8 +366,7 @@ class _Reader:
                 measured = self._cycles(shape, conditions, pair, float(cycles), existing)
             if measured is not None:
                 pairs[pair] = measured
-        pairs = self._as_register(shape, conditions, pairs)
-        return write_latency([(t, s, c) for (t, s), c in pairs.items()])
+        return write_latency((*pair, c) for pair, c in self._as_register(shape, conditions, pairs).items())
 
     def _as_register(
         self, shape: Shape, conditions: Conditions, pairs: dict[tuple[str, str], int]
@@ -368,14 +374,14 @@ class _Reader:
         """Return memory pairs that were equal to the register form's, with that form's new measurement."""
         register = shape.key[:-1] + "r"
         twin = self._twin(shape, conditions)
-        operand = next((str(n) for n, o in enumerate(shape.operands) if o == "M"), "")
+        operand = shape.memory_operand
         if twin is None or register not in self.kept or not shape.has_memory:
             return pairs
         if self.kept[register][()].get("source", self.default) not in ("uops.info", SOURCE):
             return pairs  # two sources for the two forms
         registers = tuple(c for c in conditions if c != "bcast")
-        old = {(t, s): c for t, s, c in parse_latency(_laid_over(self.kept[register], registers).get("latency", ""))}
-        new = {(t, s): c for t, s, c in parse_latency(twin.get("latency", ""))}
+        old = latency_by_pair(_laid_over(self.kept[register], registers).get("latency", ""))
+        new = latency_by_pair(twin.get("latency", ""))
         return {
             (t, s): new.get((t, operand), c) if s == "m" and old.get((t, operand)) == c else c
             for (t, s), c in pairs.items()
@@ -413,12 +419,10 @@ class _Reader:
         twin = self._twin(shape, conditions)
         if existing is not None and self.kept.get(shape.key, {}).get((), {}).get("source", self.default) == "uops.info":
             return None
-        operand = next((str(n) for n, o in enumerate(shape.operands) if o == "M"), "")
-        if twin is not None:
-            for to, source, latency in parse_latency(twin.get("latency", "")):
-                if to == "0" and source == operand:
-                    return int(latency)
-        if not _vectors(shape):
+        of_register = latency_by_pair(twin.get("latency", "")).get(("0", shape.memory_operand)) if twin else None
+        if of_register is not None:
+            return of_register
+        if not shape.has_vector:
             return max(0, round(cycles - 5))
         left = cycles - _COMPUTING_LOAD
         return 0 if left < 0.5 else round(left)
@@ -429,19 +433,15 @@ class _Reader:
 
 def _laid_over(entries: Mapping[Conditions, Entry], conditions: Conditions) -> Entry:
     """Return all fields of a form under conditions: entries with fewer of them first."""
-    fields: Entry = {}
-    for c in sorted(entries, key=lambda c: (len(c), c)):
-        if set(c) <= set(conditions):
-            fields.update(entries[c])
-    if conditions:
-        fields.pop("source", None)
-        fields.pop("derived", None)
-    return fields
+    fields = resolved(entries, conditions)
+    return _without_origin(fields) if conditions else fields
 
 
-def _hand_down(
-    existing: Mapping[Conditions, Entry], full: dict[Conditions, Entry], before: Entry, after: Entry
-) -> None:
+def _without_origin(entry: Entry) -> Entry:
+    return {name: value for name, value in entry.items() if name not in ("derived", "source")}
+
+
+def _hand_down(existing: Mapping[Conditions, Entry], full: Entries, before: Entry, after: Entry) -> None:
     """Apply changes of the entry without conditions to entries with conditions that did not state those fields."""
     for conditions, entry in full.items():
         if not conditions:
@@ -453,10 +453,6 @@ def _hand_down(
                     entry[name] = after[name]
                 else:
                     entry.pop(name, None)
-
-
-def _vectors(shape: Shape) -> bool:
-    return any(o in _WIDTHS for o in shape.operands)
 
 
 def _split(text: str) -> tuple[Counter[str], Counter[str]]:
@@ -479,11 +475,11 @@ def _general(data: Mapping[str, Any], existing: Counter[str]) -> Counter[str] | 
 
 def _address_latency(data: Mapping[str, Any], entry: Entry) -> str | None:
     """Return the pairs of a `lea` with the time from its address, where the measured one differs."""
-    pairs = {(t, s): c for t, s, c in parse_latency(entry.get("latency", ""))}
+    pairs = latency_by_pair(entry.get("latency", ""))
     for to, source, cycles in data["latency"]:
         if source == "a" and abs(cycles - pairs.get((to, source), cycles)) >= _SURE:
             pairs[to, source] = round(cycles)
-            return write_latency([(t, s, c) for (t, s), c in pairs.items()])
+            return write_latency((*pair, c) for pair, c in pairs.items())
     return None
 
 

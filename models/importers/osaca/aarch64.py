@@ -7,17 +7,20 @@ the model that an entry covers gets its figures. What is taken, and what not, is
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from incc.frontends.aarch64.forms import split_operands
+import msgspec
+
+from incc.frontends.isa import split_operands
 from incc.models.files.source import Entry, Forms
-from incc.models.importers.common import MALFORMED, Imported, ImportFailed, Malformed
+from incc.models.importers.common import MALFORMED, Imported, ImportFailed, Malformed, read_text
 from incc.models.importers.llvm.aarch64 import port_usage
 from incc.models.importers.osaca.file import read_forms
-from incc.models.notation import parse_latency, write_latency
+from incc.models.notation import latency_by_pair, write_latency
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 # OSACA's ports in the order of their numbers, by the names that LLVM and the vendors' guides give them (after the
 # figure of the pipes in each machine file). Units that are not pipelined are called DV, or a port's number and DV.
@@ -45,40 +48,55 @@ def import_files(paths: Sequence[str], core: str, forms: Forms, keep_going: bool
         mnemonic, _, shapes = form.partition("/")
         if "[z." not in shapes and "{" not in shapes:
             by_name.setdefault(mnemonic, []).append((form, _split(shapes)))
-    empty: Entry = {}
     result: Forms = {}
     unmatched: list[tuple[str, str]] = []
     malformed = Malformed(keep_going)
     numbered = {str(n): port for n, port in enumerate(_PORTS[core].split())}
     for path in paths:
         write_back, load_latency = _head(path)
-        for line, data, _ in read_forms(path):
-            place = f"{path}:{line}"
-            try:
-                names = data["name"] if isinstance(data["name"], list) else [data["name"]]
-                operands = [_pattern(o) or "" for o in data["operands"]]
-                if data["port_pressure"] is None or data["latency"] is None or "" in operands:
-                    continue
-                used, latency = _usage(data["port_pressure"], numbered), _cycles(data["latency"])
-            except MALFORMED as e:
-                malformed.add(place, e, "malformed instruction form: ")
-                continue
-            for name in names:
-                mnemonic = _mnemonic(str(name))
-                matches = [form for form, shapes in by_name.get(mnemonic, []) if _covers(operands, shapes)]
-                if not matches:
-                    unmatched.append((f"{name} {', '.join(o for o in operands if o)}", "no such form in the model"))
-                for form in matches:
-                    # The first entry counts, as in OSACA.
-                    existing = forms[form].get((), empty)
-                    cycles = max(latency, load_latency.get(_register_kind(form), 0) if latency else 0)
-                    result.setdefault(
-                        form, {(): _fields(existing, used, latency, cycles, write_back, core != "apple-m1")}
-                    )
+        for entry in _entries(path, numbered, malformed):
+            matches = [form for form, shapes in by_name.get(_mnemonic(entry.name), []) if entry.covers(shapes)]
+            if not matches:
+                unmatched.append((f"{entry.name} {', '.join(entry.operands)}", "no such form in the model"))
+            for form in matches:
+                if form not in result:  # The first entry counts, as in OSACA.
+                    loads = max(entry.latency, load_latency.get(_register_kind(form), 0) if entry.latency else 0)
+                    fields = _fields(forms[form].get((), {}), entry, loads, write_back, core != "apple-m1")
+                    result[form] = {(): fields}
         for form, entries in forms.items():
-            if form not in result and (loads := _load(form, entries.get((), empty), forms, load_latency)):
-                result[form] = {(): loads}
-    return Imported(forms=result, fusion={}, unmatched=unmatched, skipped=malformed.skipped, notes=[])
+            if form not in result and (load := _load(form, entries.get((), {}), forms, load_latency)):
+                result[form] = {(): load}
+    return Imported(forms=result, unmatched=unmatched, skipped=malformed.skipped)
+
+
+class _Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """OSACA's figures of the forms that one name and some patterns of operands stand for."""
+
+    name: str
+    operands: list[str]
+    """Regular expressions for the shapes of operands."""
+    usage: Entry
+    """The fields about µops and divider."""
+    latency: int
+
+    def covers(self, shapes: list[str]) -> bool:
+        return len(self.operands) == len(shapes) and all(map(re.fullmatch, self.operands, shapes))
+
+
+def _entries(path: str, names: dict[str, str], malformed: Malformed) -> Iterator[_Entry]:
+    """Yield the entries of a file that have figures and only operands that forms have; `names` are the ports."""
+    for line, data, _ in read_forms(path):
+        try:
+            mnemonics = data["name"] if isinstance(data["name"], list) else [data["name"]]
+            operands = [_pattern(o) or "" for o in data["operands"]]
+            if data["port_pressure"] is None or data["latency"] is None or "" in operands:
+                continue
+            usage, latency = _usage(data["port_pressure"], names), _cycles(data["latency"])
+        except MALFORMED as e:
+            malformed.add(f"{path}:{line}", e, "malformed instruction form: ")
+            continue
+        for name in mnemonics:
+            yield _Entry(name=str(name), operands=operands, usage=usage, latency=latency)
 
 
 def _mnemonic(name: str) -> str:
@@ -109,18 +127,10 @@ def _address(operand: dict[str, Any]) -> str | None:
 def _pattern(operand: dict[str, Any]) -> str | None:
     """Return a regular expression for the shapes that an operand stands for; None for other kinds of operands."""
     kind = operand["class"]
-    if kind == "immediate":
-        return "#"
-    if kind == "identifier":
-        return "label"
-    if kind == "condition":
-        return "cond"
-    if kind == "prfop":
-        return "prfop"
     if kind == "memory":
         return _address(operand)
     if kind != "register":
-        return None
+        return {"immediate": "#", "identifier": "label", "condition": "cond", "prfop": "prfop"}.get(kind)
     prefix, shape = operand["prefix"], operand.get("shape")
     if not isinstance(prefix, str):
         raise ValueError(f"register without prefix: {operand}")
@@ -138,18 +148,12 @@ def _pattern(operand: dict[str, Any]) -> str | None:
     return re.escape(prefix) + lanes
 
 
-def _covers(patterns: list[str], shapes: list[str]) -> bool:
-    return len(patterns) == len(shapes) and all(
-        re.fullmatch(p, s) is not None for p, s in zip(patterns, shapes, strict=True)
-    )
-
-
 def _usage(pressure: Any, names: dict[str, str]) -> Entry:
     """Return the fields about µops and divider.
 
     Raises KeyError for an unknown port, ValueError for nonsense.
     """
-    usage: dict[tuple[str, ...], int] = {}
+    usage: Counter[tuple[str, ...]] = Counter()
     divider = 0
     if isinstance(pressure, dict):
         # Alternatives, written out one by one: the same µops on one or the other port.
@@ -167,9 +171,8 @@ def _usage(pressure: Any, names: dict[str, str]) -> Entry:
         if all(n.endswith("DV") for n in numbers):
             divider = max(divider, round(cycles / len(numbers)))
             continue
-        ports = tuple(sorted(names[n] for n in numbers))
-        usage[ports] = usage.get(ports, 0) + max(1, round(cycles))
-    fields: Entry = {"ports": port_usage(usage), "retire": max(1, sum(usage.values()))}
+        usage[tuple(sorted(names[n] for n in numbers))] += max(1, round(cycles))
+    fields: Entry = {"ports": port_usage(usage), "retire": max(1, usage.total())}
     if divider:
         fields["divider"] = divider
     return fields
@@ -183,11 +186,7 @@ def _cycles(latency: Any) -> int:
 
 def _head(path: str) -> tuple[int | None, dict[str, int]]:
     """Return cycles from an address register to its value after write-back, and of loads by kind of register."""
-    try:
-        with open(path, encoding="utf-8") as f:
-            text = f.read()
-    except (OSError, UnicodeDecodeError) as e:
-        raise ImportFailed(f"{path}:1: {getattr(e, 'strerror', None) or e}") from None
+    text = read_text(path)
     match = re.search(r"^p_index_latency: *(\d+)", text, re.M)
     loads = re.search(r"^load_latency: *\{(.*)\}", text, re.M)
     table = {k: round(float(c)) for k, c in re.findall(r"(\w): *([\d.]+)", loads[1])} if loads else {}
@@ -205,11 +204,10 @@ def _load(form: str, existing: Entry, forms: Forms, table: dict[str, int]) -> En
     One that takes longer than the plain load in the model still does.
     """
     mnemonic, kind = form.partition("/")[0], _register_kind(form)
-    pairs = parse_latency(existing.get("latency", ""))
-    latency = next((c for t, s, c in pairs if (t, s) == ("m", "a")), None)
+    pairs = latency_by_pair(existing.get("latency", ""))
+    latency = pairs.get(("m", "a"))
     plain = "ld1d/{z.d*1},p/z,[x,#,vl]" if kind == "z" else f"ldr/{'q' if kind == 'v' else kind},[x,#]"
-    usual = parse_latency(forms.get(plain, {}).get((), {}).get("latency", ""))
-    base = next((c for t, s, c in usual if (t, s) == ("m", "a")), None)
+    base = latency_by_pair(forms.get(plain, {}).get((), {}).get("latency", "")).get(("m", "a"))
     if not mnemonic.startswith("ld") or kind not in table or latency is None or base is None:
         return None
     cycles = table[kind] + max(0, latency - base)
@@ -217,30 +215,31 @@ def _load(form: str, existing: Entry, forms: Forms, table: dict[str, int]) -> En
         return None
     return {
         **existing,
-        "latency": write_latency([(t, s, cycles if t == "m" else c) for t, s, c in pairs]),
+        "latency": write_latency((t, s, cycles if t == "m" else c) for (t, s), c in pairs.items()),
         "source": "osaca",
     }
 
 
-def _fields(existing: Entry, used: Entry, latency: int, load_latency: int, write_back: int | None, own: bool) -> Entry:
+def _fields(existing: Entry, entry: _Entry, load_latency: int, write_back: int | None, own: bool) -> Entry:
     """Return the known entry with these µops; the latency goes to all pairs, unless the longest known one is the same.
 
     A load's latency is `load_latency`, from the address; a store's is not used. Where the destination is an input too,
     it was measured from there: the other inputs are needed no later than that, and no later than in the model (if that
     is the core's `own`).
     """
-    fields: Entry = {"source": "osaca", **used}
-    pairs = parse_latency(existing.get("latency", ""))
-    if ("m", "a") in [(t, s) for t, s, _ in pairs]:
-        pairs = tuple((t, s, load_latency if (t, s) == ("m", "a") and latency else c) for t, s, c in pairs)
-    elif any(t == "M" for t, _, _ in pairs):
+    fields: Entry = {"source": "osaca", **entry.usage}
+    pairs, latency = latency_by_pair(existing.get("latency", "")), entry.latency
+    if ("m", "a") in pairs:
+        if latency:
+            pairs["m", "a"] = load_latency
+    elif any(t == "M" for t, _ in pairs):
         pass
-    elif ("0", "0") in [(t, s) for t, s, _ in pairs]:
-        pairs = tuple((t, s, max(c, latency) if own and s != "0" else latency) for t, s, c in pairs)
-    elif pairs and max(c for _, _, c in pairs) != latency:
-        pairs = tuple((t, s, latency) for t, s, _ in pairs)
+    elif ("0", "0") in pairs:
+        pairs = {(t, s): max(c, latency) if own and s != "0" else latency for (t, s), c in pairs.items()}
+    elif pairs and max(pairs.values()) != latency:
+        pairs = dict.fromkeys(pairs, latency)
     if write_back is not None:
-        pairs = tuple((t, s, write_back if t == "a" else c) for t, s, c in pairs)
+        pairs = {(t, s): write_back if t == "a" else c for (t, s), c in pairs.items()}
     if pairs:
-        fields["latency"] = write_latency(pairs)
+        fields["latency"] = write_latency((*pair, cycles) for pair, cycles in pairs.items())
     return fields

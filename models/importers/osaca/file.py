@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from incc.models.importers.common import ImportFailed
+from incc.models.importers.common import ImportFailed, read_text
 
 # Marks left in the files by OSACA's importer of uops.info's XML, or by its measurements with ibench and asmbench.
 _MEASURED = ("# uops.info import", "# model_importer.py instructions.xml", "# ibench", "# asmbench", "# uops.info")
@@ -17,8 +17,7 @@ def read_forms(path: str) -> list[tuple[int, dict[str, Any], bool]]:
     except ImportError:
         raise ImportFailed("the import of OSACA's files needs PyYAML: pip install pyyaml") from None
     try:
-        with open(path, encoding="utf-8") as f:
-            text = f.read()
+        text = read_text(path)
         loader = yaml.CSafeLoader(text)
         root = loader.get_single_node()
         forms = next((v for k, v in root.value if k.value == "instruction_forms"), None) if root is not None else None
@@ -36,5 +35,5 @@ def read_forms(path: str) -> list[tuple[int, dict[str, Any], bool]]:
     except yaml.MarkedYAMLError as e:
         line = e.problem_mark.line + 1 if e.problem_mark else 1
         raise ImportFailed(f"{path}:{line}: {e.problem}") from None
-    except (OSError, UnicodeDecodeError, AttributeError, TypeError, ValueError) as e:
-        raise ImportFailed(f"{path}:1: {getattr(e, 'strerror', None) or e}") from None
+    except (AttributeError, TypeError, ValueError) as e:
+        raise ImportFailed(f"{path}:1: {e}") from None

@@ -6,7 +6,7 @@ as general-purpose ones. How that becomes a form's figures is described in docs/
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 from incc.models.files.source import Entry, Forms
@@ -17,12 +17,12 @@ from incc.models.importers.common import (
     Malformed,
     add_features,
     add_renamed_ports,
+    read_pairs,
     reduced,
-    renamed_ports,
     wanted,
 )
 from incc.models.importers.derive import with_pairs_of_twins
-from incc.models.importers.osaca import aarch64 as osaca_aarch64
+from incc.models.importers.osaca import aarch64
 from incc.models.importers.osaca.file import read_forms
 from incc.models.notation import write_latency, write_numbered_usage
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Mapping
 
+    from incc.models.files.source import Conditions
     from incc.models.importers import Request
 
 _KINDS = {"xmm": "XMM", "ymm": "YMM", "zmm": "ZMM", "mm": "MM", "gpr": "gpr", "k": "gpr"}
@@ -57,13 +58,14 @@ def import_forms(request: Request) -> Imported:
 def _x86(request: Request) -> Imported:
     options = request.options
     lacking = wanted(request.kept, options.features, request.only_missing)
-    imported = import_files(options.files, lacking, options.keep_going, renamed_ports(options.rename_ports))
+    renamed = read_pairs(options.rename_ports, "ports", "10=B,11=A")
+    imported = import_files(options.files, lacking, options.keep_going, renamed)
     return with_pairs_of_twins(imported, request.kept)
 
 
 def _aarch64(request: Request) -> Imported:
     options = request.options
-    return osaca_aarch64.import_files(options.files, request.chain[0].name.name, request.kept, options.keep_going)
+    return aarch64.import_files(options.files, request.chain[0].name.name, request.kept, options.keep_going)
 
 
 def import_files(
@@ -75,7 +77,7 @@ def import_files(
     entry, or with `keep_going` skips and lists them.
     """
     by_signature = _signatures(forms)
-    full: dict[str, dict[tuple[str, ...], Entry]] = {}
+    full: Forms = {}
     unmatched: list[tuple[str, str]] = []
     malformed = Malformed(keep_going)
     for path in paths:
@@ -104,11 +106,11 @@ def import_files(
                 entry = {**fields, "latency": write_latency(pairs)} if pairs else fields
                 entries.setdefault(conditions, entry)
     result: Forms = {key: reduced(entries) for key, entries in full.items() if () in entries}
-    return Imported(forms=result, fusion={}, unmatched=unmatched, skipped=malformed.skipped, notes=[])
+    return Imported(forms=result, unmatched=unmatched, skipped=malformed.skipped)
 
 
-def _signatures(forms: Iterable[Shape]) -> dict[Signature, list[tuple[Shape, tuple[str, ...]]]]:
-    index: dict[Signature, list[tuple[Shape, tuple[str, ...]]]] = defaultdict(list)
+def _signatures(forms: Iterable[Shape]) -> dict[Signature, list[tuple[Shape, Conditions]]]:
+    index: dict[Signature, list[tuple[Shape, Conditions]]] = defaultdict(list)
     for s in forms:
         if s.has_memory or (s.encoding != "EVEX" and "K" not in s.operands and not _WIDTHS.isdisjoint(s.operands)):
             # OSACA does not state the width of general-purpose registers, which makes a difference here (division,
@@ -144,7 +146,7 @@ def _signature(data: Any) -> Signature | None:
 
 
 def _fields(data: dict[str, Any], renamed: Mapping[str, str]) -> tuple[Entry, int]:
-    ports: dict[str, int] = {}
+    ports: Counter[str] = Counter()
     divider = 0
     for cycles, where in data["port_pressure"]:
         if not isinstance(where, (str, list)) or not all(isinstance(w, str) for w in where):
@@ -152,12 +154,11 @@ def _fields(data: dict[str, Any], renamed: Mapping[str, str]) -> tuple[Entry, in
         if isinstance(where, list) and where and all(w.endswith("DV") for w in where):
             divider = max(divider, int(cycles))
             continue
-        names = "".join(sorted(renamed.get(w, w) for w in where))
-        ports[names] = ports.get(names, 0) + int(cycles)
+        ports["".join(sorted(renamed.get(w, w) for w in where))] += int(cycles)
     latency = data["latency"]
     if not isinstance(latency, (int, float)):
         raise ValueError(f"latency {latency!r}")
-    total = sum(ports.values())
+    total = ports.total()
     fields: Entry = {"ports": write_numbered_usage(ports), "retire": max(1, total)}
     if divider:
         fields["divider"] = divider

@@ -6,26 +6,36 @@ The rules are in docs/models.md.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from iced_x86 import FlowControl
 from msgspec.structs import replace
 
 from incc.models.files.compile import compile_model
-from incc.models.files.source import DEFAULTS, Entry, Forms, merge_forms, read_chain
-from incc.models.forms.shapes import Shape, by_key, dataflow, example
+from incc.models.files.source import (
+    DEFAULTS,
+    Entries,
+    Entry,
+    Forms,
+    by_conditions,
+    fusion_classes,
+    merge_forms,
+    read_chain,
+    resolved,
+)
+from incc.models.forms.shapes import VECTOR_BITS, Shape, by_key, dataflow, example
 from incc.models.importers.common import Imported, ImportFailed, reduced
 from incc.models.importers.uops_info import importer as uops_info
 from incc.models.loading import find_model, search_places
-from incc.models.notation import parse_latency, parse_ports, write_latency
+from incc.models.notation import longest_latency, parse_latency, parse_ports, read_usage, write_latency, write_usage
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping, Sequence
 
+    from incc.models.files.source import Conditions
     from incc.models.importers import Request
-
-Entries = dict[tuple[str, ...], Entry]
 
 # The functions of the measured core's sets of arithmetic units, as in ports.functions of another core.
 _ROLES = {"ALU1": "multiply", "ALU12": "shift", "ALU03": "select", "ALU0123": "integer"}
@@ -37,7 +47,6 @@ _FUNCTIONS = (
     *("branch_taken", "branch_not_taken", "integer", "multiply", "shift", "select"),
 )
 _FIELDS_FROM_COUNTERS = ("uops_mite", "uops_ms", "simple_decoders", "complex_decoder", "no_lsd")
-_VECTORS = {"MM": 64, "XMM": 128, "YMM": 256, "ZMM": 512}
 
 
 ISAS = ("x86",)
@@ -70,9 +79,7 @@ def import_files(
     if missing:
         raise ImportFailed(f"{output}: ports.functions.{missing[0]} is missing, which says what AMD's integer units do")
     if not files:
-        return Imported(
-            forms=successor(reference, header, like), fusion=classes(like, places), unmatched=[], skipped=[], notes=[]
-        )
+        return Imported(forms=successor(reference, header, like), fusion=classes(like, places))
     imported = uops_info.import_files(files, keep_going)
     bits = header["parameters"]["memory_bits"] or 256
     forms = complete(imported.forms, header["functions"], header["ports"], bits, lambda key: reference.get(key, {}))
@@ -85,8 +92,7 @@ def import_files(
 
 def classes(like: str, places: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return the macro-fusion classes of a model."""
-    own = read_chain(find_model(like, places), places, find_model)[0].data
-    return {name: tuple(jumps.split()) for name, jumps in own.get("macro_fusion", {}).items()}
+    return fusion_classes(read_chain(find_model(like, places), places, find_model)[:1])
 
 
 def successor(reference: Forms, header: Mapping[str, Any], like: str) -> Forms:
@@ -105,21 +111,19 @@ def successor(reference: Forms, header: Mapping[str, Any], like: str) -> Forms:
         shape = by_key().get(key)
         wide = whole and shape is not None and (shape.memory_bits == 512 or "ZMM" in shape.operands)
         result[key] = {}
-        for conditions, fields in sorted(entries.items(), key=lambda e: (len(e[0]), e[0])):
-            done = {k: v for k, v in fields.items() if not (wide and k == "hold")}
+        for conditions in by_conditions(entries):
+            done = {k: v for k, v in entries[conditions].items() if not (wide and k == "hold")}
             if "ports" in done:
-                usage: dict[str, int] = {}
-                terms = _terms(done["ports"])
-                halve = (
-                    wide and not _merged(entries, conditions).get("hold") and any(n % 2 == 0 for n in terms.values())
-                )
+                usage: Counter[str] = Counter()
+                terms = read_usage(done["ports"])
+                held = resolved(entries, conditions).get("hold")
+                halve = wide and not held and any(n % 2 == 0 for n in terms.values())
                 for name, count in terms.items():
-                    here = renamed.get(name, name)
-                    usage[here] = usage.get(here, 0) + ((count + 1) // 2 if halve else count)
-                done["ports"] = "+".join(f"{n}*{p}" for p, n in sorted(usage.items()))
+                    usage[renamed.get(name, name)] += (count + 1) // 2 if halve else count
+                done["ports"] = write_usage(usage)
             if not conditions:
                 done["derived"] = f"as on {like}"
-            below = _merged(result[key], conditions)
+            below = resolved(result[key], conditions)
             if not conditions or any(below.get(k, DEFAULTS[k]) != v for k, v in done.items()):
                 result[key][conditions] = done
     return result
@@ -130,7 +134,7 @@ def complete(
     functions: Mapping[str, str],
     ports: Sequence[str],
     vector_bits: int,
-    like: Callable[[str], Mapping[tuple[str, ...], Entry]],
+    like: Callable[[str], Mapping[Conditions, Entry]],
 ) -> Forms:
     """Return the forms with µops on all ports.
 
@@ -148,24 +152,15 @@ def complete(
         reference = like(key)
         done: Entries = {}
         for conditions in entries:
-            fields = _merged(entries, conditions)
-            measured = _merged(reference, conditions) if reference else {}
+            fields, measured = resolved(entries, conditions), resolved(reference, conditions)
             done[conditions] = _entry(shape, conditions, fields, measured, sets, ports, vector_bits)
         result[key] = reduced(done)
     return result
 
 
-def _merged(entries: Mapping[tuple[str, ...], Entry], conditions: tuple[str, ...]) -> Entry:
-    fields: Entry = {}
-    for c in sorted(entries, key=lambda c: (len(c), c)):
-        if set(c) <= set(conditions):
-            fields.update(entries[c])
-    return fields
-
-
 def _entry(
     shape: Shape,
-    conditions: tuple[str, ...],
+    conditions: Conditions,
     fields: Entry,
     measured: Entry,
     sets: Mapping[str, str],
@@ -173,27 +168,19 @@ def _entry(
     vector_bits: int,
 ) -> Entry:
     slots = max(1, fields.get("retire", 1))
-    own = _terms(fields.get("ports", "")) or _pipes(measured, slots, ports, sets["store_vector"])
-    vector = sum(own.values())
+    own = read_usage(fields.get("ports", "")) or _pipes(measured, slots, ports, sets["store_vector"])
     memory = _memory(shape, conditions, sets, vector_bits)
-    usage = {p: n for p, n in own.items() if p != "FP45"}
-    if own.get("FP45"):
-        # Counted is that a pipe for stores and transfers was used; loads and stores have their ports below.
-        name = sets["store_vector"] if not _compares(shape) else sets.get("compare", sets["store_vector"])
-        usage[name] = usage.get(name, 0) + own["FP45"]
-    stored = sum(n for p, n in memory.items() if p == sets["store_vector"])
-    if stored and own and usage.get(sets["store_vector"]):
-        memory.pop(sets["store_vector"])
-    waits = max((c for _, _, c in parse_latency(fields.get("latency", ""))), default=0)
-    integer = _integer(shape, slots - vector, measured, sets, memory, waits)
-    if (fields.get("breaks") or _eliminated(shape, fields, measured)) and not measured.get("ports"):
-        usage, integer, memory = {}, {}, {}
-    for part in (integer, memory):
-        for p, n in part.items():
-            usage[p] = usage.get(p, 0) + n
+    usage = Counter({p: n for p, n in own.items() if p != "FP45"})
+    # Counted is that a pipe for stores and transfers was used; loads and stores have their ports below.
+    usage[sets.get("compare" if _compares(shape) else "store_vector", sets["store_vector"])] += own["FP45"]
+    if usage[sets["store_vector"]]:
+        memory.pop(sets["store_vector"], None)
+    waits = longest_latency(fields.get("latency", "")) or 0
+    integer = _integer(shape, slots - own.total(), measured, sets, memory, waits)
+    renamed = fields.get("breaks") or _eliminated(shape, fields, measured)
     done = {k: v for k, v in fields.items() if k not in _FIELDS_FROM_COUNTERS}
     done["latency"] = _latency(shape, fields.get("latency", ""), measured)
-    done["ports"] = "+".join(f"{n}*{p}" for p, n in sorted(usage.items()) if n)
+    done["ports"] = "" if renamed and not measured.get("ports") else write_usage(usage + integer + memory)
     done["retire"] = slots
     if not done["latency"]:
         del done["latency"]
@@ -225,7 +212,7 @@ def _class(shape: Shape, name: str) -> str:
     """Return "general" or "vector" for a register or flag by its name in latencies, "" for memory and masks."""
     if name.isdigit():
         operand = shape.operands[int(name)]
-        return "vector" if operand in _VECTORS else "general" if operand.startswith("R") else ""
+        return "vector" if operand in VECTOR_BITS else "general" if operand.startswith("R") else ""
     if name in ("m", "M", "a", "k"):
         return ""
     return "vector" if name.startswith("zmm") else "general"
@@ -243,31 +230,22 @@ def _eliminated(shape: Shape, fields: Entry, measured: Entry) -> bool:
     )
 
 
-def _pipes(measured: Entry, slots: int, ports: Sequence[str], leaving: str) -> dict[str, int]:
+def _pipes(measured: Entry, slots: int, ports: Sequence[str], leaving: str) -> Counter[str]:
     """Return floating-point µops where none are published: the similar core's, twice for twice the macro-ops.
 
     `leaving` is the pipe through which results leave the unit on cores without a fifth and sixth. Empty where the core
     lacks another one of the pipes.
     """
     times = max(1, slots // max(1, measured.get("retire", 1)))
-    uops: dict[str, int] = {}
-    for name, count in _terms(measured.get("ports", "")).items():
+    uops: Counter[str] = Counter()
+    for name, count in read_usage(measured.get("ports", "")).items():
         if name.startswith("FP"):
-            here = leaving if name in ("FP4", "FP5") and name not in ports else name
-            uops[here] = uops.get(here, 0) + count * times
+            uops[leaving if name in ("FP4", "FP5") and name not in ports else name] += count * times
     try:
-        parse_ports("+".join(f"1*{p}" for p in uops), ports)
+        parse_ports(write_usage(uops), ports)
     except ValueError:
-        return {}
+        return Counter()
     return uops
-
-
-def _terms(ports: str) -> dict[str, int]:
-    terms: dict[str, int] = {}
-    for term in ports.split("+") if ports else ():
-        count, _, name = term.partition("*")
-        terms[name] = terms.get(name, 0) + int(count)
-    return terms
 
 
 def _write(names: Sequence[str], ports: Sequence[str]) -> str:
@@ -289,56 +267,56 @@ def _compares(shape: Shape) -> bool:
 
 def _integer(
     shape: Shape, most: int, measured: Entry, sets: Mapping[str, str], memory: Mapping[str, int], waits: int
-) -> dict[str, int]:
+) -> Counter[str]:
     """Return µops of the integer units: the measured core's, else one for each macro-op that is nothing else.
 
     `waits` is the longest latency.
     """
+    uops: Counter[str] = Counter()
     instruction = example(shape)
     kind = None if instruction is None else instruction.flow_control
     if kind in (FlowControl.CONDITIONAL_BRANCH, FlowControl.UNCONDITIONAL_BRANCH):
-        return {sets["branch_not_taken"]: 1, **({sets["integer"]: most - 1} if most > 1 else {})}
+        uops[sets["branch_not_taken"]] = 1
+        if most > 1:
+            uops[sets["integer"]] = most - 1
+        return uops
     if kind in (FlowControl.CALL, FlowControl.RETURN, FlowControl.INDIRECT_BRANCH, FlowControl.INDIRECT_CALL):
-        return {sets["branch_taken"]: 1}
+        return Counter((sets["branch_taken"],))
     if "NOP" in shape.mnemonic or shape.mnemonic.startswith("PREFETCH") or shape.mnemonic == "VZEROUPPER":
-        return {}
-    published = {p: n for p, n in _terms(measured.get("ports", "")).items() if p in _ROLES}
-    vector = any(p.startswith("FP") for p in _terms(measured.get("ports", "")))
-    if published or vector or (measured and waits == 0):
-        uops: dict[str, int] = {}
-        for ports, count in published.items():
-            role = sets[_ROLES[ports]]
-            uops[role] = uops.get(role, 0) + min(count, max(most, 1))
+        return uops
+    published = read_usage(measured.get("ports", ""))
+    for ports, count in published.items():
+        if ports in _ROLES:
+            uops[sets[_ROLES[ports]]] += min(count, max(most, 1))
+    if uops or any(p.startswith("FP") for p in published) or (measured and waits == 0):
         return uops
     rest = most - (1 if memory and most == 1 and waits == 0 else 0)
-    return {sets["integer"]: rest} if rest > 0 else {}
+    return Counter({sets["integer"]: max(0, rest)})
 
 
-def _memory(shape: Shape, conditions: tuple[str, ...], sets: Mapping[str, str], vector_bits: int) -> dict[str, int]:
+def _memory(shape: Shape, conditions: Conditions, sets: Mapping[str, str], vector_bits: int) -> Counter[str]:
     """Return accesses to memory, explicit and implicit."""
+    accesses: Counter[str] = Counter()
     flow = dataflow(shape, "mask" in conditions)
     if flow is None or shape.mnemonic == "LEA" or "NOP" in shape.mnemonic:
-        return {}
-    width = max((_VECTORS.get(o, 0) for o in shape.operands), default=0)
+        return accesses
+    width = max((VECTOR_BITS.get(o, 0) for o in shape.operands), default=0)
     parts = max(1, (shape.memory_bits if "bcast" not in conditions else 0) // vector_bits)
     if any(o.startswith("VSIB") for o in shape.operands):
         parts = elements(shape)
-    accesses: dict[str, int] = {}
     if flow.loads or shape.mnemonic.startswith("PREFETCH"):
         accesses[sets["load_vector" if width > 64 else "load"]] = parts
     if flow.stores:
         for name in ("store_address", "store_data", *(("store_vector",) if width else ())):
             if name in sets:
-                accesses[sets[name]] = accesses.get(sets[name], 0) + parts
+                accesses[sets[name]] += parts
     return accesses
 
 
 def elements(shape: Shape) -> int:
     """Return accesses of a gather or scatter: as many as there are both data and indices in the registers."""
-    index = next(
-        int({"XMM": 128, "YMM": 256, "ZMM": 512}[o.removeprefix("VSIB_")]) for o in shape.operands if "VSIB" in o
-    )
-    data = max((_VECTORS.get(o, 0) for o in shape.operands), default=128)
+    index = next(VECTOR_BITS[o.removeprefix("VSIB_")] for o in shape.operands if "VSIB" in o)
+    data = max((VECTOR_BITS.get(o, 0) for o in shape.operands), default=128)
     indices = re.search(r"(?:GATHER|SCATTER)P?([DQ])", shape.mnemonic)
     index_bits = 64 if indices and indices[1] == "Q" else 32
     return max(1, min(index // index_bits, data // max(shape.memory_bits, 32)))

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import iced_x86 as iced
 import msgspec
-from iced_x86 import OpAccess
 from msgspec.structs import replace
 
 from incc.models.files.source import Entry, Forms, fusion_classes
-from incc.models.forms.shapes import Shape, example, root_name, shapes
+from incc.models.forms.shapes import READS, WRITES, Shape, by_key, example, root_name, shapes
 from incc.models.importers import derive
 from incc.models.importers.common import (
     MALFORMED,
@@ -27,18 +26,23 @@ from incc.models.importers.common import (
     add_renamed_ports,
     differences,
     read_json_lines,
+    read_pairs,
     reduced,
-    renamed_ports,
 )
 from incc.models.importers.uops_info import xml as uops_xml
 from incc.models.model import MOST_SLOTS
-from incc.models.notation import parse_latency, write_latency, write_numbered_usage
+from incc.models.notation import latency_by_pair, parse_latency, write_latency, write_numbered_usage
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from incc.models.files.source import Conditions, Entries
     from incc.models.importers import Request
+    from incc.models.notation import Latency
+
+    _Bounds = dict[tuple[str, Conditions], set[tuple[str, str]]]
+    """Pairs (to, from) of which only a lower bound of the latency is published, by form and conditions."""
 
 _CONDITION_CODES = {"NB": "AE", "NBE": "A", "NL": "GE", "NLE": "G", "NZ": "NE", "Z": "E"}
 _MNEMONICS = {
@@ -64,8 +68,6 @@ _FORWARDING_FAILED = 8
 # In the order in which XED lists a form's implicit registers, where two have the same access.
 _REGISTER_ORDER = ("rax", "rdx", "rbx", "rcx", "rsi", "rdi", "rbp", "rsp", "zmm0")
 _RDX_FIRST = ("XGETBV", "CMPXCHG8B", "CMPXCHG16B")
-
-Latency = tuple[str, str, int]
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,7 +126,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def import_forms(request: Request) -> Imported:
     """Return all forms of the core; without the model's own, only differences from those it inherits."""
     options = request.options
-    renamed = renamed_ports(options.rename_ports)
+    renamed = read_pairs(options.rename_ports, "ports", "10=B,11=A")
     imported = replace(import_files(options.files, options.keep_going, options.arch, renamed), replaces_fusion=True)
     if request.keeps:
         return imported
@@ -346,44 +348,50 @@ def _plain_moves(records: list[Record]) -> Plain:
     )
 
 
-def _operand_names(record: Record, shape: Shape) -> dict[str, tuple[list[str], list[str], str]]:
-    """Map uops.info's operand names to (names as a source, names as a target, kind) in a form's latency.
+class Operand(msgspec.Struct, frozen=True, kw_only=True):
+    """An operand of a record by its names in a form's latency."""
 
-    `kind` is an operand of Shape.operands, "flags", "gpr" for an implicit register, or "". Registers that no
-    instruction names (rip, MXCSR, the time-stamp counter) get no name.
+    sources: list[str]
+    """Its names as a source."""
+    targets: list[str]
+    """Its names as a target."""
+    kind: str
+    """An operand of Shape.operands, "flags", "gpr" for an implicit register, or ""."""
+    access: str
+    """Its access as published: "r", "w", "rw"."""
+
+
+def _operands(record: Record, shape: Shape) -> dict[str, Operand]:
+    """Return the operands of a record by uops.info's names.
+
+    Registers that no instruction names (rip, MXCSR, the time-stamp counter) are left out.
     """
-    names: dict[str, tuple[list[str], list[str], str]] = {}
+    operands: dict[str, Operand] = {}
     explicit = 0 if record.operands == ("STRING",) else len(record.operands)
-    fixed = {_root(o.lower()): str(n) for n, o in enumerate(shape.operands) if o.lower() in _FIXED_ROOTS}
-    implicit = _implicit_registers(shape)
-    stores_only = 0
+    fixed = {_FIXED_ROOTS[o]: str(n) for n, o in enumerate(shape.operands) if o in _FIXED_ROOTS}
+    implicit = list(_used_registers(shape))
     for n, operand in enumerate(record.data["operands"]):
-        name, kind, access = operand["name"], operand["type"], operand["access"]
+        kind, access = operand["type"], operand["access"]
         if kind == "flags":
-            read = _flag_groups(operand.get("flags_read", ""))
-            written = _flag_groups(operand.get("flags_written", ""))
-            names[name] = (read or written, written, "flags")
-        elif kind in ("mem", "agen"):
-            if kind == "agen":
-                names[name] = (["a"], [], "M")
-            else:
-                names[name] = (["m"] if "r" in access else [], ["M"] if "w" in access else [], "M")
-                stores_only += 1
+            targets = _flag_groups(operand.get("flags_written", ""))
+            sources, kind = _flag_groups(operand.get("flags_read", "")) or targets, "flags"
+        elif kind == "agen":
+            sources, targets, kind = ["a"], [], "M"
+        elif kind == "mem":
+            sources, targets, kind = ["m"] * ("r" in access), ["M"] * ("w" in access), "M"
         elif n < explicit:
-            names[name] = ([str(n)], [str(n)], shape.operands[n])
-        elif kind == "reg":
-            root = _take(implicit, access)
-            if root is not None:
-                operand_name = fixed.get(root, root)
-                names[name] = ([operand_name], [operand_name], "XMM" if root.startswith("zmm") else "gpr")
-    return names
+            sources = targets = [str(n)]
+            kind = shape.operands[n]
+        elif kind == "reg" and (root := _take(implicit, access)) is not None:
+            sources = targets = [fixed.get(root, root)]
+            kind = "XMM" if root.startswith("zmm") else "gpr"
+        else:
+            continue
+        operands[operand["name"]] = Operand(sources=sources, targets=targets, kind=kind, access=access)
+    return operands
 
 
-_FIXED_ROOTS = {"al": "rax", "ax": "rax", "eax": "rax", "rax": "rax", "cl": "rcx", "dx": "rdx"}
-
-
-def _root(name: str) -> str:
-    return _FIXED_ROOTS.get(name, name)
+_FIXED_ROOTS = {"AL": "rax", "AX": "rax", "EAX": "rax", "RAX": "rax", "CL": "rcx", "DX": "rdx"}
 
 
 def _flag_groups(letters: str) -> list[str]:
@@ -392,31 +400,19 @@ def _flag_groups(letters: str) -> list[str]:
 
 @cache
 def _used_registers(shape: Shape) -> tuple[tuple[str, str], ...]:
+    """Return implicit registers of a form and their access, in XED's order."""
     instruction = example(shape)
     if instruction is None:
         return ()
-    access = {
-        OpAccess.READ: "r",
-        OpAccess.COND_READ: "r",
-        OpAccess.WRITE: "w",
-        OpAccess.COND_WRITE: "w",
-        OpAccess.READ_WRITE: "rw",
-        OpAccess.READ_COND_WRITE: "rw",
-    }
     merged: dict[str, set[str]] = {}
     for used in iced.InstructionInfoFactory().info(instruction).used_registers():
         root = root_name(used.register)
-        if root in _REGISTER_ORDER and used.access in access:
-            merged.setdefault(root, set()).update(access[used.access])
+        if root in _REGISTER_ORDER and used.access in READS | WRITES:
+            merged.setdefault(root, set()).update("r" * (used.access in READS) + "w" * (used.access in WRITES))
     order = list(_REGISTER_ORDER)
     if shape.mnemonic in _RDX_FIRST:
         order = ["rdx", "rax", "rcx", *order]
     return tuple((r, "".join(sorted(merged[r]))) for r in sorted(merged, key=order.index))
-
-
-def _implicit_registers(shape: Shape) -> list[tuple[str, str]]:
-    """Return implicit registers of a form and their access, in XED's order."""
-    return list(_used_registers(shape))
 
 
 def _take(registers: list[tuple[str, str]], access: str) -> str | None:
@@ -431,69 +427,75 @@ def _take(registers: list[tuple[str, str]], access: str) -> str | None:
 
 
 def _stored_cycles(
-    record: Record, entry: Mapping[str, Any], plain: Plain, source_kind: str, target_access: str
+    record: Record, entry: Mapping[str, Any], plain: Plain, source: Operand, target: Operand
 ) -> int | None:
     """Return the latency from a source to stored data, None where the published figure does not tell."""
-    if source_kind == "M":
-        if target_access != "rw" or "addr" not in entry:
+    if source.kind == "M":
+        if target.access != "rw" or "addr" not in entry:
             return None
         through = plain.modify_memory.get(record.memory_bits, 0)
         if through and "mem" in entry:
             return int(entry["mem"]) - through
         published = max(int(entry["addr"]), int(entry.get("addr_index", 0)))
         return published - plain.modify.get(record.memory_bits, plain.modify[64])
-    kind = source_kind if source_kind in plain.store else str(record.memory_bits)
+    kind = source.kind if source.kind in plain.store else str(record.memory_bits)
     cycles = int(entry["cycles"]) - plain.store.get(kind, plain.store["64"])
     if "MOVNT" in record.mnemonic:
         # Published is the way to memory and back; the data can be stored as soon as with a plain store.
         return 0
-    if source_kind in _VECTORS and record.memory_bits < 64 and cycles > _FORWARDING_FAILED:
+    if source.kind in _VECTORS and record.memory_bits < 64 and cycles > _FORWARDING_FAILED:
         return None
     return cycles
+
+
+def _loaded_cycles(
+    record: Record, shape: Shape, entry: Mapping[str, Any], plain: Plain, source: Operand, target: Operand
+) -> int:
+    """Return the latency from memory to a register or flag, without that of the load; of `lea` from its address."""
+    if "addr" not in entry:
+        return int(entry["cycles"])
+    longest = max(int(entry["addr"]), int(entry.get("addr_index", 0)))
+    if source.sources == ["a"]:
+        return longest
+    wide = record.memory_bits >= 256 and target.kind == "XMM"
+    load = plain.load.get("YMM" if wide else target.kind, plain.load["gpr"])
+    return (longest if any(o.startswith("VSIB") for o in shape.operands) else int(entry["addr"])) - load
+
+
+def _is_lower_bound(record: Record, entry: Mapping[str, Any], plain: Plain, source: Operand, target: Operand) -> bool:
+    """Return True if a published latency from memory is only a lower bound."""
+    if source.kind != "M":
+        return False
+    if plain.renamed and source.access == "rw" and not any(o.endswith("MM") for o in record.operands):
+        return True
+    of_lea = record.mnemonic == "LEA" and record.operands[-1:] == ("M",) and "mem" not in entry
+    return target.kind != "M" and "addr" not in entry and not of_lea
 
 
 def _latencies(
     record: Record, shape: Shape, plain: Plain, same_reg: bool
 ) -> tuple[list[Latency], set[tuple[str, str]]]:
     """Return latencies between operands, and the pairs (to, from) with only a lower bound."""
-    names = _operand_names(record, shape)
-    access = {o["name"]: o["access"] for o in record.data["operands"]}
+    operands = _operands(record, shape)
     latencies: list[Latency] = []
     bounds: set[tuple[str, str]] = set()
     for entry in record.data["latency"]:
-        if entry["from"] not in names or entry["to"] not in names:
+        source, target = operands.get(entry["from"]), operands.get(entry["to"])
+        if source is None or target is None:
             continue
-        sources, _, source_kind = names[entry["from"]]
-        _, targets, target_kind = names[entry["to"]]
-        if plain.renamed and source_kind == "M" and access[entry["from"]] == "rw" and not _has_vector(record):
-            bounds |= {(t, s) for t in targets for s in sources}
+        pairs = [(t, s) for t in target.targets for s in source.sources]
+        cycles: int | None
+        if _is_lower_bound(record, entry, plain, source, target):
+            bounds.update(pairs)
             continue
-        if target_kind == "M":
-            stored = _stored_cycles(record, entry, plain, source_kind, access[entry["to"]])
-            if stored is None:
-                continue
-            cycles = stored
-        elif source_kind == "M":
-            if "addr" not in entry and record.operands[-1:] != ("M",):
-                bounds |= {(t, s) for t in targets for s in sources}
-                continue
-            if "addr" not in entry:
-                if "mem" in entry or shape.mnemonic != "LEA":
-                    bounds |= {(t, s) for t in targets for s in sources}
-                    continue
-                cycles = int(entry["cycles"])
-            elif sources == ["a"]:
-                cycles = max(entry["addr"], entry.get("addr_index", 0))
-            else:
-                wide = record.memory_bits >= 256 and target_kind == "XMM"
-                base = plain.load.get("YMM" if wide else target_kind, plain.load["gpr"])
-                published = entry["addr"]
-                if shape.operands[-1].startswith("VSIB") or any(o.startswith("VSIB") for o in shape.operands):
-                    published = max(published, entry.get("addr_index", 0))
-                cycles = published - base
+        if target.kind == "M":
+            cycles = _stored_cycles(record, entry, plain, source, target)
+        elif source.kind == "M":
+            cycles = _loaded_cycles(record, shape, entry, plain, source, target)
         else:
             cycles = int(entry["same_reg" if same_reg and "same_reg" in entry else "cycles"])
-        latencies += [(t, s, max(0, cycles)) for t in targets for s in sources]
+        if cycles is not None:
+            latencies += [(t, s, max(0, cycles)) for t, s in pairs]
     return latencies, bounds
 
 
@@ -524,7 +526,7 @@ def _count_fused_uops(records: list[Record]) -> None:
     (Core 2) a load is taken to travel with a computation and the two µops of a store as one (Intel's optimization
     manual on micro-fusion), but for sequences from microcode.
     """
-    figures = [(r, f) for r in records for f in (r.data, *r.data["variants"].values()) if "uops" in f]
+    figures = [(r, f) for r, f in _all_figures(records) if "uops" in f]
     if any(f.get("retire_slots", 1) != 1 for _, f in figures):
         return
     fused = any(r.form == "MOV (M64, R64)" and r.data["uops"] == 1 for r in records)
@@ -539,11 +541,28 @@ def _count_fused_uops(records: list[Record]) -> None:
         f["retire_slots"] = max(1, uops)
 
 
-def _has_vector(record: Record) -> bool:
-    return any(o.endswith("MM") for o in record.operands)
+def _all_figures(records: list[Record]) -> Iterator[tuple[Record, dict[str, Any]]]:
+    """Yield each record with its figures, and with those of each variant."""
+    for record in records:
+        for figures in (record.data, *record.data["variants"].values()):
+            yield record, figures
 
 
-def _entry(record: Record, shape: Shape, figures: dict[str, Any], latency: list[Latency]) -> Entry:
+def _rename_ports(records: list[Record], renamed: Mapping[str, str]) -> bool:
+    """Give the ports in records the model's names; return True if the records have no ports but kinds of units."""
+    by_kind = bool(records) and not any(r.data["ports"] for r in records) and bool(renamed)
+    for record, figures in _all_figures(records):
+        if by_kind and "uops" in figures:
+            figures["ports"] = _kinds(record, figures["uops"])
+        if "ports" in figures:
+            ports: Counter[str] = Counter()
+            for names, n in figures["ports"].items():
+                ports[renamed.get(names, names)] += n
+            figures["ports"] = dict(ports)
+    return by_kind
+
+
+def _entry(figures: dict[str, Any], latency: list[Latency]) -> Entry:
     fields: Entry = {"ports": write_numbered_usage(figures["ports"]), "retire": figures["retire_slots"]}
     if latency:
         fields["latency"] = write_latency(latency)
@@ -562,21 +581,33 @@ def _entry(record: Record, shape: Shape, figures: dict[str, Any], latency: list[
     return fields
 
 
-def _implausible(record: Record, figures: dict[str, Any]) -> str:
+def _implausible(record: Record, figures: dict[str, Any], whole_uops: bool) -> str:
     """Return why figures cannot be right, or are of no use, or "" if they are.
 
-    Micro-fusion joins at most two µops (a gather's loads are one fused µop). Microcode is measured with some noise,
-    which hardly matters among that many µops.
+    Micro-fusion joins at most two µops (a gather's loads are one fused µop), unless `whole_uops` were counted.
+    Microcode is measured with some noise, which hardly matters among that many µops.
     """
     if figures["retire_slots"] > MOST_SLOTS:
         return f"{figures['retire_slots']} µops, which depend on what the caches hold"
-    if record.data.get("whole_uops"):
+    if whole_uops:
         return ""
     uops = sum(figures["ports"].values())
     limit = 5 if figures.get("uops_ms", 0) >= 4 else 2
     if uops > limit * max(1, figures["retire_slots"]) and not any(o.startswith("VSIB") for o in record.operands):
         return f"{uops} µops on ports, but only {figures['retire_slots']} fused ones"
     return ""
+
+
+class _Core(msgspec.Struct, frozen=True, kw_only=True):
+    """The facts about a core that the conversion of each record depends on."""
+
+    plain: Plain
+    has_lsd: bool
+    """True if there is a loop stream detector."""
+    by_kind: bool
+    """True if the records tell kinds of units instead of ports."""
+    classes: dict[tuple[str, ...], str]
+    """Names of macro-fusion classes by their jumps."""
 
 
 def _convert(
@@ -587,30 +618,21 @@ def _convert(
 ) -> Imported:
     plain = _plain_moves(records)
     _count_fused_uops(records)
-    by_kind = bool(records) and not any(r.data["ports"] for r in records) and bool(renamed)
-    if by_kind:
-        for record in records:
-            record.data["whole_uops"] = True
-            record.data["ports"] = _kinds(record, record.data["uops"])
-            for f in record.data["variants"].values():
-                if "uops" in f:
-                    f["ports"] = _kinds(record, f["uops"])
-    for figures in (f for r in records for f in (r.data, *r.data["variants"].values()) if "ports" in f):
-        ports: Counter[str] = Counter()
-        for names, n in figures["ports"].items():
-            ports[renamed.get(names, names)] += n
-        figures["ports"] = dict(ports)
-    lsd_known = any(r.data.get("can_be_used_by_lsd") for r in records)
-    classes = _fusion_classes(records)
-    full: dict[str, dict[tuple[str, ...], Entry]] = {}
-    bounds: dict[tuple[str, tuple[str, ...]], set[tuple[str, str]]] = {}
+    core = _Core(
+        plain=plain,
+        has_lsd=any(r.data.get("can_be_used_by_lsd") for r in records),
+        by_kind=_rename_ports(records, renamed),
+        classes=_fusion_classes(records),
+    )
+    full: Forms = {}
+    bounds: _Bounds = {}
     notes: list[str] = []
     for record in records:
         matches = match(record)
         if not matches:
             unmatched.append((record.form, "no such form in the decoder"))
             continue
-        if why := _implausible(record, record.data):
+        if why := _implausible(record, record.data, core.by_kind):
             unmatched.append((record.form, f"implausible: {why}"))
             continue
         for shape in matches:
@@ -619,9 +641,7 @@ def _convert(
                 notes.append(f"{record.place}: {record.form} is there twice for {shape.key}; the first one is used")
                 continue
             try:
-                _add(record, shape, plain, classes, lsd_known, entries, bounds)
-                if by_kind and entries[record.conditions]["ports"]:
-                    entries[record.conditions]["derived"] = "ports by kind"
+                _add(record, shape, core, entries, bounds)
             except MALFORMED as e:
                 malformed.add(record.place, e, f"malformed record {record.form}: ")
                 break
@@ -629,62 +649,46 @@ def _convert(
     forms: Forms = {key: reduced(_default_agen(entries)) for key, entries in full.items() if entries}
     return Imported(
         forms=forms,
-        fusion={name: jumps for jumps, name in classes.items()},
+        fusion={name: jumps for jumps, name in core.classes.items()},
         unmatched=unmatched,
         skipped=malformed.skipped,
         notes=notes,
     )
 
 
-def _default_agen(entries: dict[tuple[str, ...], Entry]) -> dict[tuple[str, ...], Entry]:
+def _default_agen(entries: Entries) -> Entries:
     """Return entries of lea with the commonest address kind as the default for kinds that are not listed."""
     if () not in entries and ("agen:B_D8",) in entries:
         entries[()] = entries[("agen:B_D8",)]
     return entries
 
 
-def _add(
-    record: Record,
-    shape: Shape,
-    plain: Plain,
-    classes: dict[tuple[str, ...], str],
-    lsd_known: bool,
-    entries: dict[tuple[str, ...], Entry],
-    bounds: dict[tuple[str, tuple[str, ...]], set[tuple[str, str]]],
-) -> None:
+def _add(record: Record, shape: Shape, core: _Core, entries: Entries, bounds: _Bounds) -> None:
+    """Add a record's entries to those of a form, and its pairs with only a lower bound to `bounds`."""
     data = record.data
-    latency, open_pairs = _latencies(record, shape, plain, same_reg=False)
+    latency, open_pairs = _latencies(record, shape, core.plain, same_reg=False)
     if not data["uops"] and not any(cycles for _, _, cycles in latency):
         latency = []  # done by the renamer
-    common: Entry = {}
-    if data.get("lcp_stall"):
-        common["lcp_stall"] = True
-    if lsd_known and not data.get("can_be_used_by_lsd"):
-        common["no_lsd"] = True
-    jumps = _jumps(record)
-    if jumps:
-        common["fusion"] = classes[jumps]
-    entries[record.conditions] = {**_entry(record, shape, data, latency), **common}
+    common = _decoding(record, core)
+    entries[record.conditions] = {**_entry(data, latency), **common}
     if open_pairs:
         bounds[shape.key, record.conditions] = open_pairs
     for condition, figures in data["variants"].items():
         if condition not in ("indexed", "same_reg"):
             raise ValueError(f"unknown variant {condition!r}")
-        if not figures.keys() >= {"ports", "uops", "retire_slots"} or _implausible(record, figures):
+        counted = figures.keys() >= {"ports", "uops", "retire_slots"}
+        if not counted or _implausible(record, figures, core.by_kind):
             continue
         conditions = tuple(sorted({*record.conditions, condition}))
         if figures["uops"] == data["uops"] == sum(data["ports"].values()) > sum(figures["ports"].values()):
             # Not all ports of the variant were measured; an address changes none of the others.
             figures = {**figures, "ports": data["ports"]}
         own = latency
-        fields: Entry = {}
         if condition == "same_reg":
-            eliminated = not figures["uops"]
-            if eliminated and data["uops"] and record.mnemonic != "XCHG":
-                own, fields = [], {"breaks": True}
-            else:
-                own = _latencies(record, shape, plain, same_reg=True)[0] if figures["uops"] else []
-        entries[conditions] = {**_entry(record, shape, figures, own), **common, **fields}
+            own = _latencies(record, shape, core.plain, same_reg=True)[0] if figures["uops"] else []
+        entries[conditions] = {**_entry(figures, own), **common}
+        if condition == "same_reg" and data["uops"] and not figures["uops"] and record.mnemonic != "XCHG":
+            entries[conditions]["breaks"] = True
         if open_pairs:
             bounds[shape.key, conditions] = open_pairs
     published = data["latency"]
@@ -693,6 +697,20 @@ def _add(
         # idioms were left to the renamer).
         conditions = tuple(sorted({*record.conditions, "same_reg"}))
         entries.setdefault(conditions, {**entries[record.conditions], "breaks": True})
+    if core.by_kind and entries[record.conditions]["ports"]:
+        entries[record.conditions]["derived"] = "ports by kind"
+
+
+def _decoding(record: Record, core: _Core) -> Entry:
+    """Return the fields that hold under all conditions of a record."""
+    fields: Entry = {}
+    if record.data.get("lcp_stall"):
+        fields["lcp_stall"] = True
+    if core.has_lsd and not record.data.get("can_be_used_by_lsd"):
+        fields["no_lsd"] = True
+    if jumps := _jumps(record):
+        fields["fusion"] = core.classes[jumps]
+    return fields
 
 
 def _jumps(record: Record) -> tuple[str, ...]:
@@ -715,16 +733,15 @@ def _fusion_classes(records: list[Record]) -> dict[tuple[str, ...], str]:
     return {jumps: "_".join(sorted(names)) for jumps, names in members.items()}
 
 
-def _fill_bounds(
-    full: dict[str, dict[tuple[str, ...], Entry]], bounds: dict[tuple[str, tuple[str, ...]], set[tuple[str, str]]]
-) -> None:
+def _fill_bounds(full: Forms, bounds: _Bounds) -> None:
     """Replace lower bounds of latencies from memory by the register form's latency, or drop them."""
     for (key, conditions), pairs in bounds.items():
         entry = full[key][conditions]
         twin = full.get(key[:-1] + "r", {}).get(()) if key.endswith("/m") else None
-        latencies = {(t, s): c for t, s, c in parse_latency(entry.get("latency", ""))}
+        latencies = latency_by_pair(entry.get("latency", ""))
         of_twin = parse_latency(twin.get("latency", "")) if twin else ()
-        memory = _memory_operand(key)
+        operands = enumerate(by_key()[key].operands)
+        memory = next((str(n) for n, o in operands if o == "M" or o.startswith("VSIB")), "")
         for to, source in sorted(pairs):
             if (to, source) in latencies:
                 continue
@@ -736,17 +753,4 @@ def _fill_bounds(
                 # An operation that the renamer does without delay (an increment on Golden Cove) still takes a cycle.
                 latencies[to, source] = max(1, *figures)
         if latencies:
-            entry["latency"] = write_latency([(t, s, c) for (t, s), c in latencies.items()])
-
-
-@cache
-def _memory_operands() -> dict[str, str]:
-    return {
-        s.key: str(next(n for n, o in enumerate(s.operands) if o == "M" or o.startswith("VSIB")))
-        for s in shapes()
-        if any(o == "M" or o.startswith("VSIB") for o in s.operands)
-    }
-
-
-def _memory_operand(key: str) -> str:
-    return _memory_operands().get(key, "")
+            entry["latency"] = write_latency((*pair, cycles) for pair, cycles in latencies.items())

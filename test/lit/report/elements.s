@@ -10,12 +10,12 @@
 # RUN: not incc-mca -ghz=0 %s 2>&1 | FileCheck --check-prefix=ZERO %s
 
 # CHECK:      Loop at .L3
-# CHECK:      {{^}}4.00 cycles an iteration, 0.50 an element (8 elements an iteration, inferred)
+# CHECK:      {{^}}4.00 cycles per iteration, 0.50 per element (8 elements per iteration, inferred)
 # CHECK-NEXT: {{^}}14 GFLOP/s, 112 GB/s loaded and stored (L1), 7 G elements/s at 3.5 GHz
 # CHECK-NOT:  {{[Rr]}}emainder
 # CHECK:      Loop at .L4
-# CHECK:      {{^}}4.00 cycles an iteration, 4.00 an element (1 element an iteration, inferred)
-# CHECK:      {{^}}Remainder: runs what the loop in lines {{[0-9]+-[0-9]+}} leaves over, and runs instead of it
+# CHECK:      {{^}}4.00 cycles per iteration, 4.00 per element (1 element per iteration, inferred)
+# CHECK:      {{^}}Remainder: runs the iterations that the loop in lines {{[0-9]+-[0-9]+}} leaves over, and replaces it
 # A sum that is one chain, which is the main loop's affair.
 # CHECK-NOT:  chain in which
 
@@ -35,7 +35,7 @@
 # WHERE-NOT: 2 {{.*}} f
 
 # BAD: --ghz
-# ZERO: -ghz is a clock in GHz, as 3.5, not '0'
+# ZERO: -ghz is a clock in GHz, such as 3.5, not '0'
 
 	.text
 	.globl	f

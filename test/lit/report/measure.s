@@ -7,7 +7,7 @@
 
 # CHECK:      Bound by
 # CHECK:      Not measured on {{.*}}: it has a call in it (`call g` in line {{[0-9]+}}).
-# CHECK:        Prediction {{.*}} simulated; at least
+# CHECK:        Prediction {{.*}} simulated; a lower bound
 # CHECK-NEXT:   Measured             -  call (above)
 # CHECK:      Not measured on {{.*}}: `cpuid` in line {{[0-9]+}} is an instruction of the system
 

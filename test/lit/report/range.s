@@ -6,11 +6,11 @@
 # RUN: not incc-mca -mcpu=skylake --auto -all-views=false -mispredict-rate=2 %s 2>&1 | FileCheck %s --check-prefix=BAD
 #
 # CHECK-LABEL: histogram:.L1
-# CHECK: cycles if line 29 never hits the same place of `counts` as in the iteration before, 6 if always.
+# CHECK: cycles depending on data: 6 if line 29 accesses the same element of `counts` as in the previous iteration.
 #
 # CHECK-LABEL: choose:.L2
-# CHECK: by which of 2 ways the loop goes; the branch in line {{[0-9]+}} depends on data, and a wrong
-# RATE: With 50 % of the branches inside predicted wrongly: {{[0-9.]+}} + 0.5 × {{[0-9]+}} = {{[0-9.]+}} cycles.
+# CHECK: depending on the path (2 paths); the branch in line {{[0-9]+}} depends on data, and a misprediction
+# RATE: {{[0-9.]+}} cycles if 50 % of the inner branches are mispredicted: {{[0-9.]+}} + 0.5 × {{[0-9]+}}.
 # CHECK: Note: 1 branch inside: analysed the likeliest path {{.*}} no instruction is
 # CHECK-NEXT: skipped (line {{[0-9]+}} not taken)
 #

@@ -11,8 +11,8 @@
 # CHECK-NEXT: 5 instructions, 19 bytes, 5 µops; 2 flop, all scalar
 # CHECK-NEXT: Per iteration 16 bytes loaded, 0 stored; 0.12 flop/byte
 #
-# CHECK:      Bound by the loop-carried chain through xmm0 (line [[FMA:[0-9]+]]), 4 cycles; without dependencies through registers 4.0 → 1.33.
-# CHECK-NEXT: - The sum is one chain in which each addition waits for the one before
+# CHECK:      Bound by the loop-carried chain through xmm0 (line [[FMA:[0-9]+]]): 4 cycles; 1.33 cycles without dependencies through registers.
+# CHECK-NEXT: - Each addition waits for the previous one (a reduction chain).
 # CHECK-NOT:  The loop is not vectorised
 #
 # CHECK:      Iterations:        100
@@ -24,7 +24,7 @@
 # CHECK-NEXT: IPC:               1.25
 # CHECK-NEXT: Block RThroughput: 1.25
 #
-# CHECK:        Front end         1.25  5 µops at 4 a cycle
+# CHECK:        Front end         1.25  5 µops at 4 per cycle
 # CHECK:        Loop-carried      4.00  through xmm0, line [[FMA]]
 # CHECK-NEXT:   Prediction        4.00
 # CHECK-NEXT:   Critical path    10.00
@@ -55,7 +55,7 @@
 #
 # CHECK:      Line      CP     LCD   Instructions:
 # CHECK:       [[FMA]]       4       4   vfmadd231sd (%rsi,%rax,8), %xmm1, %xmm0
-# CHECK:                10       4   in all
+# CHECK:                10       4   total
 # CHECK:      Loop-carried dependencies, longest first:
 # CHECK-NEXT:   Cycles/it.  Latency  Iterations  Through (lines)
 # CHECK-NEXT:         4.00        4           1  xmm0 ([[FMA]])

@@ -5,7 +5,7 @@
 #
 #      PLAIN: [1,0]     .D======eeeeeeeeeeeeER   vaddsd (%rax), %xmm0, %xmm0
 # PLAIN-NEXT: [1,1]     . D======eE----------R   addq $8, %rax
-#      PLAIN: =: on the way to a port or waiting for it or for inputs
+#      PLAIN: =: waiting for inputs, for a port, or on the way to it
 #
 #      UOPS:[1,0]     .    .    .    .    ..   vaddsd (%rax), %xmm0, %xmm0
 # UOPS-NEXT:  load    .D====iieeeeeeE------R     port 3, for rax of [0,1]

@@ -8,8 +8,8 @@
 # ERR: unknown.s:[[#]]:2: error: no such instruction: `nonsense
 #
 # CHECK:      3 instructions (1 not in the model)
-# CHECK:      - 1 instruction is not in the model (line [[X:[0-9]+]]); totals exclude it.
-# CHECK-NEXT: - 1 statement could not be decoded (line {{[0-9]+}}); totals exclude it.
+# CHECK:      - The {{.*}} model lacks 1 instruction (line [[X:[0-9]+]]), so the totals are lower bounds.
+# CHECK-NEXT: - 1 statement could not be decoded (line {{[0-9]+}}), so the totals are lower bounds.
 # CHECK:      Instructions:      200
 # CHECK:      [6]: Remarks (X not in the model, excluded from all totals)
 # CHECK:       X      X     X                     X     vaddph %zmm1, %zmm2, %zmm3

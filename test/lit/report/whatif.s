@@ -24,13 +24,13 @@
 # CHECK-DAG:  4.00 →  4.00  with unlimited ports
 # CHECK-DAG:  4.00 →  2.00  all together: with unlimited ports, with latency VADDSD = 2
 # CHECK:      1 iteration from a cold start: {{[0-9]+}} cycles
-# CHECK:      Simulated cycles per iteration by the place of the first byte within 64:
+# CHECK:      Simulated cycles per iteration by the offset of the first byte within 64 bytes:
 # CHECK-NEXT:    +0    +1
 # CHECK-NEXT: 0   4.00  4.00
 # CHECK:      56   4.00
 #
-# BOUNDS:     Bound by the loop-carried chain {{.*}}; ports would allow 1.0.
-# BOUNDS:     Prediction        4.00  the largest of these
+# BOUNDS:     Bound by the loop-carried chain {{.*}}; next limit: {{.*}} at 1 cycle.
+# BOUNDS:     Prediction        4.00  the largest of these bounds
 # BOUNDS-NOT: Simulated
 #
 # COLUMN:     incc-mca: error: what-if 'rob == 5': column 6: expected a number or unlimited; see incc-mca --help
@@ -38,7 +38,7 @@
 # LACKS:      whatif.s: error: what-if 'latency VSUBSD': no kernel has such an instruction
 # PLACE:      incc-mca: error: -alignment is a number below 64, or all, not '64'; see incc-mca --help
 # KIND:       incc-mca: error: -no-dependencies takes register or memory, not 'flag'; see incc-mca --help
-# LINE:       incc-mca: error: -detail takes a line, or FILE:LINE, not 'x'; see incc-mca --help
+# LINE:       incc-mca: error: -detail takes a line or FILE:LINE, not 'x'; see incc-mca --help
 	.text
 sum:
 .L1:
