@@ -103,7 +103,7 @@ def hidden(entries: list[Entry], what: set[str], side: int) -> list[Entry]:
             unit.update(source="", assembly_file=f"lib{side}.so")
             kernel["first_line"] = number
         unit["kernels"] = [{**kernel, "instructions": instructions}]
-        found += entries_of(msgspec.convert(unit, t.Unit))
+        found += entries_of(msgspec.convert(unit, t.UnitReport))
     return found
 
 

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from incc import core
 from incc.core import whatif
-from incc.core.whatif import Change, Scenario
+from incc.core.whatif import CoreChange, Scenario
 from incc.frontends.x86.kernels import decode_bytes
 from incc.models.binding.bind import bind
 from incc.models.loading import load
@@ -32,7 +32,7 @@ from incc.models.model import ModelError
 BUFFERS = ("rob", "rs", "load_buffer", "store_buffer", "idq")
 
 
-def doubled(parameter: str) -> Change:
+def doubled(parameter: str) -> CoreChange:
     """A buffer twice as large, with all that it is made of."""
 
     def apply(s: Scenario) -> Scenario:
@@ -41,10 +41,10 @@ def doubled(parameter: str) -> Change:
         whatif.set_parameter(bound, parameter, 2 * whatif.get_parameter(bound, parameter))
         return replace(s, bound=bound)
 
-    return Change(name=f"2 x {parameter}", text=f"with twice the {parameter}", apply=apply)
+    return CoreChange(name=f"2 x {parameter}", text=f"with twice the {parameter}", apply=apply)
 
 
-def changes(s: Scenario, base: core.Simulation) -> Iterator[Change]:
+def changes(s: Scenario, base: core.Simulation) -> Iterator[CoreChange]:
     """Those for the better that the kernel could notice."""
     yield from whatif.changes(s.bound, core.analyze(s.bound), base)
     for parameter in BUFFERS:

@@ -58,7 +58,7 @@ class _Shape(msgspec.Struct, frozen=True, kw_only=True, order=True):
     """The names in the operands: registers and symbols."""
 
 
-def align(a: Sequence[t.Instruction], b: Sequence[t.Instruction]) -> list[c.Aligned]:
+def align(a: Sequence[t.InstructionReport], b: Sequence[t.InstructionReport]) -> list[c.Aligned]:
     """Return rows that each have an instruction of `a`, of `b`, or of both; each instruction is in one row.
 
     Rows are in the order of `a`; an instruction that only `b` has follows its predecessor in `b`. `b` may start in its
@@ -80,7 +80,7 @@ def align(a: Sequence[t.Instruction], b: Sequence[t.Instruction]) -> list[c.Alig
     return _rows(first, second, pairs, moved, start, turned)
 
 
-def _shape(instruction: t.Instruction) -> _Shape:
+def _shape(instruction: t.InstructionReport) -> _Shape:
     text = " ".join(instruction.text.split())
     mnemonic, _, operands = text.partition(" ")
     works = instruction.work or [""]

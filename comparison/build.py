@@ -160,7 +160,7 @@ def _pair(rows: Sequence[_Row], side: Side, match: Match) -> _Pair:
 def _row(row: _Row, assembly: bool, several: bool) -> c.Row:
     """Return the record of a row; `several` is set if a side has several cores."""
     first = row.first()
-    instructions: list[list[t.Instruction] | None] = [
+    instructions: list[list[t.InstructionReport] | None] = [
         entry.instructions() if assembly and entry is not None else None for entry in row.entries
     ]
     changes: list[c.Change | None] = []
@@ -198,7 +198,7 @@ def _parts(row: _Row, side: int) -> list[Entry]:
     return list(dict.fromkeys(part for each in row.pairs if each for part in each.parts_a))
 
 
-def _member(entry: Entry, parts: Iterable[Entry], instructions: list[t.Instruction] | None) -> c.Member:
+def _member(entry: Entry, parts: Iterable[Entry], instructions: list[t.InstructionReport] | None) -> c.Member:
     unit, kernel = entry.unit, entry.kernel
     return c.Member(
         unit=unit.source or unit.assembly_file,

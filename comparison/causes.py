@@ -53,8 +53,8 @@ _BOUNDS: tuple[BoundName, ...] = ("loop_carried", "port", "divider", "front_end"
 class Sight(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A kernel as the comparison sees it."""
 
-    kernel: t.Kernel
-    instructions: Sequence[t.Instruction]
+    kernel: t.KernelReport
+    instructions: Sequence[t.InstructionReport]
     scale: float
     """The factor that brings its cycles to as much work as the other kernel's."""
 
@@ -357,12 +357,12 @@ _BOUND_WORDS: dict[BoundName, tuple[Kind, str]] = {
 _MEMORY = frozenset(("loads", "store addresses", "store data", "gathers", "scatters"))
 
 
-def _works(instruction: t.Instruction) -> list[str]:
+def _works(instruction: t.InstructionReport) -> list[str]:
     """Return the kinds of work of an instruction's µops; in reports before 1.5, its mnemonic."""
     return instruction.work or instruction.text.split(None, 1)[:1] or ["?"]
 
 
-def computes(instruction: t.Instruction) -> str:
+def computes(instruction: t.InstructionReport) -> str:
     """Return an instruction's work other than loading and storing; its first work if there is no other."""
     works = _works(instruction)
     return next((work for work in reversed(works) if work not in _MEMORY), works[0])
@@ -538,7 +538,7 @@ def _parts(sight: Sight, i: int, slots: int) -> list[tuple[str, int]]:
     return [(computing, alone), *([(memory, slots - alone)] if memory else [])]
 
 
-def _terms(instruction: t.Instruction, names: frozenset[str]) -> list[tuple[int, frozenset[str]]]:
+def _terms(instruction: t.InstructionReport, names: frozenset[str]) -> list[tuple[int, frozenset[str]]]:
     """Return the numbers of µops and the ports that they may use, among `names`; units are omitted."""
     terms = []
     for count, text in re.findall(r"(\d+)\*p(\([^)]*\)|[^+]+)", instruction.ports):
@@ -692,7 +692,7 @@ _BY_BOUND: dict[BoundName, Callable[[Sight, Sight], list[Found]]] = {
 # --- how wide ---------------------------------------------------------------------------------------------------------
 
 
-def vector_bits(kernel: t.Kernel) -> int:
+def vector_bits(kernel: t.KernelReport) -> int:
     """Return the width of the vectors that a kernel computes with or, if it does not, moves; 0 for scalar code."""
     arithmetic, widest = kernel.arithmetic, kernel.memory.widest_access_bits
     if arithmetic.packed_share is None:
@@ -732,7 +732,7 @@ def _width_evidence(sight: Sight) -> dict[str, Any]:
     return {"vector_bits": vector_bits(sight.kernel), "packed_share": sight.kernel.arithmetic.packed_share}
 
 
-def _times_as_wide(narrow: t.Kernel, wide: t.Kernel) -> float | None:
+def _times_as_wide(narrow: t.KernelReport, wide: t.KernelReport) -> float | None:
     """Return how many times as many elements an operation of `wide` handles on average; None if unknown."""
     bits, shares = [], []
     for kernel in (narrow, wide):

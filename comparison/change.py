@@ -199,7 +199,7 @@ def _outcome(cycles_a: float, cycles_b: float, a: Entry, b: Entry) -> Outcome:
     return "slower" if cycles_b > cycles_a else "faster"
 
 
-def _not_counted(kernel: t.Kernel) -> list[str]:
+def _not_counted(kernel: t.KernelReport) -> list[str]:
     """Return the instructions and statements that a prediction does not include."""
     if not kernel.at_least:
         return []

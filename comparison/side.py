@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 class Entry(msgspec.Struct, frozen=True, eq=False):
     """A kernel of a side; entries are equal only to themselves, whatever is in them."""
 
-    unit: t.Unit
+    unit: t.UnitReport
     """Its translation unit, without kernels, ways and graphs."""
-    kernel: t.Kernel
+    kernel: t.KernelReport
     """The kernel without what comparisons do not read."""
     packed: bytes
     """Its instructions, compressed."""
 
-    def instructions(self) -> list[t.Instruction]:
+    def instructions(self) -> list[t.InstructionReport]:
         """Unpack the instructions, in the order of execution."""
-        instructions: list[t.Instruction] = pickle.loads(zlib.decompress(self.packed))
+        instructions: list[t.InstructionReport] = pickle.loads(zlib.decompress(self.packed))
         return instructions
 
 
-def entries_of(unit: t.Unit) -> list[Entry]:
+def entries_of(unit: t.UnitReport) -> list[Entry]:
     """Return the entries of a unit's kernels."""
     without_kernels = replace(unit, kernels=[], ways=None, control_flow=None, trials=None)
     return [
@@ -46,7 +46,7 @@ def entries_of(unit: t.Unit) -> list[Entry]:
     ]
 
 
-def without_details(kernel: t.Kernel) -> t.Kernel:
+def without_details(kernel: t.KernelReport) -> t.KernelReport:
     """Return a kernel without its largest parts, to keep thousands of them in memory."""
     return replace(
         kernel,

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from incc.frontends.kernel import SourceLocation
-from incc.report.types import BoundName, Instruction, Resource, Tool
+from incc.report.types import BoundName, InstructionReport, ResourceReport, Tool
 from incc.support.quantities import Amount, Count, Index, Share
 
 Number = Annotated[float, Meta(description="May be below 0.")]
@@ -129,9 +129,9 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     parts: list[str]
     """The kernel_ids of loops of this side that do the rest of the work, because the loop was split. The compared
     cycles per element are the sum."""
-    instructions: list[Instruction] | None
+    instructions: list[InstructionReport] | None
     """Null where not requested."""
-    resources: list[Resource] | None
+    resources: list[ResourceReport] | None
     """The ports and units of pressure; null like instructions."""
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import networkx
 
     from incc.core.analysis import KernelResult
-    from incc.core.whatif import Change
+    from incc.core.whatif import CoreChange
     from incc.driver.code import ObjectCode
     from incc.driver.settings import Settings
     from incc.frontends.unit import Unit
@@ -199,7 +199,7 @@ class Kernel(_Frozen):
         return self._found.units[self._unit].results[self._number]
 
     @property
-    def _report(self) -> t.Kernel:
+    def _report(self) -> t.KernelReport:
         return self._found.report().units[self._unit].kernels[self._number]
 
     @property
@@ -703,7 +703,7 @@ def _at_least(name: str, value: int, least: int) -> int:
     return value
 
 
-def _changes(texts: tuple[str, ...]) -> tuple[Change, ...]:
+def _changes(texts: tuple[str, ...]) -> tuple[CoreChange, ...]:
     if not texts:
         return ()
     from incc.core.changes import parse

@@ -628,7 +628,7 @@ def _ways(
     settings: Settings,
     which: Literal["paths", "branch"],
     selection: Selection,
-) -> list[t.Ways]:
+) -> list[t.WaysReport]:
     """Analyse the paths through the selected loops with branches; return a part of the report for each loop."""
     from incc.core.ways import analyze_ways
     from incc.report.ways import ways_report

@@ -79,7 +79,7 @@ def packed(report: t.Report) -> list[PackedUnit]:
     return [_packed_unit(report, unit) for unit in report.units]
 
 
-def _packed_unit(report: t.Report, unit: t.Unit) -> PackedUnit:
+def _packed_unit(report: t.Report, unit: t.UnitReport) -> PackedUnit:
     # The body has the report's own version and tool, so that units can be exported as they came.
     body = _body(replace(report, units=[replace(unit, kernels=[])]))
     kernels = [(_body(kernel), values(unit, kernel)) for kernel in unit.kernels]
@@ -131,7 +131,7 @@ def unpacked(unit: bytes, kernels: Iterable[bytes], path: str) -> t.Report:
     """Return the report of one unit from the stored texts of it and of its kernels. Raises InputError."""
     try:
         report = decoded(_text(unit, path), t.Report)
-        report.units[0].kernels = [decoded(_text(kernel, path), t.Kernel) for kernel in kernels]
+        report.units[0].kernels = [decoded(_text(kernel, path), t.KernelReport) for kernel in kernels]
     except (IndexError, ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise _damaged(path, error) from None
     return report

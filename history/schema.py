@@ -115,7 +115,7 @@ COLUMNS = ("source_file", "source_line", *FIGURES, *_WORDS)
 """The columns of `kernels` except its id, in the order of `values`."""
 
 
-def values(unit: t.Unit, kernel: t.Kernel) -> tuple[Value, ...]:
+def values(unit: t.UnitReport, kernel: t.KernelReport) -> tuple[Value, ...]:
     """Return a kernel's row. Raises KeyError, TypeError or ValueError for a malformed kernel."""
     source, overview = kernel.source, kernel.overview
     place: list[Value] = [text(source.file), source.line] if source else [None, None]

@@ -38,8 +38,8 @@ class Code(msgspec.Struct, frozen=True, kw_only=True):
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
     """A kernel in a report."""
 
-    unit: t.Unit
-    kernel: t.Kernel
+    unit: t.UnitReport
+    kernel: t.KernelReport
     report: str
     code: Code
     """The code, which only profiles need."""
@@ -98,7 +98,7 @@ def whole(folder: str, file: str) -> str:
     return os.path.normpath(path) if "/." in path or "//" in path or path.startswith("./") else path
 
 
-def code_of(kernel: t.Kernel, texts: bool) -> Code:
+def code_of(kernel: t.KernelReport, texts: bool) -> Code:
     """Return the code of a kernel; its mnemonics only if `texts` is set."""
     lines: dict[str, set[int]] = {}
     for instruction in kernel.instructions:
@@ -120,7 +120,7 @@ _OFFSET = re.compile(r"\+0x([0-9a-f]+)$")
 _ANYTHING = ("unlimited-ports", "dependencies", "window")
 
 
-def headroom_of(kernel: t.Kernel, trials: dict[str, tuple[float, tuple[str, ...]]]) -> r.Headroom:
+def headroom_of(kernel: t.KernelReport, trials: dict[str, tuple[float, tuple[str, ...]]]) -> r.Headroom:
     """Return how much faster a kernel might be.
 
     `trials` has by kernel_id the relative gain from compiling with flags, and these flags.
@@ -132,7 +132,7 @@ def headroom_of(kernel: t.Kernel, trials: dict[str, tuple[float, tuple[str, ...]
     if tried:
         most = max(w.gained for w in tried)
         alike = [w for w in tried if w.gained >= most - least]
-        best: t.WhatIf = next((w for w in alike if w.change not in _ANYTHING), alike[0])
+        best: t.WhatIfReport = next((w for w in alike if w.change not in _ANYTHING), alike[0])
         headroom = _headroom(cycles, best.cycles, "what-if", best.change, best.text)
     if not kernel.what_ifs:
         headroom = _of_bounds(kernel, headroom)
@@ -143,7 +143,7 @@ def headroom_of(kernel: t.Kernel, trials: dict[str, tuple[float, tuple[str, ...]
     return headroom
 
 
-def _of_bounds(kernel: t.Kernel, nothing: r.Headroom) -> r.Headroom:
+def _of_bounds(kernel: t.KernelReport, nothing: r.Headroom) -> r.Headroom:
     """Return the headroom above the next-largest bound, for reports without changes of the core."""
     cycles, bounds = kernel.cycles, kernel.bounds
     together: tuple[tuple[t.BoundName, ...], ...] = (("port", "divider"), ("front_end", "retire"), ("loop_carried",))
@@ -163,7 +163,7 @@ def _headroom(cycles: float, least: float, by: Any, change: str, text: str) -> r
     return r.Headroom(cycles=least, gained=round(gained, 6), share=share, by=by, change=change, text=text)
 
 
-def trials_of(unit: t.Unit) -> dict[str, tuple[float, tuple[str, ...]]]:
+def trials_of(unit: t.UnitReport) -> dict[str, tuple[float, tuple[str, ...]]]:
     """Return by kernel_id the largest gain from compiling a unit with flags of hints, and these flags."""
     gains: dict[str, tuple[float, tuple[str, ...]]] = {}
     for trial in unit.trials or ():

@@ -31,7 +31,7 @@ def read_manifest(folder: str) -> dict[str, Entry]:
     return {name: Entry(**asdict(entry), order=number) for number, (name, entry) in enumerate(listed.items())}
 
 
-def of_unit(report: str, unit: t.Unit, order: float) -> Entry:
+def of_unit(report: str, unit: t.UnitReport, order: float) -> Entry:
     """Return the entry of a report that no manifest has, made from its own contents."""
     return Entry(
         report=report,

@@ -65,7 +65,7 @@ class _Reader:
 
     def __init__(self, wanted: Wanted) -> None:
         self.wanted = wanted
-        self.units: dict[Any, tuple[t.Unit, str]] = {}
+        self.units: dict[Any, tuple[t.UnitReport, str]] = {}
         self.reports = 0
         self.replaced = 0
         self.pending = 0
@@ -146,7 +146,7 @@ class _Reader:
     def _failed(self, error: OSError) -> None:
         self.unread.append(r.Unread(report=_shown(str(error.filename)), why=_reason(error)))
 
-    def _file(self, path: str, shown: str) -> t.Unit | None:
+    def _file(self, path: str, shown: str) -> t.UnitReport | None:
         """Read the reports of a file; return its last unit."""
         try:
             with open(path, "rb") as file:
@@ -155,7 +155,7 @@ class _Reader:
             self.unread.append(r.Unread(report=_shown(shown), why=_reason(error)))
         return None
 
-    def _documents(self, file: BinaryIO, shown: str, path: str) -> t.Unit | None:
+    def _documents(self, file: BinaryIO, shown: str, path: str) -> t.UnitReport | None:
         last = None
         count = 0
         try:
@@ -184,7 +184,7 @@ class _Reader:
         place, _, why = rest.partition(": ") if rest != message else ("", "", message)
         self.unread.append(r.Unread(report=shown + place, why=why or message))
 
-    def _take(self, unit: t.Unit, report: str, otherwise: tuple[Any, ...]) -> None:
+    def _take(self, unit: t.UnitReport, report: str, otherwise: tuple[Any, ...]) -> None:
         """Take a unit. In a file to which builds append, a later compilation replaces an earlier one."""
         kernels = unit.kernels
         key: Any = otherwise
@@ -199,12 +199,12 @@ class _Reader:
         self.units[key] = replace(unit, kernels=[]), report
         self.seen[key] = self._kernels(unit, kernels, report)
 
-    def _alike(self, key: Any, kernels: list[t.Kernel]) -> bool:
+    def _alike(self, key: Any, kernels: list[t.KernelReport]) -> bool:
         """Return True if a unit has a kernel with the name of one of these."""
         ids = {kernel.kernel_id for kernel in kernels}
         return any(seen.kernel.kernel_id in ids for seen in self.seen[key])
 
-    def _kernels(self, unit: t.Unit, kernels: list[t.Kernel], report: str) -> list[Seen]:
+    def _kernels(self, unit: t.UnitReport, kernels: list[t.KernelReport], report: str) -> list[Seen]:
         wanted = self.wanted
         trials = trials_of(unit)
         kept = replace(unit, kernels=[], ways=None, control_flow=None, trials=None)

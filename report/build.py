@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION: Final = "1.0"
 
 
-def build_report(units: Iterable[t.Unit]) -> t.Report:
+def build_report(units: Iterable[t.UnitReport]) -> t.Report:
     """Return the whole report, made of the results of `unit_report` in the given order."""
     units = list(units)
     make_readable([kernel for unit in units for kernel in unit.kernels])
@@ -50,7 +50,7 @@ def build_report(units: Iterable[t.Unit]) -> t.Report:
     )
 
 
-def make_readable(kernels: Sequence[t.Kernel]) -> None:
+def make_readable(kernels: Sequence[t.KernelReport]) -> None:
     """Demangle the function names in kernels' names, places and notes; then write the kernels' overviews."""
     texts: list[str] = []
     for kernel in kernels:
@@ -70,7 +70,7 @@ def make_readable(kernels: Sequence[t.Kernel]) -> None:
         kernel.overview = overview(kernel)
 
 
-def _demangle_functions(parts: Sequence[t.Ways | t.ControlFlow | t.LibraryCall]) -> None:
+def _demangle_functions(parts: Sequence[t.WaysReport | t.ControlFlowReport | t.LibraryCall]) -> None:
     """Demangle the names of parts of a report that have no other function names."""
     if any(is_mangled(part.function) for part in parts):
         readable = demangle(part.function_name for part in parts)
@@ -105,7 +105,7 @@ def unit_parts(unit_result: UnitResult) -> list[Part]:
     return parts(unit_result.results, places, origins)
 
 
-def unit_report(unit_result: UnitResult) -> t.Unit:
+def unit_report(unit_result: UnitResult) -> t.UnitReport:
     """Return the report on one translation unit: its compilation, its model and its kernels."""
     unit, model, settings = unit_result.unit, unit_result.model, unit_result.settings
     parts = unit_result.parts or unit_parts(unit_result)
@@ -132,14 +132,14 @@ def unit_report(unit_result: UnitResult) -> t.Unit:
             unit.remarks,
             unit.folder,
         )
-    marks: list[t.Mark] = []
+    marks: list[t.MarkReport] = []
     problems: list[t.MarkError] = []
     if unit_result.marks or unit_result.mark_errors:
         from incc.report.source.marks import marks_part
 
         marks, misread = marks_part(kernels, unit_result.marks, unit_result.marked)
         problems = [*unit_result.mark_errors, *misread]
-    return t.Unit(
+    return t.UnitReport(
         source=unit.source,
         assembly_file=unit.assembly_file,
         compiler=unit.compiler,
@@ -149,7 +149,7 @@ def unit_report(unit_result: UnitResult) -> t.Unit:
         output=unit.output,
         way=unit.way,
         target_cpu=unit.cpu,
-        model=t.Model(
+        model=t.ModelReport(
             name=model.name,
             title=model.title,
             version=model.version,
@@ -171,7 +171,7 @@ def unit_report(unit_result: UnitResult) -> t.Unit:
     )
 
 
-def _core(model: MachineModel) -> t.Core:
+def _core(model: MachineModel) -> t.CoreReport:
     from incc.report.core import core_report
 
     return core_report(model)

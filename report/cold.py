@@ -172,9 +172,9 @@ _KINDS: dict[int, t.SequenceKind] = {
 }
 
 
-def _pressure(result: KernelResult, pressure: Pressure) -> t.Pressure:
+def _pressure(result: KernelResult, pressure: Pressure) -> t.PressureReport:
     bound = result.bound
-    sequence: list[t.SequenceStep] = []
+    sequence: list[t.SequenceStepReport] = []
     for step in pressure.sequence:
         kind, via = _KINDS[step.because], ""
         if step.because == BY_RESOURCE:
@@ -183,7 +183,7 @@ def _pressure(result: KernelResult, pressure: Pressure) -> t.Pressure:
             carrier, via = input_carrier(result.kernel, bound, step.instruction, step.via)
             kind = "memory" if carrier == "memory" else kind
         sequence.append(
-            t.SequenceStep(
+            t.SequenceStepReport(
                 instruction=step.instruction,
                 iteration_offset=step.iteration_offset,
                 kind=kind,
@@ -191,7 +191,7 @@ def _pressure(result: KernelResult, pressure: Pressure) -> t.Pressure:
                 cycles=step.cycles,
             )
         )
-    return t.Pressure(
+    return t.PressureReport(
         increase=pressure.increase,
         resources=pressure.resources,
         registers=pressure.registers,

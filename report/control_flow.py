@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from incc.frontends.kernel import Region
 
 
-def functions(assembly: Assembly, regions: Sequence[Region]) -> list[t.ControlFlow]:
+def functions(assembly: Assembly, regions: Sequence[Region]) -> list[t.ControlFlowReport]:
     """Return the control-flow graph of each function that contains one of the regions."""
     wanted = {line for region in regions for line in region.body_lines}
     return [
@@ -26,16 +26,16 @@ def functions(assembly: Assembly, regions: Sequence[Region]) -> list[t.ControlFl
     ]
 
 
-def _function(assembly: Assembly, graph: ControlFlow) -> t.ControlFlow:
+def _function(assembly: Assembly, graph: ControlFlow) -> t.ControlFlowReport:
     regions, _ = loops([block.successors for block in graph.blocks], graph.entries)
     back = {(latch, loop.header) for loop in regions for latch in loop.latches}
     inner = {block for loop in regions if loop.innermost for block in loop.body}
-    blocks: list[t.Block] = []
+    blocks: list[t.BlockReport] = []
     for number, block in enumerate(graph.blocks):
         statements = [assembly.statements[i] for i in block.instructions]
         jump = statements[-1].text.split(maxsplit=1)[0] if statements else ""
         blocks.append(
-            t.Block(
+            t.BlockReport(
                 label=block.label,
                 instructions=[t.BlockInstruction(line=statement.line, text=statement.text) for statement in statements],
                 in_innermost_loop=number in inner,
@@ -45,4 +45,4 @@ def _function(assembly: Assembly, graph: ControlFlow) -> t.ControlFlow:
                 ],
             )
         )
-    return t.ControlFlow(function=graph.name, function_name=graph.name, blocks=blocks)
+    return t.ControlFlowReport(function=graph.name, function_name=graph.name, blocks=blocks)

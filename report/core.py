@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Stage = Literal["front end", "rename", "window", "memory"]
 
 
-def core_report(model: MachineModel) -> t.Core:
+def core_report(model: MachineModel) -> t.CoreReport:
     """Return the facts of the model; those that it lacks are left out."""
     p = model.parameters
     schedulers: list[t.CoreScheduler] = [
@@ -32,7 +32,7 @@ def core_report(model: MachineModel) -> t.Core:
         schedulers.append(t.CoreScheduler(ports=queue["ports"].split(","), entries=queue["entries"], kind="queue"))
     if not schedulers and not p["in_order"]:
         schedulers = [t.CoreScheduler(ports=list(model.ports), entries=p["rs"], kind="scheduler")]
-    return t.Core(
+    return t.CoreReport(
         title=model.title,
         model=model.name,
         issue_width=p["issue_width"],

@@ -64,7 +64,7 @@ _NO_PLACE = KernelPlace(lines={}, near=None)
 
 def kernel_report(
     unit: UnitResult, number: int, part: Part, build: Build = ASSEMBLY, written: Written | None = None
-) -> t.Kernel:
+) -> t.KernelReport:
     """Return the report on one kernel.
 
     Args:
@@ -87,7 +87,7 @@ def kernel_report(
     range_ = kernel_range(result, spread)
     work, moved = figures.operations(kernel), figures.traffic(kernel, bound.instruction_flags, part.step)
     elements = part.elements
-    return t.Kernel(
+    return t.KernelReport(
         kernel_id=unit.kernel_ids[number] if unit.kernel_ids else "",
         content_hash=content_hash(kernel),
         name=kernel.name,
@@ -102,7 +102,7 @@ def kernel_report(
         inlined=list(debug.inlined) if debug else [],
         inlined_into=list(debug.inlined_into) if debug else [],
         remarks=[],
-        role=t.Role(name="", of="", instead=False, basis="inferred", text=""),
+        role=t.RoleReport(name="", of="", instead=False, basis="inferred", text=""),
         compiled=compiled(region.compiled) if region.compiled else None,
         elements=_elements(result, elements) if elements else None,
         rates=figures.rates(work, moved, result.cycles, elements, unit.settings.ghz),
@@ -158,7 +158,7 @@ def _column(region: Region, place: KernelPlace) -> int:
     return column if place.lines.get(last) == region.source and line == region.source.line else 0
 
 
-def _measured(unit: UnitResult, number: int, spread: t.Range | None) -> t.Measured | None:
+def _measured(unit: UnitResult, number: int, spread: t.Range | None) -> t.MeasurementReport | None:
     if not unit.measured:
         return None
     from incc.report.measured import measured_part
@@ -205,10 +205,10 @@ def ratio(cycles: Fraction) -> t.Ratio:
 # --- parts of a kernel ------------------------------------------------------------------------------------------------
 
 
-def _elements(result: KernelResult, elements: Elements) -> t.Elements:
+def _elements(result: KernelResult, elements: Elements) -> t.ElementsReport:
     number, each = elements.per_iteration, float(result.cycles / elements.per_iteration)
     least = "at least " if result.kernel.refused or not_counted(result) else ""
-    return t.Elements(
+    return t.ElementsReport(
         per_iteration=float(number),
         cycles=round(each, DECIMALS),
         basis=elements.basis,
@@ -219,9 +219,9 @@ def _elements(result: KernelResult, elements: Elements) -> t.Elements:
     )
 
 
-def _arithmetic(work: figures.Operations, moved: figures.Traffic) -> t.Arithmetic:
+def _arithmetic(work: figures.Operations, moved: figures.Traffic) -> t.ArithmeticReport:
     text = _vectorisation(work, moved)
-    return t.Arithmetic(**asdict(work), flop_per_byte=figures.intensity(work, moved), text=text)
+    return t.ArithmeticReport(**asdict(work), flop_per_byte=figures.intensity(work, moved), text=text)
 
 
 def _memory(moved: figures.Traffic, analysis: Analysis) -> t.Memory:
@@ -263,7 +263,7 @@ _Kept = tuple[
 
 def _instructions(
     result: KernelResult, source_lines: Mapping[int, SourceLocation], written: Written | None
-) -> list[t.Instruction]:
+) -> list[t.InstructionReport]:
     kernel, bound, analysis, forms = result.kernel, result.bound, result.analysis, result.forms
     pressure = analysis.fixed_pressure if result.settings.fixed_ports else analysis.pressure
     path = analysis.critical_path
@@ -279,7 +279,7 @@ def _instructions(
     # kernels repeat few kinds of instruction
     kept: _Kept = result.model.pieces.setdefault("report", ({}, {}))
     uop_texts, works = kept
-    rows: list[t.Instruction] = []
+    rows: list[t.InstructionReport] = []
     lines = _lines(kernel)
     described: dict[tuple[bytes, str], Effects] = {}
     llvm_effects = isa(kernel.isa).llvm_effects
@@ -300,7 +300,7 @@ def _instructions(
         if (key := (instruction.form, kinds, uops)) not in works:
             works[key] = _works(kernel, bound, i)
         rows.append(
-            t.Instruction(
+            t.InstructionReport(
                 index=i,
                 line=instruction.line,
                 source=source_lines.get(lines[i]),
@@ -332,7 +332,7 @@ def _instructions(
                 pressure=rounded(pressure[i]),
                 critical_path_cycles=on_path.get(i),
                 chain_cycles=in_chain.get(i),
-                figures=t.Figures(source=form.source, derived=form.derived) if form else None,
+                figures=t.FiguresOrigin(source=form.source, derived=form.derived) if form else None,
                 remarks=_remarks(flags, form),
             )
         )
@@ -383,10 +383,10 @@ def _port_names(mask: int, bound: BoundKernel) -> list[str]:
 # --- simulation -------------------------------------------------------------------------------------------------------
 
 
-def _simulated(bound: BoundKernel, run: Simulation) -> t.Simulated:
+def _simulated(bound: BoundKernel, run: Simulation) -> t.SimulationReport:
     """Return the simulation's results and counters; shares are of the whole run including its start."""
     moves = run.moves_eliminated + run.moves_executed
-    return t.Simulated(
+    return t.SimulationReport(
         cycles=float(run.cycles_per_iteration),
         exact=str(run.cycles_per_iteration),
         period=run.period,
@@ -410,9 +410,9 @@ def _share(count: float, whole: float) -> float:
     return round(count / (whole or 1), DECIMALS)
 
 
-def _what_ifs(result: KernelResult) -> list[t.WhatIf]:
+def _what_ifs(result: KernelResult) -> list[t.WhatIfReport]:
     return [
-        t.WhatIf(
+        t.WhatIfReport(
             change=w.name,
             text=w.text,
             cycles=float(w.cycles),
@@ -424,14 +424,14 @@ def _what_ifs(result: KernelResult) -> list[t.WhatIf]:
     ]
 
 
-def _waits(bound: BoundKernel, waits: Waits) -> t.Waits:
+def _waits(bound: BoundKernel, waits: Waits) -> t.WaitsReport:
     def at_ports(table: Mapping[tuple[int, int], float]) -> list[t.PortWait]:
         return [
             t.PortWait(instruction=i, resource=bound.port_names[port], cycles=round(cycles, DECIMALS))
             for (i, port), cycles in table.items()
         ]
 
-    return t.Waits(
+    return t.WaitsReport(
         instructions=[
             t.WaitsInstruction(
                 had_to_wait=round(had, DECIMALS),
@@ -453,9 +453,9 @@ def _waits(bound: BoundKernel, waits: Waits) -> t.Waits:
 # --- dependencies -----------------------------------------------------------------------------------------------------
 
 
-def _step(kernel: Kernel, bound: BoundKernel, step: Step | Edge) -> t.Step:
+def _step(kernel: Kernel, bound: BoundKernel, step: Step | Edge) -> t.StepReport:
     kind, via = wording.carrier(kernel, bound, step)
-    return t.Step(
+    return t.StepReport(
         producer=step.producer,
         to=step.consumer,
         kind=kind,
@@ -465,9 +465,9 @@ def _step(kernel: Kernel, bound: BoundKernel, step: Step | Edge) -> t.Step:
     )
 
 
-def _chain(kernel: Kernel, bound: BoundKernel, chain: Chain) -> t.Chain:
+def _chain(kernel: Kernel, bound: BoundKernel, chain: Chain) -> t.ChainReport:
     instructions = verdict.chain_instructions(chain)
-    return t.Chain(
+    return t.ChainReport(
         cycles_per_iteration=ratio(chain.cycles_per_iteration),
         latency=chain.latency,
         iterations=chain.distance,
@@ -525,7 +525,7 @@ def _timeline(result: KernelResult) -> t.Timeline:
         iterations=timeline.iterations,
         cycles=timeline.cycles,
         events=[
-            t.Event(
+            t.EventReport(
                 iteration=event.iteration,
                 instruction=event.instruction,
                 dispatched=event.dispatched,
@@ -557,11 +557,11 @@ def _uop(result: KernelResult, shown: figures.ShownUop, uops: Sequence[figures.S
     """Return a µop of the timeline; `uops` are all of them."""
     uop, bound = shown.uop, result.bound
     kind: t.UopKindName = "renamer" if uop.uop == RENAMERS else "compute"
-    inputs: list[t.UopInput] = []
+    inputs: list[t.UopInputReport] = []
     for producer, location, arrived in shown.inputs:
         carrier, via = wording.input_carrier(result.kernel, bound, uop.instruction, location)
         inputs.append(
-            t.UopInput(
+            t.UopInputReport(
                 producer=producer,
                 kind=carrier,
                 via=via,

@@ -43,7 +43,7 @@ def measured_part(
     measurement: KernelMeasurement | Failure,
     host: tuple[str, bool],
     spread: t.Range | None,
-) -> t.Measured:
+) -> t.MeasurementReport:
     """Return the report on a measurement.
 
     `host` is the host's core, and True if the result's model is of that core; `spread` is the range of the prediction.
@@ -51,7 +51,7 @@ def measured_part(
     core, same = host
     where = f"on {core}" if core else "on this processor"
     if isinstance(measurement, Failure):
-        return t.Measured(
+        return t.MeasurementReport(
             cycles=None,
             spread=None,
             way="",
@@ -69,7 +69,7 @@ def measured_part(
     # A difference hidden by the rounding of the figures does not count.
     far = difference is not None and abs(difference) > WORTH_EXPLAINING and abs(predicted - measurement.cycles) > 0.005
     explanations = list(_explanations(result, measurement, host, spread)) if far else []
-    return t.Measured(
+    return t.MeasurementReport(
         cycles=round(measurement.cycles, DECIMALS),
         spread=round(measurement.spread, DECIMALS),
         way=measurement.way,

@@ -16,7 +16,7 @@ WIDE = 1.25
 """The factor between the ends of a range from which on it is worth a look, since it depends on the data."""
 
 
-def overview(kernel: t.Kernel) -> t.Overview:
+def overview(kernel: t.KernelReport) -> t.Overview:
     """Return the overview of a kernel whose other figures, hints, role and range are set."""
     return t.Overview(
         function=_function(kernel),
@@ -26,7 +26,7 @@ def overview(kernel: t.Kernel) -> t.Overview:
     )
 
 
-def _function(kernel: t.Kernel) -> str:
+def _function(kernel: t.KernelReport) -> str:
     """Return the function that the loop is written in, or the function around a function object's operator.
 
     An operator's name, such as a lambda's, says less than the function around it.
@@ -37,7 +37,7 @@ def _function(kernel: t.Kernel) -> str:
     return short_name(kernel.function_name) if kernel.function_name else kernel.name
 
 
-def _limit(kernel: t.Kernel) -> str:
+def _limit(kernel: t.KernelReport) -> str:
     limits = kernel.bounds.prediction.limited_by
     words = []
     for name in limits:
@@ -76,7 +76,7 @@ _CHANGES = {
 }
 
 
-def _ports(kernel: t.Kernel) -> str:
+def _ports(kernel: t.KernelReport) -> str:
     names = [resource.name for resource in kernel.resources if resource.busiest]
     return f"{'port' if len(names) == 1 else 'ports'} {','.join(_together(names))}"
 
@@ -99,7 +99,7 @@ def _together(names: list[str]) -> list[str]:
     return shortened
 
 
-def _vector(kernel: t.Kernel) -> str:
+def _vector(kernel: t.KernelReport) -> str:
     arithmetic, widest = kernel.arithmetic, kernel.memory.widest_access_bits
     share = arithmetic.packed_share
     if share is None:
@@ -114,7 +114,7 @@ def _vector(kernel: t.Kernel) -> str:
 _VECTOR_BITS = 128
 
 
-def _look(kernel: t.Kernel) -> str:
+def _look(kernel: t.KernelReport) -> str:
     if kernel.role.name in _OUT_OF_REACH:
         return ""
     words = [hint.rule.replace("-", " ") for hint in kernel.hints if hint.rule not in NO_ADVICE]

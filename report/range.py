@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incc.core.analysis import KernelResult
-    from incc.core.ranges import Branching, Cause, Fork, KernelRange, Meeting
+    from incc.core.ranges import Branching, Fork, KernelRange, Meeting, RangeCause
     from incc.core.ways import Ways
     from incc.frontends.kernel import Kernel
 
@@ -28,7 +28,7 @@ def kernel_range(result: KernelResult, ends: KernelRange | None) -> t.Range | No
         least=float(ends.least),
         most=None if ends.most is None else float(ends.most),
         causes=[
-            t.RangeCause(
+            t.RangeCauseReport(
                 kind=cause.kind,
                 least=float(cause.least),
                 most=None if cause.most is None else float(cause.most),
@@ -41,14 +41,14 @@ def kernel_range(result: KernelResult, ends: KernelRange | None) -> t.Range | No
     )
 
 
-def mispredicted(result: KernelResult, ways: Ways | None, rate: float | None) -> t.Mispredictions | None:
+def mispredicted(result: KernelResult, ways: Ways | None, rate: float | None) -> t.MispredictionsReport | None:
     """Return the cost of mispredictions at the given rate; None without a cost or a rate."""
     cost = None if rate is None else mispredictions(result, ways, rate)
     if cost is None:
         return None
     total = float(result.cycles) + cost.cycles
     branches = "" if cost.branches == 1 else f"{cost.branches} branches × "
-    return t.Mispredictions(
+    return t.MispredictionsReport(
         rate=cost.rate,
         branches=cost.branches,
         miss_cycles=round(cost.miss_cycles, DECIMALS),
@@ -71,7 +71,7 @@ def _text(ends: KernelRange, whens: Sequence[str]) -> str:
     return f"{head}: {'; '.join(whens)}"
 
 
-def _when(result: KernelResult, cause: Cause) -> str:
+def _when(result: KernelResult, cause: RangeCause) -> str:
     match cause.kind:
         case "aliasing":
             least, most = wording.number(cause.least), wording.number(cause.most or 0)
@@ -105,7 +105,7 @@ def _meeting(kernel: Kernel, meetings: Sequence[Meeting]) -> str:
     return f"{read} {'loads' if len(loads) == 1 else 'load'}{source} the value that {written} stored {when}"
 
 
-def _crossings(result: KernelResult, cause: Cause) -> str:
+def _crossings(result: KernelResult, cause: RangeCause) -> str:
     analysis = result.analysis
     line = result.bound.line_bytes
     crossed = "cache line" if line == 64 else "boundary"
@@ -121,7 +121,7 @@ def _crossings(result: KernelResult, cause: Cause) -> str:
     return text
 
 
-def _forwarding(result: KernelResult, cause: Cause) -> str:
+def _forwarding(result: KernelResult, cause: RangeCause) -> str:
     edge = cause.blocked[0]
     stored, loaded = bytes_of(result.kernel, edge)
     store, load = (wording.places(result.kernel, [i]) for i in (edge.producer, edge.consumer))
@@ -131,7 +131,7 @@ def _forwarding(result: KernelResult, cause: Cause) -> str:
     )
 
 
-def _at_least(result: KernelResult, cause: Cause) -> str:
+def _at_least(result: KernelResult, cause: RangeCause) -> str:
     kernel = result.kernel
     calls = [i for i in cause.instructions if kernel.instructions[i].branch == "call"]
     unknown = [i for i in cause.instructions if i not in calls]
@@ -148,7 +148,7 @@ def _at_least(result: KernelResult, cause: Cause) -> str:
     return f"at least {wording.cycles(cause.least)}, excluding {wording.listed(left_out)}"
 
 
-def _branches(cause: Cause, branching: Branching) -> str:
+def _branches(cause: RangeCause, branching: Branching) -> str:
     least, most = branching.predicted
     paths = f"{len(branching.ways)}" if branching.complete else "the shortest and the longest of many"
     span = f"{wording.number(least)} to {wording.cycles(most)} depending on the path"

@@ -33,13 +33,13 @@ def _pressure(result: KernelResult) -> Sequence[Sequence[float]]:
     return analysis.fixed_pressure if result.settings.fixed_ports else analysis.pressure
 
 
-def resources(result: KernelResult) -> list[t.Resource]:
+def resources(result: KernelResult) -> list[t.ResourceReport]:
     """Return the ports and units of the core, with their loads."""
     bound, analysis, fixed_ports = result.bound, result.analysis, result.settings.fixed_ports
     load = rounded(analysis.fixed_port_load if fixed_ports else analysis.port_load)
     busiest = busiest_ports(bound, analysis, fixed_ports)
     return [
-        t.Resource(
+        t.ResourceReport(
             name=name,
             kind="port" if p < bound.n_ports else "unit",
             title=f"Port{name}" if p < bound.n_ports and name.isdigit() else name,

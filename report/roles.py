@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 _ALWAYS = frozenset(("unknown-instructions", "refused-statements"))
 
 
-def is_side(role: t.Role) -> bool:
+def is_side(role: t.RoleReport) -> bool:
     """Return True if advice on such a loop is of no use to the author of the source: it is no main loop."""
     return role.name not in ("main", "")
 
 
-def may_replace(role: t.Role) -> bool:
+def may_replace(role: t.RoleReport) -> bool:
     """Return True if a loop replaces its main loop where that cannot run, such as for overlapping arrays."""
     return role.name == "fallback" or role.instead
 
 
-def set_role(kernel: t.Kernel, role: Role, main_id: str = "", main: Kernel | None = None) -> None:
+def set_role(kernel: t.KernelReport, role: Role, main_id: str = "", main: Kernel | None = None) -> None:
     """Set a kernel's role, and withhold advice on loops that the compiler added.
 
     `main` and `main_id` are the main loop that the role refers to.
     """
-    kernel.role = t.Role(
+    kernel.role = t.RoleReport(
         name=role.name,
         of=main_id,
         instead=role.instead,
@@ -42,7 +42,7 @@ def set_role(kernel: t.Kernel, role: Role, main_id: str = "", main: Kernel | Non
         kernel.hints = [hint for hint in kernel.hints if hint.rule in _ALWAYS]
 
 
-def withhold_not_vectorised(kernels: Sequence[t.Kernel]) -> None:
+def withhold_not_vectorised(kernels: Sequence[t.KernelReport]) -> None:
     """Withhold the report that a loop is not vectorised if a vectorised loop of the function may be its main loop.
 
     That one has the same line or an unknown line, so this loop may be its remainder even if the role is unknown.

@@ -1,6 +1,7 @@
 """The types of a report: incc builds, reads and writes these structs, and the JSON schema is made from them.
 
-The schema describes records and fields by their docstrings (`views/schemas.py`).
+A record `XReport` is the report's form of the record `X` of the front ends or the core. Records of theirs that need no
+other form are used as they are. The schema describes records and fields by their docstrings (`views/schemas.py`).
 
 Durations are in cycles of the core's clock, per iteration of the kernel unless stated otherwise. Instructions are
 numbered from 0 within their kernel and lines from 1; line 0 means that there is no line.
@@ -44,7 +45,7 @@ class Bound(msgspec.Struct, frozen=True):
     """The cause in words; empty if there is none."""
 
 
-class Model(msgspec.Struct, frozen=True, kw_only=True):
+class ModelReport(msgspec.Struct, frozen=True, kw_only=True):
     """The machine model."""
 
     name: str
@@ -96,7 +97,7 @@ class CoreWork(msgspec.Struct, frozen=True, kw_only=True):
     """Cycles for which it occupies that unit."""
 
 
-class Core(msgspec.Struct, frozen=True, kw_only=True):
+class CoreReport(msgspec.Struct, frozen=True, kw_only=True):
     """The core as its model describes it; facts that the model lacks are left out."""
 
     title: str
@@ -128,7 +129,7 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
     """The predicted and the expected value; empty if the condition holds."""
 
 
-class Mark(msgspec.Struct, frozen=True, kw_only=True):
+class MarkReport(msgspec.Struct, frozen=True, kw_only=True):
     """A mark in the source that selects code for analysis and sets expectations for it."""
 
     source: SourceLocation
@@ -179,7 +180,7 @@ class NotFound(msgspec.Struct, frozen=True, kw_only=True):
     """Similar names, if no function matches."""
 
 
-class Unit(msgspec.Struct, kw_only=True):
+class UnitReport(msgspec.Struct, kw_only=True):
     """One translation unit, its compilation and its kernels."""
 
     source: str
@@ -199,10 +200,10 @@ class Unit(msgspec.Struct, kw_only=True):
     output to the assembler; object: the object file."""
     target_cpu: str
     """The core that the command line implies; empty if it implies none."""
-    model: Model
-    core: Core | None
+    model: ModelReport
+    core: CoreReport | None
     """The core's description; None if it was not requested."""
-    kernels: list[Kernel]
+    kernels: list[KernelReport]
     left_out: list[LeftOut]
     system_loops: Count
     """The number of loops that come only from system headers and are therefore not analysed. Neither they nor the
@@ -211,11 +212,11 @@ class Unit(msgspec.Struct, kw_only=True):
     """Calls outside analysed loops that may replace a loop of the source. No model includes their cost."""
     not_found: list[NotFound]
     """Functions that were requested by name and have no analysed loop."""
-    ways: list[Ways] | None
+    ways: list[WaysReport] | None
     """Loops with branches inside and the paths through them; None if they were not requested."""
-    control_flow: list[ControlFlow] | None
+    control_flow: list[ControlFlowReport] | None
     """Control-flow graphs of the functions that contain kernels; None if they were not requested."""
-    marks: list[Mark]
+    marks: list[MarkReport]
     """The marks in the source. If there are any, only marked kernels are analysed."""
     mark_problems: list[MarkError]
     trials: list[Trial] | None
@@ -269,7 +270,7 @@ class Branch(msgspec.Struct, frozen=True):
     taken: bool
 
 
-class Way(msgspec.Struct, frozen=True, kw_only=True):
+class WayReport(msgspec.Struct, frozen=True, kw_only=True):
     """One path from the loop's start back to it."""
 
     share: Share
@@ -295,7 +296,7 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
     """Statements that the assembler rejected."""
 
 
-class Ways(msgspec.Struct, kw_only=True):
+class WaysReport(msgspec.Struct, kw_only=True):
     """A loop with branches inside and the paths through it, each analysed as if every iteration took it."""
 
     kind: Literal["branch", "paths"]
@@ -314,7 +315,7 @@ class Ways(msgspec.Struct, kw_only=True):
     """True if cycles come from simulations, False if they are the largest bounds."""
     weighted_cycles: Amount
     """The average of the paths' cycles weighted by their shares; it excludes branch mispredictions."""
-    ways: Annotated[list[Way], Meta(min_length=2)]
+    ways: Annotated[list[WayReport], Meta(min_length=2)]
 
 
 class BlockInstruction(msgspec.Struct, frozen=True):
@@ -335,7 +336,7 @@ class Successor(msgspec.Struct, frozen=True):
     """True if the edge returns to the start of a loop."""
 
 
-class Block(msgspec.Struct, frozen=True, kw_only=True):
+class BlockReport(msgspec.Struct, frozen=True, kw_only=True):
     """A basic block."""
 
     label: str
@@ -346,14 +347,14 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     """The blocks that control can reach from the block's end."""
 
 
-class ControlFlow(msgspec.Struct, kw_only=True):
+class ControlFlowReport(msgspec.Struct, kw_only=True):
     """The control-flow graph of a function, including its cold part and other code that it jumps to."""
 
     function: str
     """The function's symbol; empty for code outside functions."""
     function_name: str
     """The function as the source writes it, with C++ names demangled."""
-    blocks: list[Block]
+    blocks: list[BlockReport]
     """Basic blocks in the order of the text."""
 
 
@@ -370,7 +371,7 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     """µops in the unfused domain, as ports execute them."""
 
 
-class Arithmetic(Operations, frozen=True, kw_only=True):
+class ArithmeticReport(Operations, frozen=True, kw_only=True):
     """Arithmetic on vector registers, counted by element."""
 
     flop_per_byte: Amount | None
@@ -431,7 +432,7 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
     """The change to make in the source, in words; empty if there is none."""
 
 
-class Remark(msgspec.Struct, frozen=True, kw_only=True):
+class RemarkReport(msgspec.Struct, frozen=True, kw_only=True):
     """A message of the compiler about the loop in the source."""
 
     kind: Literal["vectorised", "not-vectorised", "versioned", "unrolled", "other"]
@@ -448,7 +449,7 @@ class Remark(msgspec.Struct, frozen=True, kw_only=True):
     """The column in that line; 0 if unknown."""
 
 
-class Elements(msgspec.Struct, frozen=True, kw_only=True):
+class ElementsReport(msgspec.Struct, frozen=True, kw_only=True):
     """The number of elements of the source's loop that one iteration of the compiled loop handles."""
 
     per_iteration: Annotated[float, Meta(ge=0)]
@@ -462,7 +463,7 @@ class Elements(msgspec.Struct, frozen=True, kw_only=True):
     """Cycles per iteration and per element, in words."""
 
 
-class Role(msgspec.Struct, frozen=True, kw_only=True):
+class RoleReport(msgspec.Struct, frozen=True, kw_only=True):
     """The part that a loop plays among the loops of a function that do the same work."""
 
     name: RoleName
@@ -479,14 +480,14 @@ class Role(msgspec.Struct, frozen=True, kw_only=True):
     """The role in words."""
 
 
-class Compiled(Transformations, frozen=True, kw_only=True):
+class TransformationsReport(Transformations, frozen=True, kw_only=True):
     """The compiler's own record of a loop: the transformations that its passes applied."""
 
     text: str
     """A summary in words."""
 
 
-class RangeCause(msgspec.Struct, frozen=True, kw_only=True):
+class RangeCauseReport(msgspec.Struct, frozen=True, kw_only=True):
     """A reason why a kernel may take more or fewer cycles than predicted."""
 
     kind: Literal["aliasing", "forwarding", "line-crossings", "branches", "unknown-instructions"]
@@ -505,7 +506,7 @@ class Range(msgspec.Struct, frozen=True, kw_only=True):
     least: Amount
     most: Amount | None
     """The upper end in cycles per iteration; None if there is no known upper end."""
-    causes: Annotated[list[RangeCause], Meta(min_length=1)]
+    causes: Annotated[list[RangeCauseReport], Meta(min_length=1)]
     text: str
     """Both ends and their causes, in words."""
 
@@ -523,7 +524,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     """Reasons to look at the kernel: the rules of its hints and the causes of a wide range; empty if there are none."""
 
 
-class Mispredictions(msgspec.Struct, frozen=True, kw_only=True):
+class MispredictionsReport(msgspec.Struct, frozen=True, kw_only=True):
     """The cost of branch mispredictions inside the kernel at a given rate."""
 
     rate: Share
@@ -540,7 +541,7 @@ class Mispredictions(msgspec.Struct, frozen=True, kw_only=True):
     """The sum in words."""
 
 
-class Measured(msgspec.Struct, frozen=True, kw_only=True):
+class MeasurementReport(msgspec.Struct, frozen=True, kw_only=True):
     """A measurement of the kernel's own code on the processor that made the report."""
 
     cycles: Amount | None
@@ -582,7 +583,7 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
     front end has the same bound."""
 
 
-class Bounds(msgspec.Struct, frozen=True, kw_only=True):
+class BoundsReport(msgspec.Struct, frozen=True, kw_only=True):
     """Lower bounds on the cycles per iteration."""
 
     port: Bound
@@ -600,7 +601,7 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
         return bound
 
 
-class WhatIf(msgspec.Struct, frozen=True, kw_only=True):
+class WhatIfReport(msgspec.Struct, frozen=True, kw_only=True):
     """The kernel's cycles on a core with one change."""
 
     change: str
@@ -644,7 +645,7 @@ class Cold(msgspec.Struct, frozen=True, kw_only=True):
     """Waiting times of each instruction over these iterations; empty without events."""
     waits_total: ColdWait | None
     """Waiting times of all instructions; None without events."""
-    pressure: Pressure | None
+    pressure: PressureReport | None
     """The reasons for waiting µops; None if they were not requested."""
 
 
@@ -740,7 +741,7 @@ class ColdWait(msgspec.Struct, frozen=True, kw_only=True):
     """Cycles from the result to retirement."""
 
 
-class Pressure(msgspec.Struct, frozen=True, kw_only=True):
+class PressureReport(msgspec.Struct, frozen=True, kw_only=True):
     """The causes of waiting µops, in cycles of the run."""
 
     increase: Count
@@ -755,7 +756,7 @@ class Pressure(msgspec.Struct, frozen=True, kw_only=True):
     """The part of these cycles counted in `registers` or `memory`."""
     by_resource: list[ResourcePressure]
     """The cycles of `resources` by port or unit; one cycle may count for several."""
-    sequence: list[SequenceStep]
+    sequence: list[SequenceStepReport]
     """The critical sequence: each µop's start was delayed by the µop before it. The sequence repeats if its first and
     last µop are the same in different iterations."""
 
@@ -771,7 +772,7 @@ class ResourcePressure(msgspec.Struct, frozen=True):
 SequenceKind = Literal["", "register", "memory", "resource"]
 
 
-class SequenceStep(msgspec.Struct, frozen=True, kw_only=True):
+class SequenceStepReport(msgspec.Struct, frozen=True, kw_only=True):
     """A µop of the critical sequence."""
 
     instruction: Index
@@ -785,7 +786,7 @@ class SequenceStep(msgspec.Struct, frozen=True, kw_only=True):
     """Cycles since the start of the previous µop."""
 
 
-class Resource(msgspec.Struct, frozen=True, kw_only=True):
+class ResourceReport(msgspec.Struct, frozen=True, kw_only=True):
     """A port or another unit."""
 
     name: str
@@ -817,10 +818,10 @@ class CriticalPath(msgspec.Struct, frozen=True):
 
     cycles: Count
     instructions: list[Index]
-    steps: list[Step]
+    steps: list[StepReport]
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class StepReport(msgspec.Struct, frozen=True, kw_only=True):
     """A dependency on a path."""
 
     producer: Index = msgspec.field(name="from")
@@ -835,7 +836,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     """Iterations from producer to consumer."""
 
 
-class Dependency(Step, frozen=True, kw_only=True):
+class Dependency(StepReport, frozen=True, kw_only=True):
     """An edge of the dependency graph."""
 
     critical_path: bool
@@ -853,7 +854,7 @@ class UnknownInstruction(msgspec.Struct, frozen=True, kw_only=True):
     form: str
 
 
-class Kernel(msgspec.Struct, kw_only=True):
+class KernelReport(msgspec.Struct, kw_only=True):
     """One loop or region."""
 
     kernel_id: str
@@ -888,22 +889,22 @@ class Kernel(msgspec.Struct, kw_only=True):
     inlined_into: list[Frame]
     """The functions that source_function was inlined into, outermost first; the last frame's line is that of the
     call."""
-    remarks: list[Remark]
+    remarks: list[RemarkReport]
     """The compiler's remarks about the loop of the source, from a second run of the compiler."""
-    role: Role
-    compiled: Compiled | None
+    role: RoleReport
+    compiled: TransformationsReport | None
     """The compiler's own record of the loop (clang with incc's pass plugin); None if it was not requested or code
     generation dropped it."""
-    elements: Elements | None
+    elements: ElementsReport | None
     """The elements per iteration; None if unknown."""
     rates: Rates | None
     """Predicted rates; None if the kernel takes no time or has accesses of unknown size."""
     range: Range | None
     """The range of the prediction; None if it depends on nothing but the code."""
-    mispredictions: Mispredictions | None
+    mispredictions: MispredictionsReport | None
     """The cost of mispredictions; None if no rate was given, no inner branch depends on data, or the model has no
     penalty."""
-    measured: Measured | None
+    measured: MeasurementReport | None
     """The measurement; None if it was not requested."""
     at_least: bool
     """True if the prediction is a lower bound since some of the kernel's work is not counted."""
@@ -921,16 +922,16 @@ class Kernel(msgspec.Struct, kw_only=True):
     notes: list[str]
     """Caveats for the reader, one sentence each."""
     size: Size
-    arithmetic: Arithmetic
+    arithmetic: ArithmeticReport
     memory: Memory
     verdict: str
     """The kernel's limit, in one sentence."""
     hints: list[Hint]
-    bounds: Bounds
-    simulated: Simulated | None
+    bounds: BoundsReport
+    simulated: SimulationReport | None
     """The cycle-by-cycle simulation; None if the model does not describe the core's pipeline or no simulation was
     requested."""
-    what_ifs: list[WhatIf]
+    what_ifs: list[WhatIfReport]
     """Simulations with a changed core, fewest cycles first."""
     cold: Cold | None
     """The run of a fixed number of iterations from a cold start; None if it was not requested."""
@@ -942,18 +943,18 @@ class Kernel(msgspec.Struct, kw_only=True):
     port_assignment: Literal["balanced", "equal"]
     """balanced: µops are distributed over their allowed ports so that the busiest carries least; equal: each allowed
     port gets an equal share."""
-    resources: list[Resource]
+    resources: list[ResourceReport]
     llvm_resources: list[LlvmResource] | None
     """The resources under the names and in the order of LLVM's scheduling model of the core; None if its resources
     differ from the model's (docs/llvm-mca.md)."""
-    instructions: list[Instruction]
+    instructions: list[InstructionReport]
     critical_path: CriticalPath
-    chains: list[Chain]
+    chains: list[ChainReport]
     """Loop-carried dependencies, longest first."""
     chains_complete: bool
     """False if there are too many chains to list; the longest is listed in any case."""
     dependencies: list[Dependency]
-    waits: Waits | None
+    waits: WaitsReport | None
     """Waiting times and their causes (docs/report.md); None if they were not requested or nothing was simulated."""
     timeline: Timeline | None
     """The timeline; None if it was not requested."""
@@ -962,7 +963,7 @@ class Kernel(msgspec.Struct, kw_only=True):
     summary: Summary
 
 
-class Figures(msgspec.Struct, frozen=True):
+class FiguresOrigin(msgspec.Struct, frozen=True):
     """The origin of an instruction's figures."""
 
     source: str
@@ -970,7 +971,7 @@ class Figures(msgspec.Struct, frozen=True):
     """The rule that derived them from another form; empty for figures of the form itself."""
 
 
-class Instruction(msgspec.Struct, frozen=True, kw_only=True):
+class InstructionReport(msgspec.Struct, frozen=True, kw_only=True):
     """One instruction; the list is in execution order."""
 
     index: Index
@@ -1028,12 +1029,12 @@ class Instruction(msgspec.Struct, frozen=True, kw_only=True):
     """Its share of the critical path; None if it is not on the path."""
     chain_cycles: Count | None
     """Its share of the longest loop-carried dependency; None if it is not part of it."""
-    figures: Figures | None
+    figures: FiguresOrigin | None
     remarks: Annotated[str, Meta(pattern="^X?F?E?Z?D?$")]
     """X unknown, F macro-fused, E eliminated, Z zero idiom, D derived figures."""
 
 
-class Chain(msgspec.Struct, frozen=True, kw_only=True):
+class ChainReport(msgspec.Struct, frozen=True, kw_only=True):
     """A loop-carried dependency: a cycle of the dependency graph."""
 
     cycles_per_iteration: Ratio
@@ -1045,7 +1046,7 @@ class Chain(msgspec.Struct, frozen=True, kw_only=True):
     """The registers, flags or memory that carry it into later iterations."""
     instructions: list[Index]
     lines: list[Count]
-    steps: list[Step]
+    steps: list[StepReport]
 
 
 class Moves(msgspec.Struct, frozen=True):
@@ -1055,7 +1056,7 @@ class Moves(msgspec.Struct, frozen=True):
     executed: Amount
 
 
-class Simulated(msgspec.Struct, frozen=True, kw_only=True):
+class SimulationReport(msgspec.Struct, frozen=True, kw_only=True):
     """Cycles per iteration in the steady state, and counters over the whole run including its start."""
 
     cycles: Amount
@@ -1075,7 +1076,7 @@ class Simulated(msgspec.Struct, frozen=True, kw_only=True):
     moves: Moves
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True):
+class EventReport(msgspec.Struct, frozen=True, kw_only=True):
     """The cycles of one dynamic instruction's stages."""
 
     iteration: Count
@@ -1093,7 +1094,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     """The port of each µop."""
 
 
-class UopInput(msgspec.Struct, frozen=True, kw_only=True):
+class UopInputReport(msgspec.Struct, frozen=True, kw_only=True):
     """A value that another µop produced for this one, possibly passed on by an eliminated move."""
 
     producer: Count
@@ -1132,7 +1133,7 @@ class TimelineUop(msgspec.Struct, frozen=True, kw_only=True):
     """The cycle in which its last result is available."""
     retired: Count
     """The cycle in which its instruction retires."""
-    inputs: list[UopInput]
+    inputs: list[UopInputReport]
     """All values that other µops of the timeline produced for it."""
     last_input: Count | None
     """The index of the input that arrived last, for a load's result the one through memory; None if it waited for
@@ -1144,7 +1145,7 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
 
     iterations: Count
     cycles: Count
-    events: list[Event]
+    events: list[EventReport]
     uops: list[TimelineUop]
     """The µops of the events, in program order."""
     waits: list[Wait]
@@ -1169,7 +1170,7 @@ class InputWait(msgspec.Struct, frozen=True):
     cycles: Amount
 
 
-class Waits(msgspec.Struct, frozen=True, kw_only=True):
+class WaitsReport(msgspec.Struct, frozen=True, kw_only=True):
     """Average waiting cycles per iteration in the second half of the simulation."""
 
     instructions: list[WaitsInstruction]
@@ -1207,5 +1208,5 @@ class Report(msgspec.Struct, frozen=True):
     """The major number changes if readers of the old format would misread the new one, the minor number with every
     addition."""
     tool: Tool
-    units: list[Unit]
+    units: list[UnitReport]
     """Translation units, in the order of the command line."""

@@ -78,9 +78,9 @@ class UnitResult(msgspec.Struct, frozen=True, kw_only=True):
     """Loops and marked spans that are not analysed."""
     notes: tuple[str, ...] = ()
     """Notes that apply to every kernel."""
-    ways: tuple[t.Ways, ...] | None = None
+    ways: tuple[t.WaysReport, ...] | None = None
     """The result of `ways.py`; None if not requested."""
-    control_flow: tuple[t.ControlFlow, ...] | None = None
+    control_flow: tuple[t.ControlFlowReport, ...] | None = None
     """The result of `control_flow.py`; None if not requested."""
     model_note: str = ""
     """A note on the choice of the model; empty for none."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from incc.models.binding.bound import BoundKernel
 
 
-def bounds(result: KernelResult, explained: bool = True) -> t.Bounds:
+def bounds(result: KernelResult, explained: bool = True) -> t.BoundsReport:
     """Return all lower bounds in cycles per iteration, with causes in words if `explained`, and the prediction."""
     causes: dict[BoundName, str] = dict.fromkeys(ORDER, "")
     if explained:
@@ -33,7 +33,7 @@ def bounds(result: KernelResult, explained: bool = True) -> t.Bounds:
         cycles: Fraction = getattr(result.bounds, name)
         return t.Bound(cycles=float(cycles), exact=str(cycles), by=causes[name])
 
-    return t.Bounds(
+    return t.BoundsReport(
         port=bound_by("port"),
         divider=bound_by("divider"),
         front_end=bound_by("front_end"),
@@ -61,7 +61,7 @@ def _causes(result: KernelResult) -> dict[BoundName, str]:
     }
 
 
-def sentence(result: KernelResult, bounds: t.Bounds) -> str:
+def sentence(result: KernelResult, bounds: t.BoundsReport) -> str:
     """Return the verdict on a kernel: its limit, and by how much it exceeds the next one.
 
     The evidence is the gain of changes to the core; without a simulation it is the next bound.
@@ -240,7 +240,7 @@ def chain_instructions(chain: Chain) -> list[int]:
     return list(dict.fromkeys(step.consumer for step in turned))
 
 
-def _limit(name: BoundName, result: KernelResult, bounds: t.Bounds) -> str:
+def _limit(name: BoundName, result: KernelResult, bounds: t.BoundsReport) -> str:
     kernel, bound, analysis = result.kernel, result.bound, result.analysis
     fixed_ports = result.settings.fixed_ports
     cause: str = bounds.of(name).by
@@ -267,7 +267,7 @@ def _limit(name: BoundName, result: KernelResult, bounds: t.Bounds) -> str:
             return f"retirement ({cause})"
 
 
-def _runners_up(limits: list[BoundName], bounds: t.Bounds) -> str:
+def _runners_up(limits: list[BoundName], bounds: t.BoundsReport) -> str:
     """Return the limits close behind the limit, or else the next one."""
     limit = bounds.prediction.cycles
     rest = [name for name in ORDER if name not in limits and bounds.of(name).cycles > 0]
@@ -281,7 +281,7 @@ def _runners_up(limits: list[BoundName], bounds: t.Bounds) -> str:
     return f"; next limit: {_short_with_cycles(rest[0], bounds)}" if rest else ""
 
 
-def _descending(names: Sequence[BoundName], bounds: t.Bounds) -> list[BoundName]:
+def _descending(names: Sequence[BoundName], bounds: t.BoundsReport) -> list[BoundName]:
     """Return the largest bounds first, equal ones in their order."""
     return sorted(names, key=lambda name: -bounds.of(name).cycles)
 
@@ -294,7 +294,7 @@ _SHORT = {
 }
 
 
-def _short_with_cycles(name: BoundName, bounds: t.Bounds) -> str:
+def _short_with_cycles(name: BoundName, bounds: t.BoundsReport) -> str:
     """Return a bound in a few words with its cycles: the front end at 1.5 cycles."""
     bound = bounds.of(name)
     return f"{_SHORT.get(name) or bound.by.partition(':')[0] or 'ports'} at {wording.cycles(bound.cycles)}"

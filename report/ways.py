@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from incc.frontends.kernel import Region
 
 
-def ways_report(which: Literal["paths", "branch"], region: Region, paths: Ways, complete: bool) -> t.Ways:
+def ways_report(which: Literal["paths", "branch"], region: Region, paths: Ways, complete: bool) -> t.WaysReport:
     """Return the report on one loop and the paths through it.
 
     `which` is "paths" for every path, "branch" for both directions of the first branch; `complete` tells that all are
     given.
     """
-    return t.Ways(
+    return t.WaysReport(
         kind=which,
         function=region.function,
         function_name=region.function,
@@ -34,10 +34,10 @@ def ways_report(which: Literal["paths", "branch"], region: Region, paths: Ways, 
     )
 
 
-def _way(region: Region, way: Way) -> t.Way:
+def _way(region: Region, way: Way) -> t.WayReport:
     path, result = way.path, way.result
     bounds = result.bounds
-    return t.Way(
+    return t.WayReport(
         share=round(way.share, DECIMALS),
         branches=[t.Branch(line=line, taken=taken) for line, taken in path.branches],
         lines=list(path.region.lines),

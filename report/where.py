@@ -50,7 +50,7 @@ class Name(msgspec.Struct, frozen=True):
     """The kind of its value: NUMBER, TEXT or TRUTH."""
     meaning: str
     """Its description."""
-    of: Callable[[t.Unit, t.Kernel], Value]
+    of: Callable[[t.UnitReport, t.KernelReport], Value]
     """The function that reads the value from a report's unit and kernel."""
 
 
@@ -66,12 +66,12 @@ class PairName(msgspec.Struct, frozen=True):
 _BOUNDS: tuple[BoundName, ...] = ("port", "divider", "front_end", "retire", "loop_carried")
 
 
-def _place(unit: t.Unit, kernel: t.Kernel) -> tuple[str, int]:
+def _place(unit: t.UnitReport, kernel: t.KernelReport) -> tuple[str, int]:
     source = kernel.source
     return (source.file, source.line) if source else (unit.assembly_file, kernel.first_line)
 
 
-def _measured(unit: t.Unit, kernel: t.Kernel) -> float | None:
+def _measured(unit: t.UnitReport, kernel: t.KernelReport) -> float | None:
     return kernel.measured.cycles if kernel.measured else None
 
 
@@ -211,7 +211,7 @@ RANKED_NAMES: dict[str, PairName] = {
 """Additional names in conditions on a kernel of a whole build (incc-report, docs/builds.md)."""
 
 
-def _ends(kernel: t.Kernel) -> tuple[float, float]:
+def _ends(kernel: t.KernelReport) -> tuple[float, float]:
     """Return both ends of a prediction."""
     ends = kernel.range
     if ends is None:
@@ -219,11 +219,11 @@ def _ends(kernel: t.Kernel) -> tuple[float, float]:
     return ends.least, math.inf if ends.most is None else ends.most
 
 
-def _bound(kernel: t.Kernel, name: BoundName) -> float:
+def _bound(kernel: t.KernelReport, name: BoundName) -> float:
     return kernel.bounds.of(name).cycles
 
 
-def kernel_values(unit: t.Unit, kernel: t.Kernel) -> dict[str, Value]:
+def kernel_values(unit: t.UnitReport, kernel: t.KernelReport) -> dict[str, Value]:
     """Return the values of the names in one kernel of a unit's report."""
     return {name: entry.of(unit, kernel) for name, entry in NAMES.items()}
 

@@ -204,6 +204,6 @@ def line_list(lines: Iterable[int]) -> str:
     return ("line " if len(spans) == 1 and spans[0][0] == spans[0][1] else "lines ") + text
 
 
-def unknown_legend(kernel: t.Kernel) -> str:
+def unknown_legend(kernel: t.KernelReport) -> str:
     """Return the meaning of X for the end of a legend, nothing if no instruction is marked so."""
     return "; X:\xa0not in the model, excluded from all totals" if kernel.unknown_instructions else ""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from incc.core.known import Known
     from incc.core.prediction import BoundName
     from incc.core.waits import Waits
-    from incc.core.whatif import Change, WhatIf
+    from incc.core.whatif import CoreChange, WhatIf
     from incc.frontends.kernel import Kernel
     from incc.models.binding.bound import BoundKernel
     from incc.models.model import Form, MachineModel
@@ -47,7 +47,7 @@ class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
     made."""
     what_ifs: bool = False
     """Try the changes to the core that make sense for the kernel, and the addresses that the linker may choose."""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[CoreChange, ...] = ()
     """Additional changes to try."""
     altered: AlteredCore = UNALTERED
     """Parameters of the core that differ from its model's."""

@@ -12,12 +12,12 @@ from incc.frontends.isa import word_set
 from incc.models.binding import bound as b
 
 if TYPE_CHECKING:
-    from incc.core.whatif import Change, Scenario
+    from incc.core.whatif import CoreChange, Scenario
 
 MOST = 1 << 20  # the largest value of a parameter or a latency
 
 
-def parse(text: str) -> Change:
+def parse(text: str) -> CoreChange:
     """Parse a change.
 
     Raises ValueError with the text and the column for a syntax error. A port or an instruction that does not exist is
@@ -34,9 +34,9 @@ def parse(text: str) -> Change:
         case "port":
             return _port(text, title, name, operator, value)
         case "latency":
-            return whatif.Change(name=f"latency {name}", text=title, apply=_Latency(text, name, operator, value))
+            return whatif.CoreChange(name=f"latency {name}", text=title, apply=_Latency(text, name, operator, value))
         case _:
-            return whatif.Change(name=name, text=title, apply=_Parameter(text, name, operator, value))
+            return whatif.CoreChange(name=name, text=title, apply=_Parameter(text, name, operator, value))
 
 
 def _language() -> pp.ParserElement:
@@ -55,7 +55,7 @@ def _language() -> pp.ParserElement:
 _LANGUAGE = _language()
 
 
-def _port(text: str, title: str, name: str, operator: str, value: int) -> Change:
+def _port(text: str, title: str, name: str, operator: str, value: int) -> CoreChange:
     """Return a change that adds ports like an existing one; `= N` sets their total number."""
     count = value if operator == "+=" else value - 1
     if operator == "-=" or count < 1:
@@ -68,7 +68,7 @@ def _port(text: str, title: str, name: str, operator: str, value: int) -> Change
         except ValueError as error:
             raise ValueError(f"what-if {text!r}: {error}") from error
 
-    return whatif.Change(name=change.name, text=title, apply=apply)
+    return whatif.CoreChange(name=change.name, text=title, apply=apply)
 
 
 class _Parameter:

@@ -25,7 +25,7 @@ data."""
 _FLAGS = "flags"
 
 
-class Symbol(msgspec.Struct, frozen=True, kw_only=True):
+class UnknownValue(msgspec.Struct, frozen=True, kw_only=True):
     """An unknown value: a register at the loop's start, an address of the program, or a non-linear result."""
 
     name: str
@@ -42,7 +42,7 @@ class Symbol(msgspec.Struct, frozen=True, kw_only=True):
 class Address(msgspec.Struct, frozen=True):
     """An address, or another value: the sum of `terms`, symbols with their factors, and `constant`; modulo 2^64."""
 
-    terms: Mapping[Symbol, int]
+    terms: Mapping[UnknownValue, int]
     constant: int
 
     @property
@@ -87,10 +87,10 @@ def dataflow(kernel: Kernel) -> Dataflow:
     return Dataflow(tuple(last.loads), tuple(last.stores), last.conditions)
 
 
-def _start(first: _Pass, root: str) -> Symbol:
+def _start(first: _Pass, root: str) -> UnknownValue:
     """Return the symbol of a register's value at the start, whose kind the value at the end of the iteration shows."""
     value = first.value(root)
-    own = Symbol(name=root, made_by=-1, kind=COUNTED)
+    own = UnknownValue(name=root, made_by=-1, kind=COUNTED)
     rest = [symbol for symbol in value.terms if symbol != own]
     if value.terms.get(own) == 1 and not rest:
         return replace(own, kind=COUNTED if value.constant else INVARIANT)
@@ -102,7 +102,7 @@ def _start(first: _Pass, root: str) -> Symbol:
     return replace(own, kind=DATA if loaded or again else COUNTED, loaded=loaded)
 
 
-def _settled(symbol: Symbol, end: Address) -> Symbol:
+def _settled(symbol: UnknownValue, end: Address) -> UnknownValue:
     """Return the symbol of a value at the start with what follows from its value at the end of the iteration."""
     if symbol.kind == INVARIANT or (end.terms.get(symbol) == 1 and len(end.terms) == 1):
         return symbol
@@ -113,12 +113,12 @@ def _settled(symbol: Symbol, end: Address) -> Symbol:
 class _Pass:
     """A symbolic execution of one iteration; `starts` holds the registers' values at its start."""
 
-    def __init__(self, kernel: Kernel, starts: Mapping[str, Symbol], walkers: frozenset[int]) -> None:
+    def __init__(self, kernel: Kernel, starts: Mapping[str, UnknownValue], walkers: frozenset[int]) -> None:
         self.starts = starts
         self.walkers = walkers
         self.state: dict[str, Address] = {}
         self.touched: set[str] = set()
-        self.inputs: dict[Symbol, frozenset[Symbol]] = {}
+        self.inputs: dict[UnknownValue, frozenset[UnknownValue]] = {}
         self.loads: list[Access] = []
         self.stores: list[Access] = []
         self.conditions: dict[int, int] = {}
@@ -128,9 +128,9 @@ class _Pass:
         for n, instruction in enumerate(kernel.instructions):
             self._step(n, instruction)
 
-    def behind(self, symbols: Iterable[Symbol]) -> set[Symbol]:
+    def behind(self, symbols: Iterable[UnknownValue]) -> set[UnknownValue]:
         """Return the symbols together with all symbols that they were computed from."""
-        result: set[Symbol] = set()
+        result: set[UnknownValue] = set()
         waiting = list(symbols)
         while waiting:
             symbol = waiting.pop()
@@ -139,7 +139,7 @@ class _Pass:
                 waiting += self.inputs.get(symbol, ())
         return result
 
-    def is_kept(self, symbol: Symbol) -> bool:
+    def is_kept(self, symbol: UnknownValue) -> bool:
         """Return True if the symbol is the initial value of a register that no instruction has changed."""
         return symbol.made_by < 0 and self.value(symbol.name).terms == {symbol: 1}
 
@@ -161,13 +161,13 @@ class _Pass:
         if value is None:
             self.touched.add(root)
             kind = INVARIANT if self.starts else COUNTED
-            symbol = self.starts.get(root) or Symbol(name=root, made_by=-1, kind=kind)
+            symbol = self.starts.get(root) or UnknownValue(name=root, made_by=-1, kind=kind)
             value = self.state[root] = Address({symbol: 1}, 0)
         return value
 
     def _sum(self, terms: Iterable[tuple[str, int]], constant: int) -> Address:
         """Return the sum of a constant and registers with their factors."""
-        total: dict[Symbol, int] = {}
+        total: dict[UnknownValue, int] = {}
         for root, factor in terms:
             value = self.value(root)
             constant += factor * value.constant
@@ -181,13 +181,13 @@ class _Pass:
             [(register.root, factor) for register, factor in registers if register is not None], memory.displacement
         )
         name = memory.symbol or memory.segment
-        symbol = {Symbol(name=f"@{name}", made_by=-1, kind=INVARIANT): 1} if name else {}
+        symbol = {UnknownValue(name=f"@{name}", made_by=-1, kind=INVARIANT): 1} if name else {}
         return Address({**value.terms, **symbol}, value.constant)
 
     def _step(self, n: int, instruction: Instruction) -> None:
         """Execute an instruction: record its accesses and its condition, and set its results."""
         kinds, loaded, inputs = self._access_memory(n, instruction)
-        symbols: list[Symbol] = []
+        symbols: list[UnknownValue] = []
         for access in instruction.registers:
             if access.read and not access.address and not instruction.idiom:
                 symbols += self.value(access.register.root).terms
@@ -201,18 +201,18 @@ class _Pass:
             self.conditions[n] = max(flags)
         elif instruction.branch == "call":
             kinds.append(DATA)
-        made = Symbol(name=f"#{n}", made_by=n, kind=max(kinds), loaded=loaded, walks=n in self.walkers)
+        made = UnknownValue(name=f"#{n}", made_by=n, kind=max(kinds), loaded=loaded, walks=n in self.walkers)
         self.inputs[made] = frozenset(inputs)
         self.state.update(self._results(instruction, made))
 
-    def _access_memory(self, n: int, instruction: Instruction) -> tuple[list[int], bool, set[Symbol]]:
+    def _access_memory(self, n: int, instruction: Instruction) -> tuple[list[int], bool, set[UnknownValue]]:
         """Record the accesses of an instruction.
 
         Returns the kinds of the loaded values, True if one of them may change, and the terms of the loads' addresses.
         """
         kinds = [INVARIANT]
         loaded = False
-        inputs: set[Symbol] = set()
+        inputs: set[UnknownValue] = set()
         addresses = self.addresses[n] = []
         numbers = [0, 0]
         for memory in instruction.memory:
@@ -231,7 +231,7 @@ class _Pass:
                     numbers[which] += 1
         return kinds, loaded, inputs
 
-    def _results(self, instruction: Instruction, made: Symbol) -> dict[str, Address]:
+    def _results(self, instruction: Instruction, made: UnknownValue) -> dict[str, Address]:
         """Return the values of the registers that an instruction writes; `made` stands for non-linear ones."""
         results: dict[str, Address] = {}
         affine = instruction.affine

@@ -51,7 +51,7 @@ _MOST_PARTS = 4096
 _FURTHEST = 3
 
 
-class Group(msgspec.Struct, frozen=True, kw_only=True):
+class StreamGroup(msgspec.Struct, frozen=True, kw_only=True):
     """A stream: accesses at known distances that advance by the same number of bytes."""
 
     step: int
@@ -67,7 +67,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
 class Work(msgspec.Struct, frozen=True, kw_only=True):
     """The work of a kernel, and the facts that tell the number of its elements."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[StreamGroup, ...]
     units: int
     """The number of equal parts as far as known; 0 if unknown."""
     vector_bytes: int
@@ -163,14 +163,14 @@ def work(result: KernelResult) -> Work:
     )
 
 
-def _fits(pace: int, groups: Sequence[Group], units: int) -> bool:
+def _fits(pace: int, groups: Sequence[StreamGroup], units: int) -> bool:
     """Return True if the streams can consist of that many iterations, each of whole elements."""
     return units % max(pace, 1) == 0 and all(
         abs(group.step) % (max(pace, 1) * max(group.element, 1)) == 0 for group in groups
     )
 
 
-def _groups(streams: Sequence[Stream], flow: _Flow, whole: bool) -> Iterable[Group]:
+def _groups(streams: Sequence[Stream], flow: _Flow, whole: bool) -> Iterable[StreamGroup]:
     by_part: dict[tuple[int, int], list[Stream]] = {}
     for stream in streams:
         if stream.step:
@@ -197,7 +197,7 @@ def _groups(streams: Sequence[Stream], flow: _Flow, whole: bool) -> Iterable[Gro
             (stream.instruction, max(1, stream.size // size if size else 1))
             for stream, size in zip(members, sizes, strict=True)
         ]
-        yield Group(step=step, element=element, parts=parts, accesses=tuple(accesses))
+        yield StreamGroup(step=step, element=element, parts=parts, accesses=tuple(accesses))
 
 
 def _equal_parts(labels: set[tuple[int, int, bool]], step: int) -> int:

@@ -102,7 +102,7 @@ class Branching(msgspec.Struct, frozen=True, kw_only=True):
         return sum((rate * self.miss_cycles(fork) for fork in forks), Fraction())
 
 
-class Cause(msgspec.Struct, frozen=True, kw_only=True):
+class RangeCause(msgspec.Struct, frozen=True, kw_only=True):
     """A reason why a kernel may take fewer or more cycles."""
 
     kind: CauseKind
@@ -125,7 +125,7 @@ class KernelRange(msgspec.Struct, frozen=True):
     least: Fraction
     most: Fraction | None
     """None if there is no known upper end."""
-    causes: tuple[Cause, ...]
+    causes: tuple[RangeCause, ...]
 
 
 class Mispredictions(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,7 +151,7 @@ def find_range(result: KernelResult, ways: Ways | None = None) -> KernelRange | 
     `ways` are the paths through its loop, if there are branches inside. Without what-ifs, no simulations are made.
     """
     kernel = result.kernel
-    causes: list[Cause] = []
+    causes: list[RangeCause] = []
     most_of_all = result.cycles
     if result.settings.what_ifs and not result.settings.fixed_ports and kernel.instructions:
         flow = dataflow(kernel)
@@ -165,7 +165,7 @@ def find_range(result: KernelResult, ways: Ways | None = None) -> KernelRange | 
             causes.append(_branches(result, common))
     uncounted = not_counted(result)
     if uncounted or kernel.refused:
-        causes.append(Cause(kind="unknown-instructions", least=result.cycles, most=None, instructions=uncounted))
+        causes.append(RangeCause(kind="unknown-instructions", least=result.cycles, most=None, instructions=uncounted))
     if not causes:
         return None
     least = min([result.cycles, *[cause.least for cause in causes]])
@@ -218,7 +218,7 @@ def _changed(result: KernelResult, changes: Mapping[str, object]) -> Fraction:
 # --- aliasing ---------------------------------------------------------------------------------------------------------
 
 
-def _aliasing(result: KernelResult, flow: Dataflow, changes: dict[str, object]) -> Cause | None:
+def _aliasing(result: KernelResult, flow: Dataflow, changes: dict[str, object]) -> RangeCause | None:
     met = meetings(result.kernel, result.bound, flow)
     if not met:
         return None
@@ -232,7 +232,7 @@ def _aliasing(result: KernelResult, flow: Dataflow, changes: dict[str, object]) 
         return None
     changes.update(assumed)
     involved = tuple(sorted({i for m in met for i in (m.store, m.load)}))
-    return Cause(kind="aliasing", least=result.cycles, most=most, instructions=involved, meetings=met)
+    return RangeCause(kind="aliasing", least=result.cycles, most=most, instructions=involved, meetings=met)
 
 
 def meetings(kernel: Kernel, bound: BoundKernel, flow: Dataflow) -> tuple[Meeting, ...]:
@@ -314,7 +314,7 @@ def blocked(result: KernelResult) -> tuple[Edge, ...]:
     return tuple([edge for edge in _narrow(result) if edge.latency >= result.bound.blocked_forward_cycles])
 
 
-def _forwarding(result: KernelResult) -> Cause | None:
+def _forwarding(result: KernelResult) -> RangeCause | None:
     """Return the cause for loads of partly stored bytes on a core whose delay for them nobody has measured."""
     if result.bound.blocked_forward_cycles:
         return None
@@ -323,7 +323,7 @@ def _forwarding(result: KernelResult) -> Cause | None:
     if not edges:
         return None
     involved = tuple(sorted({i for edge in edges for i in (edge.producer, edge.consumer)}))
-    return Cause(kind="forwarding", least=result.cycles, most=None, instructions=involved, blocked=tuple(edges))
+    return RangeCause(kind="forwarding", least=result.cycles, most=None, instructions=involved, blocked=tuple(edges))
 
 
 SOON = 32
@@ -357,7 +357,7 @@ def bytes_of(kernel: Kernel, edge: Edge) -> tuple[int, int]:
 # --- where arrays begin -----------------------------------------------------------------------------------------------
 
 
-def _crossings(result: KernelResult, changes: dict[str, object]) -> Cause | None:
+def _crossings(result: KernelResult, changes: dict[str, object]) -> RangeCause | None:
     analysis = result.analysis
     if analysis.worst_line_crossings == analysis.line_crossings:
         return None
@@ -384,7 +384,7 @@ def _crossings(result: KernelResult, changes: dict[str, object]) -> Cause | None
     if max(worst, result.cycles) - best <= Fraction(WORTH_SAYING) * result.cycles:
         return None
     changes["line_places"] = 2
-    return Cause(kind="line-crossings", least=best, most=max(worst, result.cycles), instructions=loads)
+    return RangeCause(kind="line-crossings", least=best, most=max(worst, result.cycles), instructions=loads)
 
 
 LARGEST_ELEMENT = 8
@@ -424,7 +424,7 @@ def without_rare(result: KernelResult, ways: Ways | None) -> Ways | None:
     return replace(ways, ways=common)
 
 
-def _branches(result: KernelResult, ways: Ways) -> Cause:
+def _branches(result: KernelResult, ways: Ways) -> RangeCause:
     branching = _branching(result, ways)
     least, most = branching.predicted
     for way in branching.ways:
@@ -434,7 +434,7 @@ def _branches(result: KernelResult, ways: Ways) -> Cause:
             most = max(most, way.result.cycles + branching.missing(on_it, HALF))
     lines = {fork.line for fork in branching.forks}
     involved = tuple([n for n, instruction in enumerate(result.kernel.instructions) if instruction.line in lines])
-    return Cause(
+    return RangeCause(
         kind="branches",
         least=min(least, result.cycles),
         most=max(most, result.cycles),

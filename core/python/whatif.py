@@ -39,7 +39,7 @@ class Scenario(msgspec.Struct, frozen=True):
     """Options of core.simulate."""
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class CoreChange(msgspec.Struct, frozen=True, kw_only=True):
     """A change to a core."""
 
     name: str
@@ -52,7 +52,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """The bounds that stay at least as large, by their attributes in core.Analysis."""
     removes: tuple[str, ...] = ()
     """The only causes of lost issue slots that it removes, by their names in Simulation.lost_slots."""
-    within: tuple[Change, ...] = ()
+    within: tuple[CoreChange, ...] = ()
     """Changes that remove at least the limits that this one removes."""
 
 
@@ -75,7 +75,9 @@ def simulate(scenario: Scenario, known: Known | None = None) -> Simulation:
     return (known or core).simulate(scenario.bound, **scenario.assumed)
 
 
-def applicable(requested: Sequence[Change], kernel: Kernel, bound: BoundKernel) -> tuple[list[Change], list[str]]:
+def applicable(
+    requested: Sequence[CoreChange], kernel: Kernel, bound: BoundKernel
+) -> tuple[list[CoreChange], list[str]]:
     """Return the changes that apply to a kernel, and the reasons why the others do not.
 
     Raises ValueError for changes that are impossible on this core.
@@ -95,7 +97,7 @@ def what_ifs(
     bound: BoundKernel,
     analysis: Analysis,
     base: Simulation,
-    requested: Sequence[Change] = (),
+    requested: Sequence[CoreChange] = (),
     usual: bool = True,
     known: Known | None = None,
 ) -> tuple[WhatIf, ...]:
@@ -156,7 +158,7 @@ class _Trials:
         # This run pays only if it is likely to save others.
         self.front_end_alone = 2 * base.lost_slots.no_uops > sum(astuple(base.lost_slots))
 
-    def cycles(self, change: Change) -> Fraction:
+    def cycles(self, change: CoreChange) -> Fraction:
         """Return the cycles per iteration after a change. Raises RuntimeError as `simulate` does."""
         cycles = self.known.get(change.name)
         if cycles is None:
@@ -166,7 +168,7 @@ class _Trials:
             self.known[change.name] = cycles
         return cycles
 
-    def _is_hopeless(self, change: Change) -> bool:
+    def _is_hopeless(self, change: CoreChange) -> bool:
         if max([getattr(self.analysis, name) for name in change.keeps], default=0) >= self.enough:
             return True
         # Each lost slot may have delayed everything else by a cycle.
@@ -180,7 +182,7 @@ class _Trials:
         )
 
 
-def changes(bound: BoundKernel, analysis: Analysis, base: Simulation) -> list[Change]:
+def changes(bound: BoundKernel, analysis: Analysis, base: Simulation) -> list[CoreChange]:
     """Return the changes that the report tries, the most tangible first; see `what_ifs`."""
     result = []
     for ports in _alike(bound):
@@ -210,7 +212,7 @@ def changes(bound: BoundKernel, analysis: Analysis, base: Simulation) -> list[Ch
     return result
 
 
-def _no_memory_dependencies(analysis: Analysis) -> Change:
+def _no_memory_dependencies(analysis: Analysis) -> CoreChange:
     """Return the change that removes dependencies through memory.
 
     It keeps the loop-carried bound if the longest chain runs through registers only.
@@ -322,82 +324,82 @@ _PORTS, _UNITS, _ISSUE = ("port_bound",), ("resource_bound",), ("front_end_bound
 _CHAINS = ("latency_bound",)
 _NO_ROOM = ("reorder_buffer", "scheduler", "load_buffer", "store_buffer", "registers")
 
-PERFECT_FRONT_END = Change(
+PERFECT_FRONT_END = CoreChange(
     name="front-end",
     text="with a perfect front end",
     apply=_setting(decoders=0, dsb_width=0, lsd=0),
     keeps=_PORTS + _UNITS + _ISSUE + _CHAINS,
     removes=("no_uops",),
 )
-ALL_BUT_FRONT_END = Change(
+ALL_BUT_FRONT_END = CoreChange(
     name="all but the front end",
     text="with everything but the front end perfect",
     apply=_all_but_front_end,
 )
 """An internal change: if it gains nothing, neither does any change that removes fewer limits."""
-NO_LINE_CROSSINGS = Change(
+NO_LINE_CROSSINGS = CoreChange(
     name="line-crossings",
     text="if no load crossed a cache line",
     apply=_changing(lambda bound: setattr(bound, "line_crossing_cycles", 0)),
     keeps=_UNITS + _ISSUE + _CHAINS,
 )
-WIDER_ISSUE = Change(
+WIDER_ISSUE = CoreChange(
     name="issue-width",
     text="with twice the issue and retire width",
     apply=_changing(_widen),
     keeps=_PORTS + _UNITS + _CHAINS,
     within=(ALL_BUT_FRONT_END,),
 )
-UNLIMITED_PORTS = Change(
+UNLIMITED_PORTS = CoreChange(
     name="unlimited-ports",
     text="with unlimited ports",
     apply=_assuming(unlimited_ports=True),
     keeps=_ISSUE + _CHAINS,
     within=(ALL_BUT_FRONT_END,),
 )
-UNLIMITED_WINDOW = Change(
+UNLIMITED_WINDOW = CoreChange(
     name="window",
     text="with an unlimited window of µops",
     apply=_changing(_unlimit_window),
     keeps=_PORTS + _UNITS + _ISSUE + _CHAINS,
     removes=_NO_ROOM,
 )
-STORES_AT_ONCE = Change(
+STORES_AT_ONCE = CoreChange(
     name="store-commit",
     text="with stores that go to the cache when they retire",
     apply=_setting(store_commit_bytes=0),
     keeps=_PORTS + _UNITS + _ISSUE + _CHAINS,
     removes=("store_buffer",),
 )
-NO_DEPENDENCIES = Change(
+NO_DEPENDENCIES = CoreChange(
     name="dependencies",
     text="without any dependencies",
     apply=_assuming(no_register_dependencies=True, no_memory_dependencies=True),
     keeps=_PORTS + _UNITS + _ISSUE,
     within=(ALL_BUT_FRONT_END,),
 )
-NO_REGISTER_DEPENDENCIES = Change(
+NO_REGISTER_DEPENDENCIES = CoreChange(
     name="register-dependencies",
     text="without dependencies through registers",
     apply=_assuming(no_register_dependencies=True),
     keeps=_PORTS + _UNITS + _ISSUE,
     within=(ALL_BUT_FRONT_END,),
 )
-NO_MEMORY_DEPENDENCIES = Change(
+NO_MEMORY_DEPENDENCIES = CoreChange(
     name="memory-dependencies",
     text="without dependencies through memory",
     apply=_assuming(no_memory_dependencies=True),
     keeps=_PORTS + _UNITS + _ISSUE,
     within=(ALL_BUT_FRONT_END, NO_DEPENDENCIES),
 )
-ALL_MOVES_ELIMINATED = Change(
+ALL_MOVES_ELIMINATED = CoreChange(
     name="move-elimination",
     text="with every move eliminated that can be",
     apply=_setting(move_elim_gpr=b.UNLIMITED, move_elim_simd=b.UNLIMITED),
     keeps=_PORTS + _UNITS + _ISSUE + _CHAINS,
     within=(ALL_BUT_FRONT_END,),
 )
-PIPELINED_UNITS = Change(
+PIPELINED_UNITS = CoreChange(
     name="divider",
     text="with a pipelined divider",
     apply=_changing(_pipeline_units),
@@ -411,7 +413,7 @@ NAMED = {c.name: c for c in (PERFECT_FRONT_END, UNLIMITED_PORTS, NO_DEPENDENCIES
 """Changes that have a command-line option of their own."""
 
 
-def more_ports(name: str, count: int, ports: Sequence[str] = ()) -> Change:
+def more_ports(name: str, count: int, ports: Sequence[str] = ()) -> CoreChange:
     """Return a change that adds `count` ports like the port `name`; `ports` are those equivalent for the kernel.
 
     Applying it raises ValueError if the core has no such port, or if the result has more than 64 ports.
@@ -465,6 +467,6 @@ def more_ports(name: str, count: int, ports: Sequence[str] = ()) -> Change:
     number = "one more port" if count == 1 else f"{count} more ports"
     like = " or ".join(ports or [name])
     text = f"with {number} like {like}"
-    return Change(
+    return CoreChange(
         name=f"port {name}", text=text, apply=apply, keeps=_UNITS + _ISSUE + _CHAINS, within=(UNLIMITED_PORTS,)
     )

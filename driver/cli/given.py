@@ -13,7 +13,7 @@ from incc.driver.settings import REPORTED, Settings, with_values
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from incc.core.whatif import Change
+    from incc.core.whatif import CoreChange
     from incc.driver.cli.kinds import Option
     from incc.driver.deliver import Request
 
@@ -136,7 +136,7 @@ def _timeline(given: Given) -> int:
     return REPORTED.timeline_iterations
 
 
-def _changes(given: Given) -> tuple[Change, ...]:
+def _changes(given: Given) -> tuple[CoreChange, ...]:
     named = {"perfect-front-end": "front-end", "unlimited-ports": "unlimited-ports"}
     chosen = [change for option, change in named.items() if given[option]]
     left_out = given["no-dependencies"]

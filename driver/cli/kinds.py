@@ -17,7 +17,7 @@ from incc.driver import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from incc.core.whatif import Change
+    from incc.core.whatif import CoreChange
     from incc.frontends.objects.spans import Addresses
     from incc.report.source.places import Choice, Place
     from incc.report.where import Condition
@@ -192,7 +192,7 @@ def _choice(option: str, value: str) -> Choice:
         raise UsageError(f"{option} {error}") from error
 
 
-def _change(option: str, value: str) -> Change:
+def _change(option: str, value: str) -> CoreChange:
     from incc.core.changes import parse
 
     try:

@@ -252,7 +252,7 @@ class Collected:
         self.notes: dict[str, None] = {}
         self.left_out = 0
 
-    def add(self, unit: t.Unit) -> None:
+    def add(self, unit: t.UnitReport) -> None:
         """Take the kernels of a unit."""
         self._number_again(unit)
         self.take(entries_of(unit), len(unit.left_out), unit.model.note)
@@ -264,7 +264,7 @@ class Collected:
         if note:
             self.notes[f"{note[:1].upper()}{note[1:]}."] = None
 
-    def _number_again(self, unit: t.Unit) -> None:
+    def _number_again(self, unit: t.UnitReport) -> None:
         """Give kernels ids of their own where several of a unit have the same."""
         ids = [kernel.kernel_id for kernel in unit.kernels]
         if len(set(ids)) == len(ids):

@@ -51,7 +51,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """The key in the cache of units; empty for none."""
 
 
-def entry_of(report: str, unit: t.Unit, digest: str, key: str = "") -> Entry:
+def entry_of(report: str, unit: t.UnitReport, digest: str, key: str = "") -> Entry:
     """Return the entry for a unit's report."""
     source = unit.source or unit.assembly_file
     command = tuple(unit.command)

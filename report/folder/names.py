@@ -33,7 +33,7 @@ def name_for(source: str, identity: Sequence[str], ending: str) -> str:
     return f"{os.fsdecode(short)}-{digest}.{ending}"
 
 
-def identity_of(unit: t.Unit, folder: str = "") -> tuple[str, ...]:
+def identity_of(unit: t.UnitReport, folder: str = "") -> tuple[str, ...]:
     """Return the identity of a unit in a folder of reports.
 
     It consists of folder, source and output if these are known, so that a compilation with other options replaces the
@@ -45,14 +45,14 @@ def identity_of(unit: t.Unit, folder: str = "") -> tuple[str, ...]:
     return unit.folder or folder or os.getcwd(), source, "", *unit.command
 
 
-def report_name(unit: t.Unit, ending: str, folder: str = "") -> str:
+def report_name(unit: t.UnitReport, ending: str, folder: str = "") -> str:
     """Return the name of a unit's report; `folder` is as in `identity_of`."""
     return name_for(unit.source or unit.assembly_file, identity_of(unit, folder), ending)
 
 
 def parts(report: t.Report) -> list[t.Report]:
     """Return a report for each source of a command; analyses of one source for several cores stay together."""
-    grouped: dict[tuple[str, ...], list[t.Unit]] = {}
+    grouped: dict[tuple[str, ...], list[t.UnitReport]] = {}
     for unit in report.units:
         grouped.setdefault(identity_of(unit), []).append(unit)
     if len(grouped) <= 1:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def put(
-    folder: str, name: str, unit: t.Unit, text: str | bytes, digest: str | None = None, key: str = ""
+    folder: str, name: str, unit: t.UnitReport, text: str | bytes, digest: str | None = None, key: str = ""
 ) -> manifest.Entry:
     """Write a unit's report into an existing folder, and list it if it is of a compilation.
 

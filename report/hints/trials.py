@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Key = tuple[str, str, int]
 
 
-def flag_sets(units: Iterable[t.Unit]) -> list[tuple[str, ...]]:
+def flag_sets(units: Iterable[t.UnitReport]) -> list[tuple[str, ...]]:
     """Return the flags of each hint, in the order of the report and without repetition.
 
     If there are several sets of flags, all of them together come last.
@@ -31,7 +31,7 @@ def flag_sets(units: Iterable[t.Unit]) -> list[tuple[str, ...]]:
     return sets
 
 
-def trial(flags: Sequence[str], before: t.Unit, after: t.Unit | None, problem: str = "") -> t.Trial:
+def trial(flags: Sequence[str], before: t.UnitReport, after: t.UnitReport | None, problem: str = "") -> t.Trial:
     """Return the comparison of a unit's loops with more flags; `after` is None if `problem` prevented a result."""
     rules = [
         hint.rule for kernel in before.kernels for hint in kernel.hints if hint.flags and set(hint.flags) <= set(flags)
@@ -44,13 +44,13 @@ def trial(flags: Sequence[str], before: t.Unit, after: t.Unit | None, problem: s
     return t.Trial(flags=list(flags), rules=list(dict.fromkeys(rules)), problem=problem, loops=loops)
 
 
-def _main_loops(kernels: Sequence[t.Kernel]) -> dict[Key, t.Kernel]:
+def _main_loops(kernels: Sequence[t.KernelReport]) -> dict[Key, t.KernelReport]:
     """Return for each function and line of the source the loop that does most work per iteration.
 
     The other loops run its remaining iterations. Loops without lines cannot be distinguished, so one per function
     represents them.
     """
-    main: dict[Key, t.Kernel] = {}
+    main: dict[Key, t.KernelReport] = {}
     for kernel in kernels:
         if kernel.is_loop:
             key = _key(kernel)
@@ -59,7 +59,7 @@ def _main_loops(kernels: Sequence[t.Kernel]) -> dict[Key, t.Kernel]:
     return main
 
 
-def _key(kernel: t.Kernel) -> Key:
+def _key(kernel: t.KernelReport) -> Key:
     source = kernel.source
     return kernel.function, source.file if source else "", source.line if source else 0
 
@@ -68,12 +68,12 @@ NEAR = 3
 """Lines by which a loop may move: compilers report the line of its head or of something in it."""
 
 
-def _become(old: Mapping[Key, t.Kernel], kernels: Sequence[t.Kernel]) -> dict[Key, t.Kernel]:
+def _become(old: Mapping[Key, t.KernelReport], kernels: Sequence[t.KernelReport]) -> dict[Key, t.KernelReport]:
     """Return for each loop its successor: of the loops nearest to its line the one that does most work per iteration.
 
     Candidates are in the same function and file, or anywhere if the loop is the only one of its function.
     """
-    successors: dict[Key, t.Kernel] = {}
+    successors: dict[Key, t.KernelReport] = {}
     for kernel in kernels:
         function, file, line = _key(kernel)
         own = [key for key in old if key[0] == function]
@@ -85,13 +85,13 @@ def _become(old: Mapping[Key, t.Kernel], kernels: Sequence[t.Kernel]) -> dict[Ke
     return successors
 
 
-def _work(kernel: t.Kernel) -> float:
+def _work(kernel: t.KernelReport) -> float:
     """Return the work of an iteration in elements if they are known, otherwise in bytes."""
     elements = kernel.elements
     return elements.per_iteration if elements else float(kernel.memory.step)
 
 
-def _loop(before: t.Kernel, after: t.Kernel | None, flags: Sequence[str]) -> t.TriedLoop:
+def _loop(before: t.KernelReport, after: t.KernelReport | None, flags: Sequence[str]) -> t.TriedLoop:
     ratio = gain = None
     hinted = any(hint.flags and set(hint.flags) <= set(flags) for hint in before.hints)
     if after is not None:
@@ -117,13 +117,13 @@ def _loop(before: t.Kernel, after: t.Kernel | None, flags: Sequence[str]) -> t.T
     )
 
 
-def _of_element(kernel: t.Kernel) -> float | None:
+def _of_element(kernel: t.KernelReport) -> float | None:
     """Return the expected cycles per element."""
     elements = kernel.elements
     return round(expected_cycles(kernel) / elements.per_iteration, 6) if elements else None
 
 
-def _text(before: t.Kernel, after: t.Kernel | None, ratio: float | None, gain: float | None) -> str:
+def _text(before: t.KernelReport, after: t.KernelReport | None, ratio: float | None, gain: float | None) -> str:
     if after is None:
         return "the loop no longer exists: it became a call or part of another loop"
     text = f"{number(expected_cycles(before))} → {number(expected_cycles(after))} cycles per iteration"

@@ -11,7 +11,7 @@ NOTHING = 0.01
 """A smaller part of the cycles gained or lost is nothing: predictions are not that good."""
 
 
-def work_ratio(before: t.Kernel, after: t.Kernel) -> float | None:
+def work_ratio(before: t.KernelReport, after: t.KernelReport) -> float | None:
     """Return the work of an iteration of `after` relative to `before`; None if unknown.
 
     It is the ratio of elements if both have them and they are the same; otherwise that of the bytes by which accesses
@@ -44,7 +44,7 @@ def elements_of(a: float | None, b: float | None, work: float | None) -> tuple[f
     return (first, first * work) if first else None
 
 
-def _other_elements(before: t.Kernel, after: t.Kernel, elements: float) -> float | None:
+def _other_elements(before: t.KernelReport, after: t.KernelReport, elements: float) -> float | None:
     """Return the ratio of the work if one source loop was unrolled by hand, so that their iterations differ.
 
     Then steps, operations and bytes agree with each other, but not with the elements. With another layout of the data
@@ -57,7 +57,7 @@ def _other_elements(before: t.Kernel, after: t.Kernel, elements: float) -> float
     return work if work == new_step / old_step else None
 
 
-def _by_arithmetic(before: t.Kernel, after: t.Kernel) -> float | None:
+def _by_arithmetic(before: t.KernelReport, after: t.KernelReport) -> float | None:
     """Return the ratio of operations by element if that of bytes is the same; one alone may be chance."""
     if before.memory.unsized_accesses or after.memory.unsized_accesses:
         return None
@@ -70,13 +70,13 @@ def _by_arithmetic(before: t.Kernel, after: t.Kernel) -> float | None:
     return both.pop() if len(done) == 1 and both else None
 
 
-def expected_cycles(kernel: t.Kernel) -> float:
+def expected_cycles(kernel: t.KernelReport) -> float:
     """Return the prediction, averaged over the addresses that the linker may choose if it depends on them."""
     predictions = places(kernel)
     return round(sum(predictions) / len(predictions), 6) if len(predictions) > 1 else predictions[0]
 
 
-def places(kernel: t.Kernel) -> list[float]:
+def places(kernel: t.KernelReport) -> list[float]:
     """Return the prediction for each address that the linker may choose, if it matters."""
     for hint in kernel.hints:
         if hint.rule == "code-placement":
@@ -84,6 +84,6 @@ def places(kernel: t.Kernel) -> list[float]:
     return [kernel.cycles]
 
 
-def calls(kernel: t.Kernel) -> list[str]:
+def calls(kernel: t.KernelReport) -> list[str]:
     """Return the notes on called functions, whose time the prediction excludes."""
     return [note for note in kernel.notes if "call" in note and note.endswith("not counted")]

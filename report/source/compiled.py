@@ -23,10 +23,10 @@ _WHAT = {
 }
 
 
-def compiled(loop: CompiledLoop) -> t.Compiled:
+def compiled(loop: CompiledLoop) -> t.TransformationsReport:
     """Return the report on a compiler's record of a loop."""
     record = {name: getattr(loop, name) for name in Transformations.__struct_fields__}
-    return t.Compiled(**record, text="; ".join((", ".join(_what(loop)), *_trips(loop))))
+    return t.TransformationsReport(**record, text="; ".join((", ".join(_what(loop)), *_trips(loop))))
 
 
 def remark(loop: CompiledLoop) -> str:

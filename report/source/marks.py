@@ -174,15 +174,15 @@ def _nothing(mark: Mark, file: str, calls: Sequence[t.LibraryCall], folder: str)
 
 
 def marks_part(
-    kernels: Sequence[t.Kernel], marks: Sequence[Mark], of: Sequence[Sequence[int]]
-) -> tuple[list[t.Mark], list[MarkError]]:
+    kernels: Sequence[t.KernelReport], marks: Sequence[Mark], of: Sequence[Sequence[int]]
+) -> tuple[list[t.MarkReport], list[MarkError]]:
     """Return the report on marks, not yet checked, and the mistakes in their conditions.
 
     `of` holds the indices of each kernel's marks. Kernels get the names that their marks give them.
     """
     from incc.report import where
 
-    parts: list[t.Mark] = []
+    parts: list[t.MarkReport] = []
     problems: list[MarkError] = []
     for n, mark in enumerate(marks):
         marked = [kernel for kernel, of_kernel in zip(kernels, of, strict=True) if n in of_kernel]
@@ -209,7 +209,7 @@ def marks_part(
                 kernel.name = mark.name
                 kernel.notes.append(f"named {mark.name} by the mark in {mark.file}:{mark.line}")
         parts.append(
-            t.Mark(
+            t.MarkReport(
                 source=SourceLocation(file=mark.file, line=mark.line),
                 column=mark.column,
                 at=SourceLocation(file=mark.file, line=mark.first_line),
@@ -230,7 +230,7 @@ def _in_source(message: str, column: int) -> tuple[str, int]:
     return (message[match.end() :], column + int(match[1]) - 1) if match else (message, column)
 
 
-def check_expectations(unit: t.Unit) -> None:
+def check_expectations(unit: t.UnitReport) -> None:
     """Set the outcome of each expectation of a unit's marks."""
     from incc.report import where
 
@@ -256,7 +256,7 @@ _WORDS = {"<=": "at most", "<": "less than", ">=": "at least", ">": "more than",
 _UNITS = {"cycles": "cycles per iteration", "cycles_per_element": "cycles per element"}
 
 
-def _unmet(unit: t.Unit, kernel: t.Kernel, condition: Condition, values: Mapping[str, object]) -> str:
+def _unmet(unit: t.UnitReport, kernel: t.KernelReport, condition: Condition, values: Mapping[str, object]) -> str:
     """Return the predicted and the expected value, and the kernel's limit."""
     text, names = condition.text, condition.names
     core = unit.model.name

@@ -32,7 +32,7 @@ def parse(text: str) -> Place:
     return Place(file, int(number))
 
 
-def is_at(instruction: t.Instruction, unit: t.Unit, place: Place) -> bool:
+def is_at(instruction: t.InstructionReport, unit: t.UnitReport, place: Place) -> bool:
     """Return True if an instruction of a unit's report is at a place.
 
     A line without a file is a line of the source if the unit was compiled, otherwise of the assembly. A file may be
@@ -72,7 +72,7 @@ class Choice(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         return f"{self.function}:{self.line}" if self.line else self.function
 
-    def fits(self, kernel: t.Kernel) -> bool:
+    def fits(self, kernel: t.KernelReport) -> bool:
         names = (kernel.function, kernel.kernel_id, kernel.name)
         written = (kernel.function_name, kernel.source_function)
         return self.fits_names(names, written, (kernel.first_line, kernel.last_line), kernel.source)

@@ -61,7 +61,7 @@ _INTERNAL = re.compile(r":? *(?:(?:load|store|stmt|statement):? )?[^ ]*\b[a-z.]*
 
 
 def set_remarks(
-    kernels: Sequence[t.Kernel], places: Sequence[Mapping[int, At]], remarks: Sequence[Remark], folder: str
+    kernels: Sequence[t.KernelReport], places: Sequence[Mapping[int, At]], remarks: Sequence[Remark], folder: str
 ) -> None:
     """Set the remarks of a unit's kernels.
 
@@ -112,7 +112,7 @@ def _of_loop(loops: Mapping[At, list[Remark]], here: Sequence[At]) -> list[Remar
     return about[max(before)] if before else []
 
 
-def _of_kernel(kernel: t.Kernel, remarks: Sequence[Remark]) -> list[Remark]:
+def _of_kernel(kernel: t.KernelReport, remarks: Sequence[Remark]) -> list[Remark]:
     """Return the remarks on a loop of the source that apply to this kernel."""
     elements = kernel.elements.per_iteration if kernel.elements else None
     main = kernel.role.name in ("main", "")
@@ -153,8 +153,8 @@ def _lanes(remark: Remark) -> int:
     return remark.lanes * max(remark.interleaved, 1)
 
 
-def _remark(remark: Remark) -> t.Remark:
-    return t.Remark(
+def _remark(remark: Remark) -> t.RemarkReport:
+    return t.RemarkReport(
         kind=remark.kind,
         text=sentence(remark),
         said=remark.message,

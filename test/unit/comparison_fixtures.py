@@ -62,7 +62,7 @@ def entry_of(text: str, **given: Any) -> Entry:
 # --- by hand ----------------------------------------------------------------------------------------------------------
 
 
-def make_instruction(index: int = 0, text: str = "nop", **fields: Any) -> t.Instruction:
+def make_instruction(index: int = 0, text: str = "nop", **fields: Any) -> t.InstructionReport:
     """An instruction of a report: one µop on any of four ports, 4 bytes, 1 cycle."""
     instruction: dict[str, Any] = {
         "index": index,
@@ -99,7 +99,7 @@ def make_instruction(index: int = 0, text: str = "nop", **fields: Any) -> t.Inst
         "figures": {"source": "uops.info SKX", "derived": ""},
         "remarks": "",
     }
-    return filled(t.Instruction, {**instruction, **fields})
+    return filled(t.InstructionReport, {**instruction, **fields})
 
 
 def make_kernel(
@@ -111,7 +111,7 @@ def make_kernel(
     texts: tuple[str, ...] = ("vaddsd (%rdi,%rax,8), %xmm0, %xmm0", "incq %rax", "cmpq %rdx, %rax", "jne .L3"),
     source: tuple[str, int] | None = ("x.c", 3),
     **fields: Any,
-) -> t.Kernel:
+) -> t.KernelReport:
     """A kernel of a report from few figures: its bounds (`port`, `front_end` …, else 1 each and the loop-carried one
     as its cycles), its instructions' texts; what is known of elements. Any other field by its name."""
     function = kernel_id.partition("/")[0]
@@ -255,7 +255,7 @@ def make_kernel(
         },
     }
     assert not fields.keys() - kernel.keys(), f"no fields of kernels: {fields.keys() - kernel.keys()}"
-    return filled(t.Kernel, {**kernel, **fields})
+    return filled(t.KernelReport, {**kernel, **fields})
 
 
 def _exact(cycles: float) -> str:
@@ -264,7 +264,7 @@ def _exact(cycles: float) -> str:
     return str(Fraction(cycles).limit_denominator(1000))
 
 
-def make_unit(kernels: list[t.Kernel], **fields: Any) -> t.Unit:
+def make_unit(kernels: list[t.KernelReport], **fields: Any) -> t.UnitReport:
     """A unit of a report."""
     unit: dict[str, Any] = {
         "source": "x.c",
@@ -297,17 +297,17 @@ def make_unit(kernels: list[t.Kernel], **fields: Any) -> t.Unit:
         "trials": None,
     }
     assert not fields.keys() - unit.keys(), f"no fields of units: {fields.keys() - unit.keys()}"
-    return filled(t.Unit, {**unit, **fields})
+    return filled(t.UnitReport, {**unit, **fields})
 
 
-def make_report(*units: t.Unit) -> t.Report:
+def make_report(*units: t.UnitReport) -> t.Report:
     """A report of units."""
     from incc.report.build import SCHEMA_VERSION
 
     return t.Report(schema_version=SCHEMA_VERSION, tool=t.Tool(name="incc", version="1"), units=list(units))
 
 
-def make_side(kernels: list[t.Kernel], label: str = "a", **unit: Any) -> Side:
+def make_side(kernels: list[t.KernelReport], label: str = "a", **unit: Any) -> Side:
     """A side of one unit with these kernels; fields of the unit by their names."""
     return in_memory(make_report(make_unit(kernels, **unit)), label)
 

@@ -155,5 +155,5 @@ def _pressure(region: dict[str, Any], cycles: int, names: list[str]) -> dict[str
         if arrow.startswith("+"):
             step = next(steps)
             via = f"r{names.index(step['via'])}" if step["via"] in names else step["via"]
-            sequence.append(_of(t.SequenceStep, {**step, "via": via, "iteration_offset": iteration}))
+            sequence.append(_of(t.SequenceStepReport, {**step, "via": via, "iteration_offset": iteration}))
     return {**shares, "by_resource": by_resource, "sequence": sequence}

@@ -39,11 +39,11 @@ def instruction(index: int, text: str, **changed: Any) -> Any:
         "macro_fused": False, "eliminated": False, "zero_idiom": False, "pressure": [0.5, 0.5, 0.0],
         "critical_path_cycles": None, "chain_cycles": None, "figures": None, "remarks": "",
     }  # fmt: skip
-    return filled(t.Instruction, {**made, **changed})
+    return filled(t.InstructionReport, {**made, **changed})
 
 
 RESOURCES = [
-    t.Resource(name=name, kind="port", title=f"port {name}", load=2.0, busiest=False) for name in ("0", "1", "5")
+    t.ResourceReport(name=name, kind="port", title=f"port {name}", load=2.0, busiest=False) for name in ("0", "1", "5")
 ]
 
 

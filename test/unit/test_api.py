@@ -92,7 +92,7 @@ def test_what_can_be_taken_away(report: incc.Report) -> None:
     VALIDATOR.validate(report.to_dict())
     assert json.loads(report.to_json()) == report.to_dict()
     kernel = report[0].to_dict()
-    jsonschema.Draft202012Validator({**SCHEMA["$defs"]["Kernel"], "$defs": SCHEMA["$defs"]}).validate(kernel)
+    jsonschema.Draft202012Validator({**SCHEMA["$defs"]["KernelReport"], "$defs": SCHEMA["$defs"]}).validate(kernel)
     kernel["cycles"] = 0
     assert report[0].to_dict()["cycles"] == 1.5
     assert [row["cycles"] for row in report.rows()] == [1.5, 4]

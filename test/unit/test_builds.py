@@ -54,9 +54,9 @@ def test_long_names_keep_their_reports_apart(tmp_path: Path) -> None:
     (tmp_path / one).write_text("")
 
 
-def unit(source: str = "a.c", output: str = "a.o", **more: Any) -> t.Unit:
+def unit(source: str = "a.c", output: str = "a.o", **more: Any) -> t.UnitReport:
     made = {"source": source, "assembly_file": "a.s", "folder": "/b", "output": output, "command": ["gcc"]}
-    return filled(t.Unit, {**made, "way": "assembler", **more})
+    return filled(t.UnitReport, {**made, "way": "assembler", **more})
 
 
 def test_a_command_of_several_sources_has_a_report_for_each() -> None:

@@ -84,7 +84,7 @@ def entry(loop: Loop) -> Entry:
     unit: Any = {"source": loop.unit, "assembly_file": f"{loop.unit}.s", "model": {"name": "znver4"}}
     instructions: Any = [{"form": form, "text": form, "source": place} for form in forms]
     unit["kernels"] = [{**kernel, "instructions": instructions}]
-    return entries_of(filled(t.Unit, unit))[0]
+    return entries_of(filled(t.UnitReport, unit))[0]
 
 
 def matching(a: Sequence[Loop], b: Sequence[Loop]) -> Matching:

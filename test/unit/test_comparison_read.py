@@ -203,10 +203,10 @@ def validate(kind: str, value: Any) -> None:
 def test_a_recorded_report_is_read() -> None:
     side = one(RECORDED)
     (entry,) = side.entries
-    validate("Unit", entry.unit)
-    validate("Kernel", entry.kernel)
+    validate("UnitReport", entry.unit)
+    validate("KernelReport", entry.kernel)
     for instruction in entry.instructions():
-        validate("Instruction", instruction)
+        validate("InstructionReport", instruction)
     recorded = json.loads(RECORDED.read_text())["units"][0]["kernels"][0]
     assert msgspec.to_builtins(entry.instructions()) == recorded["instructions"]
     assert msgspec.to_builtins(entry.kernel.memory) == recorded["memory"]
@@ -379,10 +379,10 @@ def test_values_of_other_types_are_read_or_refused(path: tuple[Any, ...], odd: A
     place[path[-1]] = odd
     # What is read is what the schema says.
     for entry in read_or_refused(json.dumps(new).encode()):
-        validate("Kernel", entry.kernel)
-        validate("Unit", entry.unit)
+        validate("KernelReport", entry.kernel)
+        validate("UnitReport", entry.unit)
         for instruction in entry.instructions():
-            validate("Instruction", instruction)
+            validate("InstructionReport", instruction)
 
 
 # --- folders ----------------------------------------------------------------------------------------------------------

@@ -37,12 +37,12 @@ def kernel(name: str, cycles: float = 4.0, elements: float | None = 1.0, code: s
     made = copy.deepcopy(BASE.units[0].kernels[0])
     function = name.partition("/")[0]
     each = elements and filled(
-        t.Elements, {"basis": "inferred", "per_iteration": elements, "cycles": cycles / elements}
+        t.ElementsReport, {"basis": "inferred", "per_iteration": elements, "cycles": cycles / elements}
     )
     made = replace(made, kernel_id=name, function=function, function_name=function, cycles=cycles, elements=each)
     made = replace(made, content_hash=HASHES.get(code, code), source=t.SourceLocation("a.c", 1))
     made.overview = replace(made.overview, function=function)
-    made.role = t.Role(name="main", of="", instead=False, basis="inferred", text="")
+    made.role = t.RoleReport(name="main", of="", instead=False, basis="inferred", text="")
     return replace(made, **more)
 
 
@@ -86,7 +86,9 @@ def test_what_is_asked_for() -> None:
 
 def test_names_are_matched(path: Path) -> None:
     other = kernel("g/loop1", function_name="ns::g(int*) [clone]")
-    rest = kernel("f/loop2", role=t.Role(name="remainder", of="f/loop1", instead=False, basis="inferred", text=""))
+    rest = kernel(
+        "f/loop2", role=t.RoleReport(name="remainder", of="f/loop1", instead=False, basis="inferred", text="")
+    )
     add(path, "c", kernel("f/loop1"), rest, other)
 
     def found(name: str, **more: Any) -> list[str]:

@@ -116,7 +116,7 @@ SARIF = {
 HINT = t.Hint(rule="sum-chain", text="sum into 4 variables", evidence={}, flags=["-ffast-math"], source_change="")
 
 
-def marked(unit: t.Unit) -> t.Unit:
+def marked(unit: t.UnitReport) -> t.UnitReport:
     """The unit with a mark, of which one expectation does not hold and one does, and a problem."""
     expectations = [
         t.Expectation(
@@ -125,7 +125,7 @@ def marked(unit: t.Unit) -> t.Unit:
         t.Expectation(condition="cycles < 9", kernel_id="f/loop1", holds=True, text=""),
     ]
     unit.marks = [
-        t.Mark(
+        t.MarkReport(
             source=t.SourceLocation("x.c", 2),
             column=6,
             at=t.SourceLocation("x.c", 3),
@@ -233,7 +233,7 @@ def test_without_columns_and_sources() -> None:
 
 
 def test_the_compilers_place_goes_first() -> None:
-    remark = t.Remark(
+    remark = t.RemarkReport(
         kind="vectorised", text="vectorised", said="", by="vect", source=t.SourceLocation("x.c", 1), column=22
     )
     assert "x.c:1:22: remark: " in diagnostics.remarks(report(remarks=[remark]), {})
@@ -242,7 +242,7 @@ def test_the_compilers_place_goes_first() -> None:
 
 
 def test_loops_beside_others_have_no_remark() -> None:
-    role = t.Role(name="remainder", of="f/loop2", instead=False, basis="inferred", text="")
+    role = t.RoleReport(name="remainder", of="f/loop2", instead=False, basis="inferred", text="")
     assert diagnostics.remarks(report(role=role), {}) == ""
 
 

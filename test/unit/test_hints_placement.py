@@ -10,13 +10,13 @@ from incc.report import types as t
 from settings_fixtures import settings_with
 
 
-def kernel(text: str, **settings: Any) -> t.Kernel:
+def kernel(text: str, **settings: Any) -> t.KernelReport:
     chosen = settings_with(mcpu="skylake", regions="loops", **settings)
     (found,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], chosen).units[0].kernels
     return found
 
 
-def hint(found: t.Kernel) -> t.Hint | None:
+def hint(found: t.KernelReport) -> t.Hint | None:
     return next((h for h in found.hints if h.rule == "code-placement"), None)
 
 

@@ -124,7 +124,7 @@ def test_a_job_becomes_a_report(tmp_path: Path, reports: Path) -> None:
     assert kernel["what_ifs"]
     assert kernel["timeline"] is None or not kernel["timeline"]["rows"]
     listed = manifest.read(str(reports))
-    assert listed == {name: manifest.entry_of(name, msgspec.convert(unit, t.Unit), "ab" * 16, KEY)}
+    assert listed == {name: manifest.entry_of(name, msgspec.convert(unit, t.UnitReport), "ab" * 16, KEY)}
     # And the next time it is there already.
     found = UnitCache(f"{reports}.cache").find(KEY)
     assert found is not None

@@ -182,7 +182,7 @@ def cold_of(report: t.Report) -> t.Cold:
 
 def set_sequence(report: t.Report, *sequence: dict[str, Any]) -> None:
     """Give the report another critical sequence."""
-    force_setattr(cold_of(report).pressure, "sequence", [filled(t.SequenceStep, each) for each in sequence])
+    force_setattr(cold_of(report).pressure, "sequence", [filled(t.SequenceStepReport, each) for each in sequence])
 
 
 def rendered(report: t.Report, options: Views) -> str:
@@ -861,7 +861,7 @@ def reports(draw: st.DrawFn) -> t.Report:
         for n, name in enumerate(names)
     ]
     kernel.llvm_resources = [filled(t.LlvmResource, each) for each in units]
-    kernel.resources = [filled(t.Resource, {"name": f"r{n}", "title": name}) for n, name in enumerate(names)]
+    kernel.resources = [filled(t.ResourceReport, {"name": f"r{n}", "title": name}) for n, name in enumerate(names)]
     resource = st.integers(0, len(names) - 1)
     by_resource = [t.ResourcePressure(resource=n, cycles=draw(COUNTS)) for n in draw(st.sets(resource))]
     force_setattr(cold.pressure, "by_resource", by_resource)

@@ -105,7 +105,7 @@ def standin(monkeypatch: pytest.MonkeyPatch, *found: Measurement | Failure | Exc
     return made
 
 
-def report(text: str, **more: Any) -> t.Measured:
+def report(text: str, **more: Any) -> t.MeasurementReport:
     made = analyze_units([Unit(assembly=text, assembly_file="a.s")], settings_with(measure=True, **more))
     jsonschema.Draft202012Validator(schema("report/report")).validate(msgspec.to_builtins(made))
     (kernel,) = made.units[0].kernels

@@ -39,7 +39,7 @@ f:
 """
 
 
-def unit_of(text: str, **chosen: Any) -> t.Unit:
+def unit_of(text: str, **chosen: Any) -> t.UnitReport:
     """The report on a unit, which must be valid."""
     settings = settings_with(mcpu="skylake", regions="loops", timeline_iterations=0, **chosen)
     report = analyze_units([Unit(assembly=text, assembly_file="x.s")], settings)
@@ -48,7 +48,7 @@ def unit_of(text: str, **chosen: Any) -> t.Unit:
     return unit
 
 
-def table(unit: t.Unit) -> str:
+def table(unit: t.UnitReport) -> str:
     return "\n".join(render(unit, Layout(120, False)))
 
 

@@ -93,7 +93,7 @@ def test_a_main_loop_that_is_gone_leaves_its_remainder_one() -> None:
     found = parts(loop(1, "remainder", 7, iterations=1))
     assert roles(found)[1] == ("remainder", -1, "compiler")
     kernel = report(loop(1, "remainder", 7, iterations=1))[1]
-    assert kernel.role == t.Role(name="remainder", of="", instead=False, basis="compiler", text="remainder")
+    assert kernel.role == t.RoleReport(name="remainder", of="", instead=False, basis="compiler", text="remainder")
 
 
 @pytest.mark.parametrize("kind", ["unknown", "vector-body"])

@@ -25,7 +25,7 @@ from properties import examples
 from settings_fixtures import settings_with
 
 
-def report(body: str, core: str = "skylake", **settings: Any) -> t.Kernel:
+def report(body: str, core: str = "skylake", **settings: Any) -> t.KernelReport:
     """The report on a loop, whose first line is 2."""
     text = f".L1:\n{body}\n\tdecq %r15\n\tjne .L1\n"
     asked = settings_with(mcpu=core, regions="loops", timeline_iterations=0, **settings)
@@ -33,7 +33,7 @@ def report(body: str, core: str = "skylake", **settings: Any) -> t.Kernel:
     return kernel
 
 
-def causes(body: str, core: str = "skylake", **settings: Any) -> dict[str, t.RangeCause]:
+def causes(body: str, core: str = "skylake", **settings: Any) -> dict[str, t.RangeCauseReport]:
     found = report(body, core, **settings).range
     return {cause.kind: cause for cause in found.causes} if found else {}
 
@@ -276,7 +276,7 @@ ROOT = """\tmovsd (%rsi), %xmm0
 \tjmp .L3"""
 
 
-def of_root(text: str = ROOT) -> t.Kernel:
+def of_root(text: str = ROOT) -> t.KernelReport:
     asked = settings_with(mcpu="skylake", regions="loops", timeline_iterations=0, mispredict_rate=0.5)
     (kernel,) = analyze_units([Unit(assembly=f".L1:\n{text}\n", assembly_file="x.s")], asked).units[0].kernels
     return kernel

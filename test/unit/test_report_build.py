@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from incc.frontends.kernel import RoleName
 
 
-def build(parts: Parts, notes: tuple[str, ...] = (), **options: Any) -> t.Kernel:
+def build(parts: Parts, notes: tuple[str, ...] = (), **options: Any) -> t.KernelReport:
     """The report on a kernel; `options` are those of `make_result`."""
     result = make_result(*parts, **options)
     unit = Unit(assembly="", assembly_file="")
@@ -61,7 +61,7 @@ def build(parts: Parts, notes: tuple[str, ...] = (), **options: Any) -> t.Kernel
     return kernel_report(results, 0, NO_PART)
 
 
-def rules(report: t.Kernel) -> list[str]:
+def rules(report: t.KernelReport) -> list[str]:
     return [hint.rule for hint in report.hints]
 
 
@@ -363,7 +363,7 @@ def test_a_scalar_sum_gets_advice() -> None:
     assert "independent accumulators" in report.hints[0].source_change
 
 
-def sum_with(text: str, registers: list[tuple[int | None, str, str]], extra: tuple[Any, ...] = ()) -> t.Kernel:
+def sum_with(text: str, registers: list[tuple[int | None, str, str]], extra: tuple[Any, ...] = ()) -> t.KernelReport:
     """The report on a one-instruction chain through xmm0, limiting the loop, with more edges."""
     arithmetic = Arithmetic(packed=False, floating=True, element=64, width=64, operations=1)
     rows = [Row(text, "r" * len(registers), registers, [("01", b.UOP_COMPUTE)], arithmetic=arithmetic), COUNTER]
@@ -483,7 +483,7 @@ def test_what_is_missing_is_said_of_every_loop() -> None:
 
 
 def test_not_vectorised_is_not_said_beside_a_vectorised_loop() -> None:
-    def hints_beside(vectorised: t.Kernel, **changes: Any) -> list[str]:
+    def hints_beside(vectorised: t.KernelReport, **changes: Any) -> list[str]:
         told = hint("scalar-arithmetic", "the loop is not vectorised.", {"instructions": [0]})
         scalar = replace(build(sum_parts()), **{"hints": [told], "function": "triad", **changes})
         withhold_not_vectorised([vectorised, scalar])
@@ -502,7 +502,7 @@ def test_what_is_advised_for_main_loops() -> None:
     report = build(sum_parts())
     set_role(report, Role(name="main"))
     assert rules(report) == ["sum-chain"]
-    assert report.role == t.Role(name="main", of="", instead=False, basis="inferred", text="main loop")
+    assert report.role == t.RoleReport(name="main", of="", instead=False, basis="inferred", text="main loop")
 
 
 def test_straight_code_is_not_called_a_loop() -> None:

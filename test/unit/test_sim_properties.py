@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from bind_kernels import kernel as decoded
 from incc.core import Analysis, analyze, simulate, whatif
-from incc.core.whatif import Change, Scenario
+from incc.core.whatif import CoreChange, Scenario
 from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import innermost_loops
 from incc.frontends.x86.kernels import decode_regions
@@ -100,17 +100,17 @@ def test_bounds_and_passes(core: str) -> None:
 # --- changes for the better ------------------------------------------------------------------------------------------
 
 
-def doubled(parameter: str) -> Change:
+def doubled(parameter: str) -> CoreChange:
     def apply(s: Scenario) -> Scenario:
         bound = copy(s.bound)
         bound.pipeline = copy(bound.pipeline)
         whatif.set_parameter(bound, parameter, 2 * whatif.get_parameter(bound, parameter))
         return replace(s, bound=bound)
 
-    return Change(name=f"2 x {parameter}", text="", apply=apply)
+    return CoreChange(name=f"2 x {parameter}", text="", apply=apply)
 
 
-def changes(k: BoundKernel) -> Iterator[Change]:
+def changes(k: BoundKernel) -> Iterator[CoreChange]:
     tried = set()
     for number, name in enumerate(k.port_names[: k.n_ports]):
         users = tuple(ports >> number & 1 for ports in k.uop_ports)

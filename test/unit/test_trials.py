@@ -17,7 +17,7 @@ SCALAR = "\tvaddsd (%rdi,%rax,8), %xmm0, %xmm0\n\tincq %rax\n\tcmpq %rdx, %rax\n
 PACKED = "\tvaddpd (%rdi,%rax,8), %ymm0, %ymm0\n\taddq $4, %rax\n\tcmpq %rdx, %rax\n"
 
 
-def unit(*loops: tuple[str, int, str], arguments: tuple[str, ...] = ("-O3",)) -> t.Unit:
+def unit(*loops: tuple[str, int, str], arguments: tuple[str, ...] = ("-O3",)) -> t.UnitReport:
     """A unit with loops: (function, line, body)."""
     text = '\t.file 1 "x.c"\n'
     for number, (function, line, body) in enumerate(loops):
@@ -37,7 +37,7 @@ def unit(*loops: tuple[str, int, str], arguments: tuple[str, ...] = ("-O3",)) ->
     return analyze_units([made], settings).units[0]
 
 
-def loops_of(before: t.Unit, after: t.Unit) -> list[Any]:
+def loops_of(before: t.UnitReport, after: t.UnitReport) -> list[Any]:
     return [*trial(["-fassociative-math"], before, after).loops]
 
 

@@ -12,14 +12,14 @@ from incc.report import types as t
 from settings_fixtures import settings_with
 
 
-def kernel(body: str, mcpu: str = "icelake-server", **settings: Any) -> t.Kernel:
+def kernel(body: str, mcpu: str = "icelake-server", **settings: Any) -> t.KernelReport:
     text = ".L1:\n" + "".join(f"\t{line}\n" for line in body.splitlines()) + "\tret\n"
     chosen = settings_with(mcpu=mcpu, regions="loops", timeline_iterations=0, **settings)
     (found,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], chosen).units[0].kernels
     return found
 
 
-def gains(found: t.Kernel) -> set[str]:
+def gains(found: t.KernelReport) -> set[str]:
     return {w.change for w in found.what_ifs if w.gained >= 0.02 * found.cycles}
 
 

@@ -20,7 +20,7 @@ from settings_fixtures import settings_with
 from struct_fixtures import filled
 
 WIDE = Layout(200, False)
-UNIT = filled(t.Unit, {})
+UNIT = filled(t.UnitReport, {})
 
 
 def instruction(index: int, text: str, takes: int | None = None) -> dict[str, Any]:
@@ -32,10 +32,10 @@ def step(first: int, to: int, via: str, latency: int, distance: int = 0, kind: s
 
 
 @pytest.fixture
-def kernel() -> t.Kernel:
+def kernel() -> t.KernelReport:
     """A load, what is added to it, a swap through two registers, and a store that the load takes up."""
     return filled(
-        t.Kernel,
+        t.KernelReport,
         {
             "cycles": 10.0,
             "simulated": {},
@@ -75,7 +75,7 @@ def kernel() -> t.Kernel:
     )
 
 
-def test_the_critical_path_adds_up(kernel: t.Kernel) -> None:
+def test_the_critical_path_adds_up(kernel: t.KernelReport) -> None:
     assert list(critical_path.lines(UNIT, kernel, WIDE)) == [
         "Critical path, 13 cycles for one iteration on its own:",
         "Line  Cycles  Ready  Through  From  Instructions:",
@@ -84,7 +84,7 @@ def test_the_critical_path_adds_up(kernel: t.Kernel) -> None:
     ]
 
 
-def test_a_chain_begins_where_the_iteration_before_hands_over(kernel: t.Kernel) -> None:
+def test_a_chain_begins_where_the_iteration_before_hands_over(kernel: t.KernelReport) -> None:
     assert list(loop_carried.lines(UNIT, kernel, WIDE)) == [
         "1 loop-carried chain, with the cycles of one round:",
         "",
@@ -96,7 +96,7 @@ def test_a_chain_begins_where_the_iteration_before_hands_over(kernel: t.Kernel) 
     ]
 
 
-def test_every_change_has_a_row(kernel: t.Kernel) -> None:
+def test_every_change_has_a_row(kernel: t.KernelReport) -> None:
     assert list(what_if.lines(UNIT, kernel, WIDE)) == [
         "Simulated with a changed core (10.00 cycles per iteration unchanged):",
         "  Cycles    Gain  The core",
@@ -106,7 +106,7 @@ def test_every_change_has_a_row(kernel: t.Kernel) -> None:
     ]
 
 
-def test_nothing_to_show(kernel: t.Kernel) -> None:
+def test_nothing_to_show(kernel: t.KernelReport) -> None:
     kernel.chains, kernel.what_ifs = [], []
     kernel.critical_path = t.CriticalPath(0, [], [])
     assert [*loop_carried.lines(UNIT, kernel, WIDE)] == ["No loop-carried dependencies."]

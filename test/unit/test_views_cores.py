@@ -72,7 +72,7 @@ def test_a_row_for_each_core(report: Any, width: int) -> None:
     assert not rows["bonnell"].startswith("*")
 
 
-def renamed(unit: t.Unit, core: str) -> t.Unit:
+def renamed(unit: t.UnitReport, core: str) -> t.UnitReport:
     """A copy of a unit for a core that is called so."""
     return replace(copy.deepcopy(unit), model=replace(unit.model, name=core))
 

@@ -89,7 +89,7 @@ def test_each_view_has_a_file(view: str) -> None:
 
     report = make_report(triad_parts(), timeline=True)
     (unit,) = report.units
-    tried = t.WhatIf(
+    tried = t.WhatIfReport(
         change="front-end", text="with a perfect front end", cycles=1.0, exact="1", gained=1.0, asked=False
     )
     unit.kernels[0].what_ifs = [tried, replace(tried, cycles=2.0, gained=0.0)]

@@ -97,7 +97,7 @@ def test_cells() -> None:
         (row,) = rows(render(made, 150, show=Show(overview=1)))
         return row.split()
 
-    each = t.Elements(per_iteration=32, cycles=0.125, basis="inferred", why="", text="")
+    each = t.ElementsReport(per_iteration=32, cycles=0.125, basis="inferred", why="", text="")
     assert cells(elements=each)[4:5] == ["0.125"]
     assert "4.00–9.50" in cells(range=spread(4.0, 9.5, "aliasing", text="so or so"))
     assert "4.00–?" in cells(range=spread(4.0, None, "forwarding"))
@@ -214,7 +214,7 @@ def test_views_by_name(value: str, views: set[str], waits: bool, timeline: int) 
 # --- what stands in the table ----------------------------------------------------------------------------------------
 
 
-def kernel() -> t.Kernel:
+def kernel() -> t.KernelReport:
     return copy.deepcopy(report("a").units[0].kernels[0])
 
 
@@ -230,12 +230,12 @@ def test_words_for_limits() -> None:
     force_setattr(prediction, "limited_by", [])
     k.what_ifs = []
     assert overview(k).limit == "pipeline"
-    k.what_ifs = [filled(t.WhatIf, {"change": "port 5", "cycles": 4.0})]
+    k.what_ifs = [filled(t.WhatIfReport, {"change": "port 5", "cycles": 4.0})]
     assert overview(k).limit == "several"
     k.what_ifs = [
-        filled(t.WhatIf, {"change": "unlimited-ports", "gained": 2.0, "cycles": 2.0}),
-        filled(t.WhatIf, {"change": "port 5", "gained": 2.0, "cycles": 2.0}),
-        filled(t.WhatIf, {"change": "front-end", "gained": 1.0, "cycles": 3.0}),
+        filled(t.WhatIfReport, {"change": "unlimited-ports", "gained": 2.0, "cycles": 2.0}),
+        filled(t.WhatIfReport, {"change": "port 5", "gained": 2.0, "cycles": 2.0}),
+        filled(t.WhatIfReport, {"change": "front-end", "gained": 1.0, "cycles": 3.0}),
     ]
     assert overview(k).limit == "port 5"
 

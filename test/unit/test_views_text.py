@@ -117,7 +117,8 @@ def test_twelve_resources_fit_in_80_columns(resources: int, load: float, operand
     report = make_report(triad_parts())
     kernel = report.units[0].kernels[0]
     kernel.resources = [
-        t.Resource(name=str(p), kind="port", title=f"Port{p}", load=load, busiest=p == 0) for p in range(resources)
+        t.ResourceReport(name=str(p), kind="port", title=f"Port{p}", load=load, busiest=p == 0)
+        for p in range(resources)
     ]
     for instruction in kernel.instructions:
         force_setattr(instruction, "pressure", [load] * resources)
@@ -276,8 +277,8 @@ def test_details_of_a_line(report: t.Report) -> None:
 def test_views_that_are_off_take_nothing_along_that_was_asked_for() -> None:
     report = make_report(triad_parts())
     kernel = report.units[0].kernels[0]
-    kernel.cycles, kernel.simulated = 2.0, filled(t.Simulated, {"cycles": 2.0})
-    kernel.what_ifs = [filled(t.WhatIf, {"text": "with rob = 9", "cycles": 3.0, "gained": -1.0, "asked": True})]
+    kernel.cycles, kernel.simulated = 2.0, filled(t.SimulationReport, {"cycles": 2.0})
+    kernel.what_ifs = [filled(t.WhatIfReport, {"text": "with rob = 9", "cycles": 3.0, "gained": -1.0, "asked": True})]
     kernel.alignments = [t.Ratio(2.0, "2")] * 64
     text = render(report, 80, show=Show(views=()))
     assert "2.00 →  3.00  with rob = 9\n\nSimulated cycles per iteration by the offset" in text

@@ -54,7 +54,7 @@ def _member(member: c.Member, row: c.Row, layout: Layout) -> dict[str, Any]:
 
 
 def _assembly(
-    member: c.Member, instructions: Sequence[t.Instruction], resources: Sequence[t.Resource], layout: Layout
+    member: c.Member, instructions: Sequence[t.InstructionReport], resources: Sequence[t.ResourceReport], layout: Layout
 ) -> dict[str, Any]:
     numbered, lines = dependencies.line_numbers(instructions)
     groups = compact.groups(instructions, resources)

@@ -158,7 +158,7 @@ def _kept(columns: Sequence[_Column], member: c.Member, room: int) -> set[int]:
     return kept
 
 
-def _ports(member: c.Member, instructions: Sequence[t.Instruction]) -> list[_Column]:
+def _ports(member: c.Member, instructions: Sequence[t.InstructionReport]) -> list[_Column]:
     """Return a column for each port or group of ports with equal load, as in the compact table."""
     resources = member.resources
     if resources is None:
@@ -178,14 +178,14 @@ def _joined(columns: Sequence[_Column], rows: int) -> _Column:
     return _Column(title=title, cells=texts, right=False)
 
 
-def _short(instruction: t.Instruction) -> str:
+def _short(instruction: t.InstructionReport) -> str:
     """Return the ports that an instruction may use: p01 for one µop on either of two, 2*p23 for two µops."""
     if instruction.unknown:
         return "X"
     return "+".join(part.removeprefix("1*") for part in instruction.ports.split("+"))
 
 
-def _path(instruction: t.Instruction, cycles: int | None) -> str:
+def _path(instruction: t.InstructionReport, cycles: int | None) -> str:
     return "X" if instruction.unknown else dependencies.latency(cycles)
 
 

@@ -50,7 +50,7 @@ class Style:
 
     __slots__ = ("caret", "clang", "colour", "columns", "functions", "numbers", "options")
 
-    def __init__(self, unit: t.Unit, colour: bool) -> None:
+    def __init__(self, unit: t.UnitReport, colour: bool) -> None:
         self.clang = _is_clang(unit)
         version = int(first) if (first := unit.compiler_version.partition(".")[0]).isdecimal() else 0
         words = unit.command
@@ -70,7 +70,7 @@ class Style:
         return f"\033[{style}m{text}\033[0m" if self.colour else text
 
 
-def _is_clang(unit: t.Unit) -> bool:
+def _is_clang(unit: t.UnitReport) -> bool:
     name = unit.compiler.lower()
     return "clang" in name or name in ("icx", "icpx", "flang")
 
@@ -116,7 +116,7 @@ def remarks(report: t.Report, sources: Sources, colour: bool = False) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def headline(unit: t.Unit, kernel: t.Kernel) -> str:
+def headline(unit: t.UnitReport, kernel: t.KernelReport) -> str:
     """Return a kernel in a line."""
     least = "at least " if kernel.at_least else ""
     text = f"{least}{kernel.cycles:.2f} cycles per iteration on {unit.model.name}"
@@ -127,7 +127,7 @@ def headline(unit: t.Unit, kernel: t.Kernel) -> str:
     return f"{text}: {', '.join(more)}" if more else text
 
 
-def notes(kernel: t.Kernel) -> Iterator[str]:
+def notes(kernel: t.KernelReport) -> Iterator[str]:
     """Yield the notes on a kernel."""
     yield kernel.verdict
     spread = header.range_worth_saying(kernel)
@@ -140,7 +140,7 @@ def notes(kernel: t.Kernel) -> Iterator[str]:
         yield hint.text
 
 
-def place(unit: t.Unit, kernel: t.Kernel) -> Place:
+def place(unit: t.UnitReport, kernel: t.KernelReport) -> Place:
     """Return file, line and column of a kernel in the source, else in the assembly; 0 for unknown ones.
 
     If the compiler has remarked on the loop, its place counts: gcc gives the branch that closes a loop the line of the
@@ -167,7 +167,7 @@ def warnings(report: t.Report, sources: Sources, colour: bool = False, error: bo
     return "".join(f"{line}\n" for line in lines)
 
 
-def unmet(unit: t.Unit) -> Iterator[tuple[t.SourceLocation, int, str, Advice]]:
+def unmet(unit: t.UnitReport) -> Iterator[tuple[t.SourceLocation, int, str, Advice]]:
     """Yield line, column, text and advice of each warning."""
     for problem in unit.mark_problems:
         advice = (problem.end_column, problem.fix or "")

@@ -42,7 +42,7 @@ def digraph(name: str, clusters: Iterable[Iterable[str]]) -> str:
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def _cluster(number: int, kernel: t.Kernel, core: str) -> Iterator[str]:
+def _cluster(number: int, kernel: t.KernelReport, core: str) -> Iterator[str]:
     source = kernel.source
     title = f"{source.file}:{source.line} {kernel.function}".rstrip() if source else kernel.name
     prediction = kernel.bounds.prediction

@@ -24,7 +24,7 @@ def render(report: t.Report) -> str:
     return digraph("control_flow", (_cluster(function, number) for number, function in enumerate(functions)))
 
 
-def _cluster(function: t.ControlFlow, number: int) -> Iterator[str]:
+def _cluster(function: t.ControlFlowReport, number: int) -> Iterator[str]:
     yield f"label={quoted(function.function_name or 'text without a function')};"
     for n, block in enumerate(function.blocks):
         style = ", style=bold" if block.in_innermost_loop else ""
@@ -38,7 +38,7 @@ def _cluster(function: t.ControlFlow, number: int) -> Iterator[str]:
             yield f"f{number}_b{n} -> f{number}_b{way.block}{listed};"
 
 
-def _label(block: t.Block) -> str:
+def _label(block: t.BlockReport) -> str:
     """Return title and instructions of a block, each on a line that ends in Graphviz's mark for left-justified text."""
     lines = [f"{instruction.line}: {instruction.text}" for instruction in block.instructions]
     if block.label:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from incc.report import types as t
 
 
-def graph(kernel: t.Kernel) -> networkx.MultiDiGraph[int]:
+def graph(kernel: t.KernelReport) -> networkx.MultiDiGraph[int]:
     """Return the graph of a kernel: nodes are the instructions by their index, edges the dependencies between them.
 
     A node has `text`, `line`, `form`, `ports`, `latency` (cycles), `critical_path` (whether it is on it), `cycles`

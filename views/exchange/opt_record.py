@@ -20,7 +20,7 @@ def render(report: t.Report) -> str:
     return "".join(f"{line}\n" for unit in report.units for kernel in unit.kernels for line in _of(unit, kernel))
 
 
-def _of(unit: t.Unit, kernel: t.Kernel) -> Iterator[str]:
+def _of(unit: t.UnitReport, kernel: t.KernelReport) -> Iterator[str]:
     where = place(unit, kernel)
     function = kernel.function or kernel.name
     cycles = f"{kernel.cycles:.2f}"

@@ -53,7 +53,7 @@ def _rule(name: str) -> dict[str, Any]:
     return {"id": name, "shortDescription": {"text": text}, "defaultConfiguration": {"level": level}}
 
 
-def _results(unit: t.Unit, base: str) -> Iterator[dict[str, Any]]:
+def _results(unit: t.UnitReport, base: str) -> Iterator[dict[str, Any]]:
     for kernel in unit.kernels:
         at = _location(*place(unit, kernel), base)
         if kernel.function:
@@ -110,7 +110,7 @@ def _results(unit: t.Unit, base: str) -> Iterator[dict[str, Any]]:
                 yield unmet
 
 
-def _fingerprints(unit: t.Unit, kernel: t.Kernel, what: str) -> dict[str, str]:
+def _fingerprints(unit: t.UnitReport, kernel: t.KernelReport, what: str) -> dict[str, str]:
     """Return the identity of a result, which does not depend on lines."""
     return {"inccKernel/v1": f"{unit.source or unit.assembly_file}:{kernel.kernel_id}:{what}"}
 

@@ -120,7 +120,7 @@ def _table(report: t.Report, layout: Layout) -> Table:
     return select(Table(columns, rows), draw=True)
 
 
-def _search(kernel: t.Kernel, unit: str) -> str:
+def _search(kernel: t.KernelReport, unit: str) -> str:
     """Return the words that a search matches, besides those in the table."""
     words = [unit, kernel.function, kernel.function_name, kernel.label, kernel.verdict]
     words += [kernel.source.file] if kernel.source else []
@@ -128,7 +128,7 @@ def _search(kernel: t.Kernel, unit: str) -> str:
     return " ".join(filter(None, words))
 
 
-def _bounds(kernel: t.Kernel) -> Iterator[tuple[str, str, float, float]]:
+def _bounds(kernel: t.KernelReport) -> Iterator[tuple[str, str, float, float]]:
     """Yield kind, name, cycles and part of the prediction of three bounds."""
     bounds = kernel.bounds
     for kind, name, cycles in (

@@ -26,7 +26,7 @@ BOUNDS: dict[t.BoundName, str] = {
 
 
 def kernel_data(
-    unit: t.Unit, kernel: t.Kernel, layout: Layout, sources: Mapping[str, Mapping[int, str]]
+    unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, sources: Mapping[str, Mapping[int, str]]
 ) -> dict[str, Any]:
     """Return the data of a kernel."""
     source = kernel.source
@@ -90,12 +90,12 @@ def kernel_data(
     }
 
 
-def instruction_row(line: int, i: t.Instruction) -> list[Any]:
+def instruction_row(line: int, i: t.InstructionReport) -> list[Any]:
     """Return the first columns of an instruction on pages: up to its cycles on the longest chain."""
     return [line, i.text, i.ports, i.remarks, i.latency, i.critical_path_cycles, i.chain_cycles]
 
 
-def _figures(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[list[str]]:
+def _figures(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[list[str]]:
     """Yield the large figures: name, value, unit."""
     _, _, role, cycles, measured, each, limit, vector, _ = row_of(unit, kernel, {}, layout)
     yield ["Prediction", cycles, "cycles / iteration"]
@@ -118,7 +118,7 @@ def _sentence(text: str, end: str = ".") -> str:
 
 
 def _sources(
-    kernel: t.Kernel, layout: Layout, sources: Mapping[str, Mapping[int, str]]
+    kernel: t.KernelReport, layout: Layout, sources: Mapping[str, Mapping[int, str]]
 ) -> tuple[list[list[str | None]], list[int]]:
     """Return the source lines of a kernel with their texts, and the index of each instruction's line."""
     numbers: dict[tuple[str, int], int] = {}

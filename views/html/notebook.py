@@ -28,7 +28,7 @@ _COLUMNS = (
 )
 
 
-def kernel(unit: t.Unit, kernel: t.Kernel) -> str:
+def kernel(unit: t.UnitReport, kernel: t.KernelReport) -> str:
     """Return one kernel of a unit: function, place, cycles, bounds (limiting ones in bold), verdict and hints."""
     return _render([_unit(unit, [kernel], [])])
 
@@ -42,7 +42,7 @@ def _render(units: Sequence[dict[str, object]]) -> str:
     return templates.render("html/notebook.html.j2", units=units, columns=_COLUMNS)
 
 
-def _unit(unit: t.Unit, kernels: Sequence[t.Kernel], left_out: Sequence[str]) -> dict[str, object]:
+def _unit(unit: t.UnitReport, kernels: Sequence[t.KernelReport], left_out: Sequence[str]) -> dict[str, object]:
     return {
         "title": f"{unit.source or unit.assembly_file}, {unit.model.title}",
         "kernels": [_kernel(unit, kernel) for kernel in kernels],
@@ -50,7 +50,7 @@ def _unit(unit: t.Unit, kernels: Sequence[t.Kernel], left_out: Sequence[str]) ->
     }
 
 
-def _kernel(unit: t.Unit, kernel: t.Kernel) -> dict[str, object]:
+def _kernel(unit: t.UnitReport, kernel: t.KernelReport) -> dict[str, object]:
     bounds, elements = kernel.bounds, kernel.elements
     prediction = bounds.prediction
     source, name = kernel.source, kernel.function_name or kernel.name
@@ -70,7 +70,7 @@ def _kernel(unit: t.Unit, kernel: t.Kernel) -> dict[str, object]:
     }
 
 
-def _left_out(unit: t.Unit) -> Iterator[str]:
+def _left_out(unit: t.UnitReport) -> Iterator[str]:
     for item in unit.left_out:
         line = f":{item.first_line}" if item.first_line else ""
         function = f" in {item.function}" if item.function else ""

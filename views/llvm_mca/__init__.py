@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from incc.report import types as t
     from incc.views.llvm_mca.requested import Heading, Views
 
-    View = Callable[[t.Kernel, Views], Iterable[str]]
+    View = Callable[[t.KernelReport, Views], Iterable[str]]
 
 __all__ = ["render"]
 

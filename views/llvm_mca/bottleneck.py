@@ -19,7 +19,7 @@ INSTRUCTION, DEPENDENCY = 14, 58
 _CARRIED = (" |", " |    < loop carried > ", " |")
 
 
-def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
+def lines(kernel: t.KernelReport, views: Views) -> Iterator[str]:
     """Yield the causes with their shares of all cycles, then the instructions with arrows along the sequence."""
     run: Any = kernel.cold
     pressure = run.pressure
@@ -52,9 +52,9 @@ def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
         yield from _sequence(kernel, steps)
 
 
-def _instructions(sequence: Sequence[t.SequenceStep]) -> list[t.SequenceStep]:
+def _instructions(sequence: Sequence[t.SequenceStepReport]) -> list[t.SequenceStepReport]:
     """Return the steps between different instructions; steps between the µops of one have no row."""
-    steps: list[t.SequenceStep] = []
+    steps: list[t.SequenceStepReport] = []
     for step in sequence:
         place = (step.instruction, step.iteration_offset)
         if not steps or place != (steps[-1].instruction, steps[-1].iteration_offset):
@@ -62,7 +62,7 @@ def _instructions(sequence: Sequence[t.SequenceStep]) -> list[t.SequenceStep]:
     return steps
 
 
-def _sequence(kernel: t.Kernel, steps: Sequence[t.SequenceStep]) -> Iterator[str]:
+def _sequence(kernel: t.KernelReport, steps: Sequence[t.SequenceStepReport]) -> Iterator[str]:
     """Yield the instructions in order: those of the sequence with an arrow, those between with a line at the left.
 
     `loop carried` precedes a step into another iteration. After it, unless it is the first step, llvm-mca shows only
@@ -100,7 +100,7 @@ def _sequence(kernel: t.Kernel, steps: Sequence[t.SequenceStep]) -> Iterator[str
         yield row("        ", instruction)
 
 
-def _dependency(kernel: t.Kernel, step: t.SequenceStep) -> str:
+def _dependency(kernel: t.KernelReport, step: t.SequenceStepReport) -> str:
     if step.kind == "memory":
         return "## MEMORY dependency."
     if step.kind == "register":
@@ -114,7 +114,7 @@ def _dependency(kernel: t.Kernel, step: t.SequenceStep) -> str:
     return f"## RESOURCE interference:  {name} [ probability: 100% ]"
 
 
-def _register(kernel: t.Kernel, name: str) -> str:
+def _register(kernel: t.KernelReport, name: str) -> str:
     """Return LLVM's name of a register: all flags are one, and a % precedes it if the instructions have any."""
     if name.startswith("flag"):
         name = "eflags"

@@ -16,7 +16,7 @@ _LEGEND = ("#uOps", "Latency", "RThroughput", "MayLoad", "MayStore", "HasSideEff
 _BARRIERS = ("LoadBarrier", "StoreBarrier")
 
 
-def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
+def lines(kernel: t.KernelReport, views: Views) -> Iterator[str]:
     """Yield a legend of the columns, then a row for each instruction."""
     legend = [*_LEGEND, *(_BARRIERS if views.barriers else ()), *(("Encoding Size",) if views.encoding else ())]
     yield "Instruction Info:"
@@ -37,7 +37,7 @@ def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
         yield row + instruction.text
 
 
-def document(kernel: t.Kernel) -> dict[str, Any]:
+def document(kernel: t.KernelReport) -> dict[str, Any]:
     """Return the view for JSON."""
     return {
         "InstructionList": [
@@ -55,13 +55,13 @@ def document(kernel: t.Kernel) -> dict[str, Any]:
     }
 
 
-def _cycles(kernel: t.Kernel, instruction: t.Instruction) -> float:
+def _cycles(kernel: t.KernelReport, instruction: t.InstructionReport) -> float:
     """Return the reciprocal throughput: measured, else by ports and units, else, as in LLVM, by the issue width."""
     cycles = instruction.measured_rthroughput or instruction.rthroughput.cycles
     return cycles or instruction.issue_slots / (kernel.dispatch_width or 1)
 
 
-def _throughput(kernel: t.Kernel, instruction: t.Instruction) -> str:
+def _throughput(kernel: t.KernelReport, instruction: t.InstructionReport) -> str:
     return " -     " if instruction.unknown else f"{_cycles(kernel, instruction):.2f}".ljust(6) + " "
 
 

@@ -56,7 +56,7 @@ def render(report: t.Report, views: Views) -> str:
     return _text(document(report, views), "") + "\n"
 
 
-def _region(kernel: t.Kernel, heading: Heading | None, views: Views) -> dict[str, Any]:
+def _region(kernel: t.KernelReport, heading: Heading | None, views: Views) -> dict[str, Any]:
     """Return a region with those requested views that llvm-mca has in JSON and the report has figures for."""
     simulated = not views.instruction_tables
     run = simulated and kernel.cold is not None
@@ -74,7 +74,7 @@ def _region(kernel: t.Kernel, heading: Heading | None, views: Views) -> dict[str
     }
 
 
-def _names(unit: t.Unit) -> list[str]:
+def _names(unit: t.UnitReport) -> list[str]:
     """Return the resources that ResourceIndex refers to, none if there is no kernel.
 
     llvm-mca writes the number of an instance as the character of that code, not as digits.

@@ -18,7 +18,7 @@ COLUMN = 7
 _NOTHING = " - "
 
 
-def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
+def lines(kernel: t.KernelReport, views: Views) -> Iterator[str]:
     """Yield the resources, the totals, and a row for each instruction."""
     columns = resources(kernel)
     yield "Resources:"
@@ -38,7 +38,7 @@ def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
         yield _row([_NOTHING if each < 0.005 else rounded(each, 2) for each in cycles]) + instruction.text
 
 
-def document(kernel: t.Kernel) -> dict[str, Any]:
+def document(kernel: t.KernelReport) -> dict[str, Any]:
     """Return what is not 0 for JSON: by instruction, and after the last instruction the totals."""
     columns = resources(kernel)
     count = len(kernel.instructions)

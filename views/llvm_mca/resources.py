@@ -30,7 +30,7 @@ class Resource(msgspec.Struct, frozen=True, kw_only=True):
     """Cycles per iteration of each instruction."""
 
 
-def resources(kernel: t.Kernel) -> list[Resource]:
+def resources(kernel: t.KernelReport) -> list[Resource]:
     """Return the resources in the order of their columns. Neighbours of the same name are instances of one resource."""
     if kernel.llvm_resources is not None:
         rows = [(row.name, row.cycles, row.instructions) for row in kernel.llvm_resources]
@@ -52,7 +52,7 @@ def resources(kernel: t.Kernel) -> list[Resource]:
     return columns
 
 
-def llvm_name(kernel: t.Kernel, index: int) -> str:
+def llvm_name(kernel: t.KernelReport, index: int) -> str:
     """Return LLVM's name of one of incc's resources, incc's own where LLVM has none."""
     for row in kernel.llvm_resources or ():
         if row.resource == index:

@@ -24,13 +24,13 @@ _STALLS = (
 )
 
 
-def stalls(kernel: t.Kernel) -> dict[str, int]:
+def stalls(kernel: t.KernelReport) -> dict[str, int]:
     """Return the cycles in which dispatch stalled, by cause: the dispatch statistics of JSON, without a histogram."""
     run: Any = kernel.cold
     return {short: getattr(run.stalls, cause) for short, _, cause in _STALLS}
 
 
-def dispatch(kernel: t.Kernel, views: Views) -> Iterator[str]:
+def dispatch(kernel: t.KernelReport, views: Views) -> Iterator[str]:
     """Yield the stalled cycles by cause, then the histogram of the µops that were dispatched per cycle."""
     run: Any = kernel.cold
     cycles = run.cycles
@@ -45,7 +45,7 @@ def dispatch(kernel: t.Kernel, views: Views) -> Iterator[str]:
         yield f" {each.count},              {each.cycles}  ({percent(each.cycles, cycles)}%)"
 
 
-def schedulers(kernel: t.Kernel, views: Views) -> Iterator[str]:
+def schedulers(kernel: t.KernelReport, views: Views) -> Iterator[str]:
     """Yield the histogram of the µops that were issued per cycle, then a row for each scheduler of limited size."""
     run: Any = kernel.cold
     yield "Schedulers - number of cycles where we saw N micro opcodes issued:"
@@ -71,7 +71,7 @@ def schedulers(kernel: t.Kernel, views: Views) -> Iterator[str]:
             yield padded(row, 39) + str(scheduler.entries)
 
 
-def retirement(kernel: t.Kernel, views: Views) -> Iterator[str]:
+def retirement(kernel: t.KernelReport, views: Views) -> Iterator[str]:
     """Yield the histogram of the instructions that retired per cycle, and the use of the reorder buffer."""
     run: Any = kernel.cold
     yield "Retire Control Unit - number of cycles where we saw N instructions retired:"
@@ -88,7 +88,7 @@ def retirement(kernel: t.Kernel, views: Views) -> Iterator[str]:
     yield f"Average Used ROB Entries per cy:  {average}  ( {percent(average, entries)}% )"
 
 
-def registers(kernel: t.Kernel, views: Views) -> Iterator[str]:
+def registers(kernel: t.KernelReport, views: Views) -> Iterator[str]:
     """Yield how many physical registers were in use, in total and in each file of limited size."""
     run: Any = kernel.cold
     total, *files = run.registers

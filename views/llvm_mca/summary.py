@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from incc.views.llvm_mca.requested import Views
 
 
-def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
+def lines(kernel: t.KernelReport, views: Views) -> Iterator[str]:
     """Yield the totals and the rates."""
     totals = document(kernel)
     yield f"Iterations:        {totals['Iterations']}"
@@ -27,7 +27,7 @@ def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
     yield f"Block RThroughput: {rounded(totals['BlockRThroughput'], 1)}"
 
 
-def document(kernel: t.Kernel) -> dict[str, float]:
+def document(kernel: t.KernelReport) -> dict[str, float]:
     """Return the view for JSON: of the run from a cold start, without one of the prediction."""
     summary, cold = kernel.summary, kernel.cold
     iterations, cycles, uops = (

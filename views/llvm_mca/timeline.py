@@ -22,7 +22,7 @@ INDEX = 10  # the width of the column with [iteration,instruction]
 _STAGES = ("dispatched", "ready", "issued", "executed", "retired")
 
 
-def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
+def lines(kernel: t.KernelReport, views: Views) -> Iterator[str]:
     """Yield a header that counts cycles, and rows up to the first that does not end within the limit."""
     shown, complete, last = _shown(kernel, views)
     if not shown and complete:
@@ -43,7 +43,7 @@ def lines(kernel: t.Kernel, views: Views) -> Iterator[str]:
         yield "Truncated display due to cycle limit"
 
 
-def document(kernel: t.Kernel, views: Views) -> dict[str, Any] | None:
+def document(kernel: t.KernelReport, views: Views) -> dict[str, Any] | None:
     """Return the view for JSON, None where the report has no events."""
     shown, complete, _ = _shown(kernel, views)
     if not shown and complete:
@@ -53,7 +53,7 @@ def document(kernel: t.Kernel, views: Views) -> dict[str, Any] | None:
     }
 
 
-def _shown(kernel: t.Kernel, views: Views) -> tuple[Sequence[t.ColdEvent], bool, int]:
+def _shown(kernel: t.KernelReport, views: Views) -> tuple[Sequence[t.ColdEvent], bool, int]:
     """Return the events to show, whether these are all requested ones, and the last cycle that has a column."""
     run: Any = kernel.cold
     limit = views.timeline_cycles
@@ -92,7 +92,7 @@ def _row(event: t.ColdEvent, before: str, after: str, texts: Sequence[str]) -> s
 # --- average waits ----------------------------------------------------------------------------------------------------
 
 
-def waits(kernel: t.Kernel, views: Views) -> Iterator[str]:
+def waits(kernel: t.KernelReport, views: Views) -> Iterator[str]:
     """Yield a row for each instruction, and the totals if there are several."""
     run: Any = kernel.cold
     if not run.waits:

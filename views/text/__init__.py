@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from incc.report import types as t
     from incc.report.source.places import Choice, Place
 
-    View = Callable[[t.Unit, t.Kernel, Layout], Iterable[str]]
+    View = Callable[[t.UnitReport, t.KernelReport, Layout], Iterable[str]]
 
 __all__ = ["UNIT_VIEWS", "VIEWS", "Show", "render", "terminal"]
 
@@ -100,7 +100,7 @@ def render(report: t.Report, width: int = 80, colour: bool = False, show: Show =
     return "".join(harmless(line.rstrip(), colour) + "\n" for line in lines)
 
 
-def _head(report: t.Report, unit: t.Unit, layout: Layout, show: Show) -> list[str]:
+def _head(report: t.Report, unit: t.UnitReport, layout: Layout, show: Show) -> list[str]:
     """Return input and model of a unit, and the views of it."""
     lines: list[str] = []
     if unit.assembly_file or unit.source:
@@ -111,7 +111,7 @@ def _head(report: t.Report, unit: t.Unit, layout: Layout, show: Show) -> list[st
     return lines
 
 
-def _body(unit: t.Unit, layout: Layout, show: Show, table: bool, many: bool) -> Iterator[str]:
+def _body(unit: t.UnitReport, layout: Layout, show: Show, table: bool, many: bool) -> Iterator[str]:
     """Yield the overview of a unit, its kernels, and what is not analysed. `many`: only a few lines for each kernel."""
     if unit.kernels and (table or many):
         from incc.views.text import overview
@@ -135,7 +135,7 @@ def _body(unit: t.Unit, layout: Layout, show: Show, table: bool, many: bool) -> 
         yield from trials.lines(unit, layout)
 
 
-def _on_several_cores(units: Sequence[t.Unit]) -> dict[int, list[t.Unit]]:
+def _on_several_cores(units: Sequence[t.UnitReport]) -> dict[int, list[t.UnitReport]]:
     """Return the units that are one code on several cores, by the index of each of them."""
     files = [unit.assembly_file for unit in units if unit.assembly_file]
     if len(set(files)) == len(files):
@@ -147,12 +147,12 @@ def _on_several_cores(units: Sequence[t.Unit]) -> dict[int, list[t.Unit]]:
     return {n: group for n, group in enumerate(each) if len(group) > 1 and any(unit.kernels for unit in group)}
 
 
-def _of_another(kernel: t.Kernel) -> bool:
+def _of_another(kernel: t.KernelReport) -> bool:
     """Return True for a remainder or the like, which has only a row in the overview."""
     return bool(kernel.role.of)
 
 
-def _short(unit: t.Unit, numbers: Sequence[int], layout: Layout, show: Show) -> Iterator[str]:
+def _short(unit: t.UnitReport, numbers: Sequence[int], layout: Layout, show: Show) -> Iterator[str]:
     """Yield a few lines on kernels that have these numbers and are alike."""
     from incc.views.text import short
 
@@ -161,7 +161,7 @@ def _short(unit: t.Unit, numbers: Sequence[int], layout: Layout, show: Show) -> 
         yield from _details(unit, unit.kernels[number - 1], layout, show)
 
 
-def _whole(unit: t.Unit, kernel: t.Kernel, layout: Layout, show: Show) -> Iterator[str]:
+def _whole(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, show: Show) -> Iterator[str]:
     yield from header.lines(unit, kernel, layout)
     # What was asked for by name stays where the summary, which it belongs to, is switched off.
     order = VIEWS if "summary" in show.views else ("asked", *VIEWS)
@@ -171,7 +171,7 @@ def _whole(unit: t.Unit, kernel: t.Kernel, layout: Layout, show: Show) -> Iterat
     yield from _details(unit, kernel, layout, show)
 
 
-def _details(unit: t.Unit, kernel: t.Kernel, layout: Layout, show: Show) -> Iterator[str]:
+def _details(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, show: Show) -> Iterator[str]:
     if show.details:
         from incc.views.text import detail
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from incc.views.layout import Layout
 
 
-def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
     """Yield the requested simulations whose view is switched off."""
     changed = "what-if" not in layout.views and any(change.asked for change in kernel.what_ifs)
     if changed:
@@ -24,7 +24,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
     yield from places(kernel, changed)
 
 
-def changes(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+def changes(kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
     """Yield the cycles on changed cores, for those that gain something and those that were requested."""
     before = kernel.cycles
     yield "Simulated with a changed core, in cycles per iteration:"
@@ -37,7 +37,7 @@ def changes(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         yield from layout.wrap(", ".join(rest), "  No gain ", "    ")
 
 
-def places(kernel: t.Kernel, before: bool) -> Iterator[str]:
+def places(kernel: t.KernelReport, before: bool) -> Iterator[str]:
     """Yield the requested cold starts and alignments; `before`: other lines come before them."""
     if kernel.cold:
         cold = kernel.cold

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from incc.views.layout import Layout
 
 
-def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
     """Yield a row for each instruction, and the sums.
 
     Unused ports have no column, and ports with the same cycles for every instruction share one.
@@ -86,7 +86,7 @@ def _fit(names: Sequence[Sequence[str]], room: int | None) -> tuple[list[list[st
     return heads, widths, least
 
 
-def _legend(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+def _legend(kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
     """Yield the meanings of the marks in the rows."""
     legend = [meaning for letter, meaning in _MARKS.items() if any(letter in i.remarks for i in kernel.instructions)]
     if legend:
@@ -108,11 +108,11 @@ def _names(names: Sequence[str]) -> str:
 _MARKS = {"F": "F:\xa0macro-fused with the previous one", "E": "E:\xa0move eliminated", "Z": "Z:\xa0zero idiom"}
 
 
-def _mark(instruction: t.Instruction) -> str:
+def _mark(instruction: t.InstructionReport) -> str:
     return "".join(letter for letter in instruction.remarks if letter in _MARKS)
 
 
-def groups(instructions: Sequence[t.Instruction], resources: Sequence[t.Resource]) -> list[list[int]]:
+def groups(instructions: Sequence[t.InstructionReport], resources: Sequence[t.ResourceReport]) -> list[list[int]]:
     """Return the used resources, in groups that have the same cycles for every instruction."""
     by_pressure: dict[tuple[str, ...], list[int]] = {}
     for p, resource in enumerate(resources):

@@ -21,9 +21,9 @@ LIMIT = 20
 """Smallest width of the column of limits."""
 
 
-def groups(units: Sequence[t.Unit]) -> list[list[t.Unit]]:
+def groups(units: Sequence[t.UnitReport]) -> list[list[t.UnitReport]]:
     """Return the units in their order, in groups of neighbours that are one code on several cores."""
-    neighbours: list[list[t.Unit]] = []
+    neighbours: list[list[t.UnitReport]] = []
     for unit in units:
         if (
             neighbours
@@ -36,16 +36,16 @@ def groups(units: Sequence[t.Unit]) -> list[list[t.Unit]]:
     return neighbours
 
 
-def _code(unit: t.Unit) -> tuple[object, ...]:
+def _code(unit: t.UnitReport) -> tuple[object, ...]:
     return unit.source, unit.assembly_file, unit.folder, unit.output, unit.way, *unit.command
 
 
-def lines(units: Sequence[t.Unit], layout: Layout) -> Iterator[str]:
+def lines(units: Sequence[t.UnitReport], layout: Layout) -> Iterator[str]:
     """Yield the tables of a group of units, one for each kernel that some of them have."""
     first = units[0]
     names = [unit.model.name for unit in units]
     yield from layout.wrap(f"{first.source or first.assembly_file} on {count(len(names), 'core')}:")
-    on: dict[str, list[t.Kernel | None]] = {}
+    on: dict[str, list[t.KernelReport | None]] = {}
     for n, unit in enumerate(units):
         for kernel in unit.kernels:
             on.setdefault(kernel.kernel_id, [None] * len(units))[n] = kernel
@@ -66,7 +66,7 @@ def lines(units: Sequence[t.Unit], layout: Layout) -> Iterator[str]:
     yield from layout.wrap(f"({notes}{f'; {BEST}: fewest cycles' if any(best) else ''})")
 
 
-def _best(kernels: Sequence[t.Kernel | None]) -> set[int]:
+def _best(kernels: Sequence[t.KernelReport | None]) -> set[int]:
     """Return the indices of the kernels with the fewest cycles, none if all have as many.
 
     Lower bounds do not count: the kernel may take more than another.
@@ -79,7 +79,7 @@ def _best(kernels: Sequence[t.Kernel | None]) -> set[int]:
 
 
 def _table(
-    names: Sequence[str], on: Sequence[Sequence[t.Kernel | None]], best: Sequence[set[int]], layout: Layout
+    names: Sequence[str], on: Sequence[Sequence[t.KernelReport | None]], best: Sequence[set[int]], layout: Layout
 ) -> Iterator[str]:
     """Yield the titles, and the rows of all kernels one after the other, in the same columns."""
     # Each core's own views have the columns that a narrow table goes without.
@@ -110,7 +110,7 @@ NARROW = 100
 """Width of lines below which each part of a limit has a line, instead of being cut."""
 
 
-def _limits(kernel: t.Kernel | None, layout: Layout) -> list[str]:
+def _limits(kernel: t.KernelReport | None, layout: Layout) -> list[str]:
     """Return the limits of a kernel, in the lines that they take."""
     if kernel is None:
         return [""]
@@ -121,7 +121,7 @@ def _limits(kernel: t.Kernel | None, layout: Layout) -> list[str]:
     return text.split("; ") if 0 < layout.width < NARROW and len(text) > LIMIT else [text]
 
 
-def _split(rows: Sequence[str], on: Sequence[Sequence[t.Kernel | None]], layout: Layout) -> Iterator[list[str]]:
+def _split(rows: Sequence[str], on: Sequence[Sequence[t.KernelReport | None]], layout: Layout) -> Iterator[list[str]]:
     """Yield the rows of each kernel."""
     left = list(rows)
     for kernels in on:
@@ -130,7 +130,7 @@ def _split(rows: Sequence[str], on: Sequence[Sequence[t.Kernel | None]], layout:
         left = left[count:]
 
 
-def _cells(kernel: t.Kernel) -> list[str]:
+def _cells(kernel: t.KernelReport) -> list[str]:
     bounds, elements = kernel.bounds, kernel.elements
     own = [bounds.of(name).cycles for name in ("port", "divider", "front_end", "retire", "loop_carried")]
     ports, divider, front_end, retire, chain = (cycles(value) for value in own)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from incc.views.layout import Layout
 
 
-def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
     """Yield a row for each instruction on the path, in its order."""
     path = kernel.critical_path
     yield from layout.wrap(
@@ -33,7 +33,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
 
 
 def step_rows(
-    kernel: t.Kernel, steps: Sequence[tuple[int, int, t.Step | None]], layout: Layout, indent: str = ""
+    kernel: t.KernelReport, steps: Sequence[tuple[int, int, t.StepReport | None]], layout: Layout, indent: str = ""
 ) -> Iterator[str]:
     """Yield a table of the instructions on a path, with the cycles of each and the origin of its input."""
     title, numbers = line_numbers(kernel.instructions)
@@ -63,6 +63,6 @@ def step_rows(
         yield row(texts) + layout.cut(kernel.instructions[instruction].text, len(head))
 
 
-def _origin(step: t.Step, names: Sequence[str]) -> str:
+def _origin(step: t.StepReport, names: Sequence[str]) -> str:
     """Return the instruction that a value comes from, with the iterations between."""
     return names[step.producer] + (f" (it. -{step.distance})" if step.distance else "")

@@ -17,7 +17,7 @@ MAX_CHAINS = 10
 """Chains that are listed; the report has all of them."""
 
 
-def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
     """Yield the cycles that each instruction adds to both, and the chains."""
     instructions = kernel.instructions
     chains = kernel.chains
@@ -58,14 +58,14 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         yield from layout.wrap("There are more chains than the search lists; the longest is among these.", "  ", "  ")
 
 
-def line_numbers(instructions: Sequence[t.Instruction]) -> tuple[str, list[int]]:
+def line_numbers(instructions: Sequence[t.InstructionReport]) -> tuple[str, list[int]]:
     """Return a title and a number for each instruction: its line, or its index in machine code without lines."""
     if any(instruction.line for instruction in instructions):
         return "Line", [instruction.line for instruction in instructions]
     return "No.", [instruction.index for instruction in instructions]
 
 
-def source_lines(instructions: Sequence[t.Instruction], own: t.SourceLocation | None) -> list[str]:
+def source_lines(instructions: Sequence[t.InstructionReport], own: t.SourceLocation | None) -> list[str]:
     """Return the line of the source for each instruction, with the file unless it is that of `own`.
 
     Returns nothing if all instructions come from the same line, which the header names.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from incc.views.layout import Layout
 
 
-def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout, places: Sequence[Place]) -> Iterator[str]:
+def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, places: Sequence[Place]) -> Iterator[str]:
     """Yield the details of the instructions at some places, nothing without a simulation."""
     waits = kernel.waits
     if waits is None:
@@ -39,7 +39,7 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout, places: Sequence[Place
                 yield f"  {name:<4}  {waited.get(name, 0):>8.2f}  {caused.get(name, 0):>6.2f}"
 
 
-def _partners(kernel: t.Kernel, layout: Layout, index: int) -> Iterator[str]:
+def _partners(kernel: t.KernelReport, layout: Layout, index: int) -> Iterator[str]:
     """Yield an instruction's partners in dependencies, with latencies and waits in both directions."""
     sources = {d.producer: d.latency for d in reversed(kernel.dependencies) if d.to == index}
     targets = {d.to: d.latency for d in reversed(kernel.dependencies) if d.producer == index}

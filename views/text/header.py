@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from incc.views.layout import Layout
 
 
-def unit_lines(report: t.Report, unit: t.Unit, layout: Layout) -> Iterator[str]:
+def unit_lines(report: t.Report, unit: t.UnitReport, layout: Layout) -> Iterator[str]:
     """Yield the input, its compiler and the model."""
     model, tool = unit.model, report.tool
     name = unit.source or unit.assembly_file
@@ -22,7 +22,7 @@ def unit_lines(report: t.Report, unit: t.Unit, layout: Layout) -> Iterator[str]:
     yield from layout.wrap(f"Model {model.name} {model.version}, chosen by {model.chosen_by}")
 
 
-def left_out(unit: t.Unit, layout: Layout) -> Iterator[str]:
+def left_out(unit: t.UnitReport, layout: Layout) -> Iterator[str]:
     """Yield the parts of the unit that are not analysed, with the reasons."""
     if not unit.kernels:
         yield ""
@@ -60,7 +60,7 @@ MOST_FUNCTIONS = 12
 """Functions with calls in the place of loops that the text lists; JSON has all."""
 
 
-def _calls(unit: t.Unit, layout: Layout) -> Iterator[str]:
+def _calls(unit: t.UnitReport, layout: Layout) -> Iterator[str]:
     """Yield a line for each function with such calls, with their callees and lines."""
     functions: dict[str, dict[str, list[str]]] = {}
     for call in unit.became_calls:
@@ -75,14 +75,14 @@ def _calls(unit: t.Unit, layout: Layout) -> Iterator[str]:
         yield f"  and in {count(len(functions) - MOST_FUNCTIONS, 'more function')}"
 
 
-def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
     """Yield a kernel's place and size, and the verdict with its hints."""
     yield from _place(unit, kernel, layout)
     yield ""
     yield from verdict(kernel, layout)
 
 
-def title(kernel: t.Kernel, layout: Layout) -> str:
+def title(kernel: t.KernelReport, layout: Layout) -> str:
     """Return a kernel's place in the source and its function."""
     source = kernel.source
     text = layout.place(source) if source else kernel.name
@@ -93,7 +93,7 @@ def title(kernel: t.Kernel, layout: Layout) -> str:
     return text
 
 
-def _place(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+def _place(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
     titles = list(layout.wrap(title(kernel, layout)))
     for line in titles:
         yield layout.paint(line, BOLD)
@@ -102,7 +102,7 @@ def _place(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         yield from layout.wrap(text, first, more)
 
 
-def facts(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[tuple[str, str, str]]:
+def facts(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[tuple[str, str, str]]:
     """Yield lines on a kernel's place and size: text, and the beginnings of its first and its further lines."""
     what = "loop" if kernel.is_loop else "straight-line code"
     if kernel.label:
@@ -138,12 +138,12 @@ def facts(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[tuple[str,
         yield remarks(kernel), f"{unit.compiler}: ", "  "
 
 
-def remarks(kernel: t.Kernel) -> str:
+def remarks(kernel: t.KernelReport) -> str:
     """Return the compiler's remarks on a kernel."""
     return "; ".join(remark.text for remark in kernel.remarks)
 
 
-def _elements(kernel: t.Kernel) -> Iterator[str]:
+def _elements(kernel: t.KernelReport) -> Iterator[str]:
     """Yield the elements of an iteration, its rates, and the kernel's role."""
     texts = [part.text for part in (kernel.elements, kernel.rates) if part]
     if kernel.role.of:
@@ -157,7 +157,7 @@ MOST_INLINED = 3
 """Inlined functions that the text names: the outer ones, which the user's line calls, and the loop's own."""
 
 
-def inlining(kernel: t.Kernel, layout: Layout) -> str:
+def inlining(kernel: t.KernelReport, layout: Layout) -> str:
     """Return the functions around the loop from the outermost to its own, each with the line that leads further in."""
     source = kernel.source
     here = layout.place(source) if source else "?"
@@ -175,7 +175,7 @@ def inlining(kernel: t.Kernel, layout: Layout) -> str:
     return " ← ".join([*frames, here, *inner])
 
 
-def range_worth_saying(kernel: t.Kernel) -> t.Range | None:
+def range_worth_saying(kernel: t.KernelReport) -> t.Range | None:
     """Return the range, unless missing instructions, which the verdict has, are its only cause."""
     spread = kernel.range
     if spread and all(cause.kind == "unknown-instructions" for cause in spread.causes):
@@ -183,7 +183,7 @@ def range_worth_saying(kernel: t.Kernel) -> t.Range | None:
     return spread
 
 
-def verdict(kernel: t.Kernel, layout: Layout, indent: str = "") -> Iterator[str]:
+def verdict(kernel: t.KernelReport, layout: Layout, indent: str = "") -> Iterator[str]:
     """Yield the verdict with its range, notes and hints."""
     text = kernel.verdict
     yield from layout.wrap(text[:1].upper() + text[1:] + ".", indent, indent, style=BOLD)

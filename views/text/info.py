@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from incc.views.layout import Layout
 
 
-def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
     """Yield a row for each instruction."""
     yield "Instruction Info:"
     yield "[1]: #uOps"
@@ -40,7 +40,7 @@ _REMARKS = {
 }
 
 
-def _legend(kernel: t.Kernel) -> str:
+def _legend(kernel: t.KernelReport) -> str:
     """Return the meaning of the remarks that occur."""
     used = "".join(instruction.remarks for instruction in kernel.instructions)
     words = [f"{letter} {meaning}" for letter, meaning in _REMARKS.items() if letter in used]

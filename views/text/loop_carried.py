@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from incc.views.layout import Layout
 
 
-def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
     """Yield a table for each chain, the longest first."""
     chains = kernel.chains
     if not chains:
@@ -34,14 +34,14 @@ def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         yield from layout.wrap("There are more chains than the search lists; the longest is among these.")
 
 
-def _around(chain: t.Chain) -> list[tuple[int, int, t.Step | None]]:
+def _around(chain: t.ChainReport) -> list[tuple[int, int, t.StepReport | None]]:
     """Return the instructions of a chain in order, with the cycles of each and the step that brings its input.
 
     The first one has its input from an earlier iteration. An instruction includes the work on its own load.
     """
     steps = chain.steps
     first = next((n for n, step in enumerate(steps) if step.distance), 0)
-    around: list[tuple[int, int, t.Step | None]] = []
+    around: list[tuple[int, int, t.StepReport | None]] = []
     for step in (*steps[first:], *steps[:first]):
         if step.kind == "internal" and around and around[-1][0] == step.to:
             instruction, takes, arrives = around[-1]

@@ -41,7 +41,7 @@ _BEFORE_RATES = 6
 """The columns before those of the rates."""
 
 
-def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
+def lines(unit: t.UnitReport, layout: Layout) -> Iterator[str]:
     """Yield the table of a unit's kernels."""
     columns = (number_column("#"), *COLUMNS[:_BEFORE_RATES], *_RATES, *COLUMNS[_BEFORE_RATES:])
     rows = [
@@ -51,7 +51,7 @@ def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
     yield from text_lines(Table(columns, rows), layout)
 
 
-def _with_rates(row: list[str], kernel: t.Kernel) -> list[str]:
+def _with_rates(row: list[str], kernel: t.KernelReport) -> list[str]:
     """Return a row with a kernel's rates before what limits it."""
     rates = kernel.rates
     per_second = (rates.gflop_per_second, rates.gigabytes_per_second) if rates else (None, None)
@@ -59,12 +59,12 @@ def _with_rates(row: list[str], kernel: t.Kernel) -> list[str]:
     return [*row[:_BEFORE_RATES], *texts, *row[_BEFORE_RATES:]]
 
 
-def alike(unit: t.Unit, layout: Layout) -> list[list[int]]:
+def alike(unit: t.UnitReport, layout: Layout) -> list[list[int]]:
     """Return the numbers of the kernels that share a row: neighbours with equal cells, such as copies of a loop."""
     return [numbers for numbers, _ in _alike(_rows(unit, layout))]
 
 
-def _rows(unit: t.Unit, layout: Layout) -> list[list[str]]:
+def _rows(unit: t.UnitReport, layout: Layout) -> list[list[str]]:
     numbers = {kernel.kernel_id: number for number, kernel in enumerate(unit.kernels, 1)}
     return [_with_rates(row_of(unit, kernel, numbers, layout), kernel) for kernel in unit.kernels]
 
@@ -85,7 +85,7 @@ def _but_registers(texts: list[str]) -> list[str]:
     return ["chain" if text.startswith("chain ") else text for text in texts]
 
 
-def row_of(unit: t.Unit, kernel: t.Kernel, numbers: dict[str, int], layout: Layout) -> list[str]:
+def row_of(unit: t.UnitReport, kernel: t.KernelReport, numbers: dict[str, int], layout: Layout) -> list[str]:
     """Return the texts of a kernel's row, without its number."""
     overview, elements = kernel.overview, kernel.elements
     source = kernel.source
@@ -109,14 +109,14 @@ def row_of(unit: t.Unit, kernel: t.Kernel, numbers: dict[str, int], layout: Layo
     ]
 
 
-def _role(kernel: t.Kernel, numbers: dict[str, int]) -> str:
+def _role(kernel: t.KernelReport, numbers: dict[str, int]) -> str:
     role = kernel.role
     if role.name in ("", "main"):
         return "" if kernel.is_loop else "no loop"
     return f"{role.name} ({numbers[role.of]})" if role.of in numbers else role.name
 
 
-def measured(kernel: t.Kernel) -> str:
+def measured(kernel: t.KernelReport) -> str:
     """Return the measured cycles, a dash for a failed measurement, nothing without one."""
     measurement = kernel.measured
     if measurement is None:
@@ -124,7 +124,7 @@ def measured(kernel: t.Kernel) -> str:
     return "-" if measurement.cycles is None else f"{measurement.cycles:.2f}"
 
 
-def cycles_of(kernel: t.Kernel) -> str:
+def cycles_of(kernel: t.KernelReport) -> str:
     """Return the prediction or its two ends, with ≥ for a lower bound."""
     spread = kernel.range
     text = f"{(spread.least if spread else kernel.cycles):.2f}"

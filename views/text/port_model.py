@@ -19,13 +19,13 @@ LEAST_WIDTH = 60
 _TITLES = {"front end": "Front end", "rename": "Renamer", "window": "Window", "memory": "Memory"}
 
 
-def of_unit(unit: t.Unit, layout: Layout) -> Iterator[str]:
+def of_unit(unit: t.UnitReport, layout: Layout) -> Iterator[str]:
     """Yield the core that a unit was analysed for, nothing if that was not requested."""
     if unit.core is not None:
         yield from lines(unit.core, layout)
 
 
-def lines(core: t.Core, layout: Layout) -> Iterator[str]:
+def lines(core: t.CoreReport, layout: Layout) -> Iterator[str]:
     """Yield the drawing of a core."""
     width = max(LEAST_WIDTH, min(layout.width or USUAL_WIDTH, USUAL_WIDTH))
     narrow = Layout(width, False)
@@ -85,7 +85,7 @@ MOST_LABEL = 21
 """Width of the names of work for which the columns of ports become narrower."""
 
 
-def _ports(core: t.Core, layout: Layout, width: int) -> Iterator[str]:
+def _ports(core: t.CoreReport, layout: Layout, width: int) -> Iterator[str]:
     """Yield a column for each port: the schedulers that feed it, and the work that it does, with its figures."""
     groups = port_groups(core.ports)
     figures = [_figures(work) for work in core.work]
@@ -134,7 +134,7 @@ def _ports(core: t.Core, layout: Layout, width: int) -> Iterator[str]:
     yield from _units(core, width)
 
 
-def _units(core: t.Core, width: int) -> Iterator[str]:
+def _units(core: t.CoreReport, width: int) -> Iterator[str]:
     """Yield a line for each unit other than ports, with the work that takes it."""
     held = [work for work in core.work if work.unit]
     for unit in core.units:

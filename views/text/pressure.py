@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from incc.views.layout import Layout
 
 
-def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
     """Yield the resources, and tables with a column for each."""
     resources = kernel.resources
     yield "Resources:"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 INDENT = "   "
 
 
-def lines(unit: t.Unit, numbers: Sequence[int], layout: Layout) -> Iterator[str]:
+def lines(unit: t.UnitReport, numbers: Sequence[int], layout: Layout) -> Iterator[str]:
     """Yield the lines on the kernels with these numbers, which are alike."""
     kernel = unit.kernels[numbers[0] - 1]
     title = f"[{'-'.join(str(n) for n in dict.fromkeys((numbers[0], numbers[-1])))}] {header.title(kernel, layout)}"

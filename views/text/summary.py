@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from incc.views.layout import Layout
 
 
-def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
     """Yield the summary, and everything in cycles per iteration."""
     yield from _summary(kernel)
     yield ""
     yield from _bounds(kernel, layout)
 
 
-def _summary(kernel: t.Kernel) -> Iterator[str]:
+def _summary(kernel: t.KernelReport) -> Iterator[str]:
     summary = kernel.summary
     yield f"Iterations:        {summary.iterations}"
     yield f"Instructions:      {summary.instructions}"
@@ -46,7 +46,7 @@ _BOUNDS: dict[BoundName, str] = {
 }
 
 
-def _bounds(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+def _bounds(kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
     bounds = kernel.bounds
     prediction = bounds.prediction
     yield "Bounds in cycles per iteration:"
@@ -71,7 +71,7 @@ def _bounds(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
         yield from asked.places(kernel, True)
 
 
-def _measured(kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+def _measured(kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
     """Yield the row of the measurement, or the reason why it failed."""
     measured = kernel.measured
     if measured is None:
@@ -102,7 +102,7 @@ _LOST: dict[str, str] = {
 }
 
 
-def _counters(simulated: t.Simulated, layout: Layout) -> Iterator[str]:
+def _counters(simulated: t.SimulationReport, layout: Layout) -> Iterator[str]:
     """Yield the sources of µops, and the use of issue slots."""
     uops = [f"{percent(s)} from {title}" for name, title in _SOURCES.items() if (s := getattr(simulated.uops, name))]
     yield from layout.wrap(f"µops: {', '.join(uops)}", indent="  ")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from incc.views.layout import Layout
 
 
-def lines(unit: t.Unit, kernel: t.Kernel, layout: Layout) -> Iterator[str]:
+def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
     """Yield the timeline and the average waits in it, nothing without one."""
     timeline = kernel.timeline
     if timeline is None or not timeline.events:
@@ -83,7 +83,7 @@ _KINDS: dict[t.UopKindName, str] = {
 }
 
 
-def _legend(kernel: t.Kernel, uops: bool) -> str:
+def _legend(kernel: t.KernelReport, uops: bool) -> str:
     waits = (
         "=:\xa0on the way to its port, i:\xa0waits for inputs, s:\xa0waits for data to store, "
         "p:\xa0waits for its port, "
@@ -97,11 +97,11 @@ def _legend(kernel: t.Kernel, uops: bool) -> str:
     )
 
 
-def _index(event: t.Event | t.TimelineUop) -> str:
+def _index(event: t.EventReport | t.TimelineUop) -> str:
     return f"[{event.iteration},{event.instruction}]"
 
 
-def _life(event: t.Event) -> str:
+def _life(event: t.EventReport) -> str:
     """Return an instruction's life from its dispatch on, in llvm-mca's letters."""
     return _letters(event.dispatched, [("=", event.started), ("e", event.executed)], event.executed, event.retired)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from incc.views.layout import Layout
 
 
-def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
+def lines(unit: t.UnitReport, layout: Layout) -> Iterator[str]:
     """Yield a paragraph for each set of flags."""
     trials = unit.trials
     if trials is None:

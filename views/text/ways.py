@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from incc.views.layout import Layout
 
 
-def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
+def lines(unit: t.UnitReport, layout: Layout) -> Iterator[str]:
     """Yield a table of paths for each loop with branches inside; nothing if they were not requested."""
     if unit.ways is None:
         return
@@ -25,7 +25,7 @@ def lines(unit: t.Unit, layout: Layout) -> Iterator[str]:
         yield from _table(loop, unit.assembly_file, layout)
 
 
-def _table(loop: t.Ways, file: str, layout: Layout) -> Iterator[str]:
+def _table(loop: t.WaysReport, file: str, layout: Layout) -> Iterator[str]:
     ways = loop.ways
     what = "Both directions of the first branch" if loop.kind == "branch" else "Paths"
     where = f"{file}:{loop.first_line}-{loop.last_line}"
@@ -56,7 +56,7 @@ def _table(loop: t.Ways, file: str, layout: Layout) -> Iterator[str]:
     )
 
 
-def _branches(way: t.Way) -> str:
+def _branches(way: t.WayReport) -> str:
     """Return the branches of a path with their directions, and the lines that it skips."""
     text = ", ".join(f"{branch.line} {'taken' if branch.taken else 'not taken'}" for branch in way.branches)
     if way.lines_skipped:

@@ -241,7 +241,7 @@ def _problems(result: UnitResult) -> Iterator[str]:
         yield f"{place}: {refused.message}{text}"
 
 
-def _without_details(unit: t.Unit, is_block: bool) -> None:
+def _without_details(unit: t.UnitReport, is_block: bool) -> None:
     """Drop what tables do not show: it is most of a report, which would be kept or sent to another process."""
     for kernel in unit.kernels:
         kernel.instructions = []
