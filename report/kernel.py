@@ -56,20 +56,7 @@ if TYPE_CHECKING:
 
 _Counters = TypeVar("_Counters", "LostSlots", "UopsBySource")
 
-_NO_REGION = Region(
-    kind="code",
-    name="",
-    function="",
-    label="",
-    first_line=0,
-    last_line=0,
-    lines=(),
-    body_lines=(),
-    is_loop=False,
-    depth=0,
-    source=None,
-    notes=(),
-)
+_NO_REGION = Region(kind="code", name="", first_line=0, last_line=0, lines=(), body_lines=())
 """The region of machine code without a text."""
 
 _NO_PLACE = KernelPlace(lines={}, near=None)

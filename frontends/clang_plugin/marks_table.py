@@ -20,8 +20,5 @@ def read_mark_table(text: str) -> tuple[tuple[Mark, ...], tuple[MarkError, ...]]
 
 def _marks(table: dict[str, Any]) -> tuple[tuple[Mark, ...], tuple[MarkError, ...]]:
     marks = [{**entry, "expected": entry["expect"]} for entry in table["marks"]]
-    errors = [
-        {**entry, "source": {"file": entry["file"], "line": entry["line"]}, "text": entry["message"]}
-        for entry in table["problems"]
-    ]
+    errors = [{**entry, "source": entry, "text": entry["message"]} for entry in table["problems"]]
     return msgspec.convert(marks, tuple[Mark, ...]), msgspec.convert(errors, tuple[MarkError, ...])

@@ -58,7 +58,7 @@ def located(
     globs.
     """
     of_functions = _library_calls(unit, parsed, regions, functions) if calls else []
-    user_functions = outlined(parsed) if "omp" in unit.assembly else {}
+    users = outlined(parsed) if "omp" in unit.assembly else {}
     selection = Selection(
         regions=regions,
         left_out=left_out,
@@ -67,15 +67,11 @@ def located(
         system_loops=0,
         calls=[
             t.LibraryCall(
-                function=f,
-                function_name=user_functions.get(f, f),
-                callee=name,
-                line=parsed.statements[i].line,
-                source=None,
+                function=f, function_name=users.get(f, f), callee=name, line=parsed.statements[i].line, source=None
             )
             for f, name, i in of_functions
         ],
-        outlined=user_functions,
+        outlined=users,
     )
     if parsed.debug and (regions or left_out or of_functions):
         return _with_places(unit, parsed, selection, [i for _, _, i in of_functions], hide)
