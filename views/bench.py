@@ -55,7 +55,7 @@ def lines(results: dict[str, Any], layout: Layout) -> Iterator[str]:
 
 def _table(columns: Sequence[Column], rows: Sequence[Sequence[str]], layout: Layout) -> Iterator[str]:
     """Yield the table, and below it in full the texts that are cut in its last column."""
-    cells = [list(row) for row in rows]
+    cells = [list(texts) for texts in rows]
     printed = list(text_lines(Table(columns, [row(*texts) for texts in cells]), layout))[1:]
     title, below = "", []
     for texts, line in zip(cells, printed, strict=True):
