@@ -36,17 +36,17 @@ private:
 /// The number of an enumeration's values.
 template <typename Enum> constexpr int64_t NumValuesOf = 0;
 template <>
-constexpr int64_t NumValuesOf<UopKind> = 0
+inline constexpr int64_t NumValuesOf<UopKind> = 0
 #define UOP_KIND(Name, Python) +1
 #include "incc/fields.def"
     ;
 template <>
-constexpr int64_t NumValuesOf<ValueKind> = 0
+inline constexpr int64_t NumValuesOf<ValueKind> = 0
 #define VALUE_KIND(Name, Python) +1
 #include "incc/fields.def"
     ;
 template <>
-constexpr int64_t NumValuesOf<InputKind> = 0
+inline constexpr int64_t NumValuesOf<InputKind> = 0
 #define INPUT_KIND(Name, Python) +1
 #include "incc/fields.def"
     ;
