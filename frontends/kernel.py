@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from incc.support.quantities import Amount, Count, Positive
+from incc.support.quantities import Count, Positive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -93,7 +93,7 @@ class CompiledStream(msgspec.Struct, frozen=True, kw_only=True):
     """A group of similar loads or stores in the compiler's representation of a loop."""
 
     store: bool
-    element_bytes: Amount
+    element_bytes: Count
     lanes: Positive
     """Elements per access."""
     scalable: bool

@@ -161,7 +161,7 @@ def test_a_chain_through_the_registers_as_written() -> None:
     analysis = make_analysis(rows, port=1, chains=(chain((0, 1, 0, 4, 0), (1, 0, 0, 12, 1)),))
     report = build((make_kernel(rows), make_bound(rows, ["zmm0"]), analysis))
     assert report.verdict == (
-        "bound by the loop-carried chain through ymm0 (lines 12, 13): 16 cycles; next limit: ports at 1 cycle"
+        "bound by the loop-carried chain through ymm0 (lines 12, 13): 16 cycles; next limit: the ports at 1 cycle"
     )
 
 
