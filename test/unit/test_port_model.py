@@ -74,7 +74,7 @@ def test_figures_of_a_core() -> None:
     assert core.schedulers == [t.CoreScheduler(ports=list("01234567"), entries=97, kind="scheduler")]
     parts = {part.name: part.text for part in core.parts}
     assert parts["Reorder buffer"].startswith("224 entries")
-    assert parts["With 512 bits"].endswith("on port 1")
+    assert parts["512-bit vectors"].endswith("on port 1")
     assert parts["Load latency"] == "5 (gpr), 6 (xmm), 7 (ymm, zmm) cycles"
 
 

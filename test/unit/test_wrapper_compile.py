@@ -249,7 +249,7 @@ def test_nothing_of_the_driver_is_imported() -> None:
     code = "import sys, incc.frontends.gcc_wrapper.compile; print(*[m for m in sys.modules if m.startswith('incc.')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     others = {module for module in done.stdout.split() if not module.startswith("incc.frontends")}
-    assert others <= {"incc.support", "incc.support.version"}
+    assert others <= {"incc.support", "incc.support.quantities", "incc.support.version"}
 
 
 @needs_gcc
