@@ -128,4 +128,7 @@ def run_command(main: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         return interrupted(received[-1] if received else signal.SIGINT)
     finally:
-        gc.freeze()  # or Python would search all objects for cycles before it exits
+        # Otherwise Python would search all objects for cycles before it exits. lief prints a list of the objects that
+        # are left then, so it needs the search.
+        if "lief" not in sys.modules:
+            gc.freeze()

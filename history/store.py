@@ -610,14 +610,14 @@ def _check_file(path: str, create: bool) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise InputError(f"{path}: a folder, not a database")
     if not stat.S_ISREG(status.st_mode):
-        raise InputError(f"{path}: no file")
+        raise InputError(f"{path}: not a regular file")
     try:
         with open(path, "rb") as file:
             begin = file.read(len(_MAGIC))
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
     if begin and begin != _MAGIC:
-        raise InputError(f"{path}: no database")
+        raise InputError(f"{path}: not an incc database")
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -430,11 +430,11 @@ def broken(folder: Path) -> dict[str, Path]:
     other.execute("CREATE TABLE commits (id)")
     other.close()
     return {
-        "no database": folder / "text.db",
+        "not an incc database": folder / "text.db",
         "no database$": folder / "report.json",
         "damaged": folder / "cut.db",
-        "damaged|no database": folder / "header.db",
-        "damaged|no database|another program": folder / "garbage.db",
+        "damaged|not an incc database": folder / "header.db",
+        "damaged|not an incc database|another program": folder / "garbage.db",
         "a folder, not a database": folder / "folder.db",
         "no file": folder / "pipe.db",
         "a database of another program": folder / "other.db",
