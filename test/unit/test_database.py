@@ -431,7 +431,7 @@ def broken(folder: Path) -> dict[str, Path]:
     other.close()
     return {
         "not an incc database": folder / "text.db",
-        "no database$": folder / "report.json",
+        "not an incc database$": folder / "report.json",
         "damaged": folder / "cut.db",
         "damaged|not an incc database": folder / "header.db",
         "damaged|not an incc database|another program": folder / "garbage.db",
