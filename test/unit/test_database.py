@@ -436,7 +436,7 @@ def broken(folder: Path) -> dict[str, Path]:
         "damaged|not an incc database": folder / "header.db",
         "damaged|not an incc database|another program": folder / "garbage.db",
         "a folder, not a database": folder / "folder.db",
-        "no file": folder / "pipe.db",
+        "not a regular file": folder / "pipe.db",
         "a database of another program": folder / "other.db",
         "there is no folder|there is no such database": folder / "none" / "a.db",
         "there is no|null": folder / "nul\0.db",
