@@ -113,7 +113,7 @@ print(json.dumps([name for name in sys.modules if name.startswith("incc.")]))
 
 
 def loaded(report: t.Report, views: list[str]) -> set[str]:
-    """What of reports and views a new Python has imported after printing these views."""
+    """Return the modules of reports and views that a new Python has imported after printing these views."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], input=json.dumps([msgspec.to_builtins(report), views]), capture_output=True,
