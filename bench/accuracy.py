@@ -41,7 +41,7 @@ from incc.driver.pipeline import AnalysisError, analyze_units, choose_model, hos
 from incc.driver.settings import REPORTED, CoreSettings, Scope, Settings
 from incc.frontends.unit import Unit
 from incc.frontends.x86.kernels import decode_bytes
-from incc.measuring.harness import Failure
+from incc.measuring.harness import LoopFailure
 from incc.measuring.kernels import measure_kernels
 from incc.models.binding.bind import bind
 from incc.models.loading import load
@@ -285,7 +285,7 @@ def host(files: list[pathlib.Path], cpu: str | None, worst: int, most: int) -> i
         rounds = [list(measure_kernels(kernels)) for _ in range(2)]
         spent = time.perf_counter() - start
         cycles = repeated(*rounds)
-        failures = [found for found in rounds[0] if isinstance(found, Failure)]
+        failures = [found for found in rounds[0] if isinstance(found, LoopFailure)]
         rows: list[tuple[float, float, float, float | None, str, str]] = []
         for (code, reference), kernel, took in zip(cases, kernels, cycles, strict=True):
             if took is None:

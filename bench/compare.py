@@ -190,7 +190,7 @@ def parts(inputs: list[str]) -> str:
     import incc.comparison.build as build
     from incc.driver.sides.read import read_sides
     from incc.views.comparison import text
-    from incc.views.comparison.cells import Show
+    from incc.views.comparison.cells import ComparisonParts
 
     last, last_busy = time.perf_counter(), time.process_time()
 
@@ -214,7 +214,7 @@ def parts(inputs: list[str]) -> str:
     build.match = timed  # type: ignore[assignment]
     comparison = build.compare(sides)
     end("compare")
-    said = text.render(comparison, 120, False, Show())
+    said = text.render(comparison, 120, False, ComparisonParts())
     end("print")
     return next(line for line in said.split("\n") if " kernels: " in line)
 

@@ -32,7 +32,7 @@ from incc.driver.pipeline import analyze_unit
 from incc.driver.settings import CoreSettings, Settings
 from incc.frontends.clang_plugin.find import clang_major, plugin_for
 from incc.frontends.clang_plugin.table import read_table
-from incc.frontends.kernel import CompiledLoop, Kernel
+from incc.frontends.kernel import CompiledLoop, KernelCode
 from incc.frontends.unit import Unit
 from incc.report.build import unit_parts
 from incc.support.errors import AnalysisError
@@ -93,7 +93,7 @@ def calls(source: str) -> list[tuple[str, str, str]]:
     return found
 
 
-def instrumented(assembly: str, kernels: list[Kernel]) -> str:
+def instrumented(assembly: str, kernels: list[KernelCode]) -> str:
     """The assembly with a counter at the header of each kernel's loop."""
     lines = assembly.split("\n")
     for number, kernel in enumerate(kernels):
@@ -179,7 +179,7 @@ def counted_runs(
 
 
 def measured(
-    compiler: str, folder: Path, assembly: str, kernels: list[Kernel], wanted: list[tuple[str, str, str]]
+    compiler: str, folder: Path, assembly: str, kernels: list[KernelCode], wanted: list[tuple[str, str, str]]
 ) -> list[Fraction | None]:
     """The truth for each kernel, None where it cannot be told."""
     runs: dict[str, dict[str, list[tuple[Fraction, list[int]]]]] = {}

@@ -34,7 +34,7 @@ from incc.driver.pipeline import analyze_unit, find_regions, read_assembly
 from incc.driver.settings import REPORTED, CoreSettings, Settings
 from incc.frontends.gcc_wrapper.compile import compile_units
 from incc.report.build import build_report, unit_report
-from incc.report.hints.advice import Build, read_build, tried
+from incc.report.hints.advice import CompilerCall, read_build, tried
 from incc.report.hints.work import expected_cycles
 
 FOLDER = pathlib.Path(__file__).with_name("hints")
@@ -115,7 +115,7 @@ class Bench:
         if run:
             subprocess.run(["gcc", "-O2", "-o", self.runner, FOLDER / "runner.c", "-ldl"], check=True)
         self.known: dict[tuple[str, ...], Outcome] = {}
-        self.builds: dict[tuple[str, str], Build] = {}
+        self.builds: dict[tuple[str, str], CompilerCall] = {}
 
     def outcome(self, example: Example, compiler: str, flags: list[str]) -> Outcome:
         family = "clang" if "clang" in compiler else "gcc"

@@ -26,7 +26,7 @@ import msgspec
 
 import incc
 from incc.comparison.match import Matching, match
-from incc.comparison.side import Entry, entries_of, in_memory
+from incc.comparison.side import SideKernel, entries_of, in_memory
 from incc.report import types as t
 
 HERE = Path(__file__).parent
@@ -47,7 +47,7 @@ def tags(source: str) -> dict[int, str]:
     return found
 
 
-def build(compiler: str, level: str, file: str) -> list[Entry]:
+def build(compiler: str, level: str, file: str) -> list[SideKernel]:
     """The kernels of a build."""
     family, _, version = compiler.partition("-")
     if file.endswith(".cpp"):
@@ -56,10 +56,10 @@ def build(compiler: str, level: str, file: str) -> list[Entry]:
             return []
     command = [compiler, *level.split(), "-g1", "-c", file, "-o", "/dev/null"]
     report = incc.compile(command, timeline=0, what_ifs=False, simulate=False)
-    return list(in_memory(msgspec.convert(report.to_dict(), t.Report), f"{compiler} {level}").entries)
+    return list(in_memory(msgspec.convert(report.to_dict(), t.AnalysisReport), f"{compiler} {level}").entries)
 
 
-def truth(entries: list[Entry], tagged: bool) -> list[str]:
+def truth(entries: list[SideKernel], tagged: bool) -> list[str]:
     """Return the name of each kernel's loop, "" if it is unknown or the kernel is no main loop."""
     names: dict[str, dict[int, str]] = {}
     found = []
@@ -76,7 +76,7 @@ def truth(entries: list[Entry], tagged: bool) -> list[str]:
     return found
 
 
-def hidden(entries: list[Entry], what: set[str], side: int) -> list[Entry]:
+def hidden(entries: list[SideKernel], what: set[str], side: int) -> list[SideKernel]:
     """Return the kernels without the names that would identify them."""
     found = []
     for number, entry in enumerate(entries):
@@ -170,8 +170,8 @@ class Score:
 
 
 def judge(
-    a: list[Entry],
-    b: list[Entry],
+    a: list[SideKernel],
+    b: list[SideKernel],
     found: Matching,
     names_a: list[str],
     names_b: list[str],
@@ -228,8 +228,8 @@ def main() -> int:
         for file in arguments.files:
             before, colon, after = file.partition(":")
             pairs = known_pairs(Path(before).with_name("pairs.txt")) if colon else {}
-            builds: list[tuple[str, list[Entry], list[str]]] = []
-            others: list[tuple[str, list[Entry], list[str]]] = []
+            builds: list[tuple[str, list[SideKernel], list[str]]] = []
+            others: list[tuple[str, list[SideKernel], list[str]]] = []
             for compiler in compilers:
                 for level in levels:
                     for side, path, into in (("a", before, builds), ("b", after, others)):

@@ -33,7 +33,7 @@ from matching import CXX, Score, hidden, print_confidence
 
 import incc
 from incc.comparison.match import match
-from incc.comparison.side import Entry, in_memory
+from incc.comparison.side import SideKernel, in_memory
 from incc.report import types as t
 
 if TYPE_CHECKING:
@@ -59,11 +59,11 @@ def main() -> int:
     arguments = parser.parse_args()
     old, colon, new = arguments.folders.partition(":")
     files = [(name.partition(":")[0], name.partition(":")[2] or name) for name in arguments.files]
-    builds: dict[tuple[str, str], list[Entry]] = {}
+    builds: dict[tuple[str, str], list[SideKernel]] = {}
     for folder, side in ((old, 0), (new, 1)) if colon else ((old, 0),):
         for compiler in arguments.compilers.split(","):
             for level in arguments.levels.split(";"):
-                entries: list[Entry] = []
+                entries: list[SideKernel] = []
                 for names in files:
                     entries += build(folder, names[side], compiler, f"{level} {arguments.flags}", arguments.cache)
                 builds[folder, f"{compiler} {level}"] = entries
@@ -94,7 +94,7 @@ def main() -> int:
     return 0
 
 
-def build(folder: str, file: str, compiler: str, options: str, cache: str) -> list[Entry]:
+def build(folder: str, file: str, compiler: str, options: str, cache: str) -> list[SideKernel]:
     """The kernels of a file."""
     kept = Path(cache) / (re.sub(r"[^\w.-]+", "_", f"{folder} {file} {compiler} {options}") + ".json")
     if cache and kept.exists():
@@ -111,7 +111,7 @@ def build(folder: str, file: str, compiler: str, options: str, cache: str) -> li
         if cache:
             kept.parent.mkdir(parents=True, exist_ok=True)
             kept.write_text(json.dumps(report))
-    return list(in_memory(msgspec.convert(report, t.Report), options).entries)
+    return list(in_memory(msgspec.convert(report, t.AnalysisReport), options).entries)
 
 
 class Lines:
@@ -163,13 +163,13 @@ class Lines:
         return {(self._named[file], line) for file, found in self._of.items() for line in found.values()}
 
 
-def judge(a: list[Entry], b: list[Entry], found: Matching, moved: Lines) -> tuple[Score, list[str]]:
+def judge(a: list[SideKernel], b: list[SideKernel], found: Matching, moved: Lines) -> tuple[Score, list[str]]:
     """The score of a matching, and what is wrong in it."""
 
-    def is_main(entry: Entry) -> bool:
+    def is_main(entry: SideKernel) -> bool:
         return entry.kernel.role.name in ("main", "")
 
-    def function(entry: Entry) -> str:
+    def function(entry: SideKernel) -> str:
         return entry.kernel.function.partition(".")[0]
 
     places: list[tuple[str, int] | None] = []
@@ -240,7 +240,7 @@ def judge(a: list[Entry], b: list[Entry], found: Matching, moved: Lines) -> tupl
     return score, wrong
 
 
-def _lines(entry: Entry) -> set[int]:
+def _lines(entry: SideKernel) -> set[int]:
     """Lines of the loop's file that its instructions come from."""
     file = entry.kernel.source.file  # type: ignore[union-attr]
     found = [i.source for i in entry.instructions()]

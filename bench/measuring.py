@@ -14,10 +14,10 @@ import statistics
 import sys
 import time
 
-from incc.measuring.forms.bench import Bench, encode, loop_of
+from incc.measuring.forms.bench import CoreBench, encode, loop_of
 from incc.measuring.forms.operands import read
 from incc.measuring.forms.target import features_of_host, target
-from incc.measuring.harness import Harness, Loop, Measurement, Unavailable
+from incc.measuring.harness import Harness, MachineLoop, Measurement, Unavailable
 from incc.models.loading import find_cpu, host_cpu_name, load
 from incc.models.processors import host
 
@@ -31,7 +31,7 @@ FORMS = (
 CHAINS = 30 - len(FORMS)
 
 
-def loops(bench: Bench) -> dict[str, Loop]:
+def loops(bench: CoreBench) -> dict[str, MachineLoop]:
     found = {}
     for text in FORMS:
         v = read(text, bench.core).variant
@@ -51,7 +51,7 @@ def main() -> None:
         sys.exit(f"measuring.py: error: {error}")
     model = load(find_cpu(host_cpu_name()).model)
     with machine:
-        bench = Bench(target(model, features_of_host(host.read().features)), machine)
+        bench = CoreBench(target(model, features_of_host(host.read().features)), machine)
         wanted = loops(bench)
         found: dict[str, list[Measurement]] = {name: [] for name in wanted}
         start = time.perf_counter()

@@ -108,7 +108,7 @@ def by_bound(model: MachineModel, truth: Mapping[str, Usage]) -> Callable[[Copie
 
 def on_host() -> Callable[[Copies], float | None]:
     """Throughputs on this machine: the least of three."""
-    from incc.measuring.harness import Harness, Loop, Measurement  # type: ignore[attr-defined]
+    from incc.measuring.harness import Harness, MachineLoop, Measurement  # type: ignore[attr-defined]
 
     harness = Harness()
     harness.__enter__()
@@ -118,7 +118,9 @@ def on_host() -> Callable[[Copies], float | None]:
             code, times = port_loops.loop_of(copies, counted=True)
         except port_loops.NotIndependent:
             return None
-        loop = Loop(code=code, counter=port_loops.COUNTER, registers=(0x100000,) * 16, content=0x3FF0000000000000)
+        loop = MachineLoop(
+            code=code, counter=port_loops.COUNTER, registers=(0x100000,) * 16, content=0x3FF0000000000000
+        )
         found = [harness.measure(loop) for _ in range(2)]
         good = [m.cycles / times for m in found if isinstance(m, Measurement)]
         return min(good) if good else None

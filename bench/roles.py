@@ -58,7 +58,7 @@ from incc.core.analysis import KernelSettings
 from incc.driver.pipeline import analyze_unit
 from incc.driver.settings import CoreSettings, Settings
 from incc.frontends.clang_plugin.table import read_table
-from incc.frontends.kernel import CompiledLoop, Kernel
+from incc.frontends.kernel import CompiledLoop, KernelCode
 from incc.frontends.unit import Unit
 from incc.report.build import unit_report
 
@@ -131,7 +131,7 @@ def cases(source: str) -> list[Case]:
     return list(found.values())
 
 
-def instrumented(assembly: str, kernels: list[Kernel]) -> str:
+def instrumented(assembly: str, kernels: list[KernelCode]) -> str:
     """The assembly with two numbers for each kernel's loop: how often its header is reached, and when for the last time
     by a clock that all have in common; after them the clock."""
     lines = assembly.split("\n")
@@ -156,7 +156,7 @@ def instrumented(assembly: str, kernels: list[Kernel]) -> str:
 
 
 def run_all(
-    compiler: str, folder: Path, assembly: str, kernels: list[Kernel], source: str, wanted: list[Case]
+    compiler: str, folder: Path, assembly: str, kernels: list[KernelCode], source: str, wanted: list[Case]
 ) -> dict[str, list[Run]]:
     """The runs of each function; their loops in the kernels' order."""
     calls = [(case.function, call, [done, entries]) for case in wanted for call, _, done, entries in case.calls]
@@ -177,7 +177,7 @@ def run_all(
     return found
 
 
-def _function(kernel: Kernel) -> str:
+def _function(kernel: KernelCode) -> str:
     """The function of a kernel, of its parts that gcc makes functions of their own as well."""
     assert kernel.region is not None
     return kernel.region.function.partition(".")[0]

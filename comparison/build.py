@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from incc.comparison.match import Match
-    from incc.comparison.side import Entry, Side
+    from incc.comparison.side import ComparedBuild, SideKernel
     from incc.report.where import Condition, Value
 
 COMPARISON_VERSION: Final = "1.0"
@@ -39,7 +39,7 @@ SELDOM = 1 / 16
 """The weight of a loop that is no main loop: remainders and the like run for few iterations."""
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class ComparisonSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of a comparison."""
 
     where: Condition | None = None
@@ -55,9 +55,9 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 class _Pair(msgspec.Struct, frozen=True):
     """A kernel of a side and its change, with further loops that do a part of either kernel's work."""
 
-    change: c.Change
-    parts_a: tuple[Entry, ...]
-    parts_b: tuple[Entry, ...]
+    change: c.KernelChange
+    parts_a: tuple[SideKernel, ...]
+    parts_b: tuple[SideKernel, ...]
 
 
 class _Row:
@@ -68,25 +68,25 @@ class _Row:
 
     __slots__ = ("base", "entries", "pairs", "part_of")
 
-    def __init__(self, sides: int, base: int, entry: Entry) -> None:
+    def __init__(self, sides: int, base: int, entry: SideKernel) -> None:
         self.base = base
-        self.entries: list[Entry | None] = [None] * sides
+        self.entries: list[SideKernel | None] = [None] * sides
         self.entries[base] = entry
         self.pairs: list[_Pair | None] = [None] * sides
         self.part_of: set[int] = set()
 
-    def first(self) -> Entry:
+    def first(self) -> SideKernel:
         """Return the kernel of the base."""
         entry = self.entries[self.base]
         assert entry is not None
         return entry
 
-    def there(self) -> list[Entry]:
+    def there(self) -> list[SideKernel]:
         """Return the kernels of the sides that have one."""
         return [entry for entry in self.entries if entry is not None]
 
 
-def compare(sides: Sequence[Side], wanted: Wanted = Wanted()) -> c.Comparison:  # noqa: B008 -- the default is immutable
+def compare(sides: Sequence[ComparedBuild], wanted: ComparisonSettings = ComparisonSettings()) -> c.ComparisonReport:  # noqa: B008 -- the default is immutable
     """Return the comparison of two or more sides; each kernel is compared with the first side that has it.
 
     Rows come in falling order of their weight: the cycles lost or gained, on the basis on which they are compared,
@@ -96,16 +96,16 @@ def compare(sides: Sequence[Side], wanted: Wanted = Wanted()) -> c.Comparison:  
     """
     rows = _rows(sides)
     several = any(len({model.name for model in side.info.models}) > 1 for side in sides)
-    totals: list[c.Totals | None] = [None, *(_totals(rows, side) for side in range(1, len(sides)))]
+    totals: list[c.PairTotals | None] = [None, *(_totals(rows, side) for side in range(1, len(sides)))]
     # A loop that became a part of another loop's counterpart, and stands alone nowhere, has no row.
     kept = [row for row in rows if not row.part_of or len(row.there()) > 1]
     if wanted.where is not None:
         kept = [row for row in kept if _holds_somewhere(row, wanted.where)]
     kept.sort(key=_order)
-    gate: c.Gate | None = None
+    gate: c.ComparisonGate | None = None
     if wanted.fail_if is not None:
-        gate = c.Gate(condition=wanted.fail_if.text, offenders=_offenders(kept, sides, wanted.fail_if))
-    return c.Comparison(
+        gate = c.ComparisonGate(condition=wanted.fail_if.text, offenders=_offenders(kept, sides, wanted.fail_if))
+    return c.ComparisonReport(
         schema_version=COMPARISON_VERSION,
         tool=t.Tool(name="incc", version=__version__),
         sides=[side.info for side in sides],
@@ -117,7 +117,7 @@ def compare(sides: Sequence[Side], wanted: Wanted = Wanted()) -> c.Comparison:  
     )
 
 
-def _with_assembly(rows: Sequence[_Row], wanted: Wanted) -> Iterator[bool]:
+def _with_assembly(rows: Sequence[_Row], wanted: ComparisonSettings) -> Iterator[bool]:
     """Yield for each row True if its instructions are wanted."""
     left = wanted.enough
     for row in rows:
@@ -133,7 +133,7 @@ def _with_assembly(rows: Sequence[_Row], wanted: Wanted) -> Iterator[bool]:
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
-def _rows(sides: Sequence[Side]) -> list[_Row]:
+def _rows(sides: Sequence[ComparedBuild]) -> list[_Row]:
     """Return the rows, in the order in which their kernels first appear.
 
     Each side is matched with the rows of the sides before it.
@@ -150,20 +150,20 @@ def _rows(sides: Sequence[Side]) -> list[_Row]:
     return rows
 
 
-def _pair(rows: Sequence[_Row], side: Side, match: Match) -> _Pair:
+def _pair(rows: Sequence[_Row], side: ComparedBuild, match: Match) -> _Pair:
     parts_a = tuple(rows[part].first() for part in match.parts_a)
     parts_b = tuple(side.entries[part] for part in match.parts_b)
     a, b = rows[match.a].first(), side.entries[match.b]
     return _Pair(change(a, b, match, parts_a, parts_b), parts_a, parts_b)
 
 
-def _row(row: _Row, assembly: bool, several: bool) -> c.Row:
+def _row(row: _Row, assembly: bool, several: bool) -> c.ComparisonRow:
     """Return the record of a row; `several` is set if a side has several cores."""
     first = row.first()
     instructions: list[list[t.InstructionReport] | None] = [
         entry.instructions() if assembly and entry is not None else None for entry in row.entries
     ]
-    changes: list[c.Change | None] = []
+    changes: list[c.KernelChange | None] = []
     for pair, own in zip(row.pairs, instructions, strict=True):
         changes.append(pair.change if pair else None)
         if pair and own is not None:
@@ -179,7 +179,7 @@ def _row(row: _Row, assembly: bool, several: bool) -> c.Row:
     sources = [entry.kernel.source for entry in row.there() if entry.kernel.source]
     name = first.kernel.overview.function
     cores = {entry.unit.model.name for entry in row.there()}
-    return c.Row(
+    return c.ComparisonRow(
         name=f"{name} ({cores.pop()})" if name and several and len(cores) == 1 else name,
         source=sources[-1] if sources else None,
         members=members,
@@ -190,7 +190,7 @@ def _row(row: _Row, assembly: bool, several: bool) -> c.Row:
     )
 
 
-def _parts(row: _Row, side: int) -> list[Entry]:
+def _parts(row: _Row, side: int) -> list[SideKernel]:
     """Return the loops that do the rest of the work of a side's kernel, each once."""
     pair = row.pairs[side]
     if side != row.base:
@@ -198,9 +198,11 @@ def _parts(row: _Row, side: int) -> list[Entry]:
     return list(dict.fromkeys(part for each in row.pairs if each for part in each.parts_a))
 
 
-def _member(entry: Entry, parts: Iterable[Entry], instructions: list[t.InstructionReport] | None) -> c.Member:
+def _member(
+    entry: SideKernel, parts: Iterable[SideKernel], instructions: list[t.InstructionReport] | None
+) -> c.RowMember:
     unit, kernel = entry.unit, entry.kernel
-    return c.Member(
+    return c.RowMember(
         unit=unit.source or unit.assembly_file,
         assembly_file=unit.assembly_file,
         first_line=kernel.first_line,
@@ -273,7 +275,7 @@ def _order(row: _Row) -> tuple[float, int, list[tuple[str, int, str]]]:
     return -_weight(row), min(ranks, default=5), names
 
 
-def _totals(rows: Sequence[_Row], side: int) -> c.Totals:
+def _totals(rows: Sequence[_Row], side: int) -> c.PairTotals:
     changes = [row.pairs[side].change for row in rows if row.pairs[side]]  # type: ignore[union-attr]
     outcomes = [each.outcome for each in changes]
     logarithms = [
@@ -282,7 +284,7 @@ def _totals(rows: Sequence[_Row], side: int) -> c.Totals:
         if each.ratio and each.outcome != "unknown"
     ]
     counts = {outcome: outcomes.count(outcome) for outcome in _RANKS}
-    return c.Totals(
+    return c.PairTotals(
         **counts,
         only_a=sum(row.base == 0 and row.entries[side] is None and side not in row.part_of for row in rows),
         only_b=sum(row.base == side for row in rows),
@@ -294,7 +296,7 @@ def _totals(rows: Sequence[_Row], side: int) -> c.Totals:
 
 
 def _values(
-    names: Iterable[str], a: Entry | None, b: Entry | None, pair: _Pair | None
+    names: Iterable[str], a: SideKernel | None, b: SideKernel | None, pair: _Pair | None
 ) -> tuple[dict[str, Value], dict[str, Value]]:
     """Return the values of a condition's names in two kernels, one of which may be missing, and in the first alone."""
     plain = {name for name in names if name in NAMES}
@@ -327,7 +329,7 @@ def _set_cycles(values: dict[str, Value], cycles: float | None, elements: float)
         values["cycles_per_element"] = cycles
 
 
-def _of(names: Iterable[str], entry: Entry | None) -> dict[str, Value]:
+def _of(names: Iterable[str], entry: SideKernel | None) -> dict[str, Value]:
     """Return the values of names in a kernel; None for each if there is no kernel."""
     if entry is None:
         return dict.fromkeys(names)
@@ -340,7 +342,7 @@ def _of(names: Iterable[str], entry: Entry | None) -> dict[str, Value]:
     return values
 
 
-def _on_one_basis(first: dict[str, Value], second: dict[str, Value], change: c.Change) -> None:
+def _on_one_basis(first: dict[str, Value], second: dict[str, Value], change: c.KernelChange) -> None:
     """Scale what belongs to the work of an iteration of the first kernel to that of the second one."""
     work = change.work
     for name in first.keys() & OF_WORK:
@@ -360,7 +362,7 @@ def _on_one_basis(first: dict[str, Value], second: dict[str, Value], change: c.C
             first["cycles_per_element"], second["cycles_per_element"] = change.cycles_a, change.cycles_b
 
 
-def _pairs_of(row: _Row) -> Iterable[tuple[int, Entry | None, Entry | None, _Pair | None]]:
+def _pairs_of(row: _Row) -> Iterable[tuple[int, SideKernel | None, SideKernel | None, _Pair | None]]:
     """Yield the pairs of a row by the second kernel's side, and kernels that have no counterpart."""
     for side in range(1, len(row.entries)):
         if side == row.base:
@@ -373,12 +375,12 @@ def _holds_somewhere(row: _Row, condition: Condition) -> bool:
     return any(condition.holds(*_values(condition.names, a, b, pair)) for _, a, b, pair in _pairs_of(row))
 
 
-def _offenders(rows: Sequence[_Row], sides: Sequence[Side], condition: Condition) -> list[c.Offender]:
+def _offenders(rows: Sequence[_Row], sides: Sequence[ComparedBuild], condition: Condition) -> list[c.FailingKernel]:
     """Return the kernels for which a condition holds.
 
     Kernels that are gone are checked only if the condition names figures of a pair.
     """
-    offenders: list[c.Offender] = []
+    offenders: list[c.FailingKernel] = []
     of_both = any(name in PAIR_NAMES or name.endswith(("_a", "_b")) for name in condition.names)
     for number, row in enumerate(rows):
         for side, a, b, pair in _pairs_of(row):
@@ -392,11 +394,11 @@ def _offenders(rows: Sequence[_Row], sides: Sequence[Side], condition: Condition
                 place = f" at {file}:{line}" if line else f" in {file}" if file else ""
                 name = entry.kernel.overview.function
                 text = f"{name}{place}{where}: {_figures_text(condition, values[0], a is not None and b is not None)}"
-                offenders.append(c.Offender(row=number, side=side, text=text))
+                offenders.append(c.FailingKernel(row=number, side=side, text=text))
     return offenders
 
 
-def _place(entry: Entry) -> tuple[str, int]:
+def _place(entry: SideKernel) -> tuple[str, int]:
     source = entry.kernel.source
     return (source.file, source.line) if source else (entry.unit.assembly_file, entry.kernel.first_line)
 
@@ -437,7 +439,7 @@ def _percent(first: Value, second: Value) -> str:
 # --- notes ------------------------------------------------------------------------------------------------------------
 
 
-def _notes(sides: Sequence[Side], rows: Sequence[_Row]) -> list[str]:
+def _notes(sides: Sequence[ComparedBuild], rows: Sequence[_Row]) -> list[str]:
     """Return notes on the comparison as a whole."""
     notes = [f"{side.info.label}: {note}" for side in sides for note in side.info.notes]
     notes += [f"{side.info.label}: {side.info.problem}" for side in sides if side.info.problem]
@@ -449,7 +451,7 @@ def _notes(sides: Sequence[Side], rows: Sequence[_Row]) -> list[str]:
     return notes
 
 
-def _core_notes(sides: Sequence[Side], rows: Sequence[_Row]) -> list[str]:
+def _core_notes(sides: Sequence[ComparedBuild], rows: Sequence[_Row]) -> list[str]:
     cores = {
         side.info.label: listed(list(dict.fromkeys(model.name for model in side.info.models)))
         for side in sides
@@ -466,7 +468,7 @@ def _core_notes(sides: Sequence[Side], rows: Sequence[_Row]) -> list[str]:
     return []
 
 
-def _version_notes(sides: Sequence[Side]) -> list[str]:
+def _version_notes(sides: Sequence[ComparedBuild]) -> list[str]:
     notes = []
     versions: dict[str, dict[str, None]] = {}
     for side in sides:

@@ -400,7 +400,7 @@ class Contribution(msgspec.Struct, frozen=True, kw_only=True):
     """The cycles, per as much work."""
 
 
-class Heading:
+class HeadingContributions:
     """The contributions of one heading to a bound in both kernels."""
 
     __slots__ = ("count", "cycles", "instructions")
@@ -424,12 +424,12 @@ class Heading:
         return {"count": round(self.count[side], 6), "cycles": round(self.cycles[side], 6)}
 
 
-def _headings(low: Iterable[Contribution], high: Iterable[Contribution]) -> dict[tuple[str, str], Heading]:
+def _headings(low: Iterable[Contribution], high: Iterable[Contribution]) -> dict[tuple[str, str], HeadingContributions]:
     """Return the contributions by heading; those to the faster kernel first."""
-    headings: dict[tuple[str, str], Heading] = {}
+    headings: dict[tuple[str, str], HeadingContributions] = {}
     for side, contributions in enumerate((low, high)):
         for each in contributions:
-            heading = headings.setdefault(each.heading, Heading())
+            heading = headings.setdefault(each.heading, HeadingContributions())
             heading.count[side] += each.number
             heading.cycles[side] += each.cycles
             if each.instruction is not None:
@@ -437,7 +437,7 @@ def _headings(low: Iterable[Contribution], high: Iterable[Contribution]) -> dict
     return headings
 
 
-def _cause(kind: Kind, heading: Heading, more: str, fewer: str) -> Found:
+def _cause(kind: Kind, heading: HeadingContributions, more: str, fewer: str) -> Found:
     return Found(
         kind=kind,
         cycles=heading.cycles[1] - heading.cycles[0],
@@ -613,7 +613,7 @@ def _throughput(
     """
     headings = _headings(*contributions)
     causes: list[Found] = []
-    works: list[tuple[str, Heading]] = []
+    works: list[tuple[str, HeadingContributions]] = []
     for (what, label), heading in headings.items():
         more = heading.more
         if abs(heading.cycles[1] - heading.cycles[0]) <= _NOISE:
@@ -642,7 +642,7 @@ def _throughput(
             label = f"µops for {label}"
         causes.append(_cause(kind, heading, *_more_and_fewer(more, label, where)))
     if works[MOST:]:
-        rest = Heading()
+        rest = HeadingContributions()
         for _, heading in works[MOST:]:
             for side in (0, 1):
                 rest.count[side] += heading.count[side]

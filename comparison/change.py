@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incc.comparison.match import Match
-    from incc.comparison.side import Entry
+    from incc.comparison.side import SideKernel
     from incc.report import types as t
 
     Basis = Literal["element", "work", "iteration", ""]
     Outcome = Literal["same", "moved", "equal", "faster", "slower", "unknown"]
 
 
-def figures(entry: Entry) -> c.KernelFigures:
+def figures(entry: SideKernel) -> c.KernelFigures:
     """Return the figures of a kernel, which conditions know by the same names."""
     unit, kernel = entry.unit, entry.kernel
     values: dict[str, Any] = {name: NAMES[name].of(unit, kernel) for name in c.KernelFigures.__struct_fields__}
@@ -46,7 +46,9 @@ class _Basis(msgspec.Struct, frozen=True, kw_only=True):
     """The reason if there is no basis."""
 
 
-def change(a: Entry, b: Entry, match: Match, parts_a: Sequence[Entry] = (), parts_b: Sequence[Entry] = ()) -> c.Change:
+def change(
+    a: SideKernel, b: SideKernel, match: Match, parts_a: Sequence[SideKernel] = (), parts_b: Sequence[SideKernel] = ()
+) -> c.KernelChange:
     """Return the change from `a` to `b`, without alignment.
 
     `change(b, a, …)` is the opposite: figures swapped, ratios inverted, cycles of causes with the other sign.
@@ -54,7 +56,7 @@ def change(a: Entry, b: Entry, match: Match, parts_a: Sequence[Entry] = (), part
     same_core = _model(a) == _model(b)
     same_code = _same_code(a, b) and not parts_a and not parts_b
     basis = _basis(a, b, same_code, parts_a, parts_b)
-    result: c.Change = c.Change(
+    result: c.KernelChange = c.KernelChange(
         matched_by=match.by,
         confidence=round(match.confidence, 6),
         outcome="unknown",
@@ -81,14 +83,14 @@ def change(a: Entry, b: Entry, match: Match, parts_a: Sequence[Entry] = (), part
 
 
 def _compare(
-    result: c.Change,
+    result: c.KernelChange,
     basis: _Basis,
-    a: Entry,
-    b: Entry,
+    a: SideKernel,
+    b: SideKernel,
     same_core: bool,
     same_code: bool,
-    parts_a: Sequence[Entry],
-    parts_b: Sequence[Entry],
+    parts_a: Sequence[SideKernel],
+    parts_b: Sequence[SideKernel],
 ) -> None:
     """Fill in cycles, outcome and causes of two kernels whose amounts of work are known."""
     shares = [_of_parts(parts) for parts in (parts_a, parts_b)]
@@ -126,18 +128,18 @@ def _compare(
     result.causes = causes
 
 
-def _model(entry: Entry) -> tuple[str, str]:
+def _model(entry: SideKernel) -> tuple[str, str]:
     model = entry.unit.model
     return model.name, model.version
 
 
-def _same_code(a: Entry, b: Entry) -> bool:
+def _same_code(a: SideKernel, b: SideKernel) -> bool:
     """Return True if both have the same instructions and the same statements that could not be decoded."""
     texts = [[refused.text for refused in entry.kernel.refused] for entry in (a, b)]
     return a.kernel.content_hash == b.kernel.content_hash and texts[0] == texts[1]
 
 
-def _place(entry: Entry) -> tuple[str, str, str, int]:
+def _place(entry: SideKernel) -> tuple[str, str, str, int]:
     """Return the place of a kernel: files without their folders, because two builds may be in two folders."""
     kernel = entry.kernel
     source = kernel.source
@@ -148,7 +150,9 @@ def _place(entry: Entry) -> tuple[str, str, str, int]:
 # --- the basis --------------------------------------------------------------------------------------------------------
 
 
-def _basis(a: Entry, b: Entry, same_code: bool, parts_a: Sequence[Entry], parts_b: Sequence[Entry]) -> _Basis:
+def _basis(
+    a: SideKernel, b: SideKernel, same_code: bool, parts_a: Sequence[SideKernel], parts_b: Sequence[SideKernel]
+) -> _Basis:
     """Return the basis on which cycles of both kernels can be compared."""
     first, second = a.kernel.elements, b.kernel.elements
     if same_code and not (first and second and first.per_iteration == second.per_iteration):
@@ -171,7 +175,7 @@ def _basis(a: Entry, b: Entry, same_code: bool, parts_a: Sequence[Entry], parts_
     return _Basis(name="work", scale_a=max(work, 1.0), scale_b=max(1 / work, 1.0), work=work)
 
 
-def _of_parts(parts: Sequence[Entry]) -> float:
+def _of_parts(parts: Sequence[SideKernel]) -> float:
     """Return the cycles per element of further loops that do a part of the work."""
     cycles = 0.0
     for part in parts:
@@ -184,7 +188,7 @@ def _of_parts(parts: Sequence[Entry]) -> float:
 # --- the outcome ------------------------------------------------------------------------------------------------------
 
 
-def _outcome(cycles_a: float, cycles_b: float, a: Entry, b: Entry) -> Outcome:
+def _outcome(cycles_a: float, cycles_b: float, a: SideKernel, b: SideKernel) -> Outcome:
     """Return faster or slower, unless the difference may be due to what is not counted."""
     missing = [_not_counted(entry.kernel) for entry in (a, b)]
     if missing[0] != missing[1]:
@@ -215,7 +219,7 @@ def _not_counted(kernel: t.KernelReport) -> list[str]:
 # --- causes of the whole ----------------------------------------------------------------------------------------------
 
 
-def _core(a: Entry, b: Entry, cycles: float | None) -> c.Cause:
+def _core(a: SideKernel, b: SideKernel, cycles: float | None) -> c.Cause:
     first, second = a.unit.model, b.unit.model
     if first.name == second.name:
         text = f"another model of {second.name}: version {first.version} → {second.version}"
@@ -239,7 +243,7 @@ def _split(parts_a: int, parts_b: int, cycles: float) -> c.Cause:
 _OF = {"element": "per element", "work": "for equal work", "iteration": "per iteration", "": ""}
 
 
-def _text(change: c.Change, basis: _Basis, a: Entry, b: Entry, same_core: bool) -> str:
+def _text(change: c.KernelChange, basis: _Basis, a: SideKernel, b: SideKernel, same_core: bool) -> str:
     """Return the change in one sentence."""
     first, second = change.cycles_a, change.cycles_b
     if first is None or second is None:
@@ -265,7 +269,7 @@ def _text(change: c.Change, basis: _Basis, a: Entry, b: Entry, same_core: bool) 
     return f"{numbers}: {outcome}{', ' if cause else ''}{cause}"
 
 
-def _moved(a: Entry, b: Entry) -> str:
+def _moved(a: SideKernel, b: SideKernel) -> str:
     if a.kernel.function != b.kernel.function:
         return f"in another function ({a.kernel.overview.function} → {b.kernel.overview.function})"
     return "at another address"

@@ -30,7 +30,7 @@ from incc.comparison.match_score import Sides, Weights, attendant_score, probabi
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
 
-    from incc.comparison.side import Entry
+    from incc.comparison.side import SideKernel
 
     Keys = Callable[[Features], Iterable[object]]
     Group = tuple[list[int], list[int]]
@@ -94,7 +94,7 @@ class Matching(msgspec.Struct, frozen=True):
     """Entries of the second side that are in no pair, nor a part of one."""
 
 
-def match(a: Sequence[Entry], b: Sequence[Entry]) -> Matching:
+def match(a: Sequence[SideKernel], b: Sequence[SideKernel]) -> Matching:
     """Return the matching of the kernels of two builds.
 
     `match(b, a)` finds the same pairs. If a side has been analysed for several cores, kernels are matched within each
@@ -113,14 +113,14 @@ def match(a: Sequence[Entry], b: Sequence[Entry]) -> Matching:
     return _with_the_rest(matches, len(a), len(b))
 
 
-def _of_cores(entries: Sequence[Entry]) -> dict[str, list[int]]:
+def _of_cores(entries: Sequence[SideKernel]) -> dict[str, list[int]]:
     cores: dict[str, list[int]] = {}
     for n, entry in enumerate(entries):
         cores.setdefault(entry.unit.model.name, []).append(n)
     return cores
 
 
-def _match(a: Sequence[Entry], b: Sequence[Entry]) -> Matching:
+def _match(a: Sequence[SideKernel], b: Sequence[SideKernel]) -> Matching:
     features_a, features_b = features(a), features(b)
     swapped = [f.key for f in features_b] < [f.key for f in features_a]
     if swapped:

@@ -18,7 +18,7 @@ from incc.report.source.demangle import is_mangled, of_openmp, short_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from incc.comparison.side import Entry
+    from incc.comparison.side import SideKernel
     from incc.frontends.isa import FormWork
 
 # These are the suffixes of symbols of copies and parts of functions: gcc's `.constprop.0`, `.isra.0`, `.part.0`,
@@ -71,7 +71,7 @@ class Mix(msgspec.Struct, frozen=True, kw_only=True):
 class Features:
     """The features of an entry; `index` is its place among the side's entries."""
 
-    def __init__(self, index: int, entry: Entry) -> None:
+    def __init__(self, index: int, entry: SideKernel) -> None:
         kernel, unit = entry.kernel, entry.unit
         self.index = index
         self.entry = entry
@@ -165,7 +165,7 @@ def _work_of(instruction_set: str, form: str) -> FormWork:
 _SLIGHT = frozenset(("load", "index", "shuffle", "icompare", "logic", "select"))
 
 
-def features(entries: Sequence[Entry]) -> list[Features]:
+def features(entries: Sequence[SideKernel]) -> list[Features]:
     """Return the features of all entries, in an order that depends on theirs only for equal keys."""
     sorted_features = sorted(
         (Features(index, entry) for index, entry in enumerate(entries)), key=lambda f: (f.key, f.index)

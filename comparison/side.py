@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from incc.report import types as t
 
 
-class Entry(msgspec.Struct, frozen=True, eq=False):
+class SideKernel(msgspec.Struct, frozen=True, eq=False):
     """A kernel of a side; entries are equal only to themselves, whatever is in them."""
 
     unit: t.UnitReport
@@ -33,11 +33,11 @@ class Entry(msgspec.Struct, frozen=True, eq=False):
         return instructions
 
 
-def entries_of(unit: t.UnitReport) -> list[Entry]:
+def entries_of(unit: t.UnitReport) -> list[SideKernel]:
     """Return the entries of a unit's kernels."""
     without_kernels = replace(unit, kernels=[], ways=None, control_flow=None, trials=None)
     return [
-        Entry(
+        SideKernel(
             without_kernels,
             without_details(kernel),
             zlib.compress(pickle.dumps(kernel.instructions, pickle.HIGHEST_PROTOCOL), 1),
@@ -61,22 +61,22 @@ def without_details(kernel: t.KernelReport) -> t.KernelReport:
     )
 
 
-class Side(msgspec.Struct, frozen=True):
+class ComparedBuild(msgspec.Struct, frozen=True):
     """One of the builds to compare."""
 
     info: c.Side
     """Its compilers, models and notes."""
-    entries: Sequence[Entry]
+    entries: Sequence[SideKernel]
     """Its kernels, in the order of units and of their text."""
 
 
-def in_memory(report: t.Report, label: str, named: str = "") -> Side:
+def in_memory(report: t.AnalysisReport, label: str, named: str = "") -> ComparedBuild:
     """Return the side of a report that is already in memory."""
     entries = [entry for unit in report.units for entry in entries_of(unit)]
-    return Side(side_info(entries, label, named or label), entries)
+    return ComparedBuild(side_info(entries, label, named or label), entries)
 
 
-def side_info(entries: Sequence[Entry], label: str, named: str, notes: Sequence[str] = ()) -> c.Side:
+def side_info(entries: Sequence[SideKernel], label: str, named: str, notes: Sequence[str] = ()) -> c.Side:
     """Return the description of a side with these kernels."""
     compilers: dict[str, None] = {}
     models: dict[tuple[str, str], c.ComparedModel] = {}
@@ -103,7 +103,7 @@ NOT_COUNTED = "Not counted: "
 """The beginning of a note on what is not counted."""
 
 
-def _not_counted(entries: Sequence[Entry]) -> list[str]:
+def _not_counted(entries: Sequence[SideKernel]) -> list[str]:
     """Return notes on what the figures of the kernels do not include, each with the place of the first case.
 
     These are statements that could not be decoded, and instructions that the model lacks.
@@ -123,5 +123,5 @@ def _not_counted(entries: Sequence[Entry]) -> list[str]:
     return notes
 
 
-def _place(entry: Entry, line: int) -> str:
+def _place(entry: SideKernel, line: int) -> str:
     return f"{entry.unit.assembly_file}:{line}: " if line else ""

@@ -27,7 +27,7 @@ class ComparedModel(msgspec.Struct, frozen=True):
     version: str
 
 
-class Variant(msgspec.Struct, frozen=True):
+class SideVariant(msgspec.Struct, frozen=True):
     """The settings of a side of a matrix; a setting that all sides share is empty."""
 
     compiler: str
@@ -47,7 +47,7 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     models: list[ComparedModel]
     """Each once."""
     kernels: Count
-    variant: Variant | None
+    variant: SideVariant | None
     """The settings of a side of a matrix; otherwise null."""
     problem: str
     """Why there are no kernels, such as a compiler's error; empty if there are."""
@@ -96,7 +96,7 @@ class KernelFigures(msgspec.Struct, frozen=True, kw_only=True):
     flop: Count
 
 
-class Member(msgspec.Struct, frozen=True, kw_only=True):
+class RowMember(msgspec.Struct, frozen=True, kw_only=True):
     """A kernel of one side."""
 
     unit: str
@@ -181,7 +181,7 @@ class Aligned(msgspec.Struct, frozen=True):
     change: Literal["same", "registers", "operands", "changed", "added", "removed", "moved"]
 
 
-class Change(msgspec.Struct, kw_only=True):
+class KernelChange(msgspec.Struct, kw_only=True):
     """The change of a kernel, relative to that of the row's base side."""
 
     matched_by: Literal["content", "identity", "function", "similarity"]
@@ -214,18 +214,18 @@ class Change(msgspec.Struct, kw_only=True):
     """Null where not requested."""
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class ComparisonRow(msgspec.Struct, frozen=True, kw_only=True):
     """Kernels of the sides that are one loop of the source."""
 
     name: str
     """The function's short name; with the core where a side has several."""
     source: SourceLocation | None
     """Its place, in the last side that has one."""
-    members: list[Member | None]
+    members: list[RowMember | None]
     """By side; null where it has none."""
     base: Annotated[int, Meta(ge=0)]
     """The side that the others are compared with: the first that has it."""
-    changes: list[Change | None]
+    changes: list[KernelChange | None]
     """By side; null for the base and for sides without it."""
     best: list[Count]
     """The sides with the fewest cycles on a common basis; empty where that is unknown."""
@@ -233,7 +233,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """The importance of the row: rows come in falling order of it."""
 
 
-class Offender(msgspec.Struct, frozen=True):
+class FailingKernel(msgspec.Struct, frozen=True):
     """A kernel for which the condition of --fail-if holds."""
 
     row: Count
@@ -243,14 +243,14 @@ class Offender(msgspec.Struct, frozen=True):
     """The violation, in one sentence with the figures that the condition names."""
 
 
-class Gate(msgspec.Struct, frozen=True):
+class ComparisonGate(msgspec.Struct, frozen=True):
     """The result of --fail-if."""
 
     condition: str
-    offenders: list[Offender]
+    offenders: list[FailingKernel]
 
 
-class Totals(msgspec.Struct, frozen=True, kw_only=True):
+class PairTotals(msgspec.Struct, frozen=True, kw_only=True):
     """The pairs of one side with the base side, counted by outcome."""
 
     same: Count
@@ -267,7 +267,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     """Geometric mean of the known ratios; below 1 is faster; null for none."""
 
 
-class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+class ComparisonReport(msgspec.Struct, frozen=True, kw_only=True):
     """The kernels of several builds and their changes."""
 
     schema_version: Literal["1.0"]
@@ -275,12 +275,12 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     addition."""
     tool: Tool
     sides: Annotated[list[Side], Meta(min_length=2)]
-    totals: list[Totals | None]
+    totals: list[PairTotals | None]
     """By side; null for the first."""
     where: str
     """The condition that selected the rows; empty for all."""
-    rows: list[Row]
-    gate: Gate | None
+    rows: list[ComparisonRow]
+    gate: ComparisonGate | None
     """Null where there was no --fail-if."""
     notes: list[str]
     """Notes on the comparison, one sentence each."""

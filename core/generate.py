@@ -20,7 +20,7 @@ GENERATED = "Generated from core/include/incc/fields.def by core/generate.py."
 UNLIMITED = 1 << 20
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class Definition(msgspec.Struct, frozen=True, kw_only=True):
     """A line of the definition, KIND(arguments)."""
 
     kind: str
@@ -31,7 +31,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """The heading that the line is under."""
 
 
-def read(text: str) -> list[Entry]:
+def read(text: str) -> list[Definition]:
     """Return the entries in their order. Raises ValueError for a line that is none."""
     entries = []
     heading, comment = "", []
@@ -45,7 +45,7 @@ def read(text: str) -> list[Entry]:
             if match is None:
                 raise ValueError(f"{DEFINITION.name}: error: not KIND(arguments): {line!r}")
             arguments = tuple(a.strip() for a in match[2].split(","))
-            entries.append(Entry(kind=match[1], arguments=arguments, text=" ".join(comment), heading=heading))
+            entries.append(Definition(kind=match[1], arguments=arguments, text=" ".join(comment), heading=heading))
             comment = []
     return entries
 
@@ -63,7 +63,7 @@ def _docstring(text: str, indent: str = "") -> list[str]:
     return lines
 
 
-def _constants(entries: list[Entry], kind: str) -> list[str]:
+def _constants(entries: list[Definition], kind: str) -> list[str]:
     """Return the definitions of the values of one kind, numbered as in C++."""
     chosen = [e for e in entries if e.kind == kind]
     lines = ["", *_comment(chosen[0].heading)]
@@ -76,7 +76,7 @@ def _constants(entries: list[Entry], kind: str) -> list[str]:
 _TYPES = {"NAMES": "list[str]", "SCALAR": "int", "PARAMETER": "int", "ENUM": "int", "MASK": "int"}
 
 
-def _field(entry: Entry) -> tuple[str, str]:
+def _field(entry: Definition) -> tuple[str, str]:
     """Return a field's name in Python and its type."""
     kind = entry.kind.partition("_")[2]
     if kind == "PYTHON":
@@ -103,7 +103,7 @@ _OWNERS = {
 }
 
 
-def _layout(entry: Entry) -> tuple[str, str]:
+def _layout(entry: Definition) -> tuple[str, str]:
     """Return what precedes and what follows a field's text about the layout of its array."""
     kind = entry.kind.partition("_")[2]
     if kind == "START":
@@ -117,7 +117,7 @@ def _layout(entry: Entry) -> tuple[str, str]:
     return "", f"One entry per {_OWNERS[entry.arguments[place]][0]}."
 
 
-def _fields(entries: list[Entry]) -> list[str]:
+def _fields(entries: list[Definition]) -> list[str]:
     """Return the annotations of a class."""
     lines, heading = [], ""
     for entry in entries:
@@ -131,7 +131,7 @@ def _fields(entries: list[Entry]) -> list[str]:
     return lines
 
 
-def _default(entry: Entry, numbers: dict[str, int]) -> str | None:
+def _default(entry: Definition, numbers: dict[str, int]) -> str | None:
     """Return a field's default as Python source, None for a field without one."""
     kind = entry.kind.partition("_")[2]
     if kind in ("SCALAR", "PARAMETER"):
@@ -141,13 +141,13 @@ def _default(entry: Entry, numbers: dict[str, int]) -> str | None:
     return "0" if kind == "MASK" else None
 
 
-def _names(name: str, entries: list[Entry]) -> list[str]:
+def _names(name: str, entries: list[Definition]) -> list[str]:
     """Return the definition of a tuple of fields' names, several on a line."""
     rows = [row.removesuffix(",") for row in textwrap.wrap(", ".join(f'"{_field(e)[0]}"' for e in entries), 112)]
     return [f"{name} = (", *[f"    *({row})," if "," in row else f"    {row}," for row in rows], ")"]
 
 
-def _defaults(kernel: list[Entry], pipeline: list[Entry], bindings: dict[str, int]) -> list[str]:
+def _defaults(kernel: list[Definition], pipeline: list[Definition], bindings: dict[str, int]) -> list[str]:
     """Return the definitions of the tables of defaults; `bindings` are the numbers of PORT_BINDING."""
     parameters = [e for e in pipeline if e.kind == "PIPELINE_PARAMETER"]
     lines = ["PIPELINE_PARAMETERS = {"]
@@ -161,7 +161,7 @@ def _defaults(kernel: list[Entry], pipeline: list[Entry], bindings: dict[str, in
     return lines
 
 
-def bound_module(entries: list[Entry]) -> str:
+def bound_module(entries: list[Definition]) -> str:
     """Return the text of models/binding/bound.py."""
     kernel = [e for e in entries if e.kind.startswith("KERNEL_")]
     pipeline = [e for e in entries if e.kind.startswith("PIPELINE_")]
@@ -218,7 +218,7 @@ def bound_module(entries: list[Entry]) -> str:
     return _tidy(lines)
 
 
-def counters_module(entries: list[Entry]) -> str:
+def counters_module(entries: list[Definition]) -> str:
     """Return the text of core/python/counters.py."""
     lines = [
         '"""Counters of the simulation, by source and by cause.',

@@ -170,9 +170,9 @@ class _Results:
 
     def __init__(self, units: Sequence[UnitResult]) -> None:
         self.units = tuple(units)
-        self._report: t.Report | None = None
+        self._report: t.AnalysisReport | None = None
 
-    def report(self) -> t.Report:
+    def report(self) -> t.AnalysisReport:
         if self._report is None:
             from incc.driver.pipeline import report_of
 
@@ -439,9 +439,9 @@ class Report(_Frozen):
 
     def text(self, width: int = 120) -> str:
         """Return the output of `incc-mca`, in lines of at most `width` columns."""
-        from incc.views.text import Show, render
+        from incc.views.text import TextParts, render
 
-        return render(self._found.report(), width, show=Show(overview=2))
+        return render(self._found.report(), width, show=TextParts(overview=2))
 
     def html(self) -> str:
         """Return the page of `incc-mca --html`, with the source lines that can be read.
@@ -472,7 +472,7 @@ class Report(_Frozen):
         return f"<incc.Report of {len(self.kernels)} kernels>"
 
 
-class Options(TypedDict, total=False):
+class AnalysisOptions(TypedDict, total=False):
     """The arguments of `analyze` and `compile` about the analysis."""
 
     functions: Sequence[str]
@@ -510,7 +510,7 @@ def analyze(
     input: Input = "asm",
     loops: Loops = "auto",
     name: str = "",
-    **options: Unpack[Options],
+    **options: Unpack[AnalysisOptions],
 ) -> Report:
     """Analyse assembly, machine code or an object for a core. Thread-safe.
 
@@ -523,7 +523,7 @@ def analyze(
         loops: In assembly: "auto" for the innermost loops, "marked" for regions between markers of OSACA, llvm-mca or
             IACA, or the whole text without markers.
         name: Name of the source in messages.
-        options: The arguments in `Options`.
+        options: The arguments in `AnalysisOptions`.
 
     Returns:
         The report. Its `problems` list the parts of the source that could not be analysed.
@@ -544,14 +544,16 @@ def analyze(
     return Report(_Results([analyze_code(unit, of_functions(code, settings.scope.functions), settings, choice)]))
 
 
-def compile(command: str | Sequence[str], *, mcpu: str = "", folder: Path = "", **options: Unpack[Options]) -> Report:
+def compile(
+    command: str | Sequence[str], *, mcpu: str = "", folder: Path = "", **options: Unpack[AnalysisOptions]
+) -> Report:
     """Run a compiler's command, unchanged, and analyse the innermost loops that it compiles, like `incc`.
 
     Args:
         command: Words, or a text quoted as in a shell: ["gcc", "-O3", "-c", "foo.c"].
         mcpu: Core; by default the one that the command tunes for or targets, else the host.
         folder: Working directory of the command; "" for the current one.
-        options: The arguments in `Options`.
+        options: The arguments in `AnalysisOptions`.
 
     Returns:
         The report, without kernels if the compiler failed. `status` is the compiler's exit status;

@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from incc.comparison import types as c
-    from incc.comparison.build import Wanted
-    from incc.comparison.side import Side
+    from incc.comparison.build import ComparisonSettings
+    from incc.comparison.side import ComparedBuild
     from incc.driver.settings import Scope, Settings
     from incc.report import types as t
     from incc.report.where import Condition
 
-    Source = Path | Report | Mapping[str, Any] | t.Report
+    Source = Path | Report | Mapping[str, Any] | t.AnalysisReport
 
 
 class Comparison(_Frozen):
     """A comparison of the kernels of several builds, as by `incc-diff`."""
 
     __slots__ = ("_found", "_sides", "_wanted")
-    _found: c.Comparison
-    _sides: tuple[Side, ...]
-    _wanted: Wanted
+    _found: c.ComparisonReport
+    _sides: tuple[ComparedBuild, ...]
+    _wanted: ComparisonSettings
 
-    def __init__(self, sides: Sequence[Side], wanted: Wanted) -> None:
+    def __init__(self, sides: Sequence[ComparedBuild], wanted: ComparisonSettings) -> None:
         from incc.comparison.build import compare
 
         object.__setattr__(self, "_sides", tuple(sides))
@@ -46,16 +46,16 @@ class Comparison(_Frozen):
         return tuple(copy.deepcopy(self._found.sides))
 
     @property
-    def rows(self) -> tuple[c.Row, ...]:
+    def rows(self) -> tuple[c.ComparisonRow, ...]:
         """Copies of the rows: kernels of the same source loop, the most important first."""
         return tuple(copy.deepcopy(self._found.rows))
 
     @property
-    def totals(self) -> tuple[c.Totals | None, ...]:
+    def totals(self) -> tuple[c.PairTotals | None, ...]:
         """Numbers of equal, faster, slower … kernels by side; None for the first."""
         return tuple(copy.deepcopy(self._found.totals))
 
-    def where(self, condition: str) -> tuple[c.Row, ...]:
+    def where(self, condition: str) -> tuple[c.ComparisonRow, ...]:
         """Return the rows with a pair that meets a condition. Repeats the comparison.
 
         Args:
@@ -73,7 +73,7 @@ class Comparison(_Frozen):
         return tuple(compare(self._sides, wanted).rows)
 
     @property
-    def offenders(self) -> tuple[c.Offender, ...]:
+    def offenders(self) -> tuple[c.FailingKernel, ...]:
         """Copies of the kernels that meet the condition `fail_if`."""
         gate = self._found.gate
         return tuple(copy.deepcopy(gate.offenders)) if gate else ()
@@ -107,7 +107,7 @@ class Comparison(_Frozen):
 
         return page.render(self._found)
 
-    def __iter__(self) -> Iterator[c.Row]:
+    def __iter__(self) -> Iterator[c.ComparisonRow]:
         return iter(self.rows)
 
     def __len__(self) -> int:
@@ -150,7 +150,7 @@ def compare(
         AnalysisError: A source cannot be read or analysed.
         ValueError: An argument is invalid.
     """
-    from incc.comparison.build import Wanted
+    from incc.comparison.build import ComparisonSettings
     from incc.driver.settings import CoreSettings, Scope
     from incc.driver.sides.analyse import CODE
     from incc.driver.sides.labels import distinct
@@ -160,7 +160,7 @@ def compare(
         raise ValueError(f"{len(labels)} labels for {len(sources)} sources")
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, not {jobs}")
-    wanted = Wanted(where=_condition(where), fail_if=_condition(fail_if), assembly=assembly)
+    wanted = ComparisonSettings(where=_condition(where), fail_if=_condition(fail_if), assembly=assembly)
     paths = tuple(os.fspath(place) for place in model_path)
     settings = replace(
         CODE,
@@ -189,7 +189,7 @@ def _condition(text: str) -> Condition | None:
     return parse(text, pairs=True)
 
 
-def _sides(sources: Sequence[Source], settings: Settings, jobs: int) -> list[Side]:
+def _sides(sources: Sequence[Source], settings: Settings, jobs: int) -> list[ComparedBuild]:
     """Read the sides of all sources; code for several cores has several."""
     from incc.comparison.side import in_memory
     from incc.driver.sides.labels import distinct, letters
@@ -213,19 +213,19 @@ def _sides(sources: Sequence[Source], settings: Settings, jobs: int) -> list[Sid
     return [replace(side, info=replace(side.info, label=label)) for side, label in zip(sides, named, strict=True)]
 
 
-def _chosen(side: Side, scope: Scope) -> Side:
+def _chosen(side: ComparedBuild, scope: Scope) -> ComparedBuild:
     """Return the part of a side in the requested functions."""
     if not scope.functions:
         return side
-    from incc.comparison.side import Side, side_info
+    from incc.comparison.side import ComparedBuild, side_info
     from incc.report.source.demangle import choose_functions
 
     wanted = choose_functions({entry.kernel.function for entry in side.entries}, scope.functions)
     entries = [entry for entry in side.entries if entry.kernel.function in wanted]
-    return Side(side_info(entries, side.info.label, side.info.input, side.info.notes), entries)
+    return ComparedBuild(side_info(entries, side.info.label, side.info.input, side.info.notes), entries)
 
 
-def _of_dictionary(report: Any, label: str, scope: Scope) -> Side:
+def _of_dictionary(report: Any, label: str, scope: Scope) -> ComparedBuild:
     """Read a report given as a dictionary, with the same checks as for a file."""
     import json
 

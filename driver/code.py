@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incc.driver.settings import Scope
-    from incc.frontends.kernel import Kernel, LeftOut
+    from incc.frontends.kernel import KernelCode, LeftOut
     from incc.frontends.objects.kernels import KernelSource
 
 ASSEMBLY_ENDINGS = (".s", ".S", ".asm")
@@ -54,7 +54,7 @@ def kind_of(start: bytes) -> Literal["object", "library", "bitcode", ""]:
 class ObjectCode(msgspec.Struct, frozen=True):
     """The code of an object that is analysed."""
 
-    kernels: list[Kernel]
+    kernels: list[KernelCode]
     """Loops, or spans of code."""
     left_out: list[LeftOut]
     """Loops and spans that cannot be analysed."""

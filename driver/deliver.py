@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from incc.driver.settings import Settings
     from incc.report import types as t
-    from incc.report.source.places import Choice, Place
+    from incc.report.source.places import NamedKernels, NamedLine
 
     Render = Callable[[int, bool], str]
     """Renders a text for a width in columns, with or without colour."""
@@ -30,7 +30,7 @@ FILES = {"graph": "dot", "cfg": "cfg.dot", "html": "html", "sarif": "sarif", "op
 """The kinds of additional files, and their endings in a folder."""
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class DeliveryRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A request to deliver a report."""
 
     format: str = "text"
@@ -42,11 +42,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The kinds of additional files (FILES), and a file or folder for each."""
     views: Sequence[str] = ()
     """The views of the text."""
-    places: Sequence[Place] = ()
+    places: Sequence[NamedLine] = ()
     """The lines whose details the text shows."""
     overview: int = 0
     """Smallest number of kernels for which the text begins with a table of them; 0 for no table."""
-    kernels: Sequence[Choice] = ()
+    kernels: Sequence[NamedKernels] = ()
     """The kernels that the text shows; all if empty."""
     few: int | None = None
     """Largest number of kernels that the text shows in full; None for no limit."""
@@ -72,7 +72,7 @@ class UnmetRequest(msgspec.Struct, frozen=True):
     text: str
 
 
-def deliver(report: t.Report, request: Request, stream: TextIO | None) -> Undelivered:
+def deliver(report: t.AnalysisReport, request: DeliveryRequest, stream: TextIO | None) -> Undelivered:
     """Write the report and the additional files, as many as possible.
 
     Args:
@@ -90,7 +90,7 @@ def deliver(report: t.Report, request: Request, stream: TextIO | None) -> Undeli
     return Undelivered((*failures, *beside.failures), beside.empty)
 
 
-def deliver_beside(report: t.Report, request: Request) -> Undelivered:
+def deliver_beside(report: t.AnalysisReport, request: DeliveryRequest) -> Undelivered:
     """Write the additional files."""
     failures: list[str] = []
     empty: list[str] = []
@@ -110,7 +110,7 @@ def deliver_beside(report: t.Report, request: Request) -> Undelivered:
     return Undelivered(tuple(failures), tuple(empty))
 
 
-def unmet(report: t.Report, settings: Settings, request: Request, prefix: str) -> list[UnmetRequest]:
+def unmet(report: t.AnalysisReport, settings: Settings, request: DeliveryRequest, prefix: str) -> list[UnmetRequest]:
     """Return messages on changes without effect, lines without instructions, and kernels that do not exist.
 
     Args:
@@ -174,7 +174,7 @@ def without_surrogates(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def file_name(report: t.Report, ending: str, folder: str = "") -> str:
+def file_name(report: t.AnalysisReport, ending: str, folder: str = "") -> str:
     """Return a file name in a folder of reports that is unique to the output of the compilation.
 
     Args:
@@ -194,7 +194,7 @@ def identified(name: str, command: Sequence[str], ending: str, folder: str = "")
     return name_for(name, (folder or os.getcwd(), name, "", *command), ending)
 
 
-def _write_report(report: t.Report, request: Request, stream: TextIO | None) -> None:
+def _write_report(report: t.AnalysisReport, request: DeliveryRequest, stream: TextIO | None) -> None:
     def render(width: int, colour: bool) -> str:
         return _rendered(report, request, width, colour)
 
@@ -209,7 +209,7 @@ def _write_report(report: t.Report, request: Request, stream: TextIO | None) -> 
         write_file(request.output, render(PLAIN_WIDTH, False), request.append, request.wait)
 
 
-def named_parts(report: t.Report, request: Request) -> list[tuple[str, t.Report]]:
+def named_parts(report: t.AnalysisReport, request: DeliveryRequest) -> list[tuple[str, t.AnalysisReport]]:
     """Split a command's report into the reports of a folder, with their names."""
     from incc.report.folder.names import parts, report_name
 
@@ -217,7 +217,7 @@ def named_parts(report: t.Report, request: Request) -> list[tuple[str, t.Report]
     return [(report_name(part.units[0], ending), part) for part in parts(report)]
 
 
-def write_remarks(report: t.Report, stream: TextIO | None) -> None:
+def write_remarks(report: t.AnalysisReport, stream: TextIO | None) -> None:
     """Write the report as compiler diagnostics. Raises OSError."""
     from incc.views.exchange.diagnostics import remarks
 
@@ -225,7 +225,7 @@ def write_remarks(report: t.Report, stream: TextIO | None) -> None:
     write_stream(stream, lambda width, colour: remarks(report, sources, colour))
 
 
-def write_warnings(report: t.Report, stream: TextIO | None, error: bool) -> bool:
+def write_warnings(report: t.AnalysisReport, stream: TextIO | None, error: bool) -> bool:
     """Write warnings (or errors) for unmet expectations; return True if there are any. Raises OSError."""
     from incc.views.exchange.diagnostics import unmet, warnings
 
@@ -236,16 +236,16 @@ def write_warnings(report: t.Report, stream: TextIO | None, error: bool) -> bool
     return True
 
 
-def _rendered(report: t.Report, request: Request, width: int, colour: bool) -> str:
+def _rendered(report: t.AnalysisReport, request: DeliveryRequest, width: int, colour: bool) -> str:
     if request.format == "json":
         from incc.views.json import render as render_json
 
         # One report per line, so that readers can process appended reports line by line.
         return render_json(report, compact=request.append)
-    from incc.views.text import UNIT_VIEWS, VIEWS, Show
+    from incc.views.text import UNIT_VIEWS, VIEWS, TextParts
     from incc.views.text import render as render_text
 
-    show = Show(
+    show = TextParts(
         views=[view for view in (*UNIT_VIEWS, *VIEWS) if view in request.views],
         details=request.places,
         overview=request.overview,
@@ -260,7 +260,7 @@ def _rendered(report: t.Report, request: Request, width: int, colour: bool) -> s
 _MORE = "One loop in full: --analyze-kernel=FUNCTION[:LINE]; all loops: --analyze-views=compact or --analyze-views=all."
 
 
-def text_of(report: t.Report, request: Request) -> bytes:
+def text_of(report: t.AnalysisReport, request: DeliveryRequest) -> bytes:
     """Return the contents of a report's file, in UTF-8."""
     if request.format == "json" and request.append:
         # Takes a tenth of the time, but cannot write surrogates.
@@ -271,7 +271,7 @@ def text_of(report: t.Report, request: Request) -> bytes:
     return _rendered(report, request, PLAIN_WIDTH, False).encode("utf-8", "surrogateescape")
 
 
-def _contents(name: str, target: str, report: t.Report) -> str:
+def _contents(name: str, target: str, report: t.AnalysisReport) -> str:
     """Return the text of an additional file of this kind. Raises ValueError if the report has no content for it."""
     if name == "graph" and target.endswith(".graphml"):
         from incc.views.exchange.graph import render as render_graphml
@@ -302,13 +302,13 @@ _LARGEST_SOURCE = 1 << 24
 """Most bytes of a source file that is read; larger ones are generated."""
 
 
-def source_lines(report: t.Report) -> dict[str, dict[int, str]]:
+def source_lines(report: t.AnalysisReport) -> dict[str, dict[int, str]]:
     """Return the source lines of instructions, by file name and line number. Unreadable files are left out."""
     instructions = [i for unit in report.units for kernel in unit.kernels for i in kernel.instructions]
     return _lines_at([instruction.source for instruction in instructions])
 
 
-def diagnosed_lines(report: t.Report) -> dict[str, dict[int, str]]:
+def diagnosed_lines(report: t.AnalysisReport) -> dict[str, dict[int, str]]:
     """Return the source lines of diagnostics, by file name and line number. Unreadable files are left out."""
     places: list[t.SourceLocation | None] = []
     for unit in report.units:

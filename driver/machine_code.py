@@ -25,7 +25,7 @@ _HEADER = 4096
 """Bytes of a file that tell what it is."""
 
 
-class Code(msgspec.Struct, frozen=True):
+class MachineCode(msgspec.Struct, frozen=True):
     """Machine code that was read."""
 
     name: str
@@ -35,7 +35,7 @@ class Code(msgspec.Struct, frozen=True):
     blocks: Sequence[tuple[str, bytes]] | None = None
     """Blocks of code with their names, instead of an object."""
 
-    def report(self, cores: Sequence[Settings]) -> t.Report:
+    def report(self, cores: Sequence[Settings]) -> t.AnalysisReport:
         """Return the report, with a unit for each core. Raises AnalysisError."""
         unit = Unit(assembly="", assembly_file=self.name, way="object" if self.blocks is None else "given")
         if self.blocks is None:
@@ -43,7 +43,7 @@ class Code(msgspec.Struct, frozen=True):
         return report_of(analyze_bytes(unit, self.blocks, core) for core in cores)
 
 
-def machine_code(given: Given, data: bytes, file: str, name: str) -> Code | None:
+def machine_code(given: Given, data: bytes, file: str, name: str) -> MachineCode | None:
     """Return the input as machine code, None for assembly.
 
     Args:
@@ -63,7 +63,7 @@ def machine_code(given: Given, data: bytes, file: str, name: str) -> Code | None
         blocks = [(name, data)] if given["raw"] else hexadecimal(data.decode("utf-8", "replace"), name)
         if not any(code for _, code in blocks):
             raise AnalysisError(f"{name}: no machine code in the input")
-        return Code(name, blocks=blocks)
+        return MachineCode(name, blocks=blocks)
     if kind == "library":
         raise AnalysisError(f"{name}: a static library; analyse it with incc-scan")
     if kind == "bitcode":
@@ -72,7 +72,7 @@ def machine_code(given: Given, data: bytes, file: str, name: str) -> Code | None
         return None
 
     # Debug information may be in other files beside the object.
-    return Code(name, file if os.path.isfile(file) else data)
+    return MachineCode(name, file if os.path.isfile(file) else data)
 
 
 _ASSEMBLY_ONLY = ("paths", "branch", "cfg")

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from incc.driver.settings import Scope, Settings
     from incc.frontends.asm.loops import LoopPath
     from incc.frontends.asm.parse import Assembly
-    from incc.frontends.kernel import Kernel, LeftOut, Region, SourceLocation
+    from incc.frontends.kernel import KernelCode, LeftOut, Region, SourceLocation
     from incc.frontends.marks import Mark
     from incc.models.loading import Cpu
     from incc.models.model import MachineModel
@@ -55,7 +55,7 @@ MOST_WITH_WHAT_IFS = 500
 nobody reads it for thousands of loops."""
 
 
-def analyze_units(units: Sequence[Unit], settings: Settings) -> t.Report:
+def analyze_units(units: Sequence[Unit], settings: Settings) -> t.AnalysisReport:
     """Analyse units and return the report (report/types.py).
 
     Problems with single statements or loops are in the report and do not stop the rest.
@@ -66,7 +66,7 @@ def analyze_units(units: Sequence[Unit], settings: Settings) -> t.Report:
     return analyze_for_cores([(unit, [settings]) for unit in units])
 
 
-def analyze_for_cores(tasks: Sequence[tuple[Unit, Sequence[Settings]]]) -> t.Report:
+def analyze_for_cores(tasks: Sequence[tuple[Unit, Sequence[Settings]]]) -> t.AnalysisReport:
     """Analyse each unit with each of its settings, such as one for each core, and return the report.
 
     Raises AnalysisError.
@@ -79,12 +79,12 @@ def analyze_for_cores(tasks: Sequence[tuple[Unit, Sequence[Settings]]]) -> t.Rep
     )
 
 
-def report_of(results: Iterable[UnitResult]) -> t.Report:
+def report_of(results: Iterable[UnitResult]) -> t.AnalysisReport:
     """Return the report on results."""
     return build_report(unit_report(result) for result in results)
 
 
-def core_reports(settings: Sequence[Settings]) -> t.Report:
+def core_reports(settings: Sequence[Settings]) -> t.AnalysisReport:
     """Return a report on cores without code, with a unit for each core. Raises AnalysisError."""
     unit = Unit(assembly="", assembly_file="")
     return report_of(analyze_kernels(unit, (), of_core, model_of(unit, of_core)) for of_core in settings)
@@ -129,7 +129,7 @@ def analyses(unit: Unit, settings: Settings, again: bool = False) -> list[UnitRe
     return results
 
 
-def untried(report: t.Report, settings: Settings) -> list[str]:
+def untried(report: t.AnalysisReport, settings: Settings) -> list[str]:
     """Return messages for the requested changes that apply to none of the simulated kernels."""
     kernels = [kernel for unit in report.units for kernel in unit.kernels if kernel.simulated]
     if not kernels:
@@ -220,7 +220,7 @@ def _other_native(unit: Unit, model: MachineModel, settings: Settings) -> str:
     return f"for the compiler native is {unit.cpu}, but the host is {host}"
 
 
-def model_notes(report: t.Report) -> list[str]:
+def model_notes(report: t.AnalysisReport) -> list[str]:
     """Return the notes on the models of a report, each once."""
     return list(dict.fromkeys(unit.model.note for unit in report.units if unit.model.note))
 
@@ -286,7 +286,7 @@ def select(unit: Unit, parsed: Assembly, scope: Scope) -> Selection:
 
 def decode_unit(
     unit: Unit, parsed: Assembly, regions: Sequence[Region], markers: bool = True, checked: Sequence[int] = ()
-) -> list[Kernel]:
+) -> list[KernelCode]:
     """Decode the kernels of a unit's regions, laid out as in the executed code.
 
     Args:
@@ -393,7 +393,7 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
 
 
 def kernel_places(
-    parsed: Assembly, selection: Selection, kernels: Sequence[Kernel], text: str = ""
+    parsed: Assembly, selection: Selection, kernels: Sequence[KernelCode], text: str = ""
 ) -> list[KernelPlace]:
     """Return the places of kernels in the user's source. `text` is the assembly, for the columns."""
     lines = {s.line: s.location for s in parsed.statements if s.location is not None} if kernels else {}
@@ -427,7 +427,7 @@ def check_readable(model: MachineModel) -> None:
         raise AnalysisError(f"{model.name} is an {model.isa} core, and {unreadable}")
 
 
-def _with_lacking(choice: ChosenModel, cpu: str, kernels: Sequence[Kernel]) -> ChosenModel:
+def _with_lacking(choice: ChosenModel, cpu: str, kernels: Sequence[KernelCode]) -> ChosenModel:
     """Add LLVM's figures for instructions that the model lacks."""
     model = choice.model
     lacking = {i.form for k in kernels for i in k.instructions if model.lookup(i.form, i.traits) is None}
@@ -440,7 +440,7 @@ def _with_lacking(choice: ChosenModel, cpu: str, kernels: Sequence[Kernel]) -> C
     return ChosenModel(model, choice.reason, "; ".join(filter(None, (choice.note, text))))
 
 
-def _with_the_rest(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> list[Kernel]:
+def _with_the_rest(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> list[KernelCode]:
     """Decode the kernels of a unit; the first one also has undecodable instructions elsewhere in the text.
 
     llvm-mca parses the whole text, too.
@@ -517,7 +517,7 @@ def no_what_ifs() -> str:
 
 def analyze_kernels(
     unit: Unit,
-    kernels: Sequence[Kernel],
+    kernels: Sequence[KernelCode],
     settings: Settings,
     choice: ChosenModel,
     *,

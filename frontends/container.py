@@ -9,7 +9,7 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from incc.frontends.kernel import Inlined, Kernel, LeftOut, RegionKind, Relocation, SourceLocation
+    from incc.frontends.kernel import Inlined, KernelCode, LeftOut, RegionKind, Relocation, SourceLocation
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,7 +93,7 @@ class CodeAddresses(msgspec.Struct, frozen=True):
 class ContainerCode(msgspec.Struct, frozen=True):
     """The kernels of an object's code."""
 
-    kernels: list[Kernel]
+    kernels: list[KernelCode]
     left_out: list[LeftOut]
     """Cycles of the control flow that are not analysed."""
     addresses: list[CodeAddresses]

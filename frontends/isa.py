@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     """A kind of work, and by the bits of vectors (0: any, or none) the forms that do it, of which a model has one."""
 
     from incc.frontends.container import Container, ContainerCode, Span
-    from incc.frontends.kernel import Before, Instruction, Kernel, MemoryAccess, Refused, Region
+    from incc.frontends.kernel import Before, Instruction, KernelCode, MemoryAccess, Refused, Region
 
 
 class DecodeError(Exception):
@@ -69,7 +69,7 @@ class ByteMarkers(msgspec.Struct, frozen=True, kw_only=True):
     """The bytes of the begin marker and of the end marker."""
 
 
-class Machine(msgspec.Struct, frozen=True, kw_only=True):
+class ObjectSigns(msgspec.Struct, frozen=True, kw_only=True):
     """The signs of an instruction set in object files."""
 
     names: frozenset[str]
@@ -183,7 +183,7 @@ class Isa:
     """A function with a loop, in its assembly."""
     markers: ByteMarkers
     """Its markers that are made of instructions."""
-    machine: Machine
+    machine: ObjectSigns
     """Its signs in object files."""
     branch_words: frozenset[str]
     """The mnemonics of branches, and the prefixes that may precede one.
@@ -306,7 +306,7 @@ class Isa:
         assembler: Sequence[str] | None = None,
         before: Sequence[Before | None] = (),
         checked: Sequence[int] = (),
-    ) -> list[Kernel]:
+    ) -> list[KernelCode]:
         """Return the kernels of regions of an assembly text.
 
         Args:
@@ -323,7 +323,9 @@ class Isa:
         """
         raise DecodeError(f"{file_name}: {self.unreadable}")
 
-    def decode_bytes(self, code: bytes, name: str = "block", is_loop: bool | None = None, text: bool = True) -> Kernel:
+    def decode_bytes(
+        self, code: bytes, name: str = "block", is_loop: bool | None = None, text: bool = True
+    ) -> KernelCode:
         """Return the kernel of a whole block of machine code.
 
         Args:
@@ -354,7 +356,7 @@ class Isa:
         """
         raise DecodeError(self.unreadable)
 
-    def runnable(self, kernel: Kernel) -> Runnable | NotRunnable:
+    def runnable(self, kernel: KernelCode) -> Runnable | NotRunnable:
         """Return a decoded kernel as machine code that can be timed on its own, or the reason that there is none."""
         return NotRunnable("isa", self.unreadable)
 

@@ -409,7 +409,7 @@ class Refused(msgspec.Struct, frozen=True):
     """The assembler's reason."""
 
 
-class Kernel(msgspec.Struct, frozen=True, kw_only=True):
+class KernelCode(msgspec.Struct, frozen=True, kw_only=True):
     """Code to analyse."""
 
     name: str

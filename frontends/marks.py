@@ -26,7 +26,7 @@ SIGN = "incc:"
 """A part of every mark."""
 
 
-class Expected(msgspec.Struct, frozen=True):
+class MarkCondition(msgspec.Struct, frozen=True):
     """A condition that a mark states, with the place where its text begins."""
 
     condition: str
@@ -49,7 +49,7 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     """The name for the kernel, "" for none."""
     mcpu: tuple[str, ...] = ()
     """The cores that it is for, none for the cores of the analysis."""
-    expected: tuple[Expected, ...] = ()
+    expected: tuple[MarkCondition, ...] = ()
 
 
 class MarkError(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,7 +96,7 @@ def marks_of(text: str, file: str) -> tuple[list[Mark], list[MarkError]]:
             continue
         first_line, first_column = source.place(at)
         last_line = source.place(max(source.end_of(at) - 1, at))[0]
-        expected = tuple(Expected(text, *source.place(start + offset)) for text, offset in clauses.expected)
+        expected = tuple(MarkCondition(text, *source.place(start + offset)) for text, offset in clauses.expected)
         mark = Mark(
             file=file, line=line, column=column, first_line=first_line, first_column=first_column, last_line=last_line
         )

@@ -15,7 +15,7 @@ from incc.report.where import NAMES, NUMBER, TEXT, TRUTH, Name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from incc.history.store import Commit, Database
+    from incc.history.store import Database, StoredCommit
     from incc.report import types as t
     from incc.report.where import Condition
 
@@ -80,7 +80,7 @@ def write_parquet(database: Database, condition: Condition | None, stream: Binar
             writer.write_batch(arrow.record_batch(columns, schema=schema))
 
 
-def reports(database: Database, commit: Commit | None) -> Iterator[t.Report]:
+def reports(database: Database, commit: StoredCommit | None) -> Iterator[t.AnalysisReport]:
     """Yield the reports of a commit, or of all, one for each unit, as they were added."""
     units = database.rows(
         f"""SELECT u.id, b.data FROM commits c JOIN units u ON u."commit" = c.id JOIN bodies b ON b.id = u.body

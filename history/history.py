@@ -22,13 +22,13 @@ from incc.report.documents import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
-    from incc.history.store import Commit, Database
+    from incc.history.store import Database, StoredCommit
 
 MAIN = ("", "main")
 """Roles of kernels that are shown by default: the others run little."""
 
 
-class Choice(msgspec.Struct, frozen=True, kw_only=True):
+class KernelFilter(msgspec.Struct, frozen=True, kw_only=True):
     """A selection of kernels."""
 
     name: str = ""
@@ -41,12 +41,12 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """The roles of loops; empty for all."""
 
 
-def choice(text: str, model: str = "", everything: bool = False) -> Choice:
+def choice(text: str, model: str = "", everything: bool = False) -> KernelFilter:
     """Return the selection for a user's KERNEL[:LINE]."""
     name, colon, line = text.rpartition(":")
     if colon and line.isascii() and line.isdecimal() and name and not name.endswith(":"):
-        return Choice(name=name, line=int(line), model=model, roles=() if everything else MAIN)
-    return Choice(name=text, line=0, model=model, roles=() if everything else MAIN)
+        return KernelFilter(name=name, line=int(line), model=model, roles=() if everything else MAIN)
+    return KernelFilter(name=text, line=0, model=model, roles=() if everything else MAIN)
 
 
 class _Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,7 +98,7 @@ def _rows(database: Database, where: str, values: dict[str, Any]) -> list[_Row]:
     return [_Row(**dict(zip(names, (*row[:-4], row[-4:]), strict=True))) for row in rows]
 
 
-def _chosen(database: Database, chosen: Choice) -> list[_Row]:
+def _chosen(database: Database, chosen: KernelFilter) -> list[_Row]:
     conditions = []
     if chosen.name:
         named = [f"k.{column} = :name OR k.{column} GLOB :glob" for column in _NAMES]
@@ -117,7 +117,7 @@ _NAMES = ("kernel_id", "function", "function_name", "called", "name")
 # --- series -----------------------------------------------------------------------------------------------------------
 
 
-def history(database: Database, query: str, chosen: Choice) -> d.History:
+def history(database: Database, query: str, chosen: KernelFilter) -> d.History:
     """Return the series of the selected kernels, by function and source."""
     commits = database.commits()
     lanes = _Lanes(database, commits, _chosen(database, chosen)).followed()
@@ -132,7 +132,7 @@ def history(database: Database, query: str, chosen: Choice) -> d.History:
 class _Lanes:
     """The rows of many commits, joined to series."""
 
-    def __init__(self, database: Database, commits: Sequence[Commit], rows: Iterable[_Row]) -> None:
+    def __init__(self, database: Database, commits: Sequence[StoredCommit], rows: Iterable[_Row]) -> None:
         self.database = database
         self.order = [commit.id for commit in commits]
         self.rows: defaultdict[int, list[_Row]] = defaultdict(list)
@@ -393,13 +393,13 @@ class _Builds:
         return ended and self.first.get((b.known_by, b.build), number) == number
 
 
-def _series(lane: Sequence[_Row], commits: dict[int, Commit]) -> d.Series:
+def _series(lane: Sequence[_Row], commits: dict[int, StoredCommit]) -> d.Series:
     last = lane[-1]
     points = [_point(row, commits[row.commit], before) for row, before in zip(lane, [None, *lane[:-1]], strict=True)]
     return d.Series(function=last.called, kernel_id=last.kernel_id, source=last.source, model=last.model, points=points)
 
 
-def _point(row: _Row, commit: Commit, before: _Row | None) -> d.Point:
+def _point(row: _Row, commit: StoredCommit, before: _Row | None) -> d.Point:
     basis: Any = _basis(before, row) if before else ""
     change = None
     if before and basis:
@@ -443,8 +443,8 @@ def _basis(a: _Row, b: _Row) -> str:
     return ""
 
 
-def _build(row: _Row) -> d.Build:
-    return d.Build(
+def _build(row: _Row) -> d.RecordedBuild:
+    return d.RecordedBuild(
         compiler=row.compiler,
         compiler_version=row.compiler_version,
         command=json.loads(row.command),
@@ -467,7 +467,7 @@ def iso(seconds: int | None) -> str:
 # --- the best ---------------------------------------------------------------------------------------------------------
 
 
-def best(database: Database, query: str, chosen: Choice) -> d.Bests:
+def best(database: Database, query: str, chosen: KernelFilter) -> d.Bests:
     """Return the builds of each kernel, the fastest first."""
     commits = database.commits()
     age = {commit.id: n for n, commit in enumerate(reversed(commits))}
@@ -511,7 +511,7 @@ def _numbers(rows: Iterable[_Row]) -> dict[_Row, int]:
     return numbers
 
 
-def _candidate(row: _Row, commit: Commit) -> d.Candidate:
+def _candidate(row: _Row, commit: StoredCommit) -> d.Candidate:
     assert row.elements is not None
     assert row.cycles_per_element is not None
     return d.Candidate(

@@ -11,12 +11,12 @@ from incc.history.store import open_reading
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from incc.comparison.side import Entry
+    from incc.comparison.side import SideKernel
     from incc.history.store import Database
     from incc.report import types as t
 
 
-def read_commit(path: str, name: str, take: Callable[[t.Report], Any]) -> list[str]:
+def read_commit(path: str, name: str, take: Callable[[t.AnalysisReport], Any]) -> list[str]:
     """Pass each unit of a commit to `take`, as a report of its own; return notes on the commit.
 
     Args:
@@ -54,13 +54,13 @@ def read_commit(path: str, name: str, take: Callable[[t.Report], Any]) -> list[s
     return notes
 
 
-def entries_of_unit(database: Database, number: int) -> list[Entry]:
+def entries_of_unit(database: Database, number: int) -> list[SideKernel]:
     """Return the kernels of a unit, in the order of their places. Raises InputError."""
     (body,) = database.row("SELECT body FROM units WHERE id = ?", [number])
     return [entry for unit in _document(database, number, body).units for entry in entries_of(unit)]
 
 
-def _document(database: Database, number: int, body: int) -> t.Report:
+def _document(database: Database, number: int, body: int) -> t.AnalysisReport:
     data = database.row("SELECT data FROM bodies WHERE id = ?", [body])[0]
     kernels = database.rows(
         "SELECT b.data FROM unit_kernels l JOIN bodies b ON b.id = l.kernel WHERE l.unit = ? ORDER BY l.place", [number]

@@ -74,12 +74,12 @@ _COMMAND = UNIT_COLUMNS.index("command")
 _KERNEL_ID = COLUMNS.index("kernel_id")
 
 
-def packed(report: t.Report) -> list[PackedUnit]:
+def packed(report: t.AnalysisReport) -> list[PackedUnit]:
     """Return the units of a report."""
     return [_packed_unit(report, unit) for unit in report.units]
 
 
-def _packed_unit(report: t.Report, unit: t.UnitReport) -> PackedUnit:
+def _packed_unit(report: t.AnalysisReport, unit: t.UnitReport) -> PackedUnit:
     # The body has the report's own version and tool, so that units can be exported as they came.
     body = _body(replace(report, units=[replace(unit, kernels=[])]))
     kernels = [(_body(kernel), values(unit, kernel)) for kernel in unit.kernels]
@@ -127,10 +127,10 @@ def compressed(data: bytes) -> bytes:
     return zlib.compress(data, LEVEL)
 
 
-def unpacked(unit: bytes, kernels: Iterable[bytes], path: str) -> t.Report:
+def unpacked(unit: bytes, kernels: Iterable[bytes], path: str) -> t.AnalysisReport:
     """Return the report of one unit from the stored texts of it and of its kernels. Raises InputError."""
     try:
-        report = decoded(_text(unit, path), t.Report)
+        report = decoded(_text(unit, path), t.AnalysisReport)
         report.units[0].kernels = [decoded(_text(kernel, path), t.KernelReport) for kernel in kernels]
     except (IndexError, ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise _damaged(path, error) from None

@@ -46,7 +46,7 @@ _MAGIC = b"SQLite format 3\0"
 _NETWORK = ("nfs", "cifs", "smb", "ncp", "afs", "9p", "ceph", "lustre", "gpfs", "beegfs", "glusterfs", "fuse.sshfs")
 
 
-class Commit(msgspec.Struct, frozen=True):
+class StoredCommit(msgspec.Struct, frozen=True):
     """A commit in a database."""
 
     id: int
@@ -121,25 +121,25 @@ class Database:
 
     # --- commits ------------------------------------------------------------------------------------------------------
 
-    def commits(self) -> list[Commit]:
+    def commits(self) -> list[StoredCommit]:
         """Return all commits, the oldest first."""
-        return [Commit(*row) for row in self.rows(f"SELECT id, name, date FROM commits c ORDER BY {ORDER}")]
+        return [StoredCommit(*row) for row in self.rows(f"SELECT id, name, date FROM commits c ORDER BY {ORDER}")]
 
-    def named(self, name: str) -> Commit:
+    def named(self, name: str) -> StoredCommit:
         """Return the commit of a baseline, or the one with this name or prefix; the newest for ""."""
         if not name:
             if row := self.row(f"SELECT id, name, date FROM commits c ORDER BY {NEWEST} LIMIT 1"):
-                return Commit(*row)
+                return StoredCommit(*row)
             raise InputError(f"{self.path}: there are no reports in it")
         by_baseline = """SELECT c.id, c.name, c.date FROM baselines b JOIN commits c ON c.id = b."commit"
             WHERE b.name = ?"""
         exactly = "SELECT id, name, date FROM commits WHERE name = ?"
         for sql in (by_baseline, exactly):
             if row := self.row(sql, [name]):
-                return Commit(*row)
+                return StoredCommit(*row)
         begin = list(self.rows("SELECT id, name, date FROM commits WHERE substr(name, 1, ?) = ?", [len(name), name]))
         if len(begin) == 1:
-            return Commit(*begin[0])
+            return StoredCommit(*begin[0])
         if begin:
             raise InputError(f"{self.path}: {len(begin)} commits begin with {name!r}")
         raise InputError(f"{self.path}: nothing is called {name!r} there: {self._names()}")
@@ -176,7 +176,7 @@ class Database:
 
     # --- baselines ----------------------------------------------------------------------------------------------------
 
-    def set_baseline(self, name: str, commit: Commit) -> None:
+    def set_baseline(self, name: str, commit: StoredCommit) -> None:
         """Set a baseline to a commit."""
         with self.transaction() as connection:
             connection.execute(
@@ -203,7 +203,7 @@ class Database:
                 f"SELECT id, name, date, coalesce(date, added / 1000000) FROM commits c ORDER BY {ORDER}"
             ).fetchall()
             old = [
-                Commit(*row)
+                StoredCommit(*row)
                 for n, (*row, when) in enumerate(commits)
                 if (keep is None or n < len(commits) - keep) and (before is None or when < before)
             ]

@@ -22,7 +22,7 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     kernels: int
 
 
-class Build(msgspec.Struct, frozen=True, kw_only=True):
+class RecordedBuild(msgspec.Struct, frozen=True, kw_only=True):
     """A build: the compiler, its command, and the core of the analysis."""
 
     compiler: str
@@ -37,7 +37,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
 
     commit: str
     date: str
-    build: Build
+    build: RecordedBuild
     source: str
     kernel_id: str
     function: str
@@ -88,7 +88,7 @@ class History(msgspec.Struct, frozen=True):
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """A build of a kernel."""
 
-    build: Build
+    build: RecordedBuild
     commit: str
     date: str
     line: int | None

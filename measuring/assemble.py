@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from incc.frontends.elf import read_elf
-from incc.measuring.harness import Loop
+from incc.measuring.harness import MachineLoop
 from incc.measuring.native import X86_GPR
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def assemble(text: str) -> bytes:
     return read_elf(machine.emit_object(module)).content(".text")
 
 
-def loop(body: str, registers: Mapping[str, int] | None = None, content: int = ONE) -> Loop:
+def loop(body: str, registers: Mapping[str, int] | None = None, content: int = ONE) -> MachineLoop:
     """Return a loop of `body` and behind it `dec %r15; jnz` to its start.
 
     `registers` has first values of general-purpose registers; the others hold pointers as PAGES says, or 1.
@@ -54,4 +54,4 @@ def loop(body: str, registers: Mapping[str, int] | None = None, content: int = O
     values |= {name: PAGES + 4096 * n for n, name in enumerate(("rsi", "rdi", "rbp", "rsp"))}
     values |= registers or {}
     code = assemble(f"0:\n{body}\ndec %r15\njnz 0b\n")
-    return Loop(code=code, counter=COUNTER, registers=tuple(values[r] for r in X86_GPR), content=content)
+    return MachineLoop(code=code, counter=COUNTER, registers=tuple(values[r] for r in X86_GPR), content=content)

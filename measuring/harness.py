@@ -19,7 +19,7 @@ import msgspec
 from msgspec.structs import asdict
 
 
-class Loop(msgspec.Struct, frozen=True, kw_only=True):
+class MachineLoop(msgspec.Struct, frozen=True, kw_only=True):
     """Machine code that runs as a loop.
 
     Memory is mapped when the code touches it, within bounds.
@@ -53,7 +53,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     """Counts of performance counters per trip, by name; empty without them."""
 
 
-class Failure(msgspec.Struct, frozen=True):
+class LoopFailure(msgspec.Struct, frozen=True):
     """The reason why a loop could not be measured."""
 
     kind: str
@@ -74,9 +74,9 @@ class Unavailable(Exception):
 class Machine(Protocol):
     """A machine that runs loops: `Harness`, or a simulation."""
 
-    def measure(self, loop: Loop) -> Measurement | Failure: ...
+    def measure(self, loop: MachineLoop) -> Measurement | LoopFailure: ...
 
-    def measure_all(self, loops: Sequence[Loop]) -> list[Measurement | Failure]:
+    def measure_all(self, loops: Sequence[MachineLoop]) -> list[Measurement | LoopFailure]:
         """Measure several loops, in less time and less exactly."""
         ...
 
@@ -121,33 +121,33 @@ class Harness:
         self.counters_missing = json.loads(line)["counters"]
         return process
 
-    def measure(self, loop: Loop) -> Measurement | Failure:
+    def measure(self, loop: MachineLoop) -> Measurement | LoopFailure:
         """Measure a loop's cycles.
 
         If the measuring process ends, that is the loop's failure, and another one is started.
         """
         answers = self._ask([loop])
-        return answers[0] if answers else Failure("harness", "the measuring process ended")
+        return answers[0] if answers else LoopFailure("harness", "the measuring process ended")
 
-    def measure_all(self, loops: Sequence[Loop]) -> list[Measurement | Failure]:
+    def measure_all(self, loops: Sequence[MachineLoop]) -> list[Measurement | LoopFailure]:
         """Measure rough cycles of loops in their order, several in one child. Raises Unavailable.
 
         This takes a tenth of the time, and is good to a few per cent where the spread says so.
         """
-        results: list[Measurement | Failure] = []
+        results: list[Measurement | LoopFailure] = []
         while len(results) < len(loops):
             some = loops[len(results) : len(results) + _AT_ONCE]
             # If the process ended, running each alone shows which one it was.
             results += self._ask(some, rough=True) or [self.measure(loop) for loop in some]
         return results
 
-    def _understood(self, answer: dict[str, Any]) -> Measurement | Failure:
+    def _understood(self, answer: dict[str, Any]) -> Measurement | LoopFailure:
         if "kind" in answer:
-            return Failure(**answer)
+            return LoopFailure(**answer)
         self._samples.append(answer.pop("disturbed"))
         return Measurement(**answer)
 
-    def _ask(self, loops: Sequence[Loop], rough: bool = False) -> list[Measurement | Failure]:
+    def _ask(self, loops: Sequence[MachineLoop], rough: bool = False) -> list[Measurement | LoopFailure]:
         """Return the measuring process's answers; none if it ended, and another one is started."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None

@@ -11,19 +11,19 @@ import msgspec
 
 from incc.frontends.isa import NotRunnable, isa, words
 from incc.measuring import harness
-from incc.measuring.harness import Failure, Loop, Measurement
+from incc.measuring.harness import LoopFailure, MachineLoop, Measurement
 from incc.models.processors.host import feature, read
 
 if TYPE_CHECKING:
     from incc.frontends.isa import ExitKind
-    from incc.frontends.kernel import Kernel
+    from incc.frontends.kernel import KernelCode
     from incc.measuring.harness import Way
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     """A kernel that can be run."""
 
-    loops: tuple[Loop, ...]
+    loops: tuple[MachineLoop, ...]
     """The loops to time."""
     weights: tuple[float, ...]
     """The factor of each loop's cycles in the sum that gives an iteration's cycles."""
@@ -60,7 +60,7 @@ _COMPUTING = tuple(
 )
 
 
-def prepare(kernel: Kernel, there: frozenset[str] | None = None) -> Prepared | Failure:
+def prepare(kernel: KernelCode, there: frozenset[str] | None = None) -> Prepared | LoopFailure:
     """Return a kernel ready to run here, or the reason why it cannot run.
 
     Args:
@@ -69,15 +69,15 @@ def prepare(kernel: Kernel, there: frozenset[str] | None = None) -> Prepared | F
     """
     machine = platform.machine()
     if MACHINES.get(machine) != kernel.isa:
-        return Failure("isa", f"it is code for {kernel.isa}, and this machine is {machine}")
+        return LoopFailure("isa", f"it is code for {kernel.isa}, and this machine is {machine}")
     runnable = isa(kernel.isa).runnable(kernel)
     if isinstance(runnable, NotRunnable):
-        return Failure(runnable.kind, runnable.text)
+        return LoopFailure(runnable.kind, runnable.text)
     missing = lacking(runnable.features, read().features if there is None else there)
     if missing:
-        return Failure("features", f"this processor does not have {' and '.join(missing)}")
+        return LoopFailure("features", f"this processor does not have {' and '.join(missing)}")
     loops = [
-        Loop(
+        MachineLoop(
             code=code,
             counter=runnable.counter,
             registers=runnable.registers,
@@ -89,7 +89,9 @@ def prepare(kernel: Kernel, there: frozenset[str] | None = None) -> Prepared | F
     return Prepared(loops=tuple(loops), weights=runnable.weights, exit=runnable.exit, notes=runnable.notes)
 
 
-def timed(prepared: Prepared, measure: Callable[[Loop], Measurement | Failure]) -> KernelMeasurement | Failure:
+def timed(
+    prepared: Prepared, measure: Callable[[MachineLoop], Measurement | LoopFailure]
+) -> KernelMeasurement | LoopFailure:
     """Return the cycles of an iteration, from those of the loops that `measure` times.
 
     A figure that is less than its uncertainty is a failure: the loop takes another time in each run.
@@ -97,7 +99,7 @@ def timed(prepared: Prepared, measure: Callable[[Loop], Measurement | Failure]) 
     times: list[Measurement] = []
     for loop in prepared.loops:
         result = measure(loop)
-        if isinstance(result, Failure):
+        if isinstance(result, LoopFailure):
             return result
         times.append(result)
     cycles = sum(weight * time.cycles for weight, time in zip(prepared.weights, times, strict=True))
@@ -106,7 +108,7 @@ def timed(prepared: Prepared, measure: Callable[[Loop], Measurement | Failure]) 
         cycles = min(cycles, times[0].cycles)  # an addition makes nothing faster
     cycles = max(cycles, 0.0)  # the difference of two short times may be negative
     if spread >= cycles:
-        return Failure(
+        return LoopFailure(
             "unsteady", f"its times do not repeat: {cycles:.2f} cycles in one sample, {spread:.2f} more in another"
         )
     return KernelMeasurement(cycles=cycles, spread=spread, way=times[0].way, exit=prepared.exit, notes=prepared.notes)
@@ -135,7 +137,7 @@ class Measurer:
 
     def __init__(self) -> None:
         self._harness: harness.Harness | None = None
-        self._known: dict[Loop, Measurement | Failure] = {}
+        self._known: dict[MachineLoop, Measurement | LoopFailure] = {}
         self._unavailable = ""
         self._there = read().features
 
@@ -147,27 +149,27 @@ class Measurer:
             self._harness.close()
         self._harness = None
 
-    def measure(self, kernel: Kernel) -> KernelMeasurement | Failure:
+    def measure(self, kernel: KernelCode) -> KernelMeasurement | LoopFailure:
         """Return the cycles of a kernel, or the reason why there are none. Repeated code is not timed again."""
         prepared = prepare(kernel, self._there)
-        return prepared if isinstance(prepared, Failure) else timed(prepared, self._measure)
+        return prepared if isinstance(prepared, LoopFailure) else timed(prepared, self._measure)
 
-    def _measure(self, loop: Loop) -> Measurement | Failure:
+    def _measure(self, loop: MachineLoop) -> Measurement | LoopFailure:
         if loop in self._known:
             return self._known[loop]
         if self._unavailable:
-            return Failure("unavailable", self._unavailable)
+            return LoopFailure("unavailable", self._unavailable)
         try:
             if self._harness is None:
                 self._harness = harness.Harness()
             self._known[loop] = self._harness.measure(loop)
         except (harness.Unavailable, OSError, RuntimeError, ValueError) as error:
             self._unavailable = " ".join(str(error).split()) or "the measuring process ended"
-            return Failure("unavailable", self._unavailable)
+            return LoopFailure("unavailable", self._unavailable)
         return self._known[loop]
 
 
-def measure_kernels(kernels: Iterable[Kernel]) -> Iterator[KernelMeasurement | Failure]:
+def measure_kernels(kernels: Iterable[KernelCode]) -> Iterator[KernelMeasurement | LoopFailure]:
     """Yield the cycles of each kernel in order, or the reason why there are none."""
     with Measurer() as measurer:
         for kernel in kernels:

@@ -112,7 +112,7 @@ _ENDS = {
 }
 
 
-class Figure(msgspec.Struct, frozen=True, kw_only=True):
+class LoopCycles(msgspec.Struct, frozen=True, kw_only=True):
     """The cycles of a loop, from its samples."""
 
     cycles: float
@@ -127,7 +127,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
 
 def evaluate(
     rows: Sequence[Sequence[int]], trips: int, empty: int, alone: float, entries: int = 1, fair: int = _EXACT.fair
-) -> Figure:
+) -> LoopCycles:
     """Return a loop's figure from rows of times, of which taking them took `empty` each.
 
     A row is a crowd, a chain, one run, a chain, a crowd, a run twice as long, a chain, a crowd. `trips` are those of
@@ -166,7 +166,7 @@ def evaluate(
     entering = 2 * short - long
     if not -0.02 * short <= entering <= _ENTERING * entries + 0.02 * short:
         spread = max(spread, abs(entering) / trips)
-    return Figure(cycles=cycles, spread=spread, used=used, disturbed=1 - used / len(rows))
+    return LoopCycles(cycles=cycles, spread=spread, used=used, disturbed=1 - used / len(rows))
 
 
 def longest(touched: Callable[[int], int], most: int) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from incc.core.analysis import KernelSettings, analyze_kernel
 from incc.frontends.isa import DecodeError, isa
-from incc.measuring.harness import Failure, Loop, Measurement
+from incc.measuring.harness import LoopFailure, MachineLoop, Measurement
 from incc.models.model import MachineModel
 
 
@@ -19,13 +19,13 @@ class Simulated:
     def __init__(self, model: MachineModel) -> None:
         self.model = model
 
-    def measure(self, loop: Loop) -> Measurement | Failure:
+    def measure(self, loop: MachineLoop) -> Measurement | LoopFailure:
         cycles = simulated(loop.code, self.model)
         if cycles is None:
-            return Failure("model", f"{self.model.name} lacks an instruction of it")
+            return LoopFailure("model", f"{self.model.name} lacks an instruction of it")
         return Measurement(cycles=cycles, spread=0.0, way="clock", events={})
 
-    def measure_all(self, loops: Sequence[Loop]) -> list[Measurement | Failure]:
+    def measure_all(self, loops: Sequence[MachineLoop]) -> list[Measurement | LoopFailure]:
         return [self.measure(loop) for loop in loops]
 
     def close(self) -> None:

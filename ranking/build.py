@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from incc.ranking.hot.records import Told
     from incc.ranking.kernels import Seen
-    from incc.ranking.read import Build
+    from incc.ranking.read import ReadReports
     from incc.ranking.weigh import Weighed
     from incc.report.where import Condition, Value
 
@@ -75,7 +75,7 @@ class _Member(msgspec.Struct, frozen=True, kw_only=True):
     """The number of its source loop."""
 
 
-def rank(inputs: Sequence[str], build: Build, profiles: Sequence[Told], settings: Asked) -> r.Ranking:
+def rank(inputs: Sequence[str], build: ReadReports, profiles: Sequence[Told], settings: Asked) -> r.Ranking:
     """Return the ranking of the kernels of a build.
 
     Args:
@@ -132,9 +132,9 @@ def rank(inputs: Sequence[str], build: Build, profiles: Sequence[Told], settings
     )
 
 
-def _totals(build: Build, kernels: Sequence[Seen], row_count: int, loops: int) -> r.Totals:
+def _totals(build: ReadReports, kernels: Sequence[Seen], row_count: int, loops: int) -> r.RankingTotals:
     models = Counter(seen.unit.model.name for seen in kernels)
-    return r.Totals(
+    return r.RankingTotals(
         reports=build.reports,
         units=build.units,
         kernels=len(kernels),
@@ -155,7 +155,7 @@ def _totals(build: Build, kernels: Sequence[Seen], row_count: int, loops: int) -
 
 # --- rows -------------------------------------------------------------------------------------------------------------
 
-_Rows = list[tuple["r.Row", list[_Member]]]
+_Rows = list[tuple["r.RankingRow", list[_Member]]]
 
 
 def _rows(members: Sequence[_Member], hot: bool, whole: float) -> _Rows:
@@ -168,7 +168,7 @@ def _rows(members: Sequence[_Member], hot: bool, whole: float) -> _Rows:
     return [(_row(some, hot, whole), some) for some in merged.values()]
 
 
-def _row(members: Sequence[_Member], hot: bool, whole: float, like: r.Row | None = None) -> r.Row:
+def _row(members: Sequence[_Member], hot: bool, whole: float, like: r.RankingRow | None = None) -> r.RankingRow:
     # The kernel to show is one that has a source line and runs.
     first = max(members, key=lambda m: (m.seen.kernel.source is not None, m.amount))
     seen, kernel = first.seen, first.seen.kernel
@@ -178,7 +178,7 @@ def _row(members: Sequence[_Member], hot: bool, whole: float, like: r.Row | None
     ends = (spread.least, spread.most) if spread else (kernel.cycles, kernel.cycles)
     source = kernel.source
     machine = seen.code.offset >= 0
-    return r.Row(
+    return r.RankingRow(
         name=overview.function or kernel.name,
         function=kernel.function,
         function_name=kernel.function_name,
@@ -242,7 +242,7 @@ def _whence(seen: Seen) -> r.Whence:
 
 def _number_variants(rows: _Rows) -> int:
     """Set the number of variants of each row, which share its source loop; return the number of loops."""
-    loops: dict[tuple[int, bool], list[r.Row]] = defaultdict(list)
+    loops: dict[tuple[int, bool], list[r.RankingRow]] = defaultdict(list)
     for row, members in rows:
         for loop in dict.fromkeys((member.loop, member.seen.in_reach) for member in members):
             loops[loop].append(row)
@@ -255,8 +255,8 @@ def _number_variants(rows: _Rows) -> int:
 # --- order ------------------------------------------------------------------------------------------------------------
 
 
-def _order(sort: str, hot: bool) -> Callable[[tuple[r.Row, list[_Member]]], Any]:
-    def key(item: tuple[r.Row, list[_Member]]) -> Any:
+def _order(sort: str, hot: bool) -> Callable[[tuple[r.RankingRow, list[_Member]]], Any]:
+    def key(item: tuple[r.RankingRow, list[_Member]]) -> Any:
         row = item[0]
         weight = row.weight
         share = weight.share if weight else -1.0
@@ -288,12 +288,12 @@ _OPEN = frozenset(("scalar-arithmetic", "not-optimised", "instruction-set", "vec
 """Rules of hints that lead to other code of a loop, about which changes of the core say nothing."""
 
 
-def _is_open(row: r.Row) -> bool:
+def _is_open(row: r.RankingRow) -> bool:
     """Return True if the effect of a row's hints is unknown: it may be nearly all of its time."""
     return row.headroom.by != "trial" and not _OPEN.isdisjoint(row.rules)
 
 
-def _place(row: r.Row) -> tuple[str, int]:
+def _place(row: r.RankingRow) -> tuple[str, int]:
     place = row.source or row.assembly
     return place.file, place.line
 
@@ -301,13 +301,13 @@ def _place(row: r.Row) -> tuple[str, int]:
 # --- groups -----------------------------------------------------------------------------------------------------------
 
 
-def _groups(rows: _Rows, by: str, hot: bool) -> list[r.Group]:
+def _groups(rows: _Rows, by: str, hot: bool) -> list[r.RowGroup]:
     """Return groups of rows with something in common; a row with several hints is in several groups."""
     numbers_by_key: dict[str, list[int]] = defaultdict(list)
     for n, (row, _) in enumerate(rows):
         for key in _keys(row, by):
             numbers_by_key[key].append(n)
-    groups: list[r.Group] = []
+    groups: list[r.RowGroup] = []
     for key, numbers in numbers_by_key.items():
         some = [rows[n] for n in numbers]
         weights = [row.weight for row, _ in some if row.weight]
@@ -315,7 +315,7 @@ def _groups(rows: _Rows, by: str, hot: bool) -> list[r.Group]:
         saved = min(sum(w.saved for w in weights), 1.0) if hot else None
         headroom = max(row.headroom.share for row, _ in some)
         groups.append(
-            r.Group(
+            r.RowGroup(
                 key=key,
                 rows=len(some),
                 loops=len({member.loop for _, members in some for member in members}),
@@ -330,7 +330,7 @@ def _groups(rows: _Rows, by: str, hot: bool) -> list[r.Group]:
     return groups
 
 
-def _keys(row: r.Row, by: str) -> list[str]:
+def _keys(row: r.RankingRow, by: str) -> list[str]:
     match by:
         case "file":
             return [_place(row)[0]]
@@ -347,7 +347,7 @@ def _keys(row: r.Row, by: str) -> list[str]:
 # --- conditions -------------------------------------------------------------------------------------------------------
 
 
-def _values(seen: Seen, row: r.Row) -> Mapping[str, Value]:
+def _values(seen: Seen, row: r.RankingRow) -> Mapping[str, Value]:
     """Return the values of names in a kernel."""
     weight = row.weight
     return {
@@ -362,9 +362,9 @@ def _values(seen: Seen, row: r.Row) -> Mapping[str, Value]:
     }
 
 
-def _gate(threshold: Threshold, rows: _Rows) -> r.Gate:
+def _gate(threshold: Threshold, rows: _Rows) -> r.RankingGate:
     condition = threshold.condition
-    offenders: list[r.Offender] = []
+    offenders: list[r.FailingRow] = []
     for n, (row, members) in enumerate(rows):
         held = next((m for m in members if condition.holds(_values(m.seen, row))), None)
         if held is not None:
@@ -373,9 +373,9 @@ def _gate(threshold: Threshold, rows: _Rows) -> r.Gate:
             place, line = _place(row)
             where = f"{place}:{line}" if line else place
             offenders.append(
-                r.Offender(row=n, text=f"{where}: {row.name}: {figures}" if figures else f"{where}: {row.name}")
+                r.FailingRow(row=n, text=f"{where}: {row.name}: {figures}" if figures else f"{where}: {row.name}")
             )
-    return r.Gate(condition=condition.text, fails=threshold.fails, origin=threshold.origin, offenders=offenders)
+    return r.RankingGate(condition=condition.text, fails=threshold.fails, origin=threshold.origin, offenders=offenders)
 
 
 def _value_text(value: Value) -> str:

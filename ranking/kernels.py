@@ -22,7 +22,7 @@ OUT_OF_REACH = ("remainder", "prologue", "fallback", "outer")
 """Roles of loops that run little compared with their main loop, or have no work of their own."""
 
 
-class Code(msgspec.Struct, frozen=True, kw_only=True):
+class RankedCode(msgspec.Struct, frozen=True, kw_only=True):
     """The code of a kernel."""
 
     lines: Mapping[str, frozenset[int]]
@@ -41,7 +41,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     unit: t.UnitReport
     kernel: t.KernelReport
     report: str
-    code: Code
+    code: RankedCode
     """The code, which only profiles need."""
     headroom: r.Headroom
     values: Mapping[str, Value]
@@ -98,7 +98,7 @@ def whole(folder: str, file: str) -> str:
     return os.path.normpath(path) if "/." in path or "//" in path or path.startswith("./") else path
 
 
-def code_of(kernel: t.KernelReport, texts: bool) -> Code:
+def code_of(kernel: t.KernelReport, texts: bool) -> RankedCode:
     """Return the code of a kernel; its mnemonics only if `texts` is set."""
     lines: dict[str, set[int]] = {}
     for instruction in kernel.instructions:
@@ -110,7 +110,9 @@ def code_of(kernel: t.KernelReport, texts: bool) -> Code:
     # In text, the name has a label; in machine code, the offset in the function.
     offset = _OFFSET.search(kernel.name) if instructions and not instructions[0].line else None
     mnemonics = tuple(mnemonic(instruction.text) for instruction in instructions) if texts else ()
-    return Code(lines=kept, mnemonics=mnemonics, offset=int(offset[1], 16) if offset else -1, size=kernel.size.bytes)
+    return RankedCode(
+        lines=kept, mnemonics=mnemonics, offset=int(offset[1], 16) if offset else -1, size=kernel.size.bytes
+    )
 
 
 _OFFSET = re.compile(r"\+0x([0-9a-f]+)$")

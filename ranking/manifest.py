@@ -15,25 +15,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-class Entry(manifest.Entry, frozen=True, kw_only=True):
+class ReportOrigin(manifest.ManifestLine, frozen=True, kw_only=True):
     """The origin of a report; "" and () for what is unknown."""
 
     order: float
     """The place of the report in the order of writing."""
 
 
-def read_manifest(folder: str) -> dict[str, Entry]:
+def read_manifest(folder: str) -> dict[str, ReportOrigin]:
     """Return the entries of a folder's manifest by the names of reports; none if it cannot be read."""
     try:
         listed = manifest.read(folder)
     except OSError:
         return {}
-    return {name: Entry(**asdict(entry), order=number) for number, (name, entry) in enumerate(listed.items())}
+    return {name: ReportOrigin(**asdict(entry), order=number) for number, (name, entry) in enumerate(listed.items())}
 
 
-def of_unit(report: str, unit: t.UnitReport, order: float) -> Entry:
+def of_unit(report: str, unit: t.UnitReport, order: float) -> ReportOrigin:
     """Return the entry of a report that no manifest has, made from its own contents."""
-    return Entry(
+    return ReportOrigin(
         report=report,
         folder=unit.folder,
         source=unit.source,
@@ -45,7 +45,7 @@ def of_unit(report: str, unit: t.UnitReport, order: float) -> Entry:
     )
 
 
-def stale(entries: Sequence[Entry]) -> tuple[dict[str, str], list[str]]:
+def stale(entries: Sequence[ReportOrigin]) -> tuple[dict[str, str], list[str]]:
     """Return the stale reports with the reasons, and notes on what could not be checked.
 
     A report is stale if its source or its output is gone, if the output has been changed since, or if a later command
@@ -92,11 +92,11 @@ def _existing(paths: Iterable[str]) -> set[str]:
     return {path for path in set(paths) if os.path.exists(path)}
 
 
-def _has_changed(entry: Entry, output: str, digest: str) -> bool:
+def _has_changed(entry: ReportOrigin, output: str, digest: str) -> bool:
     return bool(digest) and digest != entry.digest and not _is_stripped(entry, output)
 
 
-def _is_stripped(entry: Entry, output: str) -> bool:
+def _is_stripped(entry: ReportOrigin, output: str) -> bool:
     """Return True if this is a linked file that has since been stripped, as in many builds.
 
     There is no report on a link that leaves the symbols out.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class ReadSettings(msgspec.Struct, frozen=True):
     """The data to read from reports."""
 
     names: frozenset[str] = frozenset()
@@ -35,7 +35,7 @@ class Wanted(msgspec.Struct, frozen=True):
     """Includes stale reports."""
 
 
-class Build(msgspec.Struct, frozen=True, kw_only=True):
+class ReadReports(msgspec.Struct, frozen=True, kw_only=True):
     """The reports that were read."""
 
     seen: list[Seen]
@@ -52,7 +52,7 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
     """The stale reports of each folder, for removing them."""
 
 
-def read_build(names: Sequence[str], wanted: Wanted) -> Build:
+def read_build(names: Sequence[str], wanted: ReadSettings) -> ReadReports:
     """Read all reports in files and folders. Raises InputError if there are none."""
     reader = _Reader(wanted)
     for name in names:
@@ -63,7 +63,7 @@ def read_build(names: Sequence[str], wanted: Wanted) -> Build:
 class _Reader:
     """A reader of reports, with those that were read so far."""
 
-    def __init__(self, wanted: Wanted) -> None:
+    def __init__(self, wanted: ReadSettings) -> None:
         self.wanted = wanted
         self.units: dict[Any, tuple[t.UnitReport, str]] = {}
         self.reports = 0
@@ -100,7 +100,7 @@ class _Reader:
     def _folder(self, folder: str) -> None:
         entries = manifest.read_manifest(folder)
         self.pending += _pending(folder)
-        read_entries: dict[str, manifest.Entry] = {}
+        read_entries: dict[str, manifest.ReportOrigin] = {}
         report_count = 0
         others: dict[str, int] = {}
         for place, folders, files in os.walk(folder, onerror=self._failed):
@@ -131,7 +131,7 @@ class _Reader:
             raise InputError(f"{_shown(folder)}: no report (*.json) in this folder{_instead(others)}")
         self._leave_out_stale(folder, list(read_entries.values()))
 
-    def _leave_out_stale(self, folder: str, entries: list[manifest.Entry]) -> None:
+    def _leave_out_stale(self, folder: str, entries: list[manifest.ReportOrigin]) -> None:
         reasons, notes = manifest.stale(entries)
         self.notes.update(dict.fromkeys(notes))
         for path, why in reasons.items():
@@ -222,7 +222,7 @@ class _Reader:
             )
         return seen
 
-    def build(self) -> Build:
+    def build(self) -> ReadReports:
         """Return the reports that count. Raises InputError if nothing was read."""
         if not self.reports and not self.pending:
             first = self.unread[0] if self.unread else None
@@ -233,7 +233,7 @@ class _Reader:
             if note := unit.model.note:
                 self.notes[f"{note[:1].upper()}{note[1:]}."] = None
         kept = {report for _, report in self.units.values()}
-        return Build(
+        return ReadReports(
             seen=[seen for key in self.units for seen in self.seen[key]],
             reports=len(kept),
             units=len(units),

@@ -62,7 +62,7 @@ class Weight(msgspec.Struct, frozen=True, kw_only=True):
     by the function, whose amount is divided among its loops."""
 
 
-class Row(msgspec.Struct, kw_only=True):
+class RankingRow(msgspec.Struct, kw_only=True):
     """Kernels of one function name with the same code on the same core."""
 
     name: str
@@ -118,7 +118,7 @@ class Row(msgspec.Struct, kw_only=True):
     """The origins of its kernels; at most 20."""
 
 
-class Group(msgspec.Struct, frozen=True, kw_only=True):
+class RowGroup(msgspec.Struct, frozen=True, kw_only=True):
     """Rows with something in common."""
 
     key: str
@@ -160,14 +160,14 @@ class Hotness(msgspec.Struct, frozen=True, kw_only=True):
     """Notes on the profiles, one sentence each."""
 
 
-class Offender(msgspec.Struct, frozen=True):
+class FailingRow(msgspec.Struct, frozen=True):
     """A row for which a condition holds that makes the run fail, or that warns."""
 
     row: Count
     text: str
 
 
-class Gate(msgspec.Struct, frozen=True, kw_only=True):
+class RankingGate(msgspec.Struct, frozen=True, kw_only=True):
     """A condition on kernels, and those for which it holds."""
 
     condition: str
@@ -175,10 +175,10 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True):
     """True if it makes the run fail; otherwise it warns."""
     origin: str
     """--fail-if, or the project file that has it."""
-    offenders: list[Offender]
+    offenders: list[FailingRow]
 
 
-class Totals(msgspec.Struct, frozen=True, kw_only=True):
+class RankingTotals(msgspec.Struct, frozen=True, kw_only=True):
     """The numbers of reports, kernels and problems in the input."""
 
     reports: Count
@@ -231,17 +231,17 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     schema_version: Literal["1.0"]
     tool: Tool
     inputs: list[str]
-    totals: Totals
+    totals: RankingTotals
     hotness: Hotness | None
     """Null without profiles."""
     where: str
     """The condition that all rows meet; empty for none."""
     sort: str
-    rows: list[Row]
+    rows: list[RankingRow]
     by: Literal["file", "function", "bottleneck", "hint", ""]
     """The common property of groups."""
-    groups: list[Group]
-    gates: list[Gate]
+    groups: list[RowGroup]
+    gates: list[RankingGate]
     stale: list[Stale]
     """Reports that are omitted."""
     stale_shown: bool

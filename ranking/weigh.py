@@ -28,7 +28,7 @@ from incc.ranking.kernels import loops_of, whole
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from incc.ranking.hot.records import Listing, Sample, Told
+    from incc.ranking.hot.records import FunctionListing, Sample, Told
     from incc.ranking.kernels import Seen
 
 
@@ -210,7 +210,7 @@ class _Weighing:
     def _of_function(self, kernels: Sequence[int], amount: float) -> None:
         self._divide(kernels, amount, "function")
 
-    def _listing(self, listing: Listing) -> None:
+    def _listing(self, listing: FunctionListing) -> None:
         """Give samples at the instructions of a function to the kernels whose code is there."""
         of_function = self.by_symbol.get(listing.symbol, [])
         rows = [row for row in listing.rows if not is_padding(row[0])]

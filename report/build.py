@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION: Final = "1.0"
 
 
-def build_report(units: Iterable[t.UnitReport]) -> t.Report:
+def build_report(units: Iterable[t.UnitReport]) -> t.AnalysisReport:
     """Return the whole report, made of the results of `unit_report` in the given order."""
     units = list(units)
     make_readable([kernel for unit in units for kernel in unit.kernels])
@@ -43,7 +43,7 @@ def build_report(units: Iterable[t.UnitReport]) -> t.Report:
             from incc.report.source.marks import check_expectations
 
             check_expectations(unit)
-    return t.Report(
+    return t.AnalysisReport(
         schema_version=SCHEMA_VERSION,
         tool=t.Tool(name="incc", version=__version__),
         units=units,

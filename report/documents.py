@@ -60,7 +60,7 @@ def texts(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     yield number, data[start:] if start else data
 
 
-def read_report(text: bytes, where: str, line: int = 1) -> t.Report:
+def read_report(text: bytes, where: str, line: int = 1) -> t.AnalysisReport:
     """Read a report.
 
     Bytes that are not UTF-8, which names of files may hold, become halves of surrogate pairs, as in `os.fsdecode`.
@@ -76,7 +76,7 @@ def read_report(text: bytes, where: str, line: int = 1) -> t.Report:
     """
     place = f"{where}:{line}" if line > 1 else where
     try:
-        report = decoded(text, t.Report)
+        report = decoded(text, t.AnalysisReport)
     except msgspec.ValidationError as error:
         raise _refusal(text, place, error) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -144,7 +144,7 @@ def unsupported(version: object, place: str) -> InputError:
     )
 
 
-def _check_pressure(report: t.Report, place: str) -> None:
+def _check_pressure(report: t.AnalysisReport, place: str) -> None:
     """Refuse an instruction without one figure for each resource: views iterate over both together."""
     for u, unit in enumerate(report.units):
         for k, kernel in enumerate(unit.kernels):

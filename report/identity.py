@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from incc.frontends.kernel import Instruction, Kernel, Region
+    from incc.frontends.kernel import Instruction, KernelCode, Region
 
 HASH_DIGITS = 16
 
 
-def kernel_ids(kernels: Iterable[Kernel], among: Iterable[Region] = ()) -> list[str]:
+def kernel_ids(kernels: Iterable[KernelCode], among: Iterable[Region] = ()) -> list[str]:
     """Return an identity for each kernel of a unit, given in the order of the text.
 
     "triad/loop1" is the first innermost loop of the function `triad`, "triad/region name" a marked region. The identity
@@ -49,7 +49,7 @@ def kernel_ids(kernels: Iterable[Kernel], among: Iterable[Region] = ()) -> list[
     return ids
 
 
-def content_hash(kernel: Kernel) -> str:
+def content_hash(kernel: KernelCode) -> str:
     """Return a hash of the kernel's instructions that does not depend on their address and their labels.
 
     Relocations and the distances of jumps are left out.

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from fractions import Fraction
 
-    from incc.core import Analysis, Chain, Edge, Simulation, Step
+    from incc.core import Analysis, Chain, Edge, PathStep, Simulation
     from incc.core.analysis import KernelResult
     from incc.core.counters import LostSlots, UopsBySource
     from incc.core.elements import Elements
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
     from incc.core.roles import Part
     from incc.core.waits import Waits
     from incc.frontends.isa import Effects
-    from incc.frontends.kernel import Instruction, Kernel, SourceLocation
+    from incc.frontends.kernel import Instruction, KernelCode, SourceLocation
     from incc.models.binding.bound import BoundKernel
     from incc.models.model import Form
-    from incc.report.hints.advice import Build
+    from incc.report.hints.advice import CompilerCall
     from incc.report.source.written import Written
     from incc.report.unit_result import UnitResult
 
@@ -63,7 +63,7 @@ _NO_PLACE = KernelPlace(lines={}, near=None)
 
 
 def kernel_report(
-    unit: UnitResult, number: int, part: Part, build: Build = ASSEMBLY, written: Written | None = None
+    unit: UnitResult, number: int, part: Part, build: CompilerCall = ASSEMBLY, written: Written | None = None
 ) -> t.KernelReport:
     """Return the report on one kernel.
 
@@ -166,7 +166,7 @@ def _measured(unit: UnitResult, number: int, spread: t.Range | None) -> t.Measur
     return measured_part(unit.results[number], unit.measured[number], unit.host, spread)
 
 
-def _size(kernel: Kernel, bound: BoundKernel) -> t.Size:
+def _size(kernel: KernelCode, bound: BoundKernel) -> t.Size:
     return t.Size(
         instructions=len(kernel.instructions),
         bytes=sum(instruction.length for instruction in kernel.instructions),
@@ -181,11 +181,11 @@ def _unknown_instructions(result: KernelResult) -> list[t.UnknownInstruction]:
     return [t.UnknownInstruction(index=i, line=each.line, text=each.text, form=each.form) for i, each in instructions]
 
 
-def _hints(result: KernelResult, build: Build, spread: KernelRange | None) -> list[t.Hint]:
+def _hints(result: KernelResult, build: CompilerCall, spread: KernelRange | None) -> list[t.Hint]:
     return verdict.consistent(hints(result, build, spread), result)
 
 
-def _rare(kernel: Kernel, calls: Sequence[Instruction]) -> list[str]:
+def _rare(kernel: KernelCode, calls: Sequence[Instruction]) -> list[str]:
     """Return notes on the paths through the loop that its range leaves out."""
     if not calls:
         return []
@@ -247,7 +247,7 @@ def _vectorisation(work: figures.Operations, moved: figures.Traffic) -> str:
     return f"{share} % of {wording.listed(operations)} in {work.vector_bits}-bit vectors"
 
 
-def _lines(kernel: Kernel) -> Sequence[int]:
+def _lines(kernel: KernelCode) -> Sequence[int]:
     """Return the line of each instruction in its source; for objects, which have none, the region's lines."""
     lines = [instruction.line for instruction in kernel.instructions]
     region = kernel.region
@@ -350,7 +350,7 @@ def _remarks(flags: int, form: Form | None) -> str:
     )
 
 
-def _works(kernel: Kernel, bound: BoundKernel, i: int) -> list[str]:
+def _works(kernel: KernelCode, bound: BoundKernel, i: int) -> list[str]:
     """Return the work of an instruction's µops, in the order of the terms of `_port_usage`."""
     instruction = kernel.instructions[i]
     terms: dict[int, dict[str, None]] = {}
@@ -453,7 +453,7 @@ def _waits(bound: BoundKernel, waits: Waits) -> t.WaitsReport:
 # --- dependencies -----------------------------------------------------------------------------------------------------
 
 
-def _step(kernel: Kernel, bound: BoundKernel, step: Step | Edge) -> t.StepReport:
+def _step(kernel: KernelCode, bound: BoundKernel, step: PathStep | Edge) -> t.StepReport:
     kind, via = wording.carrier(kernel, bound, step)
     return t.StepReport(
         producer=step.producer,
@@ -465,7 +465,7 @@ def _step(kernel: Kernel, bound: BoundKernel, step: Step | Edge) -> t.StepReport
     )
 
 
-def _chain(kernel: Kernel, bound: BoundKernel, chain: Chain) -> t.ChainReport:
+def _chain(kernel: KernelCode, bound: BoundKernel, chain: Chain) -> t.ChainReport:
     instructions = verdict.chain_instructions(chain)
     return t.ChainReport(
         cycles_per_iteration=ratio(chain.cycles_per_iteration),
@@ -478,7 +478,7 @@ def _chain(kernel: Kernel, bound: BoundKernel, chain: Chain) -> t.ChainReport:
     )
 
 
-def _dependencies(kernel: Kernel, bound: BoundKernel, analysis: Analysis) -> list[t.Dependency]:
+def _dependencies(kernel: KernelCode, bound: BoundKernel, analysis: Analysis) -> list[t.Dependency]:
     """Return the dependency graph between instructions.
 
     Of several dependencies between the same instructions through the same register only the slowest is listed. Each
@@ -504,7 +504,7 @@ def _dependencies(kernel: Kernel, bound: BoundKernel, analysis: Analysis) -> lis
     ]
 
 
-def _key(edge: Edge | Step) -> tuple[int, int, int, int]:
+def _key(edge: Edge | PathStep) -> tuple[int, int, int, int]:
     return edge.producer, edge.consumer, edge.distance, edge.location
 
 

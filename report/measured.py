@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from incc.core import figures
 from incc.core.figures import DECIMALS
 from incc.core.prediction import bounds_above
-from incc.measuring.harness import Failure
+from incc.measuring.harness import LoopFailure
 from incc.report import phrases, wording
 from incc.report import types as t
 
@@ -30,7 +30,7 @@ _TELLS = 0.25
 
 def measured_part(
     result: KernelResult,
-    measurement: KernelMeasurement | Failure,
+    measurement: KernelMeasurement | LoopFailure,
     host: tuple[str, bool],
     spread: t.Range | None,
 ) -> t.MeasurementReport:
@@ -40,7 +40,7 @@ def measured_part(
     """
     core, same = host
     where = f"on {core}" if core else "on this processor"
-    if isinstance(measurement, Failure):
+    if isinstance(measurement, LoopFailure):
         return t.MeasurementReport(
             cycles=None,
             spread=None,

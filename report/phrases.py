@@ -8,7 +8,7 @@ EXITS = {
     "added": "ended by an additional counter, whose cost is subtracted",
     "repeated": "as copies in a row",
 }
-"""Descriptions of the values of `Measured.exit`."""
+"""Descriptions of the values of `MeasurementReport.exit`."""
 
 LOST_SLOTS = {
     "no_uops": "the front end delivers no µop",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.core.ranges import Branching, Fork, KernelRange, Meeting, RangeCause
     from incc.core.ways import Ways
-    from incc.frontends.kernel import Kernel
+    from incc.frontends.kernel import KernelCode
 
 
 def kernel_range(result: KernelResult, ends: KernelRange | None) -> t.Range | None:
@@ -87,7 +87,7 @@ def _when(result: KernelResult, cause: RangeCause) -> str:
             return _at_least(result, cause)
 
 
-def _meeting(kernel: Kernel, meetings: Sequence[Meeting]) -> str:
+def _meeting(kernel: KernelCode, meetings: Sequence[Meeting]) -> str:
     """Return the clause on the accesses that meet in each iteration at the upper end."""
     stores, loads = sorted({m.store for m in meetings}), sorted({m.load for m in meetings})
     written, read = wording.places(kernel, stores), wording.places(kernel, loads)

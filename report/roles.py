@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incc.core.roles import Role
-    from incc.frontends.kernel import Kernel
+    from incc.frontends.kernel import KernelCode
 
 # Hints on incomplete analyses, which apply to loops of any role.
 _ALWAYS = frozenset(("unknown-instructions", "refused-statements"))
@@ -26,7 +26,7 @@ def may_replace(role: t.RoleReport) -> bool:
     return role.name == "fallback" or role.instead
 
 
-def set_role(kernel: t.KernelReport, role: Role, main_id: str = "", main: Kernel | None = None) -> None:
+def set_role(kernel: t.KernelReport, role: Role, main_id: str = "", main: KernelCode | None = None) -> None:
     """Set a kernel's role, and withhold advice on loops that the compiler added.
 
     `main` and `main_id` are the main loop that the role refers to.
@@ -57,7 +57,7 @@ def withhold_not_vectorised(kernels: Sequence[t.KernelReport]) -> None:
             kernel.hints = [hint for hint in kernel.hints if hint.rule != "scalar-arithmetic"]
 
 
-def _text(role: Role, main: Kernel | None) -> str:
+def _text(role: Role, main: KernelCode | None) -> str:
     if main is None:
         return "main loop" if role.name == "main" else role.name
     where = _where(main)
@@ -76,6 +76,6 @@ def _text(role: Role, main: Kernel | None) -> str:
             return f"outer loop: surrounds {where} and runs alone if that loop has no iterations"
 
 
-def _where(main: Kernel) -> str:
+def _where(main: KernelCode) -> str:
     region = main.region
     return f"the loop in lines {region.first_line}-{region.last_line}" if region else f"the loop {main.name}"

@@ -1197,7 +1197,7 @@ class Tool(msgspec.Struct, frozen=True):
     version: str
 
 
-class Report(msgspec.Struct, frozen=True):
+class AnalysisReport(msgspec.Struct, frozen=True):
     """A report of incc.
 
     Durations are in cycles of the core's clock, per iteration of the kernel unless stated otherwise. Instructions are

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from incc.frontends.kernel import LeftOut, SourceLocation
     from incc.frontends.marks import Mark, MarkError
     from incc.frontends.unit import Unit
-    from incc.measuring.harness import Failure
+    from incc.measuring.harness import LoopFailure
     from incc.measuring.kernels import KernelMeasurement
     from incc.models.model import MachineModel
     from incc.report import types as t
@@ -96,7 +96,7 @@ class UnitResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of `not_found.py`."""
     parts: Sequence[Part] = ()
     """Role and elements by kernel, if already known."""
-    measured: Sequence[KernelMeasurement | Failure] = ()
+    measured: Sequence[KernelMeasurement | LoopFailure] = ()
     """Measurements or the reasons of failures by kernel; empty if not requested."""
     host: tuple[str, bool] = ("", False)
     """The host's core, and True if `model` is of that core."""

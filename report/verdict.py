@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.core.prediction import BoundName
     from incc.core.whatif import WhatIf
-    from incc.frontends.kernel import Instruction, Kernel
+    from incc.frontends.kernel import Instruction, KernelCode
     from incc.models.binding.bound import BoundKernel
 
 
@@ -215,7 +215,7 @@ def busiest_ports(bound: BoundKernel, analysis: Analysis, fixed_ports: bool) -> 
     return tuple(p for p, cycles in enumerate(load) if top > 0 and cycles > top - 1e-9)
 
 
-def carriers(kernel: Kernel, bound: BoundKernel, chain: Chain) -> list[str]:
+def carriers(kernel: KernelCode, bound: BoundKernel, chain: Chain) -> list[str]:
     """Return the carriers of a chain into the next iteration: names of registers and flags, or "memory"."""
     return wording.distinct(wording.carrier(kernel, bound, step)[1] for step in chain.steps if step.distance > 0)
 
@@ -284,7 +284,7 @@ def _short_with_cycles(name: BoundName, bounds: t.BoundsReport) -> str:
     return f"{words} at {wording.cycles(bound.cycles)}"
 
 
-def _port_cause(kernel: Kernel, bound: BoundKernel, busiest: tuple[int, ...], fixed_ports: bool) -> str:
+def _port_cause(kernel: KernelCode, bound: BoundKernel, busiest: tuple[int, ...], fixed_ports: bool) -> str:
     """Return the busiest ports and the kinds of work that must go there (with fixed shares: that go there)."""
     if not busiest:
         return ""
@@ -309,7 +309,7 @@ def _port_cause(kernel: Kernel, bound: BoundKernel, busiest: tuple[int, ...], fi
     return f"{wording.ports([bound.port_names[p] for p in busiest])}: {wording.listed(words)}"
 
 
-def at_busiest_ports(kernel: Kernel, bound: BoundKernel, analysis: Analysis, fixed_ports: bool) -> list[int]:
+def at_busiest_ports(kernel: KernelCode, bound: BoundKernel, analysis: Analysis, fixed_ports: bool) -> list[int]:
     """Return the instructions whose µops must go to the busiest ports (with fixed shares: that go there)."""
     inside = sum(1 << port for port in busiest_ports(bound, analysis, fixed_ports))
     return [
@@ -322,7 +322,7 @@ def at_busiest_ports(kernel: Kernel, bound: BoundKernel, analysis: Analysis, fix
     ]
 
 
-def use_of(kernel: Kernel, instruction: Instruction, kind: int) -> str:
+def use_of(kernel: KernelCode, instruction: Instruction, kind: int) -> str:
     """Return the work of a µop according to its kind, else the work of its instruction."""
     if kind == UOP_STORE_ADDRESS and any(m.store and m.elements > 1 for m in instruction.memory):
         return "scatters"
@@ -342,7 +342,7 @@ _MOST_NAMED = 4
 """The most kinds of computation that are named; more would only say that there are many."""
 
 
-def _divider_cause(kernel: Kernel, bound: BoundKernel, analysis: Analysis) -> str:
+def _divider_cause(kernel: KernelCode, bound: BoundKernel, analysis: Analysis) -> str:
     loads = analysis.port_load[bound.n_ports :]
     if not analysis.resource_bound or not loads:
         return ""
@@ -363,7 +363,7 @@ def _width_cause(slots: int, width: int) -> str:
     return f"{wording.counted(slots, 'µop')} at {width} per cycle" if slots else ""
 
 
-def _chain_cause(kernel: Kernel, bound: BoundKernel, analysis: Analysis) -> str:
+def _chain_cause(kernel: KernelCode, bound: BoundKernel, analysis: Analysis) -> str:
     if not analysis.chains:
         return ""
     chain = analysis.chains[0]

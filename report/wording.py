@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from fractions import Fraction
 
-    from incc.core import Edge, Step
-    from incc.frontends.kernel import Kernel
+    from incc.core import Edge, PathStep
+    from incc.frontends.kernel import KernelCode
     from incc.models.binding.bound import BoundKernel
 
     Carrier = Literal["register", "flag", "memory", "internal"]
@@ -80,7 +80,7 @@ def ports(names: Sequence[str]) -> str:
     return f"{'port' if len(names) == 1 else 'ports'} {listed(names)}"
 
 
-def places(kernel: Kernel, indices: Iterable[int]) -> str:
+def places(kernel: KernelCode, indices: Iterable[int]) -> str:
     """Return the places of instructions, in the given order.
 
     Examples are “line 12”, “lines 12, 15”, for many “lines 12–18” or, with others between them, “7 of lines 12–47”.
@@ -101,7 +101,7 @@ def places(kernel: Kernel, indices: Iterable[int]) -> str:
     return f"{noun}s {', '.join(str(line) for line in lines)}"
 
 
-def input_carrier(kernel: Kernel, bound: BoundKernel, instruction: int, location: int) -> tuple[Carrier, str]:
+def input_carrier(kernel: KernelCode, bound: BoundKernel, instruction: int, location: int) -> tuple[Carrier, str]:
     """Return the carrier of an input of an instruction's µop (`core.UopInput`), as `carrier` does.
 
     Registers are named as the instruction reads them.
@@ -119,7 +119,7 @@ def input_carrier(kernel: Kernel, bound: BoundKernel, instruction: int, location
     return "register", name
 
 
-def carrier(kernel: Kernel, bound: BoundKernel, edge: Edge | Step) -> tuple[Carrier, str]:
+def carrier(kernel: KernelCode, bound: BoundKernel, edge: Edge | PathStep) -> tuple[Carrier, str]:
     """Return the carrier of a dependency: its kind and its name in the assembly text.
 
     The kind is "register", "flag", "memory" or, from an instruction's own load to its result, "internal". The name is

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from incc.report.wording import relative
 from incc.views.layout import BOLD, count, each, harmless
-from incc.views.table import Column, Row, Table, number_column, row, text_lines
+from incc.views.table import Column, Table, TableRow, number_column, row, text_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -131,7 +131,7 @@ def _lines_of_series(series: d.Series, layout: Layout, bars: str) -> Iterator[st
     yield from _table(columns, rows, layout)
 
 
-def _point_row(point: d.Point, words: str) -> Row:
+def _point_row(point: d.Point, words: str) -> TableRow:
     per_element = point.cycles_per_element
     texts = [
         short(point.commit),
@@ -171,7 +171,7 @@ def _words(point: d.Point, before: d.Point | None) -> str:
     return ", ".join(words)
 
 
-def _difference(a: d.Build, b: d.Build) -> str:
+def _difference(a: d.RecordedBuild, b: d.RecordedBuild) -> str:
     if (a.compiler, a.compiler_version) != (b.compiler, b.compiler_version):
         return f"built with {_compiler(b)}"
     new = [word for word in b.command if word not in a.command]
@@ -213,7 +213,7 @@ def _loop(kernel: d.Best) -> str:
     return kernel.function if kernel.number == 1 else f"{kernel.function} ({kernel.number})"
 
 
-def _compiler(build: d.Build) -> str:
+def _compiler(build: d.RecordedBuild) -> str:
     return f"{build.compiler} {build.compiler_version.split(' ')[0]}".strip()
 
 
@@ -225,7 +225,7 @@ def _flags(command: Iterable[str]) -> list[str]:
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def _table(columns: Sequence[Column], rows: Sequence[Row], layout: Layout) -> Iterator[str]:
+def _table(columns: Sequence[Column], rows: Sequence[TableRow], layout: Layout) -> Iterator[str]:
     # Names of kernels, files and commits come from outside.
     safe = [row(*(harmless(cell.text, False) for cell in one.cells), kind=one.cells[0].kind) for one in rows]
     return text_lines(Table(columns, safe), layout)

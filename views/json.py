@@ -24,7 +24,7 @@ _flat = JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _compact = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
-def render(report: t.Report | c.Comparison | r.Ranking, compact: bool = False) -> str:
+def render(report: t.AnalysisReport | c.ComparisonReport | r.Ranking, compact: bool = False) -> str:
     """Return a document with its own order of keys, indented by two blanks, that ends in a line break.
 
     Lists and objects of plain values are in one line if they fit. `compact`: all in one line without blanks.

@@ -64,7 +64,7 @@ class Layout:
         self.views = views
         self._files: dict[str, str] = {}
 
-    def name_files(self, report: t.Report) -> None:
+    def name_files(self, report: t.AnalysisReport) -> None:
         """Find short names for the files of a report that distinguish them."""
         files: dict[str, None] = {}
         for unit in report.units:

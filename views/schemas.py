@@ -19,11 +19,11 @@ import msgspec
 from msgspec.inspect import Field, StructType, Type, type_info
 from msgspec.structs import astuple, fields
 
-from incc.comparison.types import Comparison
+from incc.comparison.types import ComparisonReport
 from incc.ranking.types import Ranking
-from incc.report.types import Report
+from incc.report.types import AnalysisReport
 
-DOCUMENTS = {"report/report": Report, "comparison/comparison": Comparison, "ranking/ranking": Ranking}
+DOCUMENTS = {"report/report": AnalysisReport, "comparison/comparison": ComparisonReport, "ranking/ranking": Ranking}
 """The types of documents by the places of their schemas below the package."""
 
 

@@ -73,7 +73,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """Address that the cell leads to on pages."""
 
 
-class Row(msgspec.Struct, frozen=True):
+class TableRow(msgspec.Struct, frozen=True):
     """A row of a table."""
 
     cells: Sequence[Cell]
@@ -87,12 +87,12 @@ class Table(msgspec.Struct, frozen=True):
     """A table. Columns in which no row has anything are not printed, except for the first."""
 
     columns: Sequence[Column]
-    rows: Sequence[Row]
+    rows: Sequence[TableRow]
 
 
-def row(*texts: str, kind: str = "") -> Row:
+def row(*texts: str, kind: str = "") -> TableRow:
     """Return a row of plain cells."""
-    return Row([Cell(text=text, kind=kind) for text in texts])
+    return TableRow([Cell(text=text, kind=kind) for text in texts])
 
 
 def select(table: Table, without: Iterable[str] = (), draw: bool = False) -> Table:
@@ -109,7 +109,8 @@ def select(table: Table, without: Iterable[str] = (), draw: bool = False) -> Tab
         and (n == 0 or any(row.cells[n].text or (column.draw and row.cells[n].key) for row in rows))
     ]
     return Table(
-        [table.columns[n] for n in used], [Row([row.cells[n] for n in used], row.search, row.kinds) for row in rows]
+        [table.columns[n] for n in used],
+        [TableRow([row.cells[n] for n in used], row.search, row.kinds) for row in rows],
     )
 
 

@@ -39,7 +39,7 @@ class Edge(msgspec.Struct, frozen=True, kw_only=True):
     """Iterations from producer to consumer."""
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class PathStep(msgspec.Struct, frozen=True, kw_only=True):
     """One edge of a path or cycle; for the fields see Edge."""
 
     producer: int
@@ -56,7 +56,7 @@ class Chain(msgspec.Struct, frozen=True):
     """Cycles for one round."""
     distance: int
     """Iterations that one round spans."""
-    steps: tuple[Step, ...]
+    steps: tuple[PathStep, ...]
     """The edges in order."""
 
     @property
@@ -121,7 +121,7 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     load crosses a line at any alignment."""
     critical_path_cycles: int
     """The length of the longest path through one iteration whose inputs are all ready in cycle 0."""
-    critical_path: tuple[Step, ...]
+    critical_path: tuple[PathStep, ...]
     """The edges of that path."""
     critical_path_instructions: tuple[int, ...]
     """The instructions on that path."""
@@ -180,7 +180,7 @@ def analyze(bound: BoundKernel) -> Analysis:
 
     Raises ValueError, naming the array, if the arrays contradict each other.
     """
-    return _core.analyze(bound, _fraction, Edge, Step, Chain, Analysis)
+    return _core.analyze(bound, _fraction, Edge, PathStep, Chain, Analysis)
 
 
 EXECUTED_MOVE, RENAMERS, NOBODYS = -1, -2, -3

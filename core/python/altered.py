@@ -10,7 +10,7 @@ from incc.models.binding import bound as b
 from incc.models.binding.pipeline import copied
 
 if TYPE_CHECKING:
-    from incc.frontends.kernel import Kernel
+    from incc.frontends.kernel import KernelCode
     from incc.models.binding.bound import BoundKernel
 
 LONGEST_CALL = 1 << 12
@@ -56,7 +56,7 @@ UNALTERED = AlteredCore()
 """The core of the model."""
 
 
-def alter(kernel: Kernel, bound: BoundKernel, settings: AlteredCore) -> tuple[str, ...]:
+def alter(kernel: KernelCode, bound: BoundKernel, settings: AlteredCore) -> tuple[str, ...]:
     """Change the core of a kernel that was just bound, and return notes on the changes."""
     changed = []
     if settings.dispatch_width:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from incc.core.prediction import BoundName
     from incc.core.waits import Waits
     from incc.core.whatif import CoreChange, WhatIf
-    from incc.frontends.kernel import Kernel
+    from incc.frontends.kernel import KernelCode
     from incc.models.binding.bound import BoundKernel
     from incc.models.model import Form, MachineModel
 
@@ -72,7 +72,7 @@ class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
 class KernelResult(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Every number about one kernel on one core, made by `analyze_kernel`."""
 
-    kernel: Kernel
+    kernel: KernelCode
     model: MachineModel
     bound: BoundKernel
     """The kernel's arrays for this core."""
@@ -157,7 +157,7 @@ def cold_run(
 
 
 def analyze_kernel(
-    kernel: Kernel,
+    kernel: KernelCode,
     model: MachineModel,
     settings: KernelSettings = KernelSettings(),  # noqa: B008
     known: Known | None = None,
@@ -287,7 +287,7 @@ def _llvm_buffers(model: MachineModel) -> tuple[tuple[int, int], ...]:
 
 
 def _more_simulations(
-    kernel: Kernel,
+    kernel: KernelCode,
     bound: BoundKernel,
     bounds: Bounds,
     base: Simulation,
@@ -333,7 +333,7 @@ _LEAST_UNIT = 8
 
 
 def placements(
-    kernel: Kernel, bound: BoundKernel, bounds: Bounds, base: Simulation, known: Known | None = None
+    kernel: KernelCode, bound: BoundKernel, bounds: Bounds, base: Simulation, known: Known | None = None
 ) -> tuple[tuple[int, Fraction], ...]:
     """Return the addresses modulo 64 that the linker may choose for the first byte, with their predictions.
 

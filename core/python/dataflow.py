@@ -16,7 +16,7 @@ from msgspec.structs import replace
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from incc.frontends.kernel import Instruction, Kernel, MemoryAccess
+    from incc.frontends.kernel import Instruction, KernelCode, MemoryAccess
 
 INVARIANT, COUNTED, DATA = range(3)
 """The ways a value changes in a loop: not at all; by a constant, or as a function of counted values; depending on
@@ -72,7 +72,7 @@ class Dataflow(msgspec.Struct, frozen=True):
     """INVARIANT, COUNTED or DATA for the condition of each conditional branch, by its index."""
 
 
-def dataflow(kernel: Kernel) -> Dataflow:
+def dataflow(kernel: KernelCode) -> Dataflow:
     """Return the terms of a loop's addresses and the kinds of its conditions."""
     first = _Pass(kernel, {}, frozenset())
     last = _Pass(kernel, {root: _start(first, root) for root in first.touched}, frozenset())
@@ -113,7 +113,7 @@ def _settled(symbol: UnknownValue, end: Address) -> UnknownValue:
 class _Pass:
     """A symbolic execution of one iteration; `starts` holds the registers' values at its start."""
 
-    def __init__(self, kernel: Kernel, starts: Mapping[str, UnknownValue], walkers: frozenset[int]) -> None:
+    def __init__(self, kernel: KernelCode, starts: Mapping[str, UnknownValue], walkers: frozenset[int]) -> None:
         self.starts = starts
         self.walkers = walkers
         self.state: dict[str, Address] = {}

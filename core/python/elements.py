@@ -7,7 +7,7 @@ stream, and the number of times that each operation is done. The largest such nu
 structure make three parts of one stream, but not of the result's stream. It remains open whether parts are iterations
 of the source, or elements that the source treats alike in one iteration, as the two parts of a complex number:
 
-0. *The code before the loop* computes the trip count, mostly from that of the source's loop (`Kernel.pace`). This
+0. *The code before the loop* computes the trip count, mostly from that of the source's loop (`KernelCode.pace`). This
    decides for all loops that do the same work, if it fits the streams: each consists of that many equal numbers of
    whole elements. It does not if iterations of an outer loop were merged into the loop.
 1. *A sibling decides.* A loop that does the same work with the smallest step, such as a remainder, goes through the
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.frontends.asm.parse import Origin
     from incc.frontends.isa import Operation
-    from incc.frontends.kernel import Basis, CompiledLoop, Instruction, Kernel
+    from incc.frontends.kernel import Basis, CompiledLoop, Instruction, KernelCode
 
 # The most parts of a stream to search for a pattern; more are hundreds of unrolled copies.
 _MOST_PARTS = 4096
@@ -214,7 +214,7 @@ def _equal_parts(labels: set[tuple[int, int, bool]], step: int) -> int:
 
 
 def _operations(
-    kernel: Kernel, operations: Sequence[Operation | None], flow: _Flow
+    kernel: KernelCode, operations: Sequence[Operation | None], flow: _Flow
 ) -> dict[tuple[str, int, bool], int]:
     """Return elements by operation, without operations that only count, such as on a vector of indices."""
     counted: Counter[tuple[str, int, bool]] = Counter()
@@ -231,7 +231,7 @@ def _operations(
 class _Flow:
     """The vector registers from instruction to instruction, around the loop."""
 
-    def __init__(self, kernel: Kernel, operations: Sequence[Operation | None]) -> None:
+    def __init__(self, kernel: KernelCode, operations: Sequence[Operation | None]) -> None:
         self._instructions = kernel.instructions
         self._operations = operations
         self._writers: dict[str, list[int]] = {}
@@ -326,7 +326,7 @@ class _Flow:
         )
 
 
-def _chases(kernel: Kernel) -> int:
+def _chases(kernel: KernelCode) -> int:
     """Return the number of loads that produce the register of their own address in the next iteration."""
     chases = 0
     for instruction in kernel.instructions:
@@ -337,7 +337,7 @@ def _chases(kernel: Kernel) -> int:
     return chases
 
 
-def _copies(kernel: Kernel) -> int:
+def _copies(kernel: KernelCode) -> int:
     """Return the number of times that everything besides counting is done alike.
 
     The result is 1 if some operation is done once. It is 0 if a counter advances by more than one, as in copies of
@@ -563,7 +563,7 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def surroundings(kernel: Kernel, function: Sequence[Origin], others: Iterable[int] = ()) -> Surroundings:
+def surroundings(kernel: KernelCode, function: Sequence[Origin], others: Iterable[int] = ()) -> Surroundings:
     """Return the evidence that the origins of a function's instructions give about a kernel in it.
 
     `others` are the lines of kernels that do the same work; they do not count as the rest of the function.

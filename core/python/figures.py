@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from fractions import Fraction
 
-    from incc.core import Event, StartedUop, Step
+    from incc.core import Event, PathStep, StartedUop
     from incc.core.analysis import KernelResult
     from incc.core.elements import Elements
-    from incc.frontends.kernel import Instruction, Kernel
+    from incc.frontends.kernel import Instruction, KernelCode
 
 DECIMALS = 6
 """The decimals of figures in reports."""
@@ -39,7 +39,7 @@ class Operations(msgspec.Struct, frozen=True, kw_only=True):
     """The width of the widest packed arithmetic, in bits; 0 without any."""
 
 
-def operations(kernel: Kernel) -> Operations:
+def operations(kernel: KernelCode) -> Operations:
     """Return the operations of a kernel on vector registers."""
     done = [i.arithmetic for i in kernel.instructions if i.arithmetic is not None]
     flop = sum(a.operations for a in done if a.floating)
@@ -76,7 +76,7 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
     widest_access_bits: Count
 
 
-def traffic(kernel: Kernel, flags: Sequence[int], step: int = 0) -> Traffic:
+def traffic(kernel: KernelCode, flags: Sequence[int], step: int = 0) -> Traffic:
     """Return the data that a kernel moves; `flags` are the `instruction_flags` of the bound kernel."""
     loaded = stored = unsized = widest = 0
     for instruction in kernel.instructions:
@@ -101,7 +101,7 @@ def traffic(kernel: Kernel, flags: Sequence[int], step: int = 0) -> Traffic:
     )
 
 
-def on_frame(kernel: Kernel, instruction: Instruction) -> bool:
+def on_frame(kernel: KernelCode, instruction: Instruction) -> bool:
     """Return True if an instruction accesses a fixed place of the stack frame; return addresses do not count."""
     if not instruction.memory or instruction.branch:
         return False
@@ -119,7 +119,7 @@ CODE_LINE = 64
 """The size of a line of code in bytes."""
 
 
-def lines_more(kernel: Kernel) -> int:
+def lines_more(kernel: KernelCode) -> int:
     """Return the number of code lines that a kernel spans beyond those that its bytes need."""
     size = sum(instruction.length for instruction in kernel.instructions)
     return -(-(kernel.alignment % CODE_LINE + size) // CODE_LINE) - -(-size // CODE_LINE)
@@ -206,7 +206,7 @@ def summary(result: KernelResult, iterations: int) -> Summary:
     )
 
 
-def cycles_by_instruction(instructions: Iterable[int], steps: Sequence[Step]) -> dict[int, int]:
+def cycles_by_instruction(instructions: Iterable[int], steps: Sequence[PathStep]) -> dict[int, int]:
     """Return the cycles of a path by instruction; a step's latency counts for its consumer."""
     cycles = dict.fromkeys(instructions, 0)
     for step in steps:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.core.dataflow import Access, Address, Dataflow
     from incc.core.ways import Way, Ways
-    from incc.frontends.kernel import Instruction, Kernel
+    from incc.frontends.kernel import Instruction, KernelCode
     from incc.models.binding.bound import BoundKernel
 
     CauseKind = Literal["aliasing", "forwarding", "line-crossings", "branches", "unknown-instructions"]
@@ -235,7 +235,7 @@ def _aliasing(result: KernelResult, flow: Dataflow, changes: dict[str, object]) 
     return RangeCause(kind="aliasing", least=result.cycles, most=most, instructions=involved, meetings=met)
 
 
-def meetings(kernel: Kernel, bound: BoundKernel, flow: Dataflow) -> tuple[Meeting, ...]:
+def meetings(kernel: KernelCode, bound: BoundKernel, flow: Dataflow) -> tuple[Meeting, ...]:
     """Return for each load the last store before it that may write to the same place; the module lists likely pairs."""
     pairs: list[Meeting] = []
     if not kernel.is_loop or len(flow.loads) * len(flow.stores) > MOST_PAIRS:
@@ -347,7 +347,7 @@ def _narrow(result: KernelResult) -> Iterable[Edge]:
             yield edge
 
 
-def bytes_of(kernel: Kernel, edge: Edge) -> tuple[int, int]:
+def bytes_of(kernel: KernelCode, edge: Edge) -> tuple[int, int]:
     """Return the bytes stored and loaded at both ends of a dependency through memory."""
     stored = [m.size for m in kernel.instructions[edge.producer].memory if m.store]
     loaded = [m.size for m in kernel.instructions[edge.consumer].memory if m.load]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from incc.core.analysis import KernelResult, KernelSettings
     from incc.frontends.asm.loops import LoopPath
-    from incc.frontends.kernel import Kernel
+    from incc.frontends.kernel import KernelCode
     from incc.models.model import MachineModel
 
 
@@ -39,7 +39,7 @@ class Ways(msgspec.Struct, frozen=True):
 
 
 def analyze_ways(
-    paths: Sequence[LoopPath], kernels: Sequence[Kernel], model: MachineModel, settings: KernelSettings
+    paths: Sequence[LoopPath], kernels: Sequence[KernelCode], model: MachineModel, settings: KernelSettings
 ) -> Ways:
     """Analyse each of the paths, whose code is in `kernels`. Raises ValueError as `analyze_kernel` does."""
     total = sum(path.probability for path in paths)

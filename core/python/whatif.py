@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from incc.core import Analysis, Simulation
     from incc.core.known import Known
-    from incc.frontends.kernel import Kernel
+    from incc.frontends.kernel import KernelCode
     from incc.models.binding.bound import BoundKernel
 
 # The least share of busy cycles from which on a second port of the same kind is tried.
@@ -33,7 +33,7 @@ class InapplicableError(ValueError):
 class Scenario(msgspec.Struct, frozen=True):
     """A kernel on a core that may be changed."""
 
-    kernel: Kernel
+    kernel: KernelCode
     bound: BoundKernel
     assumed: dict[str, bool]
     """Options of core.simulate."""
@@ -76,7 +76,7 @@ def simulate(scenario: Scenario, known: Known | None = None) -> Simulation:
 
 
 def applicable(
-    requested: Sequence[CoreChange], kernel: Kernel, bound: BoundKernel
+    requested: Sequence[CoreChange], kernel: KernelCode, bound: BoundKernel
 ) -> tuple[list[CoreChange], list[str]]:
     """Return the changes that apply to a kernel, and the reasons why the others do not.
 
@@ -93,7 +93,7 @@ def applicable(
 
 
 def what_ifs(
-    kernel: Kernel,
+    kernel: KernelCode,
     bound: BoundKernel,
     analysis: Analysis,
     base: Simulation,

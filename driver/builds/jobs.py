@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from incc.driver.builds.project import Project
     from incc.driver.cli.own_options import WrapperOptions
-    from incc.driver.deliver import Request
+    from incc.driver.deliver import DeliveryRequest
     from incc.driver.settings import Settings
     from incc.frontends.unit import IncludeFolders, Unit
     from incc.report import types as t
@@ -277,7 +277,7 @@ def _run(job: Job, problems: list[str], notes: list[str]) -> None:
     folder = options.folder
     request = options.all().request(options.format, options.output, options.append)
     settings = _settings(options)
-    reports: list[t.Report] = []
+    reports: list[t.AnalysisReport] = []
     for unit in job.units:
         try:
             with limits.limited_time(job.environment):
@@ -301,7 +301,7 @@ def _run(job: Job, problems: list[str], notes: list[str]) -> None:
     problems += undelivered.failures
 
 
-def _put(job: Job, unit: JobUnit, report: t.Report, folder: str, request: Request) -> None:
+def _put(job: Job, unit: JobUnit, report: t.AnalysisReport, folder: str, request: DeliveryRequest) -> None:
     """Write a unit's report to the folder of reports and to the cache."""
     from incc.driver.deliver import named_parts, text_of
     from incc.report.folder.cache import Cached
@@ -324,7 +324,7 @@ def unit_cache(environment: Mapping[str, str]) -> UnitCache:
     return UnitCache(cache_folder(variables), cache_size(variables))
 
 
-def _withdraw(job: Job, unit: JobUnit, folder: str, request: Request) -> None:
+def _withdraw(job: Job, unit: JobUnit, folder: str, request: DeliveryRequest) -> None:
     """Remove the report of a source that the project now excludes."""
     if folder:
         from incc.report.folder.names import name_for
@@ -353,7 +353,9 @@ def _settings(options: WrapperOptions) -> Settings:
 # --- units of a job ---------------------------------------------------------------------------------------------------
 
 
-def _analysed(job: Job, unit: JobUnit, settings: Settings, problems: list[str], notes: list[str]) -> t.Report | None:
+def _analysed(
+    job: Job, unit: JobUnit, settings: Settings, problems: list[str], notes: list[str]
+) -> t.AnalysisReport | None:
     """Analyse one source of a job.
 
     Returns None if the project excludes the source, or for a link that generates no code. Raises AnalysisError.
@@ -385,7 +387,7 @@ def _analysed(job: Job, unit: JobUnit, settings: Settings, problems: list[str], 
 
 def _linked(
     job: Job, unit: JobUnit, of_cores: Sequence[Settings], project: Project, notes: list[str]
-) -> t.Report | None:
+) -> t.AnalysisReport | None:
     """Analyse the code that link-time optimisation generated. Raises AnalysisError."""
     from incc.driver.builds.linked import TO_BE_LINKED_AGAIN, analyze_linked
     from incc.driver.pipeline import report_of

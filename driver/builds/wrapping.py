@@ -18,7 +18,7 @@ from incc.driver.pipeline import analyze_for_cores, analyze_units, model_notes, 
 from incc.driver.settings import with_values
 from incc.frontends.gcc_wrapper.children import Children, Interrupted, die_by
 from incc.frontends.gcc_wrapper.compiler import CompilerError
-from incc.frontends.gcc_wrapper.session import Compilation, Failure
+from incc.frontends.gcc_wrapper.session import AssemblyFailure, Compilation
 from incc.support.files import add_line, replace_file
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class _Job:
         self.units: list[Unit] = []
         self.tasks: list[tuple[Unit, list[Settings]]] = []
         """The units to analyse, with the settings for each core."""
-        self.report: t.Report | None = None
+        self.report: t.AnalysisReport | None = None
         self.mistakes: set[str] = set()
         """Mistakes in projects' files."""
         self.unmet = False
@@ -110,7 +110,7 @@ def _guarded(job: _Job, action: Callable[[_Job], None], failed: str = "not analy
         action(job)
     except (Interrupted, CompilerError):
         raise
-    except Failure as error:
+    except AssemblyFailure as error:
         job.warnings.append(str(error))
     except OSError as error:
         job.warnings.append(f"{failed}: {error.filename or 'output'}: {error.strerror}")
@@ -127,7 +127,7 @@ def _guarded(job: _Job, action: Callable[[_Job], None], failed: str = "not analy
 def _compile_and_analyze(job: _Job) -> None:
     """Start the compiler, generate the assembly at the same time, and analyse it."""
     if job.options.problems:
-        raise Failure(job.options.problems[0])
+        raise AssemblyFailure(job.options.problems[0])
     for unit in job.compilation.units():
         job.units.append(unit)
     if job.options.report:
@@ -280,7 +280,7 @@ def _deliver(job: _Job) -> None:
             job.unmet = options.errors  # the status still reports the failure
 
 
-def _write(job: _Job, report: t.Report) -> None:
+def _write(job: _Job, report: t.AnalysisReport) -> None:
 
     options, given = job.options, job.options.all()
     request = given.request(options.format, options.output, options.append)
@@ -324,7 +324,7 @@ def _try(job: _Job) -> None:
         problem = ""
         try:
             compiled = job.compilation.assembly_with(flags)
-        except Failure as error:
+        except AssemblyFailure as error:
             compiled, problem = [], str(error)
         settings = with_values(
             _settings(job),

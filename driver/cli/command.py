@@ -37,16 +37,16 @@ ENVIRONMENT = (("INCC_MODEL_PATH", "folders and files of models separated by col
 """Environment variables of every command, with their meanings."""
 
 
-class Group(msgspec.Struct, frozen=True):
+class OptionGroup(msgspec.Struct, frozen=True):
     """A group of options in the help."""
 
     heading: str
     options: tuple[Option, ...]
 
 
-def group(heading: str, *options: Option) -> Group:
+def group(heading: str, *options: Option) -> OptionGroup:
     """Return a group of options."""
-    return Group(heading, options)
+    return OptionGroup(heading, options)
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,7 +60,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     """The ways to call the command; empty to list its operands."""
     about: tuple[str, ...] = ()
     """Paragraphs before the options; empty for the summary."""
-    groups: tuple[Group, ...] = ()
+    groups: tuple[OptionGroup, ...] = ()
     after: tuple[str, ...] = ()
     """Paragraphs after the options."""
     examples: tuple[str, ...] = ()
@@ -80,13 +80,13 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     abbreviations: bool = True
     """Accept the unambiguous beginning of an option's name."""
 
-    def all_groups(self) -> list[Group]:
+    def all_groups(self) -> list[OptionGroup]:
         """Return the groups of options and operands that the help shows."""
-        groups = [*self.groups, Group("", self.everywhere)]
+        groups = [*self.groups, OptionGroup("", self.everywhere)]
         if self.extend:
-            groups.append(Group("", _declared(self.extend)))
+            groups.append(OptionGroup("", _declared(self.extend)))
         if self.status and self.name not in PREFIXES:
-            groups.append(Group("", (HELP,)))
+            groups.append(OptionGroup("", (HELP,)))
         return [group for group in groups if group.options]
 
     def synopsis(self) -> tuple[str, ...]:

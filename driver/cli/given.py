@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from incc.core.whatif import CoreChange
     from incc.driver.cli.kinds import Option
-    from incc.driver.deliver import Request
+    from incc.driver.deliver import DeliveryRequest
 
 
 class Given:
@@ -87,15 +87,15 @@ class Given:
         names = [option.name for option in options_of(self.command) if option.kind == "file"]
         return {name: self[name] for name in names if self[name]}
 
-    def request(self, form: str, output: str, append: bool = False) -> Request:
+    def request(self, form: str, output: str, append: bool = False) -> DeliveryRequest:
         """Return the request to deliver the report in the format `form` to `output`."""
-        from incc.driver.deliver import Request
+        from incc.driver.deliver import DeliveryRequest
 
         chosen = {"views", "kernel", "all-views"}
         # The view of the core model does not concern kernels.
         chosen |= {o.name for o in options_of(self.command) if o.view and o.sets != "report.port_model"}
         wrapper = self.command == WRAPPER
-        return Request(
+        return DeliveryRequest(
             format=form,
             output=output,
             append=append,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from incc.core.whatif import CoreChange
     from incc.frontends.objects.spans import Addresses
-    from incc.report.source.places import Choice, Place
+    from incc.report.source.places import NamedKernels, NamedLine
     from incc.report.where import Condition
 
 MCA, WRAPPER = "incc-mca", "incc"
@@ -174,7 +174,7 @@ def _clock(option: str, text: str) -> float:
     return value
 
 
-def _place(option: str, value: str) -> Place:
+def _place(option: str, value: str) -> NamedLine:
     from incc.report.source.places import parse
 
     try:
@@ -183,7 +183,7 @@ def _place(option: str, value: str) -> Place:
         raise UsageError(f"{option} {error}") from error
 
 
-def _choice(option: str, value: str) -> Choice:
+def _choice(option: str, value: str) -> NamedKernels:
     from incc.report.source.places import choice
 
     try:

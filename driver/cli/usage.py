@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from incc.driver.cli.command import ENVIRONMENT, Command, Group
+from incc.driver.cli.command import ENVIRONMENT, Command, OptionGroup
 from incc.driver.cli.kinds import MCA, WRAPPER
 from incc.driver.cli.options import options_of
 
@@ -17,13 +17,13 @@ COMMANDS = {
             "IACA's byte markers, or the innermost loops. Options may have one dash or two.",
         ),
         groups=(
-            Group("what to analyse", tuple(options_of(MCA, "analyse"))),
-            Group("what to show", tuple(options_of(MCA, "show"))),
-            Group(
+            OptionGroup("what to analyse", tuple(options_of(MCA, "analyse"))),
+            OptionGroup("what to show", tuple(options_of(MCA, "show"))),
+            OptionGroup(
                 "what to write (if FILE is a folder: to a file in it named after the input)",
                 tuple(options_of(MCA, "write")),
             ),
-            Group("", tuple(options_of(MCA, "other"))),
+            OptionGroup("", tuple(options_of(MCA, "other"))),
         ),
         environment=ENVIRONMENT,
         status="0; 1 if some input could not be read or a file could not be written; 2 for a mistake on the command "
@@ -40,13 +40,13 @@ COMMANDS = {
             "incc-gcc, incc-clang++-19, incc-gfortran … to incc), else cc.",
         ),
         groups=(
-            Group(
+            OptionGroup(
                 "what to write (if FILE is a folder: to a file in it for each compilation)",
                 tuple(options_of(WRAPPER, "write")),
             ),
-            Group("what to analyse", tuple(options_of(WRAPPER, "analyse"))),
-            Group("what to show in addition", tuple(options_of(WRAPPER, "show"))),
-            Group("", tuple(options_of(WRAPPER, "other"))),
+            OptionGroup("what to analyse", tuple(options_of(WRAPPER, "analyse"))),
+            OptionGroup("what to show in addition", tuple(options_of(WRAPPER, "show"))),
+            OptionGroup("", tuple(options_of(WRAPPER, "other"))),
         ),
         after=(
             "Every --analyze-… option turns the analysis on; --emit-marked alone writes no report.",

@@ -27,13 +27,13 @@ from incc.driver.pipeline import choose_model, decode_unit, read_assembly, selec
 from incc.driver.settings import Scope
 from incc.frontends.asm.regions import marked_regions
 from incc.frontends.unit import Unit
-from incc.measuring.forms.bench import Bench, NotMeasured, loop_of
+from incc.measuring.forms.bench import CoreBench, NotMeasured, loop_of
 from incc.measuring.forms.messages import FORMS, NO_FORM, wrong_machine, wrong_model
 from incc.measuring.forms.operands import Unreadable, matching, read, title
 from incc.measuring.forms.pairs import code_of, copies_of
 from incc.measuring.forms.predicted import rows
 from incc.measuring.forms.target import features_of, features_of_host, target
-from incc.measuring.harness import Failure, Harness, Unavailable
+from incc.measuring.harness import Harness, LoopFailure, Unavailable
 from incc.measuring.records import OtherRun, Records
 from incc.measuring.stand_in import Simulated
 from incc.models.forms.shapes import by_key
@@ -50,9 +50,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from incc.driver.pipeline import ChosenModel
-    from incc.frontends.kernel import Kernel
+    from incc.frontends.kernel import KernelCode
     from incc.measuring.forms.operands import Named
-    from incc.measuring.forms.target import Target
+    from incc.measuring.forms.target import MeasuredCore
     from incc.models.model import MachineModel
 
     _Item = TypeVar("_Item")
@@ -228,7 +228,7 @@ def _say_interrupted(done: str, path: str) -> None:
     _say(f"interrupted after {done}{more}")
 
 
-def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineModel, core: Target) -> int:
+def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineModel, core: MeasuredCore) -> int:
     """Infer sets of ports, and return the exit status. Raises UsageError and AnalysisError."""
     relative = bench_ports.relative_of(options, model)
     if options.relative:
@@ -258,11 +258,11 @@ def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineMo
     return INCOMPLETE if left_out or any(m.how == "unmeasured" for m in findings.mappings) else OK
 
 
-def _target(model: MachineModel, simulated: bool) -> Target:
+def _target(model: MachineModel, simulated: bool) -> MeasuredCore:
     return target(model, features_of(model) if simulated else features_of_host(host.read().features))
 
 
-def _forms(options: argparse.Namespace, core: Target) -> list[Named]:
+def _forms(options: argparse.Namespace, core: MeasuredCore) -> list[Named]:
     """Return the forms, each once. Raises UsageError with all mistakes."""
     forms: list[Named] = []
     mistakes: list[str] = []
@@ -285,9 +285,9 @@ def _key(form: Named) -> str:
     return form_key(*form.variant.key)
 
 
-def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str, Kernel]]:
+def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str, KernelCode]]:
     """Return the kernels of the files, with their names. Raises UsageError."""
-    named: list[tuple[str, Kernel]] = []
+    named: list[tuple[str, KernelCode]] = []
     for path in options.kernel:
         try:
             with open(path, encoding="utf-8", errors="replace") as file:
@@ -313,7 +313,7 @@ def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str
 
 def _is_final(record: dict[str, Any]) -> bool:
     """Return True for the record of a failure that would repeat."""
-    return "failure" in record and not Failure(**record["failure"]).is_transient
+    return "failure" in record and not LoopFailure(**record["failure"]).is_transient
 
 
 def _is_done(record: dict[str, Any]) -> bool:
@@ -323,7 +323,7 @@ def _is_done(record: dict[str, Any]) -> bool:
 class _Session:
     """A run that measures forms and keeps and counts the results."""
 
-    def __init__(self, options: argparse.Namespace, model: MachineModel, core: Target) -> None:
+    def __init__(self, options: argparse.Namespace, model: MachineModel, core: MeasuredCore) -> None:
         self.options = options
         self.model = model
         self.core = core
@@ -333,7 +333,7 @@ class _Session:
         self.matrix_of: list[str] = []
         """The notation of the forms in pairs."""
         self._machine: Harness | Simulated | None = None
-        self._bench: Bench | None = None
+        self._bench: CoreBench | None = None
         try:
             path = options.resume or options.output
             self.records: Records = Records(path, core.name, bool(options.resume))
@@ -348,11 +348,11 @@ class _Session:
         return self._machine
 
     @property
-    def bench(self) -> Bench:
+    def bench(self) -> CoreBench:
         """The bench that measures forms. Raises AnalysisError if nothing can be measured."""
         if self._bench is None:
             try:
-                self._bench = Bench(self.core, self.machine, self.options.repeat, self.options.unroll)
+                self._bench = CoreBench(self.core, self.machine, self.options.repeat, self.options.unroll)
             except NotMeasured as error:
                 raise AnalysisError(f"a loop of moves cannot be measured: {error.failure.text}") from None
             self.records.begin(self._bench.header() if self.records.path else {})
@@ -438,25 +438,25 @@ class _Session:
         cycles = simulated(loop_of(code_of(self.bench, forms)).code, self.model)
         return None if cycles is None else round(cycles / copies_of(self.bench), 3)
 
-    def kernels(self, kernels: Sequence[tuple[str, Kernel]]) -> None:
+    def kernels(self, kernels: Sequence[tuple[str, KernelCode]]) -> None:
         """Measure kernels, prepared as by --measure."""
         if kernels and self.records.path:
             self.bench  # noqa: B018 - writes the header, without which nothing can be resumed or imported
 
-        def identify(named: tuple[str, Kernel]) -> dict[str, Any]:
+        def identify(named: tuple[str, KernelCode]) -> dict[str, Any]:
             # The file may have other code by the time of the next run.
             code = b"".join(instruction.encoding for instruction in named[1].instructions)
             return {"kernel": named[0], "code": f"{crc32(code):08x}"}
 
         self._measure(kernels, identify, lambda named: self._kernel(named[1]))
 
-    def _kernel(self, kernel: Kernel) -> dict[str, Any]:
+    def _kernel(self, kernel: KernelCode) -> dict[str, Any]:
         """Return the figures of a kernel. Raises NotMeasured."""
         from incc.measuring.kernels import prepare, timed
 
         prepared = prepare(kernel)
-        measured = prepared if isinstance(prepared, Failure) else timed(prepared, self.machine.measure)
-        if isinstance(measured, Failure):
+        measured = prepared if isinstance(prepared, LoopFailure) else timed(prepared, self.machine.measure)
+        if isinstance(measured, LoopFailure):
             raise NotMeasured(measured)
         try:
             model = float(analyze_kernel(kernel, self.model, KernelSettings()).cycles)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from incc.measuring.forms.operands import Named
-    from incc.measuring.forms.target import Target
+    from incc.measuring.forms.target import MeasuredCore
     from incc.measuring.harness import Machine
     from incc.measuring.ports.study import Findings, FormPorts
     from incc.models.model import MachineModel
@@ -49,7 +49,7 @@ def relative_of(options: argparse.Namespace, host: MachineModel) -> MachineModel
 def study(
     options: argparse.Namespace,
     forms: Sequence[Named],
-    core: Target,
+    core: MeasuredCore,
     relative: MachineModel,
     machine: Machine,
     step: Callable[[], None],

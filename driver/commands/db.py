@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from incc.history.reports import PackedUnit
-    from incc.history.store import Added, Commit, Database
+    from incc.history.store import Added, Database, StoredCommit
 
 OK, INCOMPLETE, USAGE = 0, 1, 2
 
@@ -172,7 +172,7 @@ def _baseline_set(options: argparse.Namespace) -> int:
     return OK
 
 
-def _commit_named(database: Database, name: str | None) -> Commit:
+def _commit_named(database: Database, name: str | None) -> StoredCommit:
     """Return the commit of this name; without one, the commit checked out here, else the newest."""
     from incc.history.commits import checked_out, commit_of
 

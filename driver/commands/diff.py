@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from incc.comparison.build import Wanted, compare
+from incc.comparison.build import ComparisonSettings, compare
 from incc.driver import UsageError
 from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
@@ -24,14 +24,14 @@ from incc.report.source.places import choice
 from incc.support.errors import AnalysisError
 from incc.support.files import write_whole
 from incc.support.workers import WorkerError
-from incc.views.comparison.cells import SORTS, Show
+from incc.views.comparison.cells import SORTS, ComparisonParts
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
     from incc.comparison import types as c
-    from incc.comparison.side import Side
+    from incc.comparison.side import ComparedBuild
     from incc.driver.deliver import Render
 
 OK, FAILED, ERROR = 0, 1, 2
@@ -212,12 +212,12 @@ def _cores(options: argparse.Namespace) -> list[str]:
     return [name for name in options.mcpu.split(",") if name] or [""]
 
 
-def _wanted(options: argparse.Namespace) -> Wanted:
+def _wanted(options: argparse.Namespace) -> ComparisonSettings:
     """Return the contents of the comparison."""
     # --side-by-side needs the assembly of all kernels, a page only that of the first.
     everything = options.side_by_side is not None
     page = options.html is not None and not everything
-    return Wanted(
+    return ComparisonSettings(
         where=options.where,
         fail_if=options.fail_if,
         assembly=everything or page,
@@ -225,7 +225,7 @@ def _wanted(options: argparse.Namespace) -> Wanted:
     )
 
 
-def _show(options: argparse.Namespace) -> Show:
+def _show(options: argparse.Namespace) -> ComparisonParts:
     """Return what the text shows. Raises UsageError for an invalid place."""
     choices = None
     if options.side_by_side is not None:
@@ -233,13 +233,15 @@ def _show(options: argparse.Namespace) -> Show:
             choices = tuple(choice(text) for text in options.side_by_side if text)
         except ValueError as error:
             raise UsageError(f"--side-by-side {error}") from None
-    return Show(everything=options.all, top=options.top, detail=options.detail, sort=options.sort, side_by_side=choices)
+    return ComparisonParts(
+        everything=options.all, top=options.top, detail=options.detail, sort=options.sort, side_by_side=choices
+    )
 
 
 # --- input ------------------------------------------------------------------------------------------------------------
 
 
-def _sides(options: argparse.Namespace, compiled: Sequence[str]) -> list[Side]:
+def _sides(options: argparse.Namespace, compiled: Sequence[str]) -> list[ComparedBuild]:
     """Read or compile the builds to compare. Raises InputError."""
     cores = list(dict.fromkeys(name for name in _cores(options) if name))
     settings = settings_of(COMMAND, options, CODE)
@@ -255,7 +257,7 @@ def _sides(options: argparse.Namespace, compiled: Sequence[str]) -> list[Side]:
     return [replace(side, info=replace(side.info, label=label)) for label, side in zip(labels, sides, strict=True)]
 
 
-def _say_of_other_cores(sides: Sequence[Side], cores: Sequence[str], model_path: Sequence[str]) -> None:
+def _say_of_other_cores(sides: Sequence[ComparedBuild], cores: Sequence[str], model_path: Sequence[str]) -> None:
     """Print a note for each report of another core than --mcpu, which affects only code."""
     if not cores:
         return
@@ -271,7 +273,7 @@ def _say_of_other_cores(sides: Sequence[Side], cores: Sequence[str], model_path:
 # --- output -----------------------------------------------------------------------------------------------------------
 
 
-def _deliver(comparison: c.Comparison, options: argparse.Namespace, show: Show) -> list[str]:
+def _deliver(comparison: c.ComparisonReport, options: argparse.Namespace, show: ComparisonParts) -> list[str]:
     """Write all requested files, and return messages for those that could not be written."""
     failures = []
 
@@ -298,7 +300,7 @@ def _deliver(comparison: c.Comparison, options: argparse.Namespace, show: Show) 
     return failures
 
 
-def _rendered(comparison: c.Comparison, kind: str, show: Show, width: int, colour: bool) -> str:
+def _rendered(comparison: c.ComparisonReport, kind: str, show: ComparisonParts, width: int, colour: bool) -> str:
     if kind == "json":
         from incc.views.json import render as render_json
 
@@ -312,13 +314,13 @@ def _rendered(comparison: c.Comparison, kind: str, show: Show, width: int, colou
     return text.render(comparison, width, colour, show)
 
 
-def _page(comparison: c.Comparison) -> str:
+def _page(comparison: c.ComparisonReport) -> str:
     from incc.views.comparison import page
 
     return page.render(comparison)
 
 
-def _status(comparison: c.Comparison, undelivered: bool) -> int:
+def _status(comparison: c.ComparisonReport, undelivered: bool) -> int:
     """Return the exit status, and print the reasons for it to standard error."""
     problems = [side for side in comparison.sides if side.problem]
     for side in problems:

@@ -25,7 +25,7 @@ from incc.measuring.host import model as host
 from incc.measuring.host import ports as host_ports
 from incc.measuring.host.choice import contradicted
 from incc.measuring.pipeline import comparison as pipeline
-from incc.measuring.pipeline.probing import Bench
+from incc.measuring.pipeline.probing import ProbeBench
 from incc.measuring.stand_in import Simulated
 from incc.models.check import check
 from incc.models.importers.merge import replace_file
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Sequence
 
-    from incc.measuring.forms.target import Target
+    from incc.measuring.forms.target import MeasuredCore
     from incc.measuring.harness import Machine
-    from incc.measuring.pipeline.comparison import Compared
+    from incc.measuring.pipeline.comparison import ComparedFinding
     from incc.measuring.ports.study import FormPorts
     from incc.models.check import ModelFinding
     from incc.models.model import MachineModel
@@ -49,7 +49,7 @@ _BUSY = 0.5
 """The share of disturbed samples above which a note is printed."""
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class MakeHostOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The options of the command."""
 
     output: str
@@ -68,7 +68,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 class _Run(msgspec.Struct, frozen=True, kw_only=True):
     """A run of the command on one machine."""
 
-    options: Options
+    options: MakeHostOptions
     relative: MachineModel
     folder: str
     """The folder for measurements."""
@@ -80,7 +80,7 @@ class _Run(msgspec.Struct, frozen=True, kw_only=True):
 
 def run(args: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    options = msgspec.convert(args, Options, from_attributes=True)
+    options = msgspec.convert(args, MakeHostOptions, from_attributes=True)
     try:
         name = host.name_of(options.output)
     except ValueError as e:
@@ -104,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
                 print(f"measuring by the clock: {harness.counters_missing}")
             with _own_folder(folder):
                 if relative.isa == host_aarch64.ISA:
-                    return make_aarch64(options, relative, host_aarch64.Assembled(harness), folder)
+                    return make_aarch64(options, relative, host_aarch64.HostMachine(harness), folder)
                 status = make(options, relative, harness, folder)
             if harness.busy > _BUSY:
                 print(
@@ -125,7 +125,7 @@ def run(args: argparse.Namespace) -> int:
         signal.signal(signal.SIGTERM, before)
 
 
-def _begin(options: Options, relative: MachineModel, folder: str, loops: Sequence[host.Case] = ()) -> _Run:
+def _begin(options: MakeHostOptions, relative: MachineModel, folder: str, loops: Sequence[host.Case] = ()) -> _Run:
     end = time.monotonic() + 60 * options.minutes if options.minutes else float("inf")
     return _Run(options=options, relative=relative, folder=folder, end=end, loops=loops)
 
@@ -134,7 +134,7 @@ def _continues(folder: str) -> str:
     return f"the measurements are in {folder}, and the same command continues from there"
 
 
-def _relative(options: Options) -> tuple[MachineModel | None, str]:
+def _relative(options: MakeHostOptions) -> tuple[MachineModel | None, str]:
     """Return the model to start from and a sentence about it, or None and why there is none."""
     if options.relative:
         model, nearest = load(options.relative, options.model_path), ""
@@ -152,14 +152,14 @@ def _relative(options: Options) -> tuple[MachineModel | None, str]:
 
 
 def make(
-    options: Options, relative: MachineModel, machine: Machine, folder: str, there: frozenset[str] | None = None
+    options: MakeHostOptions, relative: MachineModel, machine: Machine, folder: str, there: frozenset[str] | None = None
 ) -> int:
     """Measure, write the model, check it, print how accurate it is, and return the exit status.
 
     `there` has the features of the machine by iced-x86's names, None for those of this processor.
     """
-    bench = Bench(machine.measure, os.path.join(folder, "loops.jsonl"), options.quick)
-    again = Bench(machine.measure, os.path.join(folder, "loops_again.jsonl"), options.quick)
+    bench = ProbeBench(machine.measure, os.path.join(folder, "loops.jsonl"), options.quick)
+    again = ProbeBench(machine.measure, os.path.join(folder, "loops_again.jsonl"), options.quick)
     compared = _pipeline(bench, again, relative)
     this = _begin(options, relative, folder, host.cases())
     core = target(relative, features_of_host(read().features) if there is None else there)
@@ -180,11 +180,11 @@ def make(
 
 def _write(
     this: _Run,
-    compared: Sequence[Compared],
+    compared: Sequence[ComparedFinding],
     result: host_forms.Result,
     ports: Sequence[FormPorts] = (),
     note: str = "",
-) -> tuple[host.Written, list[ModelFinding]]:
+) -> tuple[host.WrittenModel, list[ModelFinding]]:
     """Write the model file; return its contents, and what `incc-model check` finds in it."""
     options, relative = this.options, this.relative
     name = host.name_of(options.output)
@@ -195,7 +195,7 @@ def _write(
     return written, check(os.path.abspath(options.output), search_places(options.model_path))
 
 
-def _print_written(this: _Run, written: host.Written, findings: Sequence[ModelFinding]) -> int:
+def _print_written(this: _Run, written: host.WrittenModel, findings: Sequence[ModelFinding]) -> int:
     """Print findings and how much of the model is its own, and return the number of errors."""
     for finding in findings:
         print(finding)
@@ -208,11 +208,13 @@ def _print_written(this: _Run, written: host.Written, findings: Sequence[ModelFi
     return errors
 
 
-def make_aarch64(options: Options, relative: MachineModel, machine: host_aarch64.Machine, folder: str) -> int:
+def make_aarch64(
+    options: MakeHostOptions, relative: MachineModel, machine: host_aarch64.TextMachine, folder: str
+) -> int:
     """Measure forms on AArch64, where there are no probes of the pipeline and no loops to compare on."""
     print(NOT_TRIED)
-    bench = host_aarch64.Bench(machine, relative)
-    expected = host_aarch64.Bench(host_aarch64.Expected(relative), relative)
+    bench = host_aarch64.AArch64Bench(machine, relative)
+    expected = host_aarch64.AArch64Bench(host_aarch64.ModelMachine(relative), relative)
     this = _begin(options, relative, folder)
     result = _forms(this, bench, expected, host_aarch64.wanted(relative))
     written, findings = _write(this, [], result, note=NOT_TRIED)
@@ -245,9 +247,9 @@ def _own_folder(folder: str) -> Iterator[str]:
         yield folder
 
 
-def _pipeline(bench: Bench, again: Bench, relative: MachineModel) -> list[Compared]:
+def _pipeline(bench: ProbeBench, again: ProbeBench, relative: MachineModel) -> list[ComparedFinding]:
     """Probe the pipeline, print and return the findings; `again` repeats those that differ from the relative."""
-    compared: list[Compared] = []
+    compared: list[ComparedFinding] = []
     with _progress("pipeline", len(pipeline.PROBES)) as go_on:
         for name, findings in pipeline.probe(bench):
             compared += pipeline.compare(findings, relative, name)
@@ -279,7 +281,7 @@ _VERDICTS = {
 }
 
 
-def _forms_of_x86(this: _Run, core: Target, machine: Machine) -> host_forms.Result:
+def _forms_of_x86(this: _Run, core: MeasuredCore, machine: Machine) -> host_forms.Result:
     """Compare the forms of the loops, then, unless only these are wanted, all others."""
     bench, simulated = host_forms.benches(core, machine, Simulated(this.relative))
     todo = host_forms.wanted(core, host.forms_of(this.loops, this.relative), this.options.quick)
@@ -322,7 +324,7 @@ _MOST_STUDIED = 60
 
 
 def _ports(
-    this: _Run, core: Target, machine: Machine, result: host_forms.Result
+    this: _Run, core: MeasuredCore, machine: Machine, result: host_forms.Result
 ) -> tuple[host_forms.Result, list[FormPorts]]:
     """Return the result with other ports for forms that contradict the relative's, and the ports that were inferred.
 
@@ -365,12 +367,12 @@ def _ports(
 
 def _without_contradicted(
     this: _Run,
-    bench: Bench,
+    bench: ProbeBench,
     made: MachineModel,
-    written: host.Written,
-    compared: list[Compared],
+    written: host.WrittenModel,
+    compared: list[ComparedFinding],
     result: host_forms.Result,
-) -> tuple[list[Compared], host_forms.Result]:
+) -> tuple[list[ComparedFinding], host_forms.Result]:
     """Return the comparison and the result without changes that loops contradict.
 
     The loops are measured here (`measuring/host/choice.py`).
@@ -405,7 +407,7 @@ def _without_contradicted(
     return after, replace(result, different=different, against=(*result.against, *against))
 
 
-def _accuracy(this: _Run, bench: Bench, after: MachineModel) -> None:
+def _accuracy(this: _Run, bench: ProbeBench, after: MachineModel) -> None:
     bench.tries = min(bench.tries, 3)
     before = this.relative
     outcomes, left_out = host.compare_loops(bench, this.loops, before, after)

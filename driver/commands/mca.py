@@ -31,14 +31,14 @@ from incc.support.files import text_of, write_file
 from incc.support.version import __version__
 
 if TYPE_CHECKING:
-    from incc.driver.deliver import Request, Undelivered
-    from incc.driver.machine_code import Code
+    from incc.driver.deliver import DeliveryRequest, Undelivered
+    from incc.driver.machine_code import MachineCode
     from incc.driver.settings import Settings
     from incc.report import types as t
     from incc.views.llvm_mca.requested import Views
 
 
-class Options:
+class McaOptions:
     """The parsed command line."""
 
     __slots__ = ("file", "given", "ignored", "narrow")
@@ -57,7 +57,7 @@ class Options:
         if targets:
             check_targets(targets, [self.file] if self.file not in ("", "-") else [])
 
-    def request(self) -> Request:
+    def request(self) -> DeliveryRequest:
         """Return the request for the report's delivery."""
         output = self.given["o"]
         return self.given.request("json" if self.given["json"] else "text", output if output != "-" else "")
@@ -78,7 +78,7 @@ def main(arguments: list[str] | None = None, program: str = "") -> int:
             from incc.driver.cli.usage import COMMANDS
 
             return write(f"incc-mca {__version__}\n") if topic == "version" else print_help(COMMANDS[MCA], topic)
-        options = Options(arguments)
+        options = McaOptions(arguments)
         settings = options.given.settings()
         if status := _target(options):
             return status - 1
@@ -92,7 +92,7 @@ def main(arguments: list[str] | None = None, program: str = "") -> int:
         return 1
 
 
-def _target(options: Options) -> int:
+def _target(options: McaOptions) -> int:
     """Check the options on the target, and print notes on those without effect.
 
     Returns 0 to go on, or the exit status plus 1. Raises UsageError.
@@ -134,7 +134,7 @@ def _with_changes(arguments: list[str]) -> list[str]:
     return joined
 
 
-def _nothing_at_all(text: str, name: str, report: t.Report, settings: Settings) -> list[str]:
+def _nothing_at_all(text: str, name: str, report: t.AnalysisReport, settings: Settings) -> list[str]:
     """Return warnings for assembly without any instruction; assembly without a loop needs none."""
     if settings.scope.regions != "loops" or any(unit.kernels for unit in report.units):
         return []
@@ -144,7 +144,7 @@ def _nothing_at_all(text: str, name: str, report: t.Report, settings: Settings) 
     return [] if regions else [f"{name}: warning: not analysed: {each.reason}" for each in left_out]
 
 
-def _written_out(text: str, name: str, options: Options) -> str:
+def _written_out(text: str, name: str, options: McaOptions) -> str:
     """Return the text with macros and repetitions written out, if LLVM can do it. Raises DecodeError."""
     from incc.driver.llvm_mca.target import written_out
 
@@ -165,13 +165,13 @@ class _Source(msgspec.Struct, frozen=True, kw_only=True):
     """The assembly to analyse."""
     as_read: str = ""
     """The assembly as it was read, for messages."""
-    code: Code | None = None
+    code: MachineCode | None = None
     """Machine code in place of assembly."""
     core_alone: bool = False
     """There is no input: the report is on the core itself."""
 
 
-def _run(options: Options, settings: Settings) -> int:
+def _run(options: McaOptions, settings: Settings) -> int:
     from incc.driver.deliver import deliver
 
     views = _llvm_views(options.given)
@@ -197,7 +197,7 @@ def _run(options: Options, settings: Settings) -> int:
     return _finish(report, source, settings, request, errors)
 
 
-def _source(options: Options) -> _Source:
+def _source(options: McaOptions) -> _Source:
     """Read the input. Raises AnalysisError and UsageError."""
     if not options.file and options.given["port-model"]:  # "-" is standard input all the same
         return _Source(name="<stdin>", core_alone=True)
@@ -227,7 +227,7 @@ def _source(options: Options) -> _Source:
     return _Source(name=name, text=text, as_read=as_read)
 
 
-def _report(source: _Source, settings: Settings) -> t.Report:
+def _report(source: _Source, settings: Settings) -> t.AnalysisReport:
     """Analyse the input on each core. Raises AnalysisError."""
     cores = cores_of(settings)
     if source.core_alone:
@@ -237,7 +237,9 @@ def _report(source: _Source, settings: Settings) -> t.Report:
     return analyze_for_cores([(Unit(assembly=source.text, assembly_file=source.name), cores)])
 
 
-def _finish(report: t.Report, source: _Source, settings: Settings, request: Request, errors: list[str]) -> int:
+def _finish(
+    report: t.AnalysisReport, source: _Source, settings: Settings, request: DeliveryRequest, errors: list[str]
+) -> int:
     """Print the problems of a report after these errors, and return the exit status."""
     from incc.driver.deliver import unmet
 
@@ -279,14 +281,16 @@ def _llvm_views(given: Given) -> Views | None:
     )
 
 
-def _with_views(report: t.Report, views: Views, request: Request, undelivered: Undelivered) -> Undelivered:
+def _with_views(
+    report: t.AnalysisReport, views: Views, request: DeliveryRequest, undelivered: Undelivered
+) -> Undelivered:
     """Print llvm-mca's views below the report, each kernel's below its name."""
     from incc.driver.deliver import write_stream
     from incc.views.llvm_mca import render
-    from incc.views.llvm_mca.requested import Heading
+    from incc.views.llvm_mca.requested import RegionHeading
 
     names = [kernel.name for unit in report.units for kernel in unit.kernels]
-    text = "\n" + render(report, replace(views, headings=tuple(Heading(*each) for each in enumerate(names))))
+    text = "\n" + render(report, replace(views, headings=tuple(RegionHeading(*each) for each in enumerate(names))))
     try:
         if request.output:
             write_file(request.output, text, append=True)

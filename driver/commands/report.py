@@ -20,7 +20,7 @@ from incc.ranking.build import GROUPS, SORTS, Asked, Threshold, rank
 from incc.ranking.hot.read import KINDS, read_hot
 from incc.ranking.hot.records import HotError
 from incc.ranking.manifest import prune
-from incc.ranking.read import Wanted, read_build
+from incc.ranking.read import ReadSettings, read_build
 from incc.report.documents import InputError
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ def _ranking(options: argparse.Namespace, request: Asked) -> r.Ranking:
     profiles = _profiles(options)
     conditions = [request.where, *(threshold.condition for threshold in request.thresholds)]
     names = frozenset(name for condition in conditions if condition for name in condition.names)
-    build = read_build(options.inputs, Wanted(names, bool(profiles), options.stale))
+    build = read_build(options.inputs, ReadSettings(names, bool(profiles), options.stale))
     if options.prune:
         removed = 0
         for folder, reports in build.folders.items():

@@ -18,12 +18,12 @@ from incc.frontends.x86 import assembler
 from incc.frontends.x86.assembler import LimitError
 from incc.frontends.x86.llvm.reading import read, unusual, with_plain_numbers
 from incc.report.source.problems import message
-from incc.views.llvm_mca.requested import Heading
+from incc.views.llvm_mca.requested import RegionHeading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from incc.driver.machine_code import Code
+    from incc.driver.machine_code import MachineCode
     from incc.driver.settings import Settings
     from incc.frontends.x86.llvm.reading import Reading
     from incc.report import types as t
@@ -52,15 +52,15 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     skips_instructions: bool
     """Go on without the instructions that the model has no figures for."""
     text: str
-    code: Code | None
+    code: MachineCode | None
     """Machine code instead of `text`."""
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class McaResult(msgspec.Struct, frozen=True):
     """A report with what llvm-mca prints around it."""
 
-    report: t.Report
-    headings: tuple[Heading, ...]
+    report: t.AnalysisReport
+    headings: tuple[RegionHeading, ...]
     """One heading for each kernel that has been analysed."""
     unsupported: bool
     """The report ends before an instruction that the model has no figures for."""
@@ -76,7 +76,7 @@ def say(text: str) -> None:
     tell_printable(f"{text}\n")
 
 
-def analyse(source: Input) -> Outcome:
+def analyse(source: Input) -> McaResult:
     """Analyse the input. Raises StopError after a mistake that is reported, DecodeError if LLVM was stopped."""
     text, report, numbered = _code_report(source) if source.code is not None else _text_report(source)
     _check_instructions(source, report)
@@ -92,10 +92,10 @@ def analyse(source: Input) -> Outcome:
     if stops:
         _keep_known(report)
     _warn_of_branches(source, report, numbered)
-    return Outcome(report, headings, stops)
+    return McaResult(report, headings, stops)
 
 
-def _analysed(source: Input, text: str) -> t.Report:
+def _analysed(source: Input, text: str) -> t.AnalysisReport:
     """Analyse a text, or the machine code. Raises StopError."""
     settings = source.settings
     try:
@@ -111,7 +111,7 @@ def _analysed(source: Input, text: str) -> t.Report:
         raise StopError from None
 
 
-def _check_instructions(source: Input, report: t.Report) -> None:
+def _check_instructions(source: Input, report: t.AnalysisReport) -> None:
     if not any(kernel.instructions for unit in report.units for kernel in unit.kernels):
         say(f"{source.name}: error: no instructions to analyse")
         raise StopError
@@ -120,14 +120,14 @@ def _check_instructions(source: Input, report: t.Report) -> None:
 # --- reading the input -----------------------------------------------------------------------------------------------
 
 
-def _code_report(source: Input) -> tuple[str, t.Report, bool]:
+def _code_report(source: Input) -> tuple[str, t.AnalysisReport, bool]:
     report = _analysed(source, "")
     for left_out in [each for unit in report.units for each in unit.left_out]:
         say(f"{source.name}: warning: not analysed: {left_out.reason}")
     return "", report, False
 
 
-def _text_report(source: Input) -> tuple[str, t.Report, bool]:
+def _text_report(source: Input) -> tuple[str, t.AnalysisReport, bool]:
     """Return the text that was analysed, the report on it, and True if the text has the lines of the source.
 
     Raises StopError, DecodeError.
@@ -214,7 +214,7 @@ def _stop_at_statements(source: Input, count: int) -> None:
         raise StopError
 
 
-def _refused(report: t.Report) -> list[t.Refused]:
+def _refused(report: t.AnalysisReport) -> list[t.Refused]:
     """Return the statements that the assembler refused: those of one unit, as they are the same for every core."""
     return [statement for unit in report.units[:1] for kernel in unit.kernels for statement in kernel.refused]
 
@@ -233,7 +233,7 @@ def _without_lines(text: str, numbers: Iterable[int]) -> str:
 # --- what llvm-mca says of instructions ------------------------------------------------------------------------------
 
 
-def _unknown_instructions(source: Input, report: t.Report, numbered: bool) -> list[int]:
+def _unknown_instructions(source: Input, report: t.AnalysisReport, numbered: bool) -> list[int]:
     """Report the instructions without figures, only the first one if it stops the run, and return their lines.
 
     `numbered`: these are lines of the source.
@@ -258,7 +258,7 @@ def _unknown_instructions(source: Input, report: t.Report, numbered: bool) -> li
     return lines
 
 
-def _keep_known(report: t.Report) -> None:
+def _keep_known(report: t.AnalysisReport) -> None:
     """Leave only the kernels before the first one with an instruction without figures."""
     complete = True
     for unit in report.units:
@@ -270,7 +270,7 @@ def _keep_known(report: t.Report) -> None:
         unit.kernels = kept
 
 
-def _warn_of_branches(source: Input, report: t.Report, numbered: bool) -> None:
+def _warn_of_branches(source: Input, report: t.AnalysisReport, numbered: bool) -> None:
     """Warn of the first call and the first return of each region, which are not followed."""
     for unit in report.units:
         for kernel in unit.kernels:
@@ -292,7 +292,7 @@ def _warn_of_branches(source: Input, report: t.Report, numbered: bool) -> None:
                     say(f"{place}: warning: the return is analysed as an instruction that does not jump")
 
 
-def _missing_runs(report: t.Report, name: str) -> list[str]:
+def _missing_runs(report: t.AnalysisReport, name: str) -> list[str]:
     """Return notes on kernels whose run from a cold start was given up."""
     return [
         f"{name}:{kernel.first_line}: {why}; the cycles are those of the steady state, and the run has no views"
@@ -306,30 +306,30 @@ def _missing_runs(report: t.Report, name: str) -> list[str]:
 # --- headings --------------------------------------------------------------------------------------------------------
 
 
-def _headings(text: str, report: t.Report) -> tuple[Heading, ...]:
+def _headings(text: str, report: t.AnalysisReport) -> tuple[RegionHeading, ...]:
     """Return the headings of the kernels: those of the regions that hold them, if a marker begins or ends these."""
     marked = regions(text)[0] if "LLVM-MCA-" in text else []
     lines = spans(text, marked)
-    headings: list[Heading] = []
+    headings: list[RegionHeading] = []
     for unit in report.units:
         left = iter(zip(marked, lines, strict=True))
         for number, kernel in enumerate(unit.kernels):
-            heading = Heading(number, kernel.name) if kernel.kind == "loop" else Heading()
+            heading = RegionHeading(number, kernel.name) if kernel.kind == "loop" else RegionHeading()
             for region, (first, last) in left:
                 same_name = kernel.name == region.name or not region.name
                 if same_name and first <= kernel.first_line and kernel.last_line <= last:
                     if region.begin >= 0 or region.end >= 0:
-                        heading = Heading(number, region.name)
+                        heading = RegionHeading(number, region.name)
                     break
             headings.append(heading)
     return tuple(headings)
 
 
-def _headings_of_code(report: t.Report) -> tuple[Heading, ...]:
+def _headings_of_code(report: t.AnalysisReport) -> tuple[RegionHeading, ...]:
     """Return the names of the kernels as headings; a single block of bytes has none."""
-    headings: list[Heading] = []
+    headings: list[RegionHeading] = []
     for unit in report.units:
         alone = unit.way == "given" and len(unit.kernels) == 1
         names = [kernel.name for kernel in unit.kernels]
-        headings += [Heading() if alone else Heading(number, name) for number, name in enumerate(names)]
+        headings += [RegionHeading() if alone else RegionHeading(number, name) for number, name in enumerate(names)]
     return tuple(headings)

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from incc.driver.cli.given import Given
     from incc.driver.llvm_mca.options import CommandLine
-    from incc.driver.llvm_mca.target import Target
-    from incc.driver.machine_code import Code
+    from incc.driver.llvm_mca.target import McaTarget
+    from incc.driver.machine_code import MachineCode
     from incc.driver.settings import Settings
     from incc.report import types as t
 
@@ -124,7 +124,7 @@ def _check_numbers(given: Given) -> None:
         raise UsageError(f"-output-asm-variant is 0 (AT&T) or 1 (Intel), not {given['output-asm-variant']}")
 
 
-def _target(given: Given) -> Target:
+def _target(given: Given) -> McaTarget:
     from incc.driver.llvm_mca.target import TargetError, target
 
     try:
@@ -134,7 +134,7 @@ def _target(given: Given) -> Target:
         raise StopError from None
 
 
-def _input(name: str, given: Given) -> tuple[str, Code | None]:
+def _input(name: str, given: Given) -> tuple[str, MachineCode | None]:
     """Read assembly, or machine code. Raises StopError."""
     from incc.support.errors import AnalysisError
 
@@ -155,7 +155,7 @@ def _print_notes(line: CommandLine) -> None:
             say(f"note: {note}")
 
 
-def _cpu(given: Given, target: Target) -> str:
+def _cpu(given: Given, target: McaTarget) -> str:
     """Return the processor's name, or names with commas between them. Raises StopError for those llvm-mca refuses."""
     from incc.driver.pipeline import AnalysisError, choose_model
 
@@ -212,7 +212,7 @@ def _last_syntax(text: str, given: Given) -> Literal["att", "intel"]:
     return "intel" if last == "intel" else "att"
 
 
-def _views(line: CommandLine, target: Target, cpu: str) -> Views:
+def _views(line: CommandLine, target: McaTarget, cpu: str) -> Views:
     """Return the requested views. -all-views and -all-stats override the options before them, not those after them."""
     given, order = line.given, line.order
     shown = {name: given[name] for name in (*_GENERAL, *_STATISTICS)}
@@ -247,7 +247,7 @@ def _views(line: CommandLine, target: Target, cpu: str) -> Views:
     )
 
 
-def _is_in_order(report: t.Report) -> bool:
+def _is_in_order(report: t.AnalysisReport) -> bool:
     runs = [kernel.cold for unit in report.units for kernel in unit.kernels if kernel.cold]
     return bool(runs) and not any(run.schedulers for run in runs)
 

@@ -13,7 +13,7 @@ from incc.frontends.x86.iced import Narrow
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.driver.machine_code import Code
+    from incc.driver.machine_code import MachineCode
 
 DEFAULT = "x86_64-pc-linux-gnu"
 
@@ -34,7 +34,7 @@ class TargetError(Exception):
         self.foreign = foreign
 
 
-class Target(msgspec.Struct, frozen=True):
+class McaTarget(msgspec.Struct, frozen=True):
     """The target of the analysis."""
 
     triple: str
@@ -45,7 +45,7 @@ class Target(msgspec.Struct, frozen=True):
     """The target has 32 bits."""
 
 
-def target(march: str, mtriple: str) -> Target:
+def target(march: str, mtriple: str) -> McaTarget:
     """Return the target that the two options name. Raises TargetError."""
     triple = mtriple or DEFAULT
     if march:
@@ -56,7 +56,7 @@ def target(march: str, mtriple: str) -> Target:
     architecture = triple.partition("-")[0]
     if architecture != "x86_64" and not re.fullmatch(_ARCHITECTURES, architecture):
         raise _no_target(architecture, triple)
-    return Target(triple, architecture, architecture[0] == "i")
+    return McaTarget(triple, architecture, architecture[0] == "i")
 
 
 def _no_target(architecture: str, written: str) -> TargetError:
@@ -67,7 +67,7 @@ def _no_target(architecture: str, written: str) -> TargetError:
     )
 
 
-def narrow(code: Code) -> Code:
+def narrow(code: MachineCode) -> MachineCode:
     """Return bytes as code of 32-bit mode; objects themselves say which mode they are for."""
     return code if code.blocks is None else replace(code, blocks=[(name, Narrow(each)) for name, each in code.blocks])
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from incc.comparison.side import Entry, entries_of
+from incc.comparison.side import SideKernel, entries_of
 from incc.driver.settings import REPORTED, Settings
 from incc.report.build import build_report, unit_report
 from incc.report.documents import InputError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from incc.driver.code import ObjectCode
-    from incc.frontends.kernel import Kernel
+    from incc.frontends.kernel import KernelCode
     from incc.frontends.unit import Unit
 
 AT_A_TIME = 64
@@ -40,7 +40,7 @@ class CodePiece(msgspec.Struct, frozen=True, kw_only=True):
 class Analysed(msgspec.Struct, frozen=True):
     """The result of a piece."""
 
-    entries: list[Entry]
+    entries: list[SideKernel]
     left_out: int = 0
     """Loops that are not analysed."""
     note: str = ""
@@ -77,7 +77,7 @@ def object_pieces(source: str | bytes, name: str, settings: Settings) -> list[Co
     return pieces
 
 
-def _chunks(kernels: Sequence[Kernel]) -> Iterator[tuple[int, int]]:
+def _chunks(kernels: Sequence[KernelCode]) -> Iterator[tuple[int, int]]:
     """Yield spans of kernels that keep the loops of a function together, since their roles depend on each other."""
     start = 0
     for n in range(1, len(kernels) + 1):
@@ -86,7 +86,7 @@ def _chunks(kernels: Sequence[Kernel]) -> Iterator[tuple[int, int]]:
             start = n
 
 
-def _function(kernel: Kernel) -> str:
+def _function(kernel: KernelCode) -> str:
     return kernel.region.function if kernel.region else ""
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from msgspec.structs import replace
 
 from incc.comparison import types as c
-from incc.comparison.side import NOT_COUNTED, Entry, Side, entries_of, side_info
+from incc.comparison.side import NOT_COUNTED, ComparedBuild, SideKernel, entries_of, side_info
 from incc.driver.code import ASSEMBLY_ENDINGS, kind_of
 from incc.driver.cores import named_cores
 from incc.driver.settings import Scope
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from incc.report import types as t
 
 
-def read_sides(names: Sequence[str], settings: Settings = CODE, jobs: int = 1) -> list[Side]:
+def read_sides(names: Sequence[str], settings: Settings = CODE, jobs: int = 1) -> list[ComparedBuild]:
     """Read a side for each name, or for each name and core, with distinct labels.
 
     Args:
@@ -43,7 +43,7 @@ def read_sides(names: Sequence[str], settings: Settings = CODE, jobs: int = 1) -
     """
     if names.count("-") > 1:
         raise InputError("standard input can be read only once")
-    labelled: list[tuple[str, Side]] = []
+    labelled: list[tuple[str, ComparedBuild]] = []
     for name, label in zip(names, labels(names), strict=True):
         sides = [part for mcpu, side in _sides(name, settings, jobs) for part in _by_cores(mcpu, side, settings.core)]
         several = len(sides) > 1
@@ -57,7 +57,7 @@ def read_sides(names: Sequence[str], settings: Settings = CODE, jobs: int = 1) -
     ]
 
 
-def _by_cores(mcpu: str, side: Side, core_settings: CoreSettings) -> list[tuple[str, Side]]:
+def _by_cores(mcpu: str, side: ComparedBuild, core_settings: CoreSettings) -> list[tuple[str, ComparedBuild]]:
     """Split reports for several cores into a side for each requested core, if they have any of them."""
     names = named_cores(core_settings.mcpu)
     if mcpu or not names or len({model.name for model in side.info.models}) < 2:
@@ -66,10 +66,10 @@ def _by_cores(mcpu: str, side: Side, core_settings: CoreSettings) -> list[tuple[
 
     # The notes on instructions that are not counted are generated anew for each core.
     notes = [note for note in side.info.notes if not note.startswith(NOT_COUNTED)]
-    found: dict[str, Side] = {}
+    found: dict[str, ComparedBuild] = {}
     for core in dict.fromkeys(choose_model(name, "", core_settings.model_path).model.name for name in names):
         if entries := [entry for entry in side.entries if entry.unit.model.name == core]:
-            found[core] = Side(side_info(entries, "", side.info.input, notes), entries)
+            found[core] = ComparedBuild(side_info(entries, "", side.info.input, notes), entries)
     return list(found.items()) or [(mcpu, side)]
 
 
@@ -91,7 +91,7 @@ _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz", b"\x28\xb5
 _CODE = (".s", ".S", ".asm", ".o", ".obj", ".a", ".so", ".dll", ".dylib", ".lib")
 
 
-def _sides(name: str, settings: Settings, jobs: int) -> list[tuple[str, Side]]:
+def _sides(name: str, settings: Settings, jobs: int) -> list[tuple[str, ComparedBuild]]:
     """Read the sides of an input, each with its core, "" if the input determines it."""
     if name == "-":
         return _of_stream(name, 0, settings, jobs)
@@ -198,12 +198,12 @@ def _database_of(name: str) -> tuple[str, str] | None:
     return None
 
 
-def _of_database(name: str, path: str, wanted: str, scope: Scope) -> Side:
+def _of_database(name: str, path: str, wanted: str, scope: Scope) -> ComparedBuild:
     from incc.history.read import read_commit
 
     collected = Collected(name)
 
-    def take(document: t.Report) -> None:
+    def take(document: t.AnalysisReport) -> None:
         for unit in document.units:
             collected.add(unit)
 
@@ -212,7 +212,7 @@ def _of_database(name: str, path: str, wanted: str, scope: Scope) -> Side:
     return collected.side(scope)
 
 
-def _of_stream(name: str, descriptor: int, settings: Settings, jobs: int) -> list[tuple[str, Side]]:
+def _of_stream(name: str, descriptor: int, settings: Settings, jobs: int) -> list[tuple[str, ComparedBuild]]:
     """Read reports, assembly or an object from a pipe."""
     with open(descriptor, "rb", closefd=False) as file:
         data = _read(file, name)
@@ -235,7 +235,7 @@ def _of_stream(name: str, descriptor: int, settings: Settings, jobs: int) -> lis
 # --- reports ----------------------------------------------------------------------------------------------------------
 
 
-def side_of_file(file: BinaryIO, name: str, scope: Scope) -> Side:
+def side_of_file(file: BinaryIO, name: str, scope: Scope) -> ComparedBuild:
     """Read the reports in an open file as a side called `name`. Raises InputError."""
     collected = Collected(name)
     _read_documents(file, name, collected)
@@ -248,7 +248,7 @@ class Collected:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.entries: list[Entry] = []
+        self.entries: list[SideKernel] = []
         self.notes: dict[str, None] = {}
         self.left_out = 0
 
@@ -257,7 +257,7 @@ class Collected:
         self._number_again(unit)
         self.take(entries_of(unit), len(unit.left_out), unit.model.note)
 
-    def take(self, entries: Sequence[Entry], left_out: int, note: str) -> None:
+    def take(self, entries: Sequence[SideKernel], left_out: int, note: str) -> None:
         """Take the kernels of a unit, whose model has this note."""
         self.entries += entries
         self.left_out += left_out
@@ -276,7 +276,7 @@ class Collected:
         again = next(name for name in ids if ids.count(name) > 1)
         self.notes[f"{_shown(where)} has several kernels called {again!r}, which are numbered here."] = None
 
-    def side(self, scope: Scope) -> Side:
+    def side(self, scope: Scope) -> ComparedBuild:
         """Return the side, without a label, restricted to the requested functions."""
         entries = self.entries
         if scope.functions:
@@ -287,7 +287,7 @@ class Collected:
             notes.append(f"{self.left_out} {'loop was' if self.left_out == 1 else 'loops were'} not analysed.")
         if not entries:
             notes.append("It has no kernels." if not scope.functions else "No function has such a name.")
-        return Side(side_info(entries, "", self.name, notes), entries)
+        return ComparedBuild(side_info(entries, "", self.name, notes), entries)
 
 
 def _read_reports(path: str, shown: str, collected: Collected) -> None:
@@ -322,7 +322,7 @@ class _Builds:
         self.places: dict[Any, tuple[int, int]] = {}
         self.replaced: dict[str, None] = {}
 
-    def add(self, report: t.Report) -> None:
+    def add(self, report: t.AnalysisReport) -> None:
         for unit in report.units:
             ids = frozenset(kernel.kernel_id for kernel in unit.kernels)
             start = len(self.collected.entries)
@@ -361,7 +361,7 @@ _GONE: Any = object()
 # --- folders ----------------------------------------------------------------------------------------------------------
 
 
-def _of_folder(name: str, settings: Settings, jobs: int) -> list[tuple[str, Side]]:
+def _of_folder(name: str, settings: Settings, jobs: int) -> list[tuple[str, ComparedBuild]]:
     files = list(_files(name))
     collected = Collected(name)
     others: list[str] = []
@@ -417,7 +417,7 @@ def _files(folder: str) -> Iterator[tuple[str, str]]:
 
 def _of_code(
     files: Sequence[tuple[str, str | bytes, str]], name: str, settings: Settings, jobs: int
-) -> list[tuple[str, Side]]:
+) -> list[tuple[str, ComparedBuild]]:
     """Analyse files of code (names for messages, paths or contents, and kinds), and return a side for each core."""
     sides = []
     cores = named_cores(settings.core.mcpu) or ["native"]
@@ -431,7 +431,7 @@ def _of_code(
         # The functions have been selected already.
         side = collected.side(Scope())
         if len(cores) > 1:
-            side = replace(side, info=replace(side.info, variant=c.Variant(compiler="", flags=[], mcpu=core)))
+            side = replace(side, info=replace(side.info, variant=c.SideVariant(compiler="", flags=[], mcpu=core)))
         sides.append((core, side))
     return sides
 

@@ -10,13 +10,13 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.comparison import types as c
-from incc.comparison.side import Side, side_info
+from incc.comparison.side import ComparedBuild, side_info
 from incc.driver.sides.analyse import CODE, CodePiece, analyse, in_processes
 from incc.driver.sides.labels import distinct
 from incc.driver.sides.read import Collected
 from incc.frontends.gcc_wrapper.compiler import Compiler, CompilerError, child_environment, find_program
 from incc.frontends.gcc_wrapper.processes import Processes
-from incc.frontends.gcc_wrapper.session import Compilation, Failure, with_flags
+from incc.frontends.gcc_wrapper.session import AssemblyFailure, Compilation, with_flags
 from incc.report.documents import InputError
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class _Built(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-def run_variants(wanted: Sequence[CompilerVariant], settings: Settings = CODE, jobs: int = 1) -> list[Side]:
+def run_variants(wanted: Sequence[CompilerVariant], settings: Settings = CODE, jobs: int = 1) -> list[ComparedBuild]:
     """Compile and analyse each variant, and return their sides. No output files are written.
 
     A variant that cannot be compiled has a `problem` instead of kernels. Raises InputError if none can be compiled.
@@ -156,19 +156,19 @@ def run_variants(wanted: Sequence[CompilerVariant], settings: Settings = CODE, j
     return sides
 
 
-def _side(variant: CompilerVariant, collected: Collected, problem: str) -> Side:
+def _side(variant: CompilerVariant, collected: Collected, problem: str) -> ComparedBuild:
     notes = [*collected.notes]
     if collected.left_out and not problem:
         notes.append(f"{collected.left_out} {'loop was' if collected.left_out == 1 else 'loops were'} not analysed.")
     if not problem and not collected.entries:
         notes.append("It has no kernels.")
-    described = c.Variant(
+    described = c.SideVariant(
         compiler=" ".join(variant.compiler) if "compiler" in variant.differs else "",
         flags=list(variant.flags) if "flags" in variant.differs else [],
         mcpu=variant.mcpu if "mcpu" in variant.differs else "",
     )
     info = side_info(collected.entries, variant.label, collected.name, notes)
-    return Side(replace(info, variant=described, problem=problem), collected.entries)
+    return ComparedBuild(replace(info, variant=described, problem=problem), collected.entries)
 
 
 def _command(variant: CompilerVariant) -> str:
@@ -188,7 +188,7 @@ def _build(command: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]) ->
     compilation = Compilation(compiler, with_flags(arguments, flags), environment, processes)
     try:
         units = compilation.assembly_alone()
-    except Failure as error:
+    except AssemblyFailure as error:
         return _Built((), error.compiler_message or str(error), ())
     except OSError as error:
         return _Built((), f"{error.filename or words[0]}: {error.strerror}", ())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from incc.frontends.aarch64.common_work import WORK
 from incc.frontends.aarch64.forms import form_of
-from incc.frontends.isa import ByteMarkers, Isa, Machine, Syntax, TextForm, jump_target, words
+from incc.frontends.isa import ByteMarkers, Isa, ObjectSigns, Syntax, TextForm, jump_target, words
 from incc.frontends.kernel import Refused
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class _AArch64(Isa):
         code=(b"\xe1\x0d\x80\xd2\xd5\x03\x20\x1f", b"\xc1\x1b\x80\xd2\xd5\x03\x20\x1f"),
     )
     # COFF's number: Microsoft's PE format, “Machine Types”; relocations: ELF for the Arm 64-bit Architecture, 5.7.
-    machine = Machine(
+    machine = ObjectSigns(
         names=frozenset(("AARCH64", "ARM64")),
         coff=0xAA64,
         elf=183,

@@ -1,4 +1,4 @@
-"""The code from which loops are entered, which tells how their pointers are related (`Kernel.entry`)."""
+"""The code from which loops are entered, which tells how their pointers are related (`KernelCode.entry`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from incc.frontends.asm.graph import ControlFlow
-    from incc.frontends.asm.loops import Place
+    from incc.frontends.asm.loops import InstructionPlace
     from incc.frontends.asm.parse import Assembly
     from incc.frontends.kernel import Region
 
@@ -38,7 +38,7 @@ def code_before(assembly: Assembly, regions: Sequence[Region]) -> list[Before | 
 def before_loops(
     regions: Sequence[Region],
     graphs: Callable[[], Iterable[ControlFlow]],
-    places: Sequence[Place],
+    places: Sequence[InstructionPlace],
     keeps_pointers: Callable[[int], object],
     address: Callable[[int], str] | None = None,
     markers: Callable[[], frozenset[int]] = frozenset,
@@ -112,7 +112,7 @@ def _predecessors(graph: ControlFlow, markers: frozenset[int]) -> list[list[int]
 def _entered(
     graph: ControlFlow,
     predecessors: Sequence[Sequence[int]],
-    places: Sequence[Place],
+    places: Sequence[InstructionPlace],
     region: Region,
     first: int,
     position: int,
@@ -133,7 +133,7 @@ def _entered(
 def _before(
     graph: ControlFlow,
     predecessors: Sequence[Sequence[int]],
-    places: Sequence[Place],
+    places: Sequence[InstructionPlace],
     keeps_pointers: Callable[[int], object],
     first: int,
     position: int,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from incc.frontends.asm.graph import ControlFlow
-    from incc.frontends.asm.parse import Assembly, Function
+    from incc.frontends.asm.parse import AsmFunction, Assembly
 
 
 def control_flow(assembly: Assembly, wanted: Callable[[str], bool] | None = None) -> list[ControlFlow]:
@@ -116,7 +116,7 @@ class _Resolver:
 
         return label
 
-    def _jumps(self, number: int, function: Function, code: Sequence[int]) -> list[Jump]:
+    def _jumps(self, number: int, function: AsmFunction, code: Sequence[int]) -> list[Jump]:
         statements = self.assembly.statements
         branch, branch_words = self.isa.branch, self.isa.branch_words
         result: list[Jump] = []
@@ -151,7 +151,7 @@ class _Resolver:
             for jump, to in zip(result, labels, strict=True)
         ]
 
-    def _with_targets(self, number: int, function: Function, jump: Jump, labels: Sequence[int]) -> Jump:
+    def _with_targets(self, number: int, function: AsmFunction, jump: Jump, labels: Sequence[int]) -> Jump:
         place = self._place
         calls = []
         for label in labels:
@@ -167,7 +167,7 @@ class _Resolver:
 
     def _resolve_indirect(
         self,
-        function: Function,
+        function: AsmFunction,
         code: Sequence[int],
         jumps: Sequence[Jump],
         targets: list[tuple[int, ...]],

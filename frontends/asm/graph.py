@@ -188,7 +188,7 @@ def _adjacent(routines: Sequence[Routine], here: int, there: int, members: set[i
 # --- graphs ----------------------------------------------------------------------------------------------------------
 
 
-class Loop(msgspec.Struct, frozen=True, kw_only=True):
+class NaturalLoop(msgspec.Struct, frozen=True, kw_only=True):
     """A natural loop: all cycles through `header` over edges from `latches`, which the header dominates."""
 
     header: int
@@ -272,7 +272,9 @@ def _dominators(successors: Sequence[Iterable[int]], order: list[int]) -> list[i
     return result
 
 
-def loops(successors: Sequence[Sequence[int]], entries: Sequence[int]) -> tuple[list[Loop], list[IrreducibleCycle]]:
+def loops(
+    successors: Sequence[Sequence[int]], entries: Sequence[int]
+) -> tuple[list[NaturalLoop], list[IrreducibleCycle]]:
     """Return the natural loops of a graph by their headers, and the irreducible cycles by their first nodes.
 
     Nodes that no path from `entries` reaches (landing pads of exceptions, code behind unresolved jumps) are analysed
@@ -304,7 +306,7 @@ def loops(successors: Sequence[Sequence[int]], entries: Sequence[int]) -> tuple[
             depth[node] += 1
     # Natural loops with different headers are nested or disjoint, so a loop has another inside iff its header.
     natural = [
-        Loop(
+        NaturalLoop(
             header=header,
             body=frozenset(body),
             latches=tuple(sorted(latches)),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
-class Marked(msgspec.Struct, frozen=True):
+class MarkedRegion(msgspec.Struct, frozen=True):
     """A region."""
 
     name: str
@@ -66,7 +66,7 @@ def comments(text: str) -> Iterator[tuple[int, str]]:
             yield at + 2, comment[2:]
 
 
-def regions(text: str) -> tuple[list[Marked], list[Message]]:
+def regions(text: str) -> tuple[list[MarkedRegion], list[Message]]:
     """Return the regions in the order of their beginnings, also empty ones, and messages on wrong markers.
 
     A text without markers is one region. The result for the last text is cached.
@@ -78,12 +78,12 @@ def regions(text: str) -> tuple[list[Marked], list[Message]]:
     return [*marked], [*messages]
 
 
-_LAST: list[tuple[str, tuple[list[Marked], list[Message]]]] = [("", ([Marked("", -1, -1)], []))]
+_LAST: list[tuple[str, tuple[list[MarkedRegion], list[Message]]]] = [("", ([MarkedRegion("", -1, -1)], []))]
 """The last text and its regions, which parsing, messages and headings all need."""
 
 
-def _regions(text: str) -> tuple[list[Marked], list[Message]]:
-    marked = [Marked("", -1, -1)]
+def _regions(text: str) -> tuple[list[MarkedRegion], list[Message]]:
+    marked = [MarkedRegion("", -1, -1)]
     messages: list[Message] = []
     active: dict[str, int] = {}
     if "LLVM-MCA-" not in text:
@@ -98,19 +98,19 @@ def _regions(text: str) -> tuple[list[Marked], list[Message]]:
                 again = f"region '{name}' begins" if name else "a region without a name begins"
                 messages.append(Message(at, "error", f"{again} again before it ends; use different names"))
                 messages.append(Message(marked[active[name]].begin, "note", "it began here"))
-            elif not active and marked == [Marked("", -1, -1)]:
-                marked[0] = Marked(name, at, -1)
+            elif not active and marked == [MarkedRegion("", -1, -1)]:
+                marked[0] = MarkedRegion(name, at, -1)
                 active[name] = 0
             else:
                 active[name] = len(marked)
-                marked.append(Marked(name, at, -1))
+                marked.append(MarkedRegion(name, at, -1))
             continue
         ended = -1
         if name in active:
             ended = active.pop(name)
         elif not name and len(active) == 1:
             _, ended = active.popitem()
-        elif not name and not active and marked == [Marked("", -1, -1)]:
+        elif not name and not active and marked == [MarkedRegion("", -1, -1)]:
             ended = 0
         if ended >= 0:
             marked[ended] = replace(marked[ended], end=at)
@@ -121,7 +121,7 @@ def _regions(text: str) -> tuple[list[Marked], list[Message]]:
     return marked, messages
 
 
-def spans(text: str, marked: Sequence[Marked]) -> list[tuple[int, int]]:
+def spans(text: str, marked: Sequence[MarkedRegion]) -> list[tuple[int, int]]:
     """Return the first and the last line, 1-based, with statements of each region.
 
     All statements of a line with a marker count for the side of the marker where the first one is.

@@ -14,11 +14,11 @@ from incc.frontends.kernel import LeftOut, LineSet, Neighbours, Region
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from incc.frontends.asm.graph import ControlFlow, IrreducibleCycle, Loop
+    from incc.frontends.asm.graph import ControlFlow, IrreducibleCycle, NaturalLoop
     from incc.frontends.kernel import SourceLocation
 
 
-class Place(Protocol):
+class InstructionPlace(Protocol):
     """The place of an instruction."""
 
     @property
@@ -30,16 +30,16 @@ class Place(Protocol):
         """The place in the user's source, None if unknown."""
 
 
-class Listing(msgspec.Struct, frozen=True):
+class InstructionFacts(msgspec.Struct, frozen=True):
     """The facts about the instructions of graphs that regions need."""
 
-    places: Sequence[Place]
+    places: Sequence[InstructionPlace]
     """By the instructions' numbers."""
     notes: Callable[[Sequence[int]], list[str]]
     """Returns notes on instructions of a path, such as calls (see `Region.notes`)."""
 
 
-def innermost(graphs: Iterable[ControlFlow], listing: Listing) -> tuple[list[Region], list[LeftOut]]:
+def innermost(graphs: Iterable[ControlFlow], listing: InstructionFacts) -> tuple[list[Region], list[LeftOut]]:
     """Return the innermost natural loops of graphs, and the cycles that are no natural loops, by their first lines."""
     regions: list[Region] = []
     left_out: list[LeftOut] = []
@@ -53,7 +53,9 @@ def innermost(graphs: Iterable[ControlFlow], listing: Listing) -> tuple[list[Reg
     return regions, left_out
 
 
-def _region(listing: Listing, graph: ControlFlow, loop: Loop, chosen: list[int] | None = None) -> Region:
+def _region(
+    listing: InstructionFacts, graph: ControlFlow, loop: NaturalLoop, chosen: list[int] | None = None
+) -> Region:
     """Return the region of a loop along the path `chosen`, the blocks from the header on; by default the likeliest."""
     places = listing.places
     blocks = graph.blocks
@@ -100,12 +102,12 @@ def _region(listing: Listing, graph: ControlFlow, loop: Loop, chosen: list[int] 
     )  # fmt: skip
 
 
-def _forks(graph: ControlFlow, loop: Loop, block: int) -> bool:
+def _forks(graph: ControlFlow, loop: NaturalLoop, block: int) -> bool:
     """Return True if a block of a loop has several successors in the loop."""
     return len(loop.body.intersection(graph.blocks[block].successors)) > 1
 
 
-def _fork_note(listing: Listing, graph: ControlFlow, loop: Loop, path: list[int], forks: int) -> str:
+def _fork_note(listing: InstructionFacts, graph: ControlFlow, loop: NaturalLoop, path: list[int], forks: int) -> str:
     """Return the note on the likeliest path through a loop with branches inside."""
     body = {i for b in loop.body for i in graph.blocks[b].instructions}
     off = sorted(body.difference(i for b in path for i in graph.blocks[b].instructions))
@@ -119,7 +121,7 @@ def _fork_note(listing: Listing, graph: ControlFlow, loop: Loop, path: list[int]
     return f"{branches} inside: analysed the likeliest path (backward branches taken, else fall-through); {missing}"
 
 
-def _sides(listing: Listing, graph: ControlFlow, path: list[int], forks: list[int]) -> str:
+def _sides(listing: InstructionFacts, graph: ControlFlow, path: list[int], forks: list[int]) -> str:
     """Return the way that a path takes at some of its blocks: "line 12 not taken"."""
     following = dict(zip(path, [*path[1:], path[0]], strict=True))
     sides: dict[bool, list[int]] = {False: [], True: []}
@@ -131,7 +133,10 @@ def _sides(listing: Listing, graph: ControlFlow, path: list[int], forks: list[in
 
 
 def _with_neighbours(
-    listing: Listing, graph: ControlFlow, natural: Sequence[Loop], inner: Sequence[tuple[Region, Loop]]
+    listing: InstructionFacts,
+    graph: ControlFlow,
+    natural: Sequence[NaturalLoop],
+    inner: Sequence[tuple[Region, NaturalLoop]],
 ) -> list[Region]:
     """Return the regions of a graph's innermost loops with the ways of control between them."""
     number_of = {loop.header: number for number, (_, loop) in enumerate(inner)}
@@ -151,7 +156,7 @@ def _with_neighbours(
 
 
 def _reachable(
-    graph: ControlFlow, natural: Sequence[Loop], number_of: Mapping[int, int]
+    graph: ControlFlow, natural: Sequence[NaturalLoop], number_of: Mapping[int, int]
 ) -> tuple[list[int], list[int]]:
     """Return for each block the loops that may come after it, and those that always come before it.
 
@@ -178,7 +183,7 @@ def _reachable(
 
 
 def _enclosing(
-    listing: Listing, graph: ControlFlow, natural: Sequence[Loop], headers: Iterable[int]
+    listing: InstructionFacts, graph: ControlFlow, natural: Sequence[NaturalLoop], headers: Iterable[int]
 ) -> dict[int, tuple[SourceLocation, ...]]:
     """Return the places of the loops around the innermost loops with these headers, inner loops first."""
     around: dict[int, list[tuple[int, SourceLocation]]] = {header: [] for header in headers}
@@ -191,7 +196,7 @@ def _enclosing(
     return {header: tuple([source for _, source in sorted(loops)]) for header, loops in around.items()}
 
 
-def _likeliest_path(graph: ControlFlow, loop: Loop) -> tuple[list[int], int]:
+def _likeliest_path(graph: ControlFlow, loop: NaturalLoop) -> tuple[list[int], int]:
     """Return the blocks from the header back to it, and the number of targets of an indirect jump on the way, else 0.
 
     The path follows the layout of compilers: it stays in the loop, takes backward branches, and falls through other
@@ -211,7 +216,7 @@ def _likeliest_path(graph: ControlFlow, loop: Loop) -> tuple[list[int], int]:
             return path, indirect
 
 
-def _likeliest_next(graph: ControlFlow, loop: Loop, block: int) -> int:
+def _likeliest_next(graph: ControlFlow, loop: NaturalLoop, block: int) -> int:
     each_block = graph.blocks[block]
     inside = [t for t in each_block.taken if t in loop.body]
     backward = [t for t in inside if t <= block]
@@ -235,9 +240,9 @@ class LoopPath(msgspec.Struct, frozen=True):
 class LoopFinder:
     """The innermost loops of some regions, by the lines of their instructions."""
 
-    def __init__(self, graphs: Iterable[ControlFlow], listing: Listing, regions: Iterable[Region]) -> None:
+    def __init__(self, graphs: Iterable[ControlFlow], listing: InstructionFacts, regions: Iterable[Region]) -> None:
         self.listing = listing
-        self._loops: dict[frozenset[int], tuple[ControlFlow, Loop]] = {}
+        self._loops: dict[frozenset[int], tuple[ControlFlow, NaturalLoop]] = {}
         first_lines = {min(region.body_lines) for region in regions if region.body_lines}
         places = listing.places
         for graph in graphs:
@@ -270,7 +275,7 @@ class LoopFinder:
 
 
 def _paths_of(
-    listing: Listing, graph: ControlFlow, loop: Loop, limit: int, first_side: float | None, sides: bool
+    listing: InstructionFacts, graph: ControlFlow, loop: NaturalLoop, limit: int, first_side: float | None, sides: bool
 ) -> tuple[list[LoopPath], bool]:
     paths: list[LoopPath] = []
     # Without inner cycles every way leads back to the header, so each path that is begun can be completed. Depth first,
@@ -301,7 +306,7 @@ def _paths_of(
     return paths, True
 
 
-def _extreme(graph: ControlFlow, loop: Loop, sign: int) -> list[int]:
+def _extreme(graph: ControlFlow, loop: NaturalLoop, sign: int) -> list[int]:
     """Return the blocks of the way from the header back to it with the fewest instructions (`sign` 1) or most (-1)."""
     # For each block the instructions times sign from it on, and the next block.
     left: dict[int, tuple[int, int]] = {}
@@ -322,7 +327,9 @@ def _extreme(graph: ControlFlow, loop: Loop, sign: int) -> list[int]:
     return path
 
 
-def _branches_on(listing: Listing, graph: ControlFlow, loop: Loop, path: list[int]) -> tuple[tuple[int, bool], ...]:
+def _branches_on(
+    listing: InstructionFacts, graph: ControlFlow, loop: NaturalLoop, path: list[int]
+) -> tuple[tuple[int, bool], ...]:
     """Return the line of each branch at which there is another way, and True if this way takes the branch."""
     return tuple(
         (listing.places[graph.blocks[b].instructions[-1]].line, following != graph.blocks[b].fall)
@@ -337,7 +344,7 @@ def _shares(sides: int, first: float | None) -> list[float]:
     return [first, *([(1 - first) / (sides - 1)] * (sides - 1))]
 
 
-def _irreducible(listing: Listing, graph: ControlFlow, cycle: IrreducibleCycle) -> LeftOut:
+def _irreducible(listing: InstructionFacts, graph: ControlFlow, cycle: IrreducibleCycle) -> LeftOut:
     lines = lines_of(listing.places, [i for b in sorted(cycle.nodes) for i in graph.blocks[b].instructions])
     blocks = [graph.blocks[b] for b in cycle.entries]
     entered = [block.label or f"line {listing.places[block.instructions[0]].line}" for block in blocks]
@@ -351,7 +358,7 @@ def _irreducible(listing: Listing, graph: ControlFlow, cycle: IrreducibleCycle) 
 # --- common ----------------------------------------------------------------------------------------------------------
 
 
-def lines_of(places: Sequence[Place], instructions: Iterable[int]) -> tuple[int, ...]:
+def lines_of(places: Sequence[InstructionPlace], instructions: Iterable[int]) -> tuple[int, ...]:
     """Return the lines of instructions in their order, each once."""
     return tuple(dict.fromkeys([places[i].line for i in instructions]))
 
@@ -369,7 +376,7 @@ def line_list(lines: Iterable[int]) -> str:
 
 
 def source_of(
-    places: Sequence[Place], members: Iterable[int], latch: SourceLocation | None, function: Iterable[int]
+    places: Sequence[InstructionPlace], members: Iterable[int], latch: SourceLocation | None, function: Iterable[int]
 ) -> SourceLocation | None:
     """Return the place of a region in the source: that of its branch back, if it is in the function's own file.
 

@@ -39,7 +39,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     """The place in the last `.loc` before it; None without one, and for line 0: code that belongs to no line."""
 
 
-class Function(msgspec.Struct, frozen=True):
+class AsmFunction(msgspec.Struct, frozen=True):
     """A function. Code that belongs to no function (hand-written snippets) forms functions of the name ""."""
 
     name: str
@@ -68,7 +68,7 @@ class Assembly(msgspec.Struct, frozen=True, kw_only=True):
     """The name of the instruction set."""
     statements: list[Statement]
     """Without describing directives (`.cfi_*`, `.loc`, `.file`, `.type` …) and the bodies of macros and `.rept`."""
-    functions: list[Function]
+    functions: list[AsmFunction]
     labels: dict[str, int]
     """The index of each label's statement."""
     numeric_labels: dict[str, list[int]]
@@ -523,7 +523,7 @@ def shown_path(names: list[str], compilation_directory: str) -> str:
 
 def _functions(
     statements: list[Statement], typed: set[str], exported: set[str], sizes: dict[int, set[str]]
-) -> list[Function]:
+) -> list[AsmFunction]:
     """Cut the code into functions, for each section by itself: gcc puts a function's cold part amid its text.
 
     A function begins at a label of a function type and ends at its `.size`, at the next function or with the section.
@@ -554,7 +554,7 @@ def _functions(
             begun.append(current)
         current.statements.append(i)
         current.has_code |= kind == INSTRUCTION
-    return [Function(f.name, tuple(f.statements), tuple(f.aliases)) for f in begun if f.has_code]
+    return [AsmFunction(f.name, tuple(f.statements), tuple(f.aliases)) for f in begun if f.has_code]
 
 
 class _Begun(msgspec.Struct, kw_only=True):

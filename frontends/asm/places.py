@@ -159,7 +159,7 @@ def _place(frames: Sequence[Frame], level: int, is_users: bool) -> UserPlace:
     )
 
 
-class Numbered:
+class NumberedInstructions:
     """The instructions of a text by their lines."""
 
     def __init__(self, assembly: Assembly) -> None:

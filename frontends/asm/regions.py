@@ -20,7 +20,7 @@ from incc.frontends.kernel import LeftOut, Region
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from incc.frontends.asm.parse import Assembly, CommentMarker, Function
+    from incc.frontends.asm.parse import AsmFunction, Assembly, CommentMarker
     from incc.frontends.kernel import RegionKind
 
     _Mark = TypeVar("_Mark")
@@ -86,8 +86,8 @@ def paths_inside(assembly: Assembly, regions: Sequence[Region], limit: int) -> l
     return result
 
 
-def _listing(assembly: Assembly) -> loops.Listing:
-    return loops.Listing(assembly.statements, lambda members: _notes(assembly, members))
+def _listing(assembly: Assembly) -> loops.InstructionFacts:
+    return loops.InstructionFacts(assembly.statements, lambda members: _notes(assembly, members))
 
 
 # --- markers ---------------------------------------------------------------------------------------------------------
@@ -428,7 +428,7 @@ def _report(
 # --- common ----------------------------------------------------------------------------------------------------------
 
 
-def _function_at(assembly: Assembly, statement: int) -> Function | None:
+def _function_at(assembly: Assembly, statement: int) -> AsmFunction | None:
     """Return the function of a statement."""
     for function in assembly.functions:
         inside = function.statements

@@ -100,7 +100,7 @@ class Skipped(msgspec.Struct, frozen=True, kw_only=True):
     """Code is generated when it is linked."""
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class AssemblyPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The runs for the analysis of a command."""
 
     runs: tuple[Run, ...]
@@ -135,7 +135,7 @@ def make_plan(
     remarks: bool = False,
     plugin: str = "",
     source_plugin: str = "",
-) -> Plan:
+) -> AssemblyPlan:
     """Return the runs for the sub-commands of a dry run.
 
     Args:
@@ -277,7 +277,7 @@ class _Planner(msgspec.Struct, kw_only=True):
     def _skip(self, source: str, reason: str) -> None:
         self.skipped.append(Skipped(source=source, reason=reason, expected=True, until_link=reason in _UNTIL_LINK))
 
-    def plan(self) -> Plan:
+    def plan(self) -> AssemblyPlan:
         """Return the plan for all sub-commands."""
         for made in self.made.values():
             if made.unused_reason and made.output not in self.consumed:
@@ -290,7 +290,7 @@ class _Planner(msgspec.Struct, kw_only=True):
         stdin_is_read = any(reads_stdin(c) for run in self.runs for c in run.commands) or any(
             not run.commands and run.source in _STANDARD_INPUT for run in self.runs
         )
-        return Plan(
+        return AssemblyPlan(
             runs=tuple(self.runs),
             skipped=tuple(self.skipped),
             reads_stdin=stdin_is_read,

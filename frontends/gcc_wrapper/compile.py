@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from incc.frontends.gcc_wrapper.compiler import Compiler, child_environment, find_program
 from incc.frontends.gcc_wrapper.processes import Processes
-from incc.frontends.gcc_wrapper.session import Compilation, Failure
+from incc.frontends.gcc_wrapper.session import AssemblyFailure, Compilation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -98,7 +98,7 @@ def _compile(
         try:
             for unit in compilation.units():
                 units.append(unit)
-        except Failure as error:
+        except AssemblyFailure as error:
             compilation.warnings.append(str(error))
         except OSError as error:
             compilation.warnings.append(f"not analysed: {error.filename or 'output'}: {error.strerror}")

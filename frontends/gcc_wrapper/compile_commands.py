@@ -27,7 +27,7 @@ _SOURCES = word_set("c i ii cc cp cxx cpp c++ m mi mm mii s sx f for ftn fpp f90
 _OPERATORS = frozenset(("&&", "||", ";", "|", "&", ">", ">>", "<"))
 
 
-class Command(msgspec.Struct, frozen=True, kw_only=True):
+class CompilerCommand(msgspec.Struct, frozen=True, kw_only=True):
     """A compiler's command."""
 
     file: str
@@ -56,7 +56,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         return os.path.realpath(os.path.join(self.folder, self.file))
 
 
-def read_commands(path: str) -> list[Command]:
+def read_commands(path: str) -> list[CompilerCommand]:
     """Return the commands of a database, each once, in its order. Raises OSError, and ValueError for other files."""
     with open(path, "rb") as file:
         data = file.read()
@@ -70,11 +70,11 @@ def read_commands(path: str) -> list[Command]:
     return list(dict.fromkeys(_command(number, entry, folder) for number, entry in enumerate(entries, start=1)))
 
 
-def _command(number: int, entry: Any, folder: str) -> Command:
+def _command(number: int, entry: Any, folder: str) -> CompilerCommand:
     fields = entry if isinstance(entry, dict) else {}
     file, directory = fields.get("file"), fields.get("directory", "")
     if not isinstance(file, str) or not file or not isinstance(directory, str):
-        return Command(file=f"entry {number}", folder=folder, words=(), problem="not a command: it has no file")
+        return CompilerCommand(file=f"entry {number}", folder=folder, words=(), problem="not a command: it has no file")
     # A relative folder counts from the database's, because databases are moved along with the build.
     folder = os.path.join(folder, directory)
     words = fields.get("arguments")
@@ -82,17 +82,17 @@ def _command(number: int, entry: Any, folder: str) -> Command:
         try:
             words = shlex.split(fields.get("command") or "")
         except (ValueError, AttributeError, TypeError) as error:
-            return Command(file=file, folder=folder, words=(), problem=f"its command cannot be read: {error}")
+            return CompilerCommand(file=file, folder=folder, words=(), problem=f"its command cannot be read: {error}")
     if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
-        return Command(file=file, folder=folder, words=(), problem="it has no command")
+        return CompilerCommand(file=file, folder=folder, words=(), problem="it has no command")
     if any("\0" in word for word in (file, folder, *words)):
         problem = "its command cannot be read: there are NUL characters in it"
-        return Command(file=file, folder=folder, words=(), problem=problem)
+        return CompilerCommand(file=file, folder=folder, words=(), problem=problem)
     try:
         # JSON can have halves of surrogate pairs, which no name has.
         for word in (file, folder, *words):
             os.fsencode(word)
     except UnicodeEncodeError:
         file = os.fsdecode(file.encode("utf-8", "replace"))
-        return Command(file=file, folder="", words=(), problem="its command cannot be read: no UTF-8")
-    return Command(file=file, folder=folder, words=tuple(without_launchers(words)))
+        return CompilerCommand(file=file, folder="", words=(), problem="its command cannot be read: no UTF-8")
+    return CompilerCommand(file=file, folder=folder, words=tuple(without_launchers(words)))

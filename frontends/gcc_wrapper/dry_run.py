@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 
-class Command(msgspec.Struct, frozen=True):
+class SubCommand(msgspec.Struct, frozen=True):
     """A sub-command."""
 
     words: tuple[str, ...]
@@ -16,7 +16,7 @@ class Command(msgspec.Struct, frozen=True):
 class DryRun(msgspec.Struct, frozen=True, kw_only=True):
     """The output of a driver's dry run."""
 
-    commands: tuple[Command, ...]
+    commands: tuple[SubCommand, ...]
     """In the order in which they would run."""
     version: str
     """Empty if it prints none."""
@@ -33,7 +33,7 @@ def parse(text: str) -> DryRun:
     quotes, dollars and backslashes; line breaks inside quotes belong to the word. Everything else (settings, warnings)
     is ignored.
     """
-    commands: list[Command] = []
+    commands: list[SubCommand] = []
     version = version_line = target = ""
     position = 0
     while position < len(text):
@@ -41,7 +41,7 @@ def parse(text: str) -> DryRun:
             words, position = _words(text, position)
             if words:
                 piped = words[-1] == "|"
-                commands.append(Command(tuple(words[:-1] if piped else words), piped))
+                commands.append(SubCommand(tuple(words[:-1] if piped else words), piped))
         elif text.startswith("COLLECT_GCC_OPTIONS=", position):
             # The user's options, quoted for a shell. They may have line breaks with a blank behind.
             position = _after_shell_line(text, position)

@@ -21,7 +21,7 @@ from incc.frontends.unit import Unit
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from incc.frontends.gcc_wrapper.dry_run import Command, DryRun
+    from incc.frontends.gcc_wrapper.dry_run import DryRun, SubCommand
     from incc.frontends.objects.symbols import Elf, LinkerInput
 
 _COLLECT = "collect2"
@@ -214,7 +214,7 @@ def _recorded(elf: Elf) -> tuple[str, ...]:
 # --- the linker's command --------------------------------------------------------------------------------------------
 
 
-def _is_linker(command: Command) -> bool:
+def _is_linker(command: SubCommand) -> bool:
     # ld, ld.lld-19, x86_64-linux-gnu-ld.gold, mold
     name = os.path.basename(command.words[0])
     return name == _COLLECT or name.startswith(("ld", "mold")) or "-ld" in name

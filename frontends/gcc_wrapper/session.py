@@ -24,7 +24,7 @@ from incc.frontends.unit import IncludeFolders, Unit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from incc.frontends.gcc_wrapper.assembly import Plan, Run
+    from incc.frontends.gcc_wrapper.assembly import AssemblyPlan, Run
     from incc.frontends.gcc_wrapper.children import Children
     from incc.frontends.gcc_wrapper.compiler import Compiler
     from incc.frontends.gcc_wrapper.dry_run import DryRun
@@ -60,7 +60,7 @@ _DRY_RUN = "dry-run"
 """The file of the scratch folder with the driver's own output."""
 
 
-class Failure(Exception):
+class AssemblyFailure(Exception):
     """A failure to make assembly. The message is one line for the user."""
 
     def __init__(self, message: str, compiler_message: str = "") -> None:
@@ -149,7 +149,7 @@ class Compilation(msgspec.Struct, eq=False):
                 continue
             try:
                 text = None if self.failed() else self._assembly(step)
-            except Failure as error:
+            except AssemblyFailure as error:
                 self.warnings.append(str(error))
                 continue
             if text is None:
@@ -162,7 +162,7 @@ class Compilation(msgspec.Struct, eq=False):
         self.unwanted.append(_shown(source))
         return False
 
-    def _plan(self, dry_run: DryRun, arguments: Sequence[str]) -> Plan:
+    def _plan(self, dry_run: DryRun, arguments: Sequence[str]) -> AssemblyPlan:
         """Return the runs for the assembly of a command, with the plugins for the compiler, if there are any."""
         plugin = source_plugin = ""
         if any("-cc1" in command.words for command in dry_run.commands):
@@ -233,7 +233,7 @@ class Compilation(msgspec.Struct, eq=False):
         return None
 
     def link(self) -> Link | None:
-        """Return the link of the command if code was generated at it, else None. Raises Failure and OSError.
+        """Return the link of the command if code was generated at it, else None. Raises AssemblyFailure and OSError.
 
         To be called after `units` and `finish`.
         """
@@ -260,7 +260,7 @@ class Compilation(msgspec.Struct, eq=False):
         )
 
     def assembly_with(self, flags: Sequence[str]) -> list[Unit]:
-        """Return the sources' assembly with more arguments behind the command's. Raises Failure.
+        """Return the sources' assembly with more arguments behind the command's. Raises AssemblyFailure.
 
         Only the compiler proper is run, and it writes nothing but the text. To be called after `finish`.
         """
@@ -277,23 +277,25 @@ class Compilation(msgspec.Struct, eq=False):
     def assembly_alone(self) -> list[Unit]:
         """Return the sources' assembly without running the command itself, which leaves no files.
 
-        To be called instead of `units`. Raises Failure, also for a single source without assembly, and OSError.
+        To be called instead of `units`. Raises AssemblyFailure, also for a single source without assembly, and OSError.
         """
         self._scratch = _make_folder(self._temporary_place())
         dry_run = self._ask(self.arguments)
         plan = self._plan(dry_run, self.arguments)
         if plan.reads_stdin:
-            raise Failure("not analysed: the source comes from standard input, which can be read only once")
+            raise AssemblyFailure("not analysed: the source comes from standard input, which can be read only once")
         for skipped in plan.skipped:
             if skipped.expected:
                 self.notes.append(f"{_shown(skipped.source)}: nothing to analyse: {skipped.reason}")
             else:
-                raise Failure(f"{_shown(skipped.source)}: not analysed: {skipped.reason}")
+                raise AssemblyFailure(f"{_shown(skipped.source)}: not analysed: {skipped.reason}")
         if not plan.runs and not plan.skipped:
             # The driver's errors on missing files and unknown options begin with its name; its commands and its
             # configuration may have the word in them as well.
             error = _error_line(_read(os.path.join(self._scratch, _DRY_RUN)), ": error: ", "error: ")
-            raise Failure(error or "the command compiles nothing: there is no source, or an option forbids it", error)
+            raise AssemblyFailure(
+                error or "the command compiles nothing: there is no source, or an option forbids it", error
+            )
         units = []
         for step in plan.runs:
             # The files of earlier sources of the command, such as modules, are in the scratch folder.
@@ -378,7 +380,7 @@ class Compilation(msgspec.Struct, eq=False):
         return copy
 
     def _ask(self, arguments: Sequence[str]) -> DryRun:
-        """Return the sub-commands that the compiler would run for the command. Raises Failure."""
+        """Return the sub-commands that the compiler would run for the command. Raises AssemblyFailure."""
         # -### is the first argument, because after a `--` it would be a file.
         words = [*self.compiler.words, "-###", *arguments]
         environment = self._quiet_environment()
@@ -388,7 +390,9 @@ class Compilation(msgspec.Struct, eq=False):
         status = self.children.wait(self.children.start(self.compiler.path, words, environment, output=log))
         dry_run = parse(_read(log))
         if status != 0 and not dry_run.version:
-            raise Failure(f"not analysed: {self.compiler.name} does not answer -###, which says what it compiles")
+            raise AssemblyFailure(
+                f"not analysed: {self.compiler.name} does not answer -###, which says what it compiles"
+            )
         return dry_run
 
     def _temporary_place(self) -> str:
@@ -403,7 +407,7 @@ class Compilation(msgspec.Struct, eq=False):
         return environment
 
     def _run(self, step: Run, command: tuple[str, ...], log: str) -> int:
-        """Run one of a source's commands and return its status. Raises Failure if it cannot be started."""
+        """Run one of a source's commands and return its status. Raises AssemblyFailure if it cannot be started."""
         environment = self._quiet_environment()
         # The user's own values are for the compiler's run.
         environment.pop(_TABLE_VARIABLE, None)
@@ -416,14 +420,14 @@ class Compilation(msgspec.Struct, eq=False):
         try:
             process = self.children.start(command[0], command, environment, stdin=stdin, output=log)
         except OSError as error:
-            raise Failure(f"{_shown(step.source)}: not analysed: {command[0]}: {error.strerror}") from error
+            raise AssemblyFailure(f"{_shown(step.source)}: not analysed: {command[0]}: {error.strerror}") from error
         finally:
             if stdin is not None:
                 os.close(stdin)
         return self.children.wait(process)
 
     def _assembly(self, step: Run) -> str | None:
-        """Return the assembly of one source, None if the compiler failed meanwhile. Raises Failure."""
+        """Return the assembly of one source, None if the compiler failed meanwhile. Raises AssemblyFailure."""
         if step.after_compiler and self.finish() != 0:
             return None
         log = os.path.join(self._scratch, "log")
@@ -439,13 +443,13 @@ class Compilation(msgspec.Struct, eq=False):
                     return None
                 output = _read(log)
                 reason = f"no assembly from {os.path.basename(command[0])}{_first_error(output)}"
-                raise Failure(f"{_shown(step.source)}: not analysed: {reason}", _error_line(output))
+                raise AssemblyFailure(f"{_shown(step.source)}: not analysed: {reason}", _error_line(output))
         if not step.commands and self._input is not None:
             return self._input.decode("utf-8", "surrogateescape")
         try:
             return _read(os.path.join(self.folder, step.output))
         except OSError as error:
-            raise Failure(f"{_shown(step.source)}: not analysed: {error.strerror}") from error
+            raise AssemblyFailure(f"{_shown(step.source)}: not analysed: {error.strerror}") from error
 
 
 def _has(command: tuple[str, ...], words: tuple[str, ...]) -> bool:

@@ -20,7 +20,7 @@ _HEADER = 60
 _TABLES = frozenset(("/", "/SYM64", "__.SYMDEF", "__.SYMDEF SORTED", "/<HYBRIDMAP>", "/<ECSYMBOLS>"))
 
 
-class Member(msgspec.Struct, frozen=True, kw_only=True):
+class ArchiveMember(msgspec.Struct, frozen=True, kw_only=True):
     """A member of a static library."""
 
     name: str
@@ -55,7 +55,7 @@ def members(path: str) -> Iterator[tuple[str, bytes]]:
         yield member.name, member.read()
 
 
-def listed(path: str) -> Iterator[Member]:
+def listed(path: str) -> Iterator[ArchiveMember]:
     """Yield the members of a static library as `members` does, without reading them."""
     with open(path, "rb") as file:
         magic = file.read(len(MAGIC))
@@ -73,7 +73,7 @@ def listed(path: str) -> Iterator[Member]:
             is_table = name == "//" or name in _TABLES
             if magic == THIN_MAGIC and not is_table:
                 name = _long_name(names, name)
-                yield Member(name=name, path=os.path.join(os.path.dirname(path), name), offset=0, size=-1)
+                yield ArchiveMember(name=name, path=os.path.join(os.path.dirname(path), name), offset=0, size=-1)
                 continue
             start = file.tell()
             if start + size > size_of_file:
@@ -89,7 +89,7 @@ def listed(path: str) -> Iterator[Member]:
                 else:
                     name = _long_name(names, name)
                 if name not in _TABLES:
-                    yield Member(name=name, path=path, offset=start, size=size)
+                    yield ArchiveMember(name=name, path=path, offset=start, size=size)
             file.seek(following)
 
 

@@ -26,7 +26,7 @@ def debug_information(elf: ElfFile, widths: Mapping[int, int], folder: str) -> D
 
     Args:
         elf: the file.
-        widths: bytes of the fields of absolute relocations by their kinds (`Machine.absolute`).
+        widths: bytes of the fields of absolute relocations by their kinds (`ObjectSigns.absolute`).
         folder: where to look for split debug information that is not at its own place.
     """
     sections = _Sections(elf, widths)

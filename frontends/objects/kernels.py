@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from incc.frontends.asm.places import UserPlace
     from incc.frontends.container import CodeAddresses, Container, DebugInformation, Span
-    from incc.frontends.kernel import Kernel, LeftOut, SourceLocation
+    from incc.frontends.kernel import KernelCode, LeftOut, SourceLocation
     from incc.frontends.objects.spans import Addresses
 
 
@@ -34,7 +34,7 @@ class KernelSource(msgspec.Struct, frozen=True):
 class ObjectKernels(msgspec.Struct, frozen=True, kw_only=True):
     """The kernels of an object."""
 
-    kernels: list[Kernel]
+    kernels: list[KernelCode]
     left_out: list[LeftOut]
     """Cycles of the control flow, or requested code, that are not analysed."""
     sources: list[KernelSource]
@@ -43,7 +43,7 @@ class ObjectKernels(msgspec.Struct, frozen=True, kw_only=True):
     """The reason why debug information could not be read, "" if it could."""
 
 
-def object_kernels(source: str | bytes, paces: bool = True) -> tuple[list[Kernel], list[LeftOut]]:
+def object_kernels(source: str | bytes, paces: bool = True) -> tuple[list[KernelCode], list[LeftOut]]:
     """Return the innermost loops of an object, and the cycles of its control flow that are not analysed.
 
     Args:
@@ -158,7 +158,7 @@ def _in_source(container: Container, code: ContainerCode, folders: IncludeFolder
 
 
 def _sources(
-    kernels: Sequence[Kernel], addresses: Sequence[CodeAddresses], debug: DebugInformation, folders: IncludeFolders
+    kernels: Sequence[KernelCode], addresses: Sequence[CodeAddresses], debug: DebugInformation, folders: IncludeFolders
 ) -> list[KernelSource]:
     from incc.frontends.asm.places import Places
     from incc.frontends.headers import Headers

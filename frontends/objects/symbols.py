@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     """Whose link-time optimisation a file has code for; "llvm-fat": bitcode and machine code."""
 
 
-class Function(msgspec.Struct, frozen=True):
+class DefinedFunction(msgspec.Struct, frozen=True):
     """A function that a file defines."""
 
     name: str
@@ -40,7 +40,7 @@ class Elf(msgspec.Struct, frozen=True, kw_only=True):
     lto: Lto
     has_symbols: bool
     """It has a table of symbols, so it is not stripped."""
-    functions: tuple[Function, ...]
+    functions: tuple[DefinedFunction, ...]
     options: str
     """The options that gcc recorded for link-time optimisation, as in a shell, "" for none."""
     target: tuple[str, ...] = ()
@@ -130,9 +130,9 @@ def _facts(data: Data) -> Elf | None:
         return None
 
 
-def _functions(elf: ElfFile) -> Iterator[Function]:
+def _functions(elf: ElfFile) -> Iterator[DefinedFunction]:
     for symbol in elf.symbols():
         is_function = symbol.type in (FUNCTION, INDIRECT_FUNCTION)
         if is_function and symbol.section and elf.sections[symbol.section].flags & EXECUTABLE:
             base = debug_address(symbol.section) if elf.kind == OBJECT else 0
-            yield Function(symbol.name, symbol.size, base + symbol.value)
+            yield DefinedFunction(symbol.name, symbol.size, base + symbol.value)

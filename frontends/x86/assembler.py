@@ -54,7 +54,7 @@ class Encoded(msgspec.Struct, frozen=True, kw_only=True):
     """Those within the bytes. Their offsets count from the start of the section."""
 
 
-class Assembled(msgspec.Struct, frozen=True):
+class AssembledLines(msgspec.Struct, frozen=True):
     """The statements of each wanted line, in order."""
 
     statements: dict[int, tuple[Encoded, ...]]
@@ -518,7 +518,7 @@ def assemble(
     lines: Iterable[int],
     assembler: Sequence[str] | None = None,
     meanwhile: Callable[[], object] | None = None,
-) -> Assembled:
+) -> AssembledLines:
     """Assemble a text and return the bytes of the statements on some of its lines.
 
     Args:
@@ -689,7 +689,9 @@ def _narrow(code: bytes) -> bytes:
     return Narrow(code)
 
 
-def _collect(assembled: _Object, statements: list[_Statement], refused: dict[int, tuple[Refused, ...]]) -> Assembled:
+def _collect(
+    assembled: _Object, statements: list[_Statement], refused: dict[int, tuple[Refused, ...]]
+) -> AssembledLines:
     encoded: dict[int, list[Encoded]] = {}
     starts = {index: [r.offset for r in section.relocations] for index, section in assembled.sections.items()}
     for statement in statements:
@@ -714,4 +716,4 @@ def _collect(assembled: _Object, statements: list[_Statement], refused: dict[int
                 relocations=section.relocations[low:high],
             )
         )
-    return Assembled({line: tuple(items) for line, items in encoded.items()}, refused)
+    return AssembledLines({line: tuple(items) for line, items in encoded.items()}, refused)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from incc.frontends.isa import ByteMarkers, Isa, Machine, Syntax, TextForm, jump_target, word_set, words
+from incc.frontends.isa import ByteMarkers, Isa, ObjectSigns, Syntax, TextForm, jump_target, word_set, words
 from incc.frontends.kernel import Region
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from incc.frontends.container import Container, ContainerCode, Span
     from incc.frontends.isa import CommonWork, Effects, FormWork, NotRunnable, Operation, Runnable
-    from incc.frontends.kernel import Before, Instruction, Kernel, MemoryAccess, Refused
+    from incc.frontends.kernel import Before, Instruction, KernelCode, MemoryAccess, Refused
 
 _BRANCH_OF: dict[str, tuple[str, str]] = {}
 _MOST_BRANCHES = 4096
@@ -92,7 +92,7 @@ class _X86(Isa):
         code=(b"\xbb\x6f\0\0\0\x64\x67\x90", b"\xbb\xde\0\0\0\x64\x67\x90"),
     )
     # COFF's number: Microsoft's PE format, “Machine Types”; relocations: the x86-64 psABI, table 4.9.
-    machine = Machine(
+    machine = ObjectSigns(
         names=frozenset(("X86_64", "AMD64")),
         coff=0x8664,
         elf=62,
@@ -225,12 +225,14 @@ class _X86(Isa):
         assembler: Sequence[str] | None = None,
         before: Sequence[Before | None] = (),
         checked: Sequence[int] = (),
-    ) -> list[Kernel]:
+    ) -> list[KernelCode]:
         from incc.frontends.x86.kernels import decode_regions
 
         return decode_regions(text, regions, file_name, assembler, before, checked)
 
-    def decode_bytes(self, code: bytes, name: str = "block", is_loop: bool | None = None, text: bool = True) -> Kernel:
+    def decode_bytes(
+        self, code: bytes, name: str = "block", is_loop: bool | None = None, text: bool = True
+    ) -> KernelCode:
         from incc.frontends.x86.kernels import decode_bytes
 
         return decode_bytes(code, name, is_loop, text)
@@ -245,7 +247,7 @@ class _X86(Isa):
 
         return container_spans(container, spans)
 
-    def runnable(self, kernel: Kernel) -> Runnable | NotRunnable:
+    def runnable(self, kernel: KernelCode) -> Runnable | NotRunnable:
         from incc.frontends.x86.runnable import runnable
 
         return runnable(kernel)

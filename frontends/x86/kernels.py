@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from incc.frontends.kernel import Instruction, Kernel, Refused
-from incc.frontends.x86.assembler import Assembled, AssemblerError, Encoded, assemble, heard, is_one_statement
+from incc.frontends.kernel import Instruction, KernelCode, Refused
+from incc.frontends.x86.assembler import AssembledLines, AssemblerError, Encoded, assemble, heard, is_one_statement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ def decode_regions(
     assembler: Sequence[str] | None = None,
     before: Sequence[Before | None] = (),
     checked: Sequence[int] = (),
-) -> list[Kernel]:
+) -> list[KernelCode]:
     """Decode the statements of all regions of one file, with one run of the assembler.
 
     `before` is what `incc.frontends.asm.before.code_before` found for the regions: with it the kernels' `entry`
@@ -94,7 +94,7 @@ def decode_regions(
             follower = Follower(code, statement)
             entry, counted = entry_values(instructions, follower), pace(instructions, follower)
         kernels.append(
-            Kernel(
+            KernelCode(
                 name=region.name,
                 isa=ISA,
                 region=region,
@@ -116,7 +116,7 @@ _REPEATED = 4
 """The average number of repetitions of a statement from which on a search for them pays."""
 
 
-def _assembled_once(text: str, assembler: Sequence[str] | None) -> Assembled | None:
+def _assembled_once(text: str, assembler: Sequence[str] | None) -> AssembledLines | None:
     """Assemble each distinct statement once, in a text of statements and comments of which most are repeated.
 
     Without labels and directives no statement depends on its place. Returns None for other texts, and where the
@@ -152,7 +152,7 @@ def _assembled_once(text: str, assembler: Sequence[str] | None) -> Assembled | N
             relocations = tuple([replace(r, offset=r.offset + offset - encoded.offset) for r in relocations])
         statements[number] = (replace(encoded, line=number, offset=offset, relocations=relocations),)
         offset += len(encoded.code)
-    return Assembled(statements, {})
+    return AssembledLines(statements, {})
 
 
 def _anywhere(statement: str) -> bool:
@@ -176,7 +176,7 @@ def _different(text: str, lines: Sequence[int]) -> Sequence[int]:
     return sorted((*first.values(), *others))
 
 
-def _refused_on(lines: Sequence[int], assembled: Assembled) -> list[Refused]:
+def _refused_on(lines: Sequence[int], assembled: AssembledLines) -> list[Refused]:
     """Return the refusals on lines that are only checked."""
     refusals: list[Refused] = []
     for line in lines:
@@ -222,7 +222,7 @@ def _decode_statements(statements: Sequence[Encoded]) -> tuple[list[Instruction]
     return instructions, refused
 
 
-def decode_bytes(code: bytes, name: str = "block", is_loop: bool | None = None, text: bool = True) -> Kernel:
+def decode_bytes(code: bytes, name: str = "block", is_loop: bool | None = None, text: bool = True) -> KernelCode:
     """Decode a whole block of machine code.
 
     `is_loop`: None means that it is one if its last instruction is a direct branch to its start. The text of the
@@ -242,4 +242,6 @@ def decode_bytes(code: bytes, name: str = "block", is_loop: bool | None = None, 
     if is_loop is None:
         last = instructions[-1]
         is_loop = last.branch in ("conditional", "unconditional") and last.target == "0x0"
-    return Kernel(name=name, isa=ISA, region=None, instructions=finished(instructions), is_loop=is_loop, alignment=0)
+    return KernelCode(
+        name=name, isa=ISA, region=None, instructions=finished(instructions), is_loop=is_loop, alignment=0
+    )

@@ -15,9 +15,9 @@ from msgspec.structs import replace
 
 from incc.frontends.asm.before import before_loops
 from incc.frontends.asm.graph import Jump, Routine, build, group, hot_part, returns
-from incc.frontends.asm.loops import Listing, call_notes, innermost
+from incc.frontends.asm.loops import InstructionFacts, call_notes, innermost
 from incc.frontends.container import CodeAddresses, ContainerCode
-from incc.frontends.kernel import Kernel, LeftOut, Region
+from incc.frontends.kernel import KernelCode, LeftOut, Region
 from incc.frontends.x86.decode import decode, disassemble
 from incc.frontends.x86.entry import Follower, entry_values
 from incc.frontends.x86.kernels import ISA, finished
@@ -58,7 +58,7 @@ def _section_kernels(section: Section, container: Container, paces: bool) -> Con
     code = _Code(section)
     graphs = _graphs(code, _Tables(code, container))
     start, debug = section.debug_address, container.debug
-    listing = Listing([_Place(line, start + at, debug) for line, at in enumerate(code.offsets, 1)], code.notes)
+    listing = InstructionFacts([_Place(line, start + at, debug) for line, at in enumerate(code.offsets, 1)], code.notes)
     regions, left_out = innermost(graphs, listing)
 
     def statement(line: int) -> tuple[Instruction, ...]:
@@ -77,7 +77,7 @@ def _section_kernels(section: Section, container: Container, paces: bool) -> Con
         function_start = code.start_of(offset)
         name = f"{code.names.get(function_start, section.name)}+{offset - function_start:#x}"
         kernels.append(
-            Kernel(
+            KernelCode(
                 name=name,
                 isa=ISA,
                 region=replace(region, name=name),
@@ -136,7 +136,7 @@ def container_spans(container: Container, spans: Sequence[Span]) -> ContainerCod
         unit = min(64, code.section.alignment)
         instructions = finished(chosen)
         result.kernels.append(
-            Kernel(
+            KernelCode(
                 name=name,
                 isa=ISA,
                 region=region,

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     _Item = TypeVar("_Item")
 
     from incc.frontends.isa import ExitKind
-    from incc.frontends.kernel import Instruction, Kernel, MemoryAccess
+    from incc.frontends.kernel import Instruction, KernelCode, MemoryAccess
 
     _Terms = dict[str, int]
 
@@ -145,7 +145,7 @@ class _Follower:
     variables there), and `#` for data.
     """
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: KernelCode) -> None:
         self.data: dict[str, _Data] = {}
         self.slots: dict[str, _Slot] = {}
         self._held: dict[str, tuple[_Terms, int]] = {}
@@ -367,7 +367,7 @@ _ENTERED = 0x2E00_0480
 """The target of a pointer that is loaded: a copy of itself."""
 
 
-def _begin(kernel: Kernel, follower: _Follower, roles: _Roles) -> tuple[dict[str, int], bytes]:
+def _begin(kernel: KernelCode, follower: _Follower, roles: _Roles) -> tuple[dict[str, int], bytes]:
     """Return the registers' first values, and code that fills the places in memory that act as registers."""
     places: dict[str, int] = {}
     loads = stores = 0
@@ -418,7 +418,7 @@ _INTEGERS = 3 | 3 << 32
 _INDICES = {1: 0x0E0C_0A08_0604_0200, 2: 0x0030_0020_0010_0000, 4: 3 | 67 << 32}
 
 
-def _content(kernel: Kernel, roles: _Roles) -> int:
+def _content(kernel: KernelCode, roles: _Roles) -> int:
     """Return the word that fills memory and vector registers."""
     if any(access.size == 10 for instruction in kernel.instructions for access in instruction.memory):
         return 0x8000_0000_0000_3FFF  # as numbers of the x87 unit in a row, a little more than 1
@@ -433,7 +433,7 @@ def _content(kernel: Kernel, roles: _Roles) -> int:
     return masks | _numbers(kernel)
 
 
-def _numbers(kernel: Kernel) -> int:
+def _numbers(kernel: KernelCode) -> int:
     """Return the kind of number that most of the kernel's arithmetic uses."""
     done = [i.arithmetic for i in kernel.instructions if i.arithmetic is not None]
     sizes = [arithmetic.element // 8 for arithmetic in done if arithmetic.floating]
@@ -456,7 +456,7 @@ class _Statics:
     By a symbol, an absolute address, or relative to the instruction.
     """
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: KernelCode) -> None:
         accesses = [access for instruction in kernel.instructions for access in instruction.memory]
         self._arrays = {access.symbol for access in accesses if access.symbol and (access.base or access.index)}
         self._stored = {access.symbol for access in accesses if access.symbol and access.store}
@@ -496,7 +496,7 @@ class _Rewriter:
     `base` is a free register among the first eight that holds _STATICS, "" for none; `used` is True if it was needed.
     """
 
-    def __init__(self, kernel: Kernel, base: str) -> None:
+    def __init__(self, kernel: KernelCode, base: str) -> None:
         self.statics = _Statics(kernel)
         self.base = base
         self.used = False
@@ -598,7 +598,7 @@ class _Body(msgspec.Struct, frozen=True):
     """Additional µops of replaced branches."""
 
 
-def runnable(kernel: Kernel) -> Runnable | NotRunnable:
+def runnable(kernel: KernelCode) -> Runnable | NotRunnable:
     """Return the kernel as code that runs a given number of times, or the reason why it cannot run."""
     refusal = _kernel_refusal(kernel)
     if refusal is not None:
@@ -646,7 +646,7 @@ def runnable(kernel: Kernel) -> Runnable | NotRunnable:
     )
 
 
-def _kernel_refusal(kernel: Kernel) -> NotRunnable | None:
+def _kernel_refusal(kernel: KernelCode) -> NotRunnable | None:
     """Return why a kernel cannot be decoded as 64-bit code, None if it can."""
     if kernel.refused:
         return NotRunnable("refused", "statements of it were not understood")
@@ -657,7 +657,7 @@ def _kernel_refusal(kernel: Kernel) -> NotRunnable | None:
     return None
 
 
-def _instructions_refusal(kernel: Kernel, natives: Sequence[Any]) -> NotRunnable | None:
+def _instructions_refusal(kernel: KernelCode, natives: Sequence[Any]) -> NotRunnable | None:
     """Return why a kernel's instructions cannot run on their own, None if they can."""
     for instruction, native in zip(kernel.instructions, natives, strict=True):
         refusal = _refusal(instruction, native)
@@ -670,7 +670,7 @@ def _instructions_refusal(kernel: Kernel, natives: Sequence[Any]) -> NotRunnable
     return None
 
 
-def _exits(kernel: Kernel, roles: _Roles) -> _Exits:
+def _exits(kernel: KernelCode, roles: _Roles) -> _Exits:
     """Return the replacements of a kernel's branches."""
     instructions = kernel.instructions
     replaced = {n: _exit(kernel, n) for n, i in enumerate(instructions) if i.branch == "conditional"}
@@ -686,7 +686,7 @@ def _exits(kernel: Kernel, roles: _Roles) -> _Exits:
     return _Exits(replaced=replaced, dropped=dropped, own=own, closing=closing)
 
 
-def _counter_and_base(kernel: Kernel, natives: Sequence[Any], exits: _Exits) -> tuple[str, str] | None:
+def _counter_and_base(kernel: KernelCode, natives: Sequence[Any], exits: _Exits) -> tuple[str, str] | None:
     """Return the register that counts trips, and one for addresses, "" without; None if no counter is free."""
     used = {"rsp"}
     for n, instruction in enumerate(kernel.instructions):
@@ -708,7 +708,7 @@ def _counter_and_base(kernel: Kernel, natives: Sequence[Any], exits: _Exits) -> 
 
 
 def _body(
-    kernel: Kernel, exits: _Exits, rewriter: _Rewriter, counter: int, content: int, entered: int
+    kernel: KernelCode, exits: _Exits, rewriter: _Rewriter, counter: int, content: int, entered: int
 ) -> _Body | NotRunnable:
     """Return the code of a trip, entered at instruction `entered`, or why an instruction cannot be rewritten."""
     positive = not content & 0x8080_8080_8080_8080
@@ -742,7 +742,7 @@ def _body(
 
 
 def _timed_loops(
-    kernel: Kernel, exits: _Exits, body: _Body, counter: int, fills: bytes, entered: int
+    kernel: KernelCode, exits: _Exits, body: _Body, counter: int, fills: bytes, entered: int
 ) -> tuple[tuple[bytes, ...], tuple[float, ...], ExitKind]:
     """Return the loops to time, the weights of their cycles in an iteration's, and the way the exit was replaced."""
     last = kernel.instructions[-1]
@@ -766,7 +766,7 @@ def _timed_loops(
     return (loop(body.code),), (1.0,), "own" if exits.own is not None else "replaced"
 
 
-def _notes(kernel: Kernel, roles: _Roles, rewriter: _Rewriter) -> Iterable[str]:
+def _notes(kernel: KernelCode, roles: _Roles, rewriter: _Rewriter) -> Iterable[str]:
     """Yield the ways in which data and code may differ from the original program."""
     if roles.met:
         yield "stores to data-dependent addresses hit few places repeatedly, since all memory holds one word"
@@ -788,7 +788,7 @@ def _notes(kernel: Kernel, roles: _Roles, rewriter: _Rewriter) -> Iterable[str]:
         yield "addresses relative to the instruction became absolute ones, a byte longer each"
 
 
-def _turned(kernel: Kernel) -> int | None:
+def _turned(kernel: KernelCode) -> int | None:
     """Return how many instructions of a loop come before the one behind the branch that leads back.
 
     None of most; some where a compiler has turned the loop, so that it is entered at the start of the path and goes
@@ -806,7 +806,7 @@ def _rotated(items: Sequence[_Item], by: int) -> tuple[_Item, ...]:
     return (*items[by:], *items[:by])
 
 
-def _jumps_inside(kernel: Kernel) -> bool:
+def _jumps_inside(kernel: KernelCode) -> bool:
     """Return True if a branch of machine code without text leads elsewhere into it, not to its start or out of it."""
     if kernel.region is not None:
         return False
@@ -821,7 +821,7 @@ def _jumps_inside(kernel: Kernel) -> bool:
     return False
 
 
-def _waits_for_x87(kernel: Kernel) -> bool:
+def _waits_for_x87(kernel: KernelCode) -> bool:
     """Return True if an x87 register is read that the kernel has not written before."""
     written: set[str] = set()
     for instruction in kernel.instructions:
@@ -835,7 +835,7 @@ def _waits_for_x87(kernel: Kernel) -> bool:
 # --- exits ------------------------------------------------------------------------------------------------------------
 
 
-def _exit(kernel: Kernel, branch: int) -> _Exit:
+def _exit(kernel: KernelCode, branch: int) -> _Exit:
     """Return the replacement of a conditional branch."""
     instructions = kernel.instructions
     jump = instructions[branch]
@@ -852,7 +852,7 @@ def _exit(kernel: Kernel, branch: int) -> _Exit:
     return _Exit(dropped=-1, length=0, more=int(fused), tested=tested)
 
 
-def _flags_needed(kernel: Kernel, setter: int, branch: int) -> bool:
+def _flags_needed(kernel: KernelCode, setter: int, branch: int) -> bool:
     """Return True if anything but the branch reads an instruction's flags, in this iteration or the next one."""
     open_flags = set(kernel.instructions[setter].flags_written)
     count = len(kernel.instructions)
@@ -867,7 +867,7 @@ def _flags_needed(kernel: Kernel, setter: int, branch: int) -> bool:
     return False
 
 
-def _own(kernel: Kernel, roles: _Roles, exits: dict[int, _Exit]) -> tuple[str, int] | None:
+def _own(kernel: KernelCode, roles: _Roles, exits: dict[int, _Exit]) -> tuple[str, int] | None:
     """Return the register that the loop itself counts to zero, and its decrement per trip; None without one."""
     if not kernel.is_loop:
         return None
@@ -889,7 +889,7 @@ def _own(kernel: Kernel, roles: _Roles, exits: dict[int, _Exit]) -> tuple[str, i
     return root, -affine.constant
 
 
-def _counts_alone(kernel: Kernel, exits: dict[int, _Exit], dropped: set[int]) -> bool:
+def _counts_alone(kernel: KernelCode, exits: dict[int, _Exit], dropped: set[int]) -> bool:
     """Return True if the instruction before the closing branch changes a register that nothing else uses."""
     instructions = kernel.instructions
     counting, branch = len(instructions) - 2, len(instructions) - 1

@@ -12,7 +12,7 @@ from incc.frontends.x86.expressions import Expression, NotAnExpressionError, eva
 from incc.frontends.x86.kept import keep
 
 
-class Statement(msgspec.Struct, frozen=True, kw_only=True):
+class TextOnlyParts(msgspec.Struct, frozen=True, kw_only=True):
     """The parts of a statement that are lost in its bytes."""
 
     intel: bool = False
@@ -37,7 +37,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     """Any of the other fields is set."""
 
 
-_NOTHING = Statement()
+_NOTHING = TextOnlyParts()
 # Only the patterns that nearly every statement needs are compiled here.
 # Names that are registers in Intel syntax, even if a symbol has the same name.
 _REGISTER = (
@@ -55,16 +55,16 @@ _WIDE = (
 _JUMP = re.compile(r"(?i)j|call|loop|xbegin")
 
 
-_READ: dict[str, Statement] = {}
+_READ: dict[str, TextOnlyParts] = {}
 
 
-def read_statement(text: str) -> Statement:
+def read_statement(text: str) -> TextOnlyParts:
     """Return the parts of a statement that are lost in its bytes; none of a statement that cannot be parsed."""
     statement = _READ.get(text)
     return keep(_READ, text, _read(text)) if statement is None else statement
 
 
-def _read(text: str) -> Statement:
+def _read(text: str) -> TextOnlyParts:
     if not text or text == "?":
         return _NOTHING
     braces = "".join(f"{{{name}}}" for name in re.findall(_BRACES, text)) if "{" in text else ""
@@ -103,9 +103,9 @@ def _is_intel(operands: str) -> bool:
     )
 
 
-def _att(mnemonic: str, rest: str) -> Statement:
+def _att(mnemonic: str, rest: str) -> TextOnlyParts:
     if rest[:1] != "*" and _JUMP.match(mnemonic):
-        return Statement(target=expression(rest), says_more=True) if rest and rest[0] != "%" else _NOTHING
+        return TextOnlyParts(target=expression(rest), says_more=True) if rest and rest[0] != "%" else _NOTHING
     displacement: Expression | None = None
     immediates: list[Expression] = []
     riz = ""
@@ -133,15 +133,17 @@ def _att(mnemonic: str, rest: str) -> Statement:
     return _statement(False, displacement, immediates, riz)
 
 
-def _statement(intel: bool, displacement: Expression | None, immediates: list[Expression], riz: str) -> Statement:
+def _statement(intel: bool, displacement: Expression | None, immediates: list[Expression], riz: str) -> TextOnlyParts:
     says_more = bool(displacement is not None or immediates or riz)
-    return Statement(intel=intel, displacement=displacement, immediates=tuple(immediates), riz=riz, says_more=says_more)
+    return TextOnlyParts(
+        intel=intel, displacement=displacement, immediates=tuple(immediates), riz=riz, says_more=says_more
+    )
 
 
 _SIZE = r"(?i)^(?:(?:\w*word|byte|mmword|fword|tbyte)\s+(?:ptr|bcst)\s+|(?:short|near|far)\s+(?:ptr\s+)?)+"
 
 
-def _intel(mnemonic: str, rest: str) -> Statement:
+def _intel(mnemonic: str, rest: str) -> TextOnlyParts:
     displacement: Expression | None = None
     immediates: list[Expression] = []
     riz = ""
@@ -161,7 +163,7 @@ def _intel(mnemonic: str, rest: str) -> Statement:
             parsed = expression(operand, True)
             if jump and not (sized and "ptr" in sized[0].lower()):
                 # A number alone may be of either syntax, and is the same in both.
-                return Statement(intel=True, target=parsed, says_more=True)
+                return TextOnlyParts(intel=True, target=parsed, says_more=True)
             if evaluate(parsed) is not None:
                 immediates.append(parsed)
             else:

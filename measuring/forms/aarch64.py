@@ -32,7 +32,7 @@ class NotMeasurable(ValueError):
     """A form of which no loop can be made; the message says why."""
 
 
-class Code(msgspec.Struct, frozen=True, kw_only=True):
+class FormLoop(msgspec.Struct, frozen=True, kw_only=True):
     """A loop of copies of a form."""
 
     form: str
@@ -90,7 +90,7 @@ def _line(mnemonic: str, shapes: list[str], result: int, chained: int = 0) -> st
     return f"{mnemonic} {', '.join(texts)}"
 
 
-def latencies(form: str) -> Iterator[Code]:
+def latencies(form: str) -> Iterator[FormLoop]:
     """Yield a loop for each operand through which copies of the form can be a chain by themselves."""
     mnemonic, shapes = operands(form)
     for n, shape in enumerate(shapes[1:], 1):
@@ -103,25 +103,25 @@ def registers_written(form: str) -> int:
     return len(_WRITTEN) if _kind(operands(form)[1][0]) == "gpr" else _MANY_VECTORS
 
 
-def throughput(form: str) -> Code:
+def throughput(form: str) -> FormLoop:
     """Return a loop of copies with other results; a form that reads its result (`fmla`) waits for itself."""
     mnemonic, shapes = operands(form)
     many = registers_written(form)
     return _loop(form, 0, [_line(mnemonic, shapes, n % many) for n in range(3 * many)])
 
 
-def _loop(form: str, operand: int, lines: list[str]) -> Code:
+def _loop(form: str, operand: int, lines: list[str]) -> FormLoop:
     text = "\n".join(["0:", *lines, f"subs x{COUNTER}, x{COUNTER}, #1", "b.ne 0b"])
-    return Code(form=form, operand=operand, text=text, copies=len(lines))
+    return FormLoop(form=form, operand=operand, text=text, copies=len(lines))
 
 
-def intermediate(code: Code) -> str:
+def intermediate(code: FormLoop) -> str:
     """Return a function that runs nothing but the loop, as LLVM's intermediate representation."""
     text = code.text.replace("\n", "\\0A")
     return f'define void @incc_loop() naked {{\n  call void asm sideeffect "{text}", ""()\n  unreachable\n}}\n'
 
 
-def machine_code(code: Code) -> bytes:
+def machine_code(code: FormLoop) -> bytes:
     """Return the loop's bytes.
 
     Raises NotMeasurable where this is no AArch64: llvmlite assembles for its own machine only.

@@ -20,12 +20,12 @@ from incc.measuring.forms.target import (
     ONE,
     ZERO,
     Blocker,
-    Target,
+    MeasuredCore,
     blocking,
     full_register,
     registers_by_kind,
 )
-from incc.measuring.harness import Failure, Loop, Machine, Measurement
+from incc.measuring.harness import LoopFailure, Machine, MachineLoop, Measurement
 from incc.models.forms.shapes import FormDataflow, Shape, dataflow, example, features, root_name, shapes
 
 # --- which forms, and with what registers ----------------------------------------------------------------------------
@@ -48,12 +48,12 @@ _TARGETS = registers_by_kind("RSI RDI RBX R12 RAX RCX RDX R11 R10", (0, *range(5
 _ADDRESSES = "B B_D8 B_D32 B_I B_IS B_I_D8 B_I_D32 B_IS_D8 B_IS_D32 I_D32 IS_D32 R_D32 D32"
 
 
-def measurable(core: Target) -> list[Shape]:
+def measurable(core: MeasuredCore) -> list[Shape]:
     """Return the forms of a core that can be measured."""
     return [shape for shape in shapes() if not why_not(shape, core)]
 
 
-def why_not(shape: Shape, core: Target) -> str:
+def why_not(shape: Shape, core: MeasuredCore) -> str:
     """Return a clause that says why a form cannot be measured, or "" if it can."""
     info = shape.info
     if lacking := features(shape) - core.features:
@@ -84,7 +84,7 @@ def why_not(shape: Shape, core: Target) -> str:
     return ""
 
 
-class Variant(msgspec.Struct, frozen=True):
+class FormVariant(msgspec.Struct, frozen=True):
     """A form with conditions, an instruction of it, and its dataflow.
 
     `instruction` has explicit operands in the registers of _OPERAND_REGISTERS, and memory at [r14].
@@ -137,27 +137,27 @@ def _set_address(i: iced.Instruction, parts: Sequence[str]) -> None:
         i.memory_displ_size, i.memory_displacement = 0, 0
 
 
-def variants(shape: Shape) -> Iterator[Variant]:
+def variants(shape: Shape) -> Iterator[FormVariant]:
     """Yield a form without conditions, and with those that may make a difference."""
     plain = dataflow(shape)
     if plain is None:
         return
-    yield Variant(shape, (), plain)
+    yield FormVariant(shape, (), plain)
     if shape.mnemonic == "LEA":
         for parts in _ADDRESSES.split():
-            yield Variant(shape, (f"agen:{parts}",), plain)
+            yield FormVariant(shape, (f"agen:{parts}",), plain)
     if shape.encoding == "EVEX":
         if shape.info.can_use_op_mask_register and not shape.info.require_op_mask_register:
             masked = dataflow(shape, mask=True)
             if masked is not None:
-                yield Variant(shape, ("mask",), masked)
+                yield FormVariant(shape, ("mask",), masked)
                 if shape.info.can_use_zeroing_masking:
-                    yield Variant(shape, ("mask", "zeroing"), masked)
+                    yield FormVariant(shape, ("mask", "zeroing"), masked)
         if shape.has_memory and shape.info.can_broadcast:
-            yield Variant(shape, ("bcast",), plain)
+            yield FormVariant(shape, ("bcast",), plain)
     registers = [o for n, o in enumerate(shape.operands) if str(n) in plain.sources]
     if len(registers) == 2 and len(set(registers)) == 1 and not shape.has_memory and registers[0] in _OPERAND_REGISTERS:
-        yield Variant(shape, ("same_reg",), plain)
+        yield FormVariant(shape, ("same_reg",), plain)
 
 
 # --- code ------------------------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ def _kind(register: int) -> str:
     return "vector" if name.startswith("zmm") else "mask" if name.startswith("k") else "gpr"
 
 
-# Moves between classes of registers, with AVX and without, and the name of the way in `Bench.ways`.
+# Moves between classes of registers, with AVX and without, and the name of the way in `CoreBench.ways`.
 _MOVES = {
     ("gpr", "gpr"): ("MOV_R64_RM64", "MOV_R64_RM64", -6),
     ("vector", "vector"): ("VEX_VMOVAPS_XMM_XMMM128", "MOVAPS_XMM_XMMM128", -7),
@@ -240,7 +240,7 @@ ALL = ("latency", "tp", "ports")
 """The figures that can be measured of a form."""
 
 
-def _read(v: Variant) -> Iterator[str]:
+def _read(v: FormVariant) -> Iterator[str]:
     """Yield the root names of the explicit operands that are read and not written."""
     instruction = v.build()
     for n in range(instruction.op_count):
@@ -251,7 +251,7 @@ def _read(v: Variant) -> Iterator[str]:
 class NotMeasured(Exception):
     """A loop failed; `failure` says why."""
 
-    def __init__(self, failure: Failure) -> None:
+    def __init__(self, failure: LoopFailure) -> None:
         super().__init__(failure.text)
         self.failure = failure
 
@@ -267,10 +267,10 @@ _REGISTERS = tuple(
 _DEC_JNZ = b"\xff\xcd\x0f\x85"
 
 
-def loop_of(code: bytes) -> Loop:
+def loop_of(code: bytes) -> MachineLoop:
     """Return a loop around code, which may use every register but rbp and rsp, and memory around r14."""
     body = code + _DEC_JNZ
-    return Loop(
+    return MachineLoop(
         code=body + (-len(body) - 4).to_bytes(4, "little", signed=True),
         counter=_COUNTER,
         registers=_REGISTERS,
@@ -278,16 +278,16 @@ def loop_of(code: bytes) -> Loop:
     )
 
 
-def _is_steady(result: Measurement | Failure) -> bool:
+def _is_steady(result: Measurement | LoopFailure) -> bool:
     """Return True if a result need not be measured again; a failure would fail again."""
-    return isinstance(result, Failure) or result.spread <= _STEADY * result.cycles
+    return isinstance(result, LoopFailure) or result.spread <= _STEADY * result.cycles
 
 
-def _unsteadiness(result: Measurement | Failure) -> float:
-    return float("inf") if isinstance(result, Failure) else result.spread / max(result.cycles, 0.1)
+def _unsteadiness(result: Measurement | LoopFailure) -> float:
+    return float("inf") if isinstance(result, LoopFailure) else result.spread / max(result.cycles, 0.1)
 
 
-class Figure(msgspec.Struct, frozen=True):
+class MeasuredFigure(msgspec.Struct, frozen=True):
     """Measured cycles, their spread, and counts of performance counters."""
 
     cycles: float
@@ -295,7 +295,7 @@ class Figure(msgspec.Struct, frozen=True):
     events: Mapping[str, float] = MappingProxyType({})
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class FormStep(msgspec.Struct, frozen=True, kw_only=True):
     """A loop that gives a figure of a form.
 
     Its cycles are `copies` times the figure and the cycles of `added`.
@@ -311,21 +311,21 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     """Cycles, or names of ways (negative numbers), that are not the form's own."""
 
 
-class Plan(msgspec.Struct, frozen=True):
+class FormPlan(msgspec.Struct, frozen=True):
     """The loops of a form, and the figures that cannot be measured, with the reason."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[FormStep, ...]
     failed: Mapping[str, str]
 
 
-class Bench:
+class CoreBench:
     """The bench that measures the forms of one core.
 
     `repeat` is how often each loop is measured, of which the median is taken; `unroll` is the number of links of a
     chain, and a third of the independent copies.
     """
 
-    def __init__(self, core: Target, machine: Machine, repeat: int = 1, unroll: int = _COPIES) -> None:
+    def __init__(self, core: MeasuredCore, machine: Machine, repeat: int = 1, unroll: int = _COPIES) -> None:
         self.core = core
         self.machine = machine
         self.repeat = repeat
@@ -336,32 +336,32 @@ class Bench:
         self.load_latency = {"gpr": 0, "vector": core.vector_load, "zmm": 0}
         self.filler: iced.Instruction | None = None
         self._found: tuple[Blocker, ...] | None = None
-        self._plans: dict[tuple[str, tuple[str, ...]], Plan] = {}
-        self._ready: dict[bytes, Measurement | Failure] = {}
+        self._plans: dict[tuple[str, tuple[str, ...]], FormPlan] = {}
+        self._ready: dict[bytes, Measurement | LoopFailure] = {}
         self._avx = "AVX" in core.features
         self._measure_ways()
 
-    def figure(self, instructions: Iterable[iced.Instruction]) -> Figure:
+    def figure(self, instructions: Iterable[iced.Instruction]) -> MeasuredFigure:
         """Measure a loop of instructions.
 
         Raises NotMeasured, and ValueError for an instruction that has no encoding.
         """
         return self.cycles(encode(instructions))
 
-    def cycles(self, code: bytes) -> Figure:
+    def cycles(self, code: bytes) -> MeasuredFigure:
         """Measure a loop of machine code. Raises NotMeasured."""
         samples = sorted((self._steady(loop_of(code)) for _ in range(self.repeat)), key=lambda m: m.cycles)
         middle = samples[len(samples) // 2]
         self.way = middle.way
-        return Figure(middle.cycles, max(middle.spread, samples[-1].cycles - samples[0].cycles), middle.events)
+        return MeasuredFigure(middle.cycles, max(middle.spread, samples[-1].cycles - samples[0].cycles), middle.events)
 
-    def _steady(self, loop: Loop) -> Measurement:
+    def _steady(self, loop: MachineLoop) -> Measurement:
         """Measure a loop, again where it was disturbed, and return the steadiest of a few measurements."""
         best: Measurement | None = None
         for _ in range(_TRIES):
             fetched = self._ready.pop(loop.code, None)
             result = fetched or self.machine.measure(loop)
-            if isinstance(result, Failure):
+            if isinstance(result, LoopFailure):
                 raise NotMeasured(result)
             if best is None or result.spread < best.spread:
                 best = result
@@ -433,7 +433,7 @@ class Bench:
             "blockers": {b.name: b.shape.key for b in self.blockers},
         }
 
-    def plan(self, v: Variant) -> Plan:
+    def plan(self, v: FormVariant) -> FormPlan:
         """Return the loops for throughput and latencies of a form, made once.
 
         Raises NotMeasured if it has no encoding.
@@ -444,19 +444,19 @@ class Bench:
             try:
                 code = encode(i for n in range(copies) for i in self.copy(v, n))
             except ValueError as e:
-                raise NotMeasured(Failure("encoding", str(e))) from None
-            steps = (Step(to="", source="", code=code, copies=copies), *self._chains(v, failed))
+                raise NotMeasured(LoopFailure("encoding", str(e))) from None
+            steps = (FormStep(to="", source="", code=code, copies=copies), *self._chains(v, failed))
             if len(self._plans) >= _PLANS:
                 del self._plans[next(iter(self._plans))]
-            self._plans[v.key] = Plan(steps, failed)
+            self._plans[v.key] = FormPlan(steps, failed)
         return self._plans[v.key]
 
-    def with_plans_of(self, other: Bench) -> Bench:
+    def with_plans_of(self, other: CoreBench) -> CoreBench:
         """Return this bench with another's loops where it has them: both are of one core, and unroll as often."""
         self._plans = other._plans
         return self
 
-    def fetch(self, some: Iterable[Variant], expected: Bench | None = None) -> None:
+    def fetch(self, some: Iterable[FormVariant], expected: CoreBench | None = None) -> None:
         """Measure the loops of forms together, in less time and less exactly; disturbed ones are repeated a few times.
 
         The next record of each form uses these figures, as sure as their spreads say. `expected` is another machine's
@@ -482,9 +482,9 @@ class Bench:
                     self._ready[loop.code] = result
             loops = [loop for loop in loops if not self._is_enough(loop, expected)]
 
-    def _is_enough(self, loop: Loop, expected: Bench | None) -> bool:
+    def _is_enough(self, loop: MachineLoop, expected: CoreBench | None) -> bool:
         result = self._ready[loop.code]
-        if isinstance(result, Failure) or _is_steady(result):
+        if isinstance(result, LoopFailure) or _is_steady(result):
             return True
         if expected is None:
             return False
@@ -493,7 +493,7 @@ class Bench:
         there = expected._ready[loop.code]
         return isinstance(there, Measurement) and abs(result.cycles - there.cycles) <= _LIKE * there.cycles
 
-    def record(self, v: Variant, what: Collection[str] = ALL) -> dict[str, Any]:
+    def record(self, v: FormVariant, what: Collection[str] = ALL) -> dict[str, Any]:
         """Measure the requested figures of a form ("latency", "tp", "ports").
 
         Raises NotMeasured where it cannot be run.
@@ -534,14 +534,14 @@ class Bench:
             record["failed"] = failed
         return record
 
-    def figure_of(self, step: Step) -> Figure:
+    def figure_of(self, step: FormStep) -> MeasuredFigure:
         """Measure cycles of an instruction, or from operand to result. Raises NotMeasured."""
         figure = self.cycles(step.code)
         added = sum(self.ways[c] if c < 0 else c for c in step.added)
         events = {name: count / step.copies for name, count in figure.events.items()}
-        return Figure(figure.cycles / step.copies - added, figure.spread / step.copies, events)
+        return MeasuredFigure(figure.cycles / step.copies - added, figure.spread / step.copies, events)
 
-    def slots(self, v: Variant, scale: int) -> float:
+    def slots(self, v: FormVariant, scale: int) -> float:
         """Measure issue slots: those that the instruction takes from instructions without a µop on a port."""
         if self.filler is None:
             self.filler = self._find_filler()
@@ -564,7 +564,7 @@ class Bench:
 
         return min(moves, key=wrong)
 
-    def seen(self, v: Variant, scale: int) -> dict[str, float]:
+    def seen(self, v: FormVariant, scale: int) -> dict[str, float]:
         """Measure µops by set of ports.
 
         An instruction's cycles beside blockers that keep the ports busy, times the ports.
@@ -603,7 +603,7 @@ class Bench:
             self.baselines[key] = min(self.figure(code).cycles for _ in range(5))
         return self.baselines[key]
 
-    def copy(self, v: Variant, n: int, shift: int = 0) -> list[iced.Instruction]:
+    def copy(self, v: FormVariant, n: int, shift: int = 0) -> list[iced.Instruction]:
         """Return the n-th of copies of a form that write different registers, and different memory behind `shift`.
 
         Implicit registers that are read and written get a constant before each copy.
@@ -622,7 +622,7 @@ class Bench:
             copy.memory_displacement, copy.memory_displ_size = shift + max(v.shape.memory_bits // 8, 1) * n, 8
         return [*code, copy]
 
-    def _constants(self, v: Variant, roots: Sequence[str], operands: Sequence[int]) -> list[iced.Instruction]:
+    def _constants(self, v: FormVariant, roots: Sequence[str], operands: Sequence[int]) -> list[iced.Instruction]:
         """Return instructions, done by the renamer if on registers, that end the dependency on earlier values."""
         code = []
         instruction = v.build()
@@ -640,7 +640,7 @@ class Bench:
             code.append(_code("CMP_R64_RM64", ONE, ONE))
         return code
 
-    def _chains(self, v: Variant, failed: dict[str, str]) -> Iterator[Step]:
+    def _chains(self, v: FormVariant, failed: dict[str, str]) -> Iterator[FormStep]:
         """Yield the chains between all pairs of registers and flags; those that cannot be encoded go into `failed`."""
         if v.flow.stores:
             return
@@ -670,7 +670,7 @@ class Bench:
             return cast("int", Register.R12)
         return cast("int", getattr(Register, name.upper()))
 
-    def _chain(self, v: Variant, source: str, target: str) -> Step | None:
+    def _chain(self, v: FormVariant, source: str, target: str) -> FormStep | None:
         """Return the chain from a source to a result, with the instructions that close it, or None if there is none.
 
         From "m" it is from the address register to the result; the load is in it.
@@ -688,7 +688,7 @@ class Bench:
         links = self._links(start, end, target, source in ("m", "a"))
         # Its bytes are position-independent, so they are encoded once and repeated.
         code = encode([*before, instruction, *(i for i, _ in links)]) * self.unroll
-        return Step(to=target, source=source, code=code, copies=self.unroll, added=tuple(c for _, c in links))
+        return FormStep(to=target, source=source, code=code, copies=self.unroll, added=tuple(c for _, c in links))
 
     def _links(
         self, start: int | None, end: int | None, target: str, is_address: bool

@@ -14,8 +14,8 @@ from fnmatch import fnmatchcase
 import msgspec
 from iced_x86 import Register, RegisterExt
 
-from incc.measuring.forms.bench import Variant, measurable, variants, why_not
-from incc.measuring.forms.target import Target
+from incc.measuring.forms.bench import FormVariant, measurable, variants, why_not
+from incc.measuring.forms.target import MeasuredCore
 from incc.models.forms.rules import rules_of
 from incc.models.forms.shapes import Shape, by_key
 from incc.models.notation import split_key
@@ -30,7 +30,7 @@ class Named(msgspec.Struct, frozen=True):
 
     given: str
     title: str
-    variant: Variant
+    variant: FormVariant
 
 
 _FIXED = {"al": "R8", "cl": "R8", "ax": "R16", "dx": "R16", "eax": "R32", "rax": "R64"}
@@ -90,7 +90,7 @@ _STORES = re.compile(r"^[A-Z]+_\w*?MOV[A-Z0-9]*_[XYZ]MMM\d+_|^V?MOV[A-Z0-9]*_[XY
 _MASK = re.compile(r"\{\s*%?(k[1-7]?|z|1to\d+)\s*\}")
 
 
-def read(text: str, core: Target) -> Named:
+def read(text: str, core: MeasuredCore) -> Named:
     """Return the form that a text names. Raises Unreadable."""
     if "/" in text.partition(" ")[0]:
         return _by_key(text, core)
@@ -132,7 +132,7 @@ def _fits(shape: Shape, wanted: list[str], bits: list[int]) -> bool:
     )
 
 
-def _choose(text: str, fitting: list[Shape], conditions: set[str], core: Target) -> Named:
+def _choose(text: str, fitting: list[Shape], conditions: set[str], core: MeasuredCore) -> Named:
     """Return the form that an assembler takes if several fit.
 
     That is one without EVEX if that is not requested; with the destination in the place of the modrm byte for
@@ -159,7 +159,7 @@ def _choose(text: str, fitting: list[Shape], conditions: set[str], core: Target)
     return _with(text, shape, conditions, core)
 
 
-def _with(text: str, shape: Shape, conditions: set[str], core: Target) -> Named:
+def _with(text: str, shape: Shape, conditions: set[str], core: MeasuredCore) -> Named:
     if reason := why_not(shape, core):
         raise Unreadable(f"{title(shape)} {reason}")
     by_conditions = {frozenset(v.conditions): v for v in variants(shape)}
@@ -173,7 +173,7 @@ def _with(text: str, shape: Shape, conditions: set[str], core: Target) -> Named:
     return Named(text, title(shape, variant.conditions), variant)
 
 
-def _by_key(text: str, core: Target) -> Named:
+def _by_key(text: str, core: MeasuredCore) -> Named:
     try:
         key, conditions = split_key(text.strip())
     except ValueError as e:
@@ -188,7 +188,7 @@ def _by_key(text: str, core: Target) -> Named:
     return _with(text, shape, set(conditions), core)
 
 
-def matching(globs: Iterable[str], core: Target) -> list[Named]:
+def matching(globs: Iterable[str], core: MeasuredCore) -> list[Named]:
     """Return all measurable forms whose key or mnemonic matches one of the patterns, in all variants."""
     wanted = [g.lower() for g in globs]
     matches = []

@@ -12,12 +12,12 @@ from typing import Any
 
 import iced_x86 as iced
 
-from incc.measuring.forms.bench import Bench, Figure, NotMeasured, encode
+from incc.measuring.forms.bench import CoreBench, MeasuredFigure, NotMeasured, encode
 from incc.measuring.forms.operands import Named
-from incc.measuring.harness import Failure
+from incc.measuring.harness import LoopFailure
 
 
-def record(forms: Sequence[Named], both: Figure, alone: Sequence[float]) -> dict[str, Any]:
+def record(forms: Sequence[Named], both: MeasuredFigure, alone: Sequence[float]) -> dict[str, Any]:
     """Return the conflict of two forms as a JSON line's object, from their cycles together and alone."""
     larger, smaller = max(alone), min(alone)
     conflict = (both.cycles - larger) / smaller if smaller > 0.02 else None
@@ -33,12 +33,12 @@ def record(forms: Sequence[Named], both: Figure, alone: Sequence[float]) -> dict
     }
 
 
-def copies_of(bench: Bench) -> int:
+def copies_of(bench: CoreBench) -> int:
     """Return the number of copies of each form in a loop."""
     return 3 * bench.unroll // 2 * 2
 
 
-def code_of(bench: Bench, forms: Sequence[Named]) -> bytes:
+def code_of(bench: CoreBench, forms: Sequence[Named]) -> bytes:
     """Return machine code of independent copies of the forms, in turn."""
     code: list[iced.Instruction] = []
     for n in range(copies_of(bench)):
@@ -48,11 +48,11 @@ def code_of(bench: Bench, forms: Sequence[Named]) -> bytes:
     return encode(code)
 
 
-def together(bench: Bench, forms: Sequence[Named]) -> Figure:
+def together(bench: CoreBench, forms: Sequence[Named]) -> MeasuredFigure:
     """Measure cycles of one of each form. Raises NotMeasured."""
     copies = copies_of(bench)
     try:
         figure = bench.cycles(code_of(bench, forms))
     except ValueError as e:
-        raise NotMeasured(Failure("encoding", str(e))) from None
-    return Figure(figure.cycles / copies, figure.spread / copies)
+        raise NotMeasured(LoopFailure("encoding", str(e))) from None
+    return MeasuredFigure(figure.cycles / copies, figure.spread / copies)

@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from incc.measuring.forms.bench import Bench, Variant, encode, loop_of
+from incc.measuring.forms.bench import CoreBench, FormVariant, encode, loop_of
 from incc.measuring.forms.target import set_name
 from incc.measuring.stand_in import simulated
 from incc.models.model import MachineModel
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class FigureRow(msgspec.Struct, frozen=True, kw_only=True):
     """A figure of a form beside the model's."""
 
     figure: str
@@ -31,7 +31,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
         return abs(self.measured - self.model) > max(0.1 * self.model, least, 2 * self.spread)
 
 
-def figures(bench: Bench, v: Variant, model: MachineModel) -> dict[str, Any]:
+def figures(bench: CoreBench, v: FormVariant, model: MachineModel) -> dict[str, Any]:
     """Return a model's figures of a form: "tp" of the same loop, simulated.
 
     "slots", "ports", and latencies by "TO<FROM".
@@ -59,11 +59,11 @@ def figures(bench: Bench, v: Variant, model: MachineModel) -> dict[str, Any]:
     return predicted
 
 
-def rows(record: dict[str, Any]) -> Iterator[Row]:
+def rows(record: dict[str, Any]) -> Iterator[FigureRow]:
     """Yield the figures of a form's record; equal latencies share a row."""
     model, spread = record.get("model", {}), record.get("spread", {})
     if record.get("tp") is not None:
-        yield Row(figure="throughput", measured=record["tp"], spread=spread.get("tp", 0.0), model=model.get("tp"))
+        yield FigureRow(figure="throughput", measured=record["tp"], spread=spread.get("tp", 0.0), model=model.get("tp"))
     alike: dict[tuple[str, float, float | None], list[tuple[str, float]]] = {}
     for to, source, cycles in record.get("latency", ()):
         key = (to, round(cycles, 1), model.get(f"{to}<{source}"))
@@ -72,11 +72,11 @@ def rows(record: dict[str, Any]) -> Iterator[Row]:
         sources = ", ".join(source for source, _ in measured)
         cycles = sum(c for _, c in measured) / len(measured)
         width = max(spread.get(f"{to}<{source}", 0.0) for source, _ in measured)
-        yield Row(figure=f"latency {sources} → {to}", measured=cycles, spread=width, model=predicted)
+        yield FigureRow(figure=f"latency {sources} → {to}", measured=cycles, spread=width, model=predicted)
     if "slots" in record:
-        yield Row(figure="issue slots", measured=record["slots"], model=model.get("slots"))
+        yield FigureRow(figure="issue slots", measured=record["slots"], model=model.get("slots"))
     for name, count in record.get("counted", {}).items():
         if count >= 0.05:
-            yield Row(figure=f"µops on {name}, counted", measured=count)
+            yield FigureRow(figure=f"µops on {name}, counted", measured=count)
     for name, count in record.get("seen", {}).items():
-        yield Row(figure=f"µops beside {name}", measured=count)
+        yield FigureRow(figure=f"µops beside {name}", measured=count)

@@ -37,7 +37,7 @@ class Blocker(msgspec.Struct, frozen=True):
     shape: Shape
 
 
-class Target(msgspec.Struct, frozen=True, kw_only=True):
+class MeasuredCore(msgspec.Struct, frozen=True, kw_only=True):
     """The core that is measured."""
 
     name: str
@@ -54,13 +54,13 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     """For each set of ports several blockers, the best first."""
 
 
-def target(model: MachineModel, there: frozenset[str]) -> Target:
+def target(model: MachineModel, there: frozenset[str]) -> MeasuredCore:
     """Return the target that a model describes.
 
     `there` has the processor's features, by iced-x86's names (`features_of_host`, `features_of`).
     """
     load = model.parameters["load_latency"]
-    return Target(
+    return MeasuredCore(
         name=model.name,
         dispatch=int(model.parameters["issue_width"]),
         vector_load=int(load.get("xmm", load.get("vector", load["gpr"] + 2))),

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from incc.measuring.forms import aarch64 as forms_aarch64
-from incc.measuring.forms.aarch64 import Code, NotMeasurable
+from incc.measuring.forms.aarch64 import FormLoop, NotMeasurable
 from incc.measuring.forms.bench import NotMeasured
-from incc.measuring.harness import Failure, Loop, Measurement
+from incc.measuring.harness import LoopFailure, MachineLoop, Measurement
 from incc.models.throughput import of_form
 
 if TYPE_CHECKING:
@@ -30,37 +30,37 @@ _REGISTERS = (*[1] * 31, _PLACE)
 """x0 to x30, and the stack pointer."""
 
 
-class Machine(Protocol):
+class TextMachine(Protocol):
     """A machine that runs loops given as text."""
 
-    def measure(self, code: Code) -> Measurement | Failure: ...
+    def measure(self, code: FormLoop) -> Measurement | LoopFailure: ...
 
 
-class Assembled:
+class HostMachine:
     """Loops as this AArch64 processor runs them."""
 
     def __init__(self, harness: MachineOfLoops) -> None:
         self._harness = harness
 
-    def measure(self, code: Code) -> Measurement | Failure:
+    def measure(self, code: FormLoop) -> Measurement | LoopFailure:
         try:
             encoded = forms_aarch64.machine_code(code)
         except (NotMeasurable, RuntimeError) as e:
-            return Failure("encoding", str(e))
-        loop = Loop(code=encoded, counter=forms_aarch64.COUNTER, registers=_REGISTERS, content=_CONTENT)
+            return LoopFailure("encoding", str(e))
+        loop = MachineLoop(code=encoded, counter=forms_aarch64.COUNTER, registers=_REGISTERS, content=_CONTENT)
         return self._harness.measure(loop)
 
 
-class Expected:
+class ModelMachine:
     """Loops as a model's figures have them: latency, ports, stated throughput and issue width."""
 
     def __init__(self, model: MachineModel) -> None:
         self.model = model
 
-    def measure(self, code: Code) -> Measurement | Failure:
+    def measure(self, code: FormLoop) -> Measurement | LoopFailure:
         form = self.model.lookup(code.form, frozenset())
         if form is None:
-            return Failure("model", f"{self.model.name} lacks it")
+            return LoopFailure("model", f"{self.model.name} lacks it")
         width = int(self.model.parameters["issue_width"])
         slots = max(1, form.retire_slots)
         each = max(float(of_form(form.uops)), form.throughput or 0, form.divider, slots / width)
@@ -97,24 +97,24 @@ def wanted(model: MachineModel) -> list[FormWithoutConditions]:
     return measurable
 
 
-class Bench:
+class AArch64Bench:
     """The bench that measures forms on a machine, or computes them from a model."""
 
-    def __init__(self, machine: Machine, model: MachineModel) -> None:
+    def __init__(self, machine: TextMachine, model: MachineModel) -> None:
         self._machine = machine
         self._model = model
 
     def header(self) -> dict[str, Any]:
         return {"core": self._model.name, "load_latency": {}, "blockers": {}}
 
-    def fetch(self, some: Iterable[FormWithoutConditions], expected: Bench | None = None) -> None:
+    def fetch(self, some: Iterable[FormWithoutConditions], expected: AArch64Bench | None = None) -> None:
         """Do nothing: each loop is measured when its form is."""
 
     def record(self, v: FormWithoutConditions, what: Collection[str]) -> dict[str, Any]:
         """Return a form's throughput and latencies, as records of measurements have them. Raises NotMeasured."""
         independent = forms_aarch64.throughput(v.name)
         result = self._machine.measure(independent)
-        if isinstance(result, Failure):
+        if isinstance(result, LoopFailure):
             raise NotMeasured(result)
         latency, spread = [], {"tp": round(result.spread / independent.copies, 3)}
         for chain in forms_aarch64.latencies(v.name):

@@ -28,7 +28,7 @@ _CONCERNED = 0.001
 """A prediction that differs by less is the same."""
 
 
-class Change(msgspec.Struct, frozen=True):
+class HostChange(msgspec.Struct, frozen=True):
     """A parameter or a form of the new model; one of the two is empty."""
 
     parameter: str = ""
@@ -39,10 +39,10 @@ class Change(msgspec.Struct, frozen=True):
         return self.parameter or self.form
 
 
-class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
+class RejectedChange(msgspec.Struct, frozen=True, kw_only=True):
     """A change that measured loops contradict."""
 
-    change: Change
+    change: HostChange
     loops: int
     """The number of loops that the change concerns."""
     with_it: float
@@ -58,7 +58,7 @@ def contradicted(
     after: MachineModel,
     parameters: Iterable[str],
     forms: Iterable[str],
-) -> list[LeftOut]:
+) -> list[RejectedChange]:
     """Return the changes without which measured loops are predicted better, the worst first.
 
     Each is tried in the absence of those before it. `cycles` are the measured ones of the same loops.
@@ -66,8 +66,8 @@ def contradicted(
     code = isa(before.isa)
     kernels = [code.decode_bytes(case.loop.code, text=False) for case in cases]
     having = [{instruction.form for instruction in kernel.instructions} for kernel in kernels]
-    changes = [Change(parameter=p) for p in parameters]
-    changes += [Change(form=f) for f in forms if any(f in some for some in having)]
+    changes = [HostChange(parameter=p) for p in parameters]
+    changes += [HostChange(form=f) for f in forms if any(f in some for some in having)]
 
     def predicted(number: int, model: MachineModel) -> float:
         return float(analyze_kernel(kernels[number], model, KernelSettings(what_ifs=False)).cycles)
@@ -75,10 +75,10 @@ def contradicted(
     def error(number: int, predicted: float) -> float:
         return abs(predicted - cycles[number]) / cycles[number]
 
-    left_out: list[LeftOut] = []
+    left_out: list[RejectedChange] = []
     now = {n: predicted(n, after) for n in range(len(cases))}
     while changes:
-        worst: tuple[float, LeftOut, Mapping[int, float]] | None = None
+        worst: tuple[float, RejectedChange, Mapping[int, float]] | None = None
         for change in changes:
             model = _without([*(one.change for one in left_out), change], before, after)
             concerned = [n for n, some in enumerate(having) if not change.form or change.form in some]
@@ -91,7 +91,7 @@ def contradicted(
             # Changes that make many loops worse go before those that affect few.
             total = len(other) * (with_it - without)
             if with_it - without > WORSE and (worst is None or total > worst[0]):
-                worst = total, LeftOut(change=change, loops=len(other), with_it=with_it, without=without), other
+                worst = total, RejectedChange(change=change, loops=len(other), with_it=with_it, without=without), other
         if worst is None:
             break
         left_out.append(worst[1])
@@ -100,7 +100,7 @@ def contradicted(
     return left_out
 
 
-def _without(changes: Iterable[Change], before: MachineModel, after: MachineModel) -> MachineModel:
+def _without(changes: Iterable[HostChange], before: MachineModel, after: MachineModel) -> MachineModel:
     """Return the new model with some of the old one's figures."""
     changes = list(changes)
     parameters = {c.parameter: before.stated_parameters.get(c.parameter) for c in changes if c.parameter}

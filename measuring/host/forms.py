@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from incc.measuring.forms.bench import Bench, NotMeasured, measurable, variants
+from incc.measuring.forms.bench import CoreBench, NotMeasured, measurable, variants
 from incc.measuring.forms.target import set_name
 from incc.measuring.records import Log, whole_lines
 from incc.models.files.source import Entry, Forms
@@ -23,8 +23,8 @@ from incc.models.notation import form_key, write_latency
 from incc.models.throughput import of_form
 
 if TYPE_CHECKING:
-    from incc.measuring.forms.bench import Variant
-    from incc.measuring.forms.target import Target
+    from incc.measuring.forms.bench import FormVariant
+    from incc.measuring.forms.target import MeasuredCore
     from incc.measuring.harness import Machine
     from incc.measuring.ports.study import FormPorts
     from incc.models.forms.shapes import Shape
@@ -56,7 +56,7 @@ class FormBench(Protocol):
     def record(self, v: Any, what: Collection[str]) -> dict[str, Any]: ...
 
 
-class Measured(msgspec.Struct, frozen=True):
+class MeasuredForms(msgspec.Struct, frozen=True):
     """The measured figures of forms."""
 
     records: dict[Key, dict[str, Any]]
@@ -65,9 +65,9 @@ class Measured(msgspec.Struct, frozen=True):
     """The reasons why other forms have no record."""
 
 
-def read(path: str) -> Measured:
+def read(path: str) -> MeasuredForms:
     """Read the figures of a file of JSON lines; an incomplete line is left out, and measured again."""
-    measured = Measured({}, {})
+    measured = MeasuredForms({}, {})
     for line in whole_lines(path):
         try:
             data = json.loads(line)
@@ -95,7 +95,7 @@ def _is_misleading(shape: Shape) -> bool:
     return shape.mnemonic in _MASKED or (shape.encoding == "LEGACY" and shape.mnemonic.startswith("F"))
 
 
-def wanted(target: Target, first: Iterable[str], only: bool) -> Iterator[Variant]:
+def wanted(target: MeasuredCore, first: Iterable[str], only: bool) -> Iterator[FormVariant]:
     """Yield the variants to measure: forms named in `first`, then, unless `only` these, all others."""
     shapes = {shape.key: shape for shape in measurable(target) if not _is_misleading(shape)}
     names = [name for name in dict.fromkeys(first) if name in shapes]
@@ -119,7 +119,7 @@ def measure(
     bench: FormBench,
     todo: Iterable[_Form],
     path: str,
-    cached: Measured,
+    cached: MeasuredForms,
     goes_on: Callable[[], bool],
     expected: FormBench | None = None,
 ) -> Iterator[tuple[_Form, dict[str, Any]]]:
@@ -376,7 +376,7 @@ def entries(differences: Iterable[Difference], model: MachineModel) -> Forms:
     return {form: by_conditions for form, by_conditions in forms.items() if by_conditions}
 
 
-def benches(target: Target, machine: Machine, simulation: Machine) -> tuple[Bench, Bench]:
+def benches(target: MeasuredCore, machine: Machine, simulation: Machine) -> tuple[CoreBench, CoreBench]:
     """Return the benches of the machine and of the relative's simulation."""
-    bench = Bench(target, machine)
-    return bench, Bench(target, simulation).with_plans_of(bench)
+    bench = CoreBench(target, machine)
+    return bench, CoreBench(target, simulation).with_plans_of(bench)

@@ -20,17 +20,17 @@ from msgspec.structs import replace
 
 from incc.core.analysis import KernelResult, analyze_kernel
 from incc.frontends.isa import isa
-from incc.measuring.harness import Failure, Loop
+from incc.measuring.harness import LoopFailure, MachineLoop
 from incc.measuring.host.ports import of_relative, surely_different, uops_text
 from incc.measuring.kernels import MACHINES
-from incc.measuring.pipeline.comparison import Compared, changed_fusion, changed_parameters
+from incc.measuring.pipeline.comparison import ComparedFinding, changed_fusion, changed_parameters
 from incc.models.files.source import Forms, write_forms
 from incc.models.model import MachineModel
 from incc.models.notation import form_key
 
 if TYPE_CHECKING:
     from incc.measuring.host.forms import Result
-    from incc.measuring.pipeline.probing import Bench
+    from incc.measuring.pipeline.probing import ProbeBench
     from incc.measuring.ports.study import FormPorts
 
 MARK = "# Made by `incc-model make host`"
@@ -52,10 +52,10 @@ class Case(msgspec.Struct, frozen=True):
     """A loop with a name."""
 
     name: str
-    loop: Loop
+    loop: MachineLoop
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class LoopOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """A loop's measured and predicted cycles."""
 
     name: str
@@ -75,12 +75,12 @@ def cases(path: str = "") -> list[Case]:
         for line in f:
             data = json.loads(line)
             code, registers = bytes.fromhex(data["code"]), tuple(data["registers"])
-            loop = Loop(code=code, counter=data["counter"], registers=registers, content=data["content"])
+            loop = MachineLoop(code=code, counter=data["counter"], registers=registers, content=data["content"])
             loops.append(Case(data["name"], loop))
     return loops
 
 
-def predict(loop: Loop, model: MachineModel) -> KernelResult:
+def predict(loop: MachineLoop, model: MachineModel) -> KernelResult:
     """Analyse a loop. Raises ValueError for bytes that are no instructions."""
     return analyze_kernel(isa(model.isa).decode_bytes(loop.code, text=False), model)
 
@@ -92,13 +92,13 @@ def forms_of(loops: Iterable[Case], model: MachineModel) -> list[str]:
 
 
 def compare_loops(
-    bench: Bench, loops: Sequence[Case], before: MachineModel, after: MachineModel
-) -> tuple[list[Outcome], list[tuple[str, str]]]:
+    bench: ProbeBench, loops: Sequence[Case], before: MachineModel, after: MachineModel
+) -> tuple[list[LoopOutcome], list[tuple[str, str]]]:
     """Return both models' predictions of the loops, and the loops without a figure, with the reason."""
     outcomes, left_out = [], []
     for case, measured in zip(loops, bench.measure([c.loop for c in loops]), strict=True):
         old, new = (predict(case.loop, model) for model in (before, after))
-        if isinstance(measured, Failure):
+        if isinstance(measured, LoopFailure):
             left_out.append((case.name, measured.text))
         elif measured.spread > 0.1 * measured.cycles:
             why = f"{measured.cycles:.2f} cycles that do not repeat ({measured.spread:.2f} apart)"
@@ -107,11 +107,11 @@ def compare_loops(
             left_out.append((case.name, "an instruction is not in the model"))
         else:
             cycles = float(old.cycles), float(new.cycles)
-            outcomes.append(Outcome(name=case.name, cycles=measured.cycles, before=cycles[0], after=cycles[1]))
+            outcomes.append(LoopOutcome(name=case.name, cycles=measured.cycles, before=cycles[0], after=cycles[1]))
     return outcomes, left_out
 
 
-def mean_error(outcomes: Sequence[Outcome], which: str) -> float:
+def mean_error(outcomes: Sequence[LoopOutcome], which: str) -> float:
     """Return the mean absolute error of `before` or `after`, relative to the measured cycles."""
     errors = [abs(getattr(o, which) - o.cycles) / o.cycles for o in outcomes]
     return sum(errors) / len(errors) if errors else 0.0
@@ -144,7 +144,7 @@ def name_of(path: str) -> str:
     return stem
 
 
-class Written(msgspec.Struct, frozen=True, kw_only=True):
+class WrittenModel(msgspec.Struct, frozen=True, kw_only=True):
     """A model file as text, with its own parameters, macro-fusion classes and forms (entries)."""
 
     text: str
@@ -157,12 +157,12 @@ def model_text(
     name: str,
     relative: MachineModel,
     processor: str,
-    compared: Sequence[Compared],
+    compared: Sequence[ComparedFinding],
     forms: Forms,
     result: Result | None,
     ports: Sequence[FormPorts] = (),
     note: str = "",
-) -> Written:
+) -> WrittenModel:
     """Return the model file.
 
     `processor` is the processor's own name; `ports` the port study's results; `note` a remark on all figures.
@@ -197,10 +197,10 @@ def model_text(
         lines += [*_why(compared, parameter), f"[parameters.{parameter}]"]
         lines += [*(f"{_key(k)} = {_value(v)}" for k, v in table.items()), ""]
     head = "\n".join(lines).rstrip("\n") + "\n\n"
-    return Written(text=head + write_forms(forms, fusion), parameters=parameters, fusion=fusion, forms=forms)
+    return WrittenModel(text=head + write_forms(forms, fusion), parameters=parameters, fusion=fusion, forms=forms)
 
 
-def _findings(compared: Sequence[Compared], strange: Sequence[str]) -> list[str]:
+def _findings(compared: Sequence[ComparedFinding], strange: Sequence[str]) -> list[str]:
     """Return comments on findings that agree with the relative, could not be measured, or match no parameter."""
     lines = []
     agree = [c for c in compared if c.verdict == "agrees"]
@@ -288,7 +288,7 @@ _UNSURE = {
 }
 
 
-def _why(compared: Sequence[Compared], parameter: str) -> list[str]:
+def _why(compared: Sequence[ComparedFinding], parameter: str) -> list[str]:
     lines = []
     for c in compared:
         name, _, key = c.finding.name.partition(".")

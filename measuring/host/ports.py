@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from incc.measuring.harness import Loop, Measurement
+from incc.measuring.harness import MachineLoop, Measurement
 from incc.measuring.ports import loops as port_loops
 from incc.measuring.ports.study import Findings, FormPorts, Relative, Uops, study
 from incc.models.forms.shapes import by_key, features
 from incc.models.notation import split_key
 
 if TYPE_CHECKING:
-    from incc.measuring.forms.target import Target
+    from incc.measuring.forms.target import MeasuredCore
     from incc.measuring.harness import Machine
     from incc.measuring.ports.experiments import Copies
     from incc.models.model import Form, MachineModel
@@ -53,7 +53,7 @@ def why_not(key: str, there: frozenset[str], relative: MachineModel) -> str:
     return ""
 
 
-def blockers(core: Target, relative: MachineModel) -> list[str]:
+def blockers(core: MeasuredCore, relative: MachineModel) -> list[str]:
     """Return forms for each set of ports that the relative has, and one without a port."""
     keys = [key for key in _NO_PORT if key in by_key() and not why_not(key, core.features, relative)][:1]
     for some in core.blockers:
@@ -79,7 +79,7 @@ def oracle(machine: Machine, goes_on: Callable[[], bool] = lambda: True) -> Call
             code, times = port_loops.loop_of(copies, counted=True)
         except port_loops.NotIndependent:
             return None
-        loop = Loop(code=code, counter=port_loops.COUNTER, registers=(_ADDRESS,) * 16, content=_CONTENT)
+        loop = MachineLoop(code=code, counter=port_loops.COUNTER, registers=(_ADDRESS,) * 16, content=_CONTENT)
         best = None
         for _ in range(_TRIES):
             result = machine.measure(loop)
@@ -112,7 +112,7 @@ def port_cycles_of_a_slot(relative: MachineModel, related: Relative) -> int:
 
 def find(
     forms: Iterable[str],
-    core: Target,
+    core: MeasuredCore,
     relative: MachineModel,
     ask: Callable[[Copies], float | None],
     path: str,

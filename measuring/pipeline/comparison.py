@@ -17,12 +17,12 @@ from msgspec.structs import replace
 from incc.measuring.pipeline import front_end as probe_front
 from incc.measuring.pipeline import memory as probe_memory
 from incc.measuring.pipeline import window as probe_window
-from incc.measuring.pipeline.probing import Bench, Finding, NotMeasured, unknown
+from incc.measuring.pipeline.probing import Finding, ProbeBench, ProbeFailure, unknown
 
 if TYPE_CHECKING:
     from incc.models.model import MachineModel
 
-Probe = Callable[[Bench], list[Finding]]
+Probe = Callable[[ProbeBench], list[Finding]]
 
 PROBES: tuple[Probe, ...] = (*probe_front.PROBES, *probe_memory.PROBES, *probe_window.PROBES)
 
@@ -30,14 +30,14 @@ _SPREAD = 0.08
 """Relative spread of the figures that a finding rests on from which on it does not repeat."""
 
 
-def probe(bench: Bench, probes: tuple[Probe, ...] = PROBES) -> Iterator[tuple[str, list[Finding]]]:
+def probe(bench: ProbeBench, probes: tuple[Probe, ...] = PROBES) -> Iterator[tuple[str, list[Finding]]]:
     """Yield each probe's name and its findings, one after the other."""
     tries = bench.tries
     for one in probes:
         bench.tries, bench.worst = tries, 0.0
         try:
             findings = one(bench)
-        except NotMeasured as e:
+        except ProbeFailure as e:
             findings = [unknown(f"note:{one.__name__.replace('_', ' ')}", str(e))]
         if bench.worst > _SPREAD:
             findings = [replace(f, repeats=False) for f in findings]
@@ -47,7 +47,7 @@ def probe(bench: Bench, probes: tuple[Probe, ...] = PROBES) -> Iterator[tuple[st
 Verdict = Literal["agrees", "differs", "unsure", "against", "unknown", "note"]
 
 
-class Compared(msgspec.Struct, frozen=True, kw_only=True):
+class ComparedFinding(msgspec.Struct, frozen=True, kw_only=True):
     """A finding beside a model."""
 
     finding: Finding
@@ -59,7 +59,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     """The probe that made the finding."""
 
 
-def compare(findings: list[Finding], model: MachineModel, name: str = "") -> list[Compared]:
+def compare(findings: list[Finding], model: MachineModel, name: str = "") -> list[ComparedFinding]:
     """Compare a probe's findings with a model.
 
     "unsure": it differs, but the figures do not repeat; "note": no parameter is about it. ("against" is set later, on
@@ -76,13 +76,13 @@ def compare(findings: list[Finding], model: MachineModel, name: str = "") -> lis
             verdict = "agrees"
         else:
             verdict = "differs" if finding.repeats else "unsure"
-        compared.append(Compared(finding=finding, known=expected, verdict=verdict, probe=name))
+        compared.append(ComparedFinding(finding=finding, known=expected, verdict=verdict, probe=name))
     return compared
 
 
 def confirmed(
-    bench: Bench, compared: list[Compared], model: MachineModel, probes: tuple[Probe, ...] = PROBES
-) -> list[Compared]:
+    bench: ProbeBench, compared: list[ComparedFinding], model: MachineModel, probes: tuple[Probe, ...] = PROBES
+) -> list[ComparedFinding]:
     """Repeat probes whose findings differ, and keep only differences that repeat.
 
     `bench` is one without figures of the first time; a probe of which nothing differs is not run again.
@@ -90,7 +90,7 @@ def confirmed(
     names = {c.finding.name for c in compared if c.verdict == "differs"}
     if not names:
         return compared
-    again: dict[str, Compared] = {}
+    again: dict[str, ComparedFinding] = {}
     for one in probes:
         if one.__name__ in {c.probe for c in compared if c.finding.name in names}:
             for _, findings in probe(bench, (one,)):
@@ -101,7 +101,7 @@ def confirmed(
     ]
 
 
-def _is_same(first: Compared, second: Compared | None) -> bool:
+def _is_same(first: ComparedFinding, second: ComparedFinding | None) -> bool:
     if second is None or second.verdict != "differs" or second.finding.value is None:
         return False
     return first.finding.agrees(second.finding.value) or second.finding.agrees(first.finding.value)
@@ -141,7 +141,7 @@ def jumps_of(operation: str, model: MachineModel) -> tuple[str, ...]:
     return model.macro_fusion.get(name, ()) if name else ()
 
 
-def changed_parameters(compared: list[Compared], model: MachineModel) -> dict[str, Any]:
+def changed_parameters(compared: list[ComparedFinding], model: MachineModel) -> dict[str, Any]:
     """Return the parameters, as whole tables, that make a model agree with the findings; without macro-fusion."""
     changes: dict[str, Any] = {}
     for one in compared:
@@ -165,7 +165,9 @@ def changed_parameters(compared: list[Compared], model: MachineModel) -> dict[st
     return changes
 
 
-def changed_fusion(compared: list[Compared], model: MachineModel) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+def changed_fusion(
+    compared: list[ComparedFinding], model: MachineModel
+) -> tuple[dict[str, tuple[str, ...]], list[str]]:
     """Return macro-fusion classes with other jumps than the model's, and messages on findings that fit none."""
     # The jumps that are wrong, by class and instruction.
     wrong: dict[str, dict[str, set[str]]] = {}

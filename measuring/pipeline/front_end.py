@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from itertools import product
 
-from incc.measuring.pipeline.probing import Bench, Finding, flag, listed, named, note, number, repeated, unknown
+from incc.measuring.pipeline.probing import Finding, ProbeBench, flag, listed, named, note, number, repeated, unknown
 
 _NOP = "nopl 8(%rax)"  # four bytes: as many in a block of code as any µop cache holds
 _IDIOMS = "xorl %eax, %eax\nxorl %ebx, %ebx\nxorl %ecx, %ecx\nxorl %edx, %edx"
 _MOVES = "movq %rsi, %rax\nmovq %rdi, %rbx\nmovq %rbp, %rcx\nmovq %rsi, %rdx"
 
 
-def issue_width(bench: Bench) -> list[Finding]:
+def issue_width(bench: ProbeBench) -> list[Finding]:
     """Measure the issue width with instructions that the renamer does alone: how many more take a cycle more.
 
     The best of three kinds counts, since moves need not be eliminated, and nops may be left out or merged before.
@@ -30,14 +30,14 @@ def issue_width(bench: Bench) -> list[Finding]:
     return [number("issue_width", best, text)]
 
 
-def loop_lengths(bench: Bench) -> list[Finding]:
+def loop_lengths(bench: ProbeBench) -> list[Finding]:
     """Measure loops of n nops: the loss at a loop's end, and the rate of the front end."""
     lengths = (5, 6, 8, 10, 12, 14, 16, 18, 20, 24, 30, 36, 48, 60, 96, 120)
     cycles = bench.cycles([repeated("nop", n) for n in lengths])
     return [note("front end", "cycles a trip of n nops of one byte and a fused jump", named(lengths, cycles, ": "))]
 
 
-def long_code(bench: Bench) -> list[Finding]:
+def long_code(bench: ProbeBench) -> list[Finding]:
     """Measure the decoders with code that no µop cache holds: nops of four bytes, 24 KiB."""
     if bench.quick:
         return []
@@ -46,7 +46,7 @@ def long_code(bench: Bench) -> list[Finding]:
     return [note("decoders", round(count / cycles, 2), f"nops of four bytes a cycle, {count} in a loop: {cycles:.0f}")]
 
 
-def taken_jumps(bench: Bench) -> list[Finding]:
+def taken_jumps(bench: ProbeBench) -> list[Finding]:
     """Measure jumps to the start of the next line of code, the usual case for a branch predictor."""
     few, many = bench.cycles([repeated("jmp 1f\n.p2align 6\n1:", n) for n in (4, 12)])
     each = (many - few) / 8
@@ -110,14 +110,14 @@ _NOPS = (
 )
 
 
-def _slot(bench: Bench, length: int) -> str:
+def _slot(bench: ProbeBench, length: int) -> str:
     """Return an instruction of this length in bytes that takes a slot of the renamer and nothing else."""
     if bench.plain_nops:
         return ".byte " + ", ".join(f"0x{byte}" for byte in _NOPS[length - 3].split())
     return ".byte " + "0x3e, " * (length - 2) + "0x31, 0xd2"  # xorl %edx, %edx
 
 
-def _group(bench: Bench, start: list[str], size: int, slots: int) -> str:
+def _group(bench: ProbeBench, start: list[str], size: int, slots: int) -> str:
     """Return instructions of `size` bytes, then `slots` of the renamer's own work that fill whole blocks of 32 bytes.
 
     On some cores code with a jump at the end of a block does not come from the µop cache.
@@ -127,7 +127,7 @@ def _group(bench: Bench, start: list[str], size: int, slots: int) -> str:
     return "\n".join([*start, *[_slot(bench, length) for length in lengths]])
 
 
-def fusion(bench: Bench) -> list[Finding]:
+def fusion(bench: ProbeBench) -> list[Finding]:
     """Find the instructions that fuse with each jump.
 
     Loops have four groups of a pair, a move that brings its operand back, an instruction that clears the carry flag,
@@ -168,7 +168,7 @@ def fusion(bench: Bench) -> list[Finding]:
 # --- the renamer ------------------------------------------------------------------------------------------------------
 
 
-def _elimination(bench: Bench, name: str, there: str, back: str, link: str, links: int = 6) -> Finding:
+def _elimination(bench: ProbeBench, name: str, there: str, back: str, link: str, links: int = 6) -> Finding:
     """Measure chains of moves there and back: a slot each, and no time if they are eliminated."""
     alone, chained = bench.cycles([repeated(link, 8), repeated(f"{link}\n{there}\n{back}", 8)])
     each = (chained - alone) / 16
@@ -181,7 +181,7 @@ def _elimination(bench: Bench, name: str, there: str, back: str, link: str, link
     return unknown(name, f"{text}: some are eliminated")
 
 
-def move_elimination(bench: Bench) -> list[Finding]:
+def move_elimination(bench: ProbeBench) -> list[Finding]:
     multiply = "imulq %rsi, %rax"
     findings = [_elimination(bench, "move_elim_gpr", "movq %rax, %rbx", "movq %rbx, %rax", multiply)]
     if bench.runs("vpaddd %xmm1, %xmm0, %xmm0"):
@@ -195,7 +195,7 @@ def move_elimination(bench: Bench) -> list[Finding]:
     return [*findings, note("moves to itself", "cycles of each in a chain", text)]
 
 
-def idioms(bench: Bench) -> list[Finding]:
+def idioms(bench: ProbeBench) -> list[Finding]:
     """Find instructions whose result does not depend on their operands when these are the same register."""
     texts = {
         "xor": "xorl %eax, %eax",
@@ -210,7 +210,7 @@ def idioms(bench: Bench) -> list[Finding]:
     return [note("idioms", "cycles of each in a row, with one register for all operands", text)]
 
 
-def constants(bench: Bench) -> list[Finding]:
+def constants(bench: ProbeBench) -> list[Finding]:
     """Find additions of constants that the renamer does, and the instructions that have to wait for them."""
     texts = {
         "add $5": "addq $5, %rax",
@@ -247,7 +247,7 @@ def constants(bench: Bench) -> list[Finding]:
 # --- wrong predictions ------------------------------------------------------------------------------------------------
 
 
-def misprediction(bench: Bench) -> list[Finding]:
+def misprediction(bench: ProbeBench) -> list[Finding]:
     """Measure from an unpredictable branch to the first µop behind it, at every other branch.
 
     A number goes through dependent multiplications, and each branch depends on a bit of it; with these bits masked out,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import combinations
 
 from incc.measuring.assemble import PAGES
-from incc.measuring.pipeline.probing import Bench, Finding, flag, listed, named, note, number, unknown
+from incc.measuring.pipeline.probing import Finding, ProbeBench, flag, listed, named, note, number, unknown
 
 _WORDS = ["rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11"]
 _BYTES = {"gpr": 8, "xmm": 16, "ymm": 32, "zmm": 64}
@@ -16,7 +16,7 @@ _MOVE = {"gpr": "movq", "xmm": "movups", "ymm": "vmovups", "zmm": "vmovups"}
 _VECTOR_TO_WORD = {"xmm": "movq %xmm0, %rsi", "ymm": "vmovq %xmm0, %rsi", "zmm": "vmovq %xmm0, %rsi"}
 
 
-def _classes(bench: Bench) -> list[str]:
+def _classes(bench: ProbeBench) -> list[str]:
     return [c for c in _BYTES if c in ("gpr", "xmm") or bench.runs(f"vmovups (%rsi), %{c}0")]
 
 
@@ -32,19 +32,19 @@ def _store(kind: str, place: int, n: int) -> str:
     return f"{_MOVE[kind]} {_register(kind, n)}, {place}(%rsi)"
 
 
-def loads(bench: Bench) -> list[Finding]:
+def loads(bench: ProbeBench) -> list[Finding]:
     """Measure loads per cycle: twelve that follow each other in memory, and twelve from different lines."""
     return [_rate(bench, f"loads {kind}", kind, 12, _load, "in") for kind in _classes(bench)]
 
 
-def stores(bench: Bench) -> list[Finding]:
+def stores(bench: ProbeBench) -> list[Finding]:
     return [
         _rate(bench, f"stores {kind}", kind, 12 if _BYTES[kind] < 64 else 6, _store, "to") for kind in _classes(bench)
     ]
 
 
 def _rate(
-    bench: Bench, name: str, kind: str, count: int, access: Callable[[str, int, int], str], where: str
+    bench: ProbeBench, name: str, kind: str, count: int, access: Callable[[str, int, int], str], where: str
 ) -> Finding:
     size = _BYTES[kind]
     near, far = bench.cycles(
@@ -54,7 +54,7 @@ def _rate(
     return note(name, round(count / near, 2), f"a cycle, one behind the other; {round(count / far, 2)} {lines}")
 
 
-def banks(bench: Bench) -> list[Finding]:
+def banks(bench: ProbeBench) -> list[Finding]:
     """Find the banks of the first-level cache.
 
     As many loads run as a cycle takes, of a byte each and each from another line: at the same place of their lines, and
@@ -89,7 +89,7 @@ def banks(bench: Bench) -> list[Finding]:
     return [number("bank_bytes", min(apart), f"{text} cycles"), loads, *findings]
 
 
-def store_commit(bench: Bench) -> list[Finding]:
+def store_commit(bench: ProbeBench) -> list[Finding]:
     """Find the stores that commit to the cache together: two in a row, at offsets in one block or in two.
 
     This is told from the width of the store ports only where two stores to the same place take one cycle.
@@ -107,7 +107,7 @@ def store_commit(bench: Bench) -> list[Finding]:
     return [number("store_commit_bytes", min(apart), text), *_together(bench, min(apart))]
 
 
-def _together(bench: Bench, block: int) -> list[Finding]:
+def _together(bench: ProbeBench, block: int) -> list[Finding]:
     """Find out if two stores commit at once: then three to a block and one to another take a cycle more."""
     step = min(8, block // 4)
     if step < 4:
@@ -123,7 +123,7 @@ def _together(bench: Bench, block: int) -> list[Finding]:
 # --- latencies --------------------------------------------------------------------------------------------------------
 
 
-def load_latency(bench: Bench) -> list[Finding]:
+def load_latency(bench: ProbeBench) -> list[Finding]:
     """Measure load latencies with pointers that point to themselves.
 
     Vectors return by a move to a general-purpose register.
@@ -145,7 +145,7 @@ def load_latency(bench: Bench) -> list[Finding]:
     return findings
 
 
-def line_crossing(bench: Bench) -> list[Finding]:
+def line_crossing(bench: ProbeBench) -> list[Finding]:
     """Measure a load that crosses a line beside others, against as many loads within lines."""
     inside, across = bench.cycles(["\n".join(_load("gpr", place + 64 * n, n) for n in range(6)) for place in (0, 60)])
     # As many loads from different lines cost as much as two accesses for each: bank conflicts affect both alike.
@@ -167,7 +167,7 @@ def line_crossing(bench: Bench) -> list[Finding]:
 # --- from stores to loads ---------------------------------------------------------------------------------------------
 
 
-def forwarding(bench: Bench) -> list[Finding]:
+def forwarding(bench: ProbeBench) -> list[Finding]:
     """Measure store forwarding by class, in chains of a store and a load of the same place.
 
     Where the renamer forwards, an indexed address makes the load wait.
@@ -219,7 +219,7 @@ def forwarding(bench: Bench) -> list[Finding]:
     return findings
 
 
-def blocked_forwarding(bench: Bench) -> list[Finding]:
+def blocked_forwarding(bench: ProbeBench) -> list[Finding]:
     """Measure loads that forwarding cannot serve: eight bytes from two stores of four, or half written by one store.
 
     Both with data that such a load brought, and with others.
@@ -253,7 +253,7 @@ def blocked_forwarding(bench: Bench) -> list[Finding]:
     ]
 
 
-def ways(bench: Bench) -> list[Finding]:
+def ways(bench: ProbeBench) -> list[Finding]:
     """Measure the cost of passing a result to a unit of another kind: two links of a chain against each alone."""
     links = {
         "add": "vaddsd %xmm1, %xmm0, %xmm0",

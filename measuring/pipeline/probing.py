@@ -1,6 +1,6 @@
 """Common parts of probes of a core's pipeline: the machine, the findings, and the log of figures.
 
-A probe is a function that asks a `Bench` for the cycles of loops and derives parameters of models (`Finding`). The
+A probe is a function that asks a `ProbeBench` for the cycles of loops and derives parameters of models (`Finding`). The
 machine is the harness, or anything else that returns cycles of loops: tests use incc's own simulation of a model, whose
 parameters the probes must find again.
 """
@@ -16,13 +16,13 @@ import msgspec
 from msgspec.structs import asdict, astuple, replace
 
 from incc.measuring.assemble import loop
-from incc.measuring.harness import Failure, Loop, Measurement
+from incc.measuring.harness import LoopFailure, MachineLoop, Measurement
 from incc.measuring.records import Log, whole_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Measure = Callable[[Loop], Measurement | Failure]
+Measure = Callable[[MachineLoop], Measurement | LoopFailure]
 """A function that runs a loop (`harness.Machine.measure`)."""
 
 Value = int | float | bool | str
@@ -82,24 +82,24 @@ def unknown(name: str, why: str) -> Finding:
     return Finding(name=name, value=None, text=why)
 
 
-class NotMeasured(Exception):
+class ProbeFailure(Exception):
     """A loop that a probe needs could not be measured, or its figures make no sense; the text says why."""
 
 
-class Bench:
+class ProbeBench:
     """A bench that measures loops given as text, and remembers the figures.
 
     `keep` names a file of JSON lines that is read first and to which every figure is added at once, so that an
-    interrupted run continues. A loop is identified by all fields of `Loop`. `tries` is how often each is measured;
-    `worst` is the largest relative spread of a figure used since it was set to 0. Probes share `plain_nops` (nops take
-    issue slots as other instructions do) and `seen` (figures by name).
+    interrupted run continues. A loop is identified by all fields of `MachineLoop`. `tries` is how often each is
+    measured; `worst` is the largest relative spread of a figure used since it was set to 0. Probes share
+    `plain_nops` (nops take issue slots as other instructions do) and `seen` (figures by name).
     """
 
     def __init__(self, run: Measure, keep: str = "", quick: bool = False) -> None:
         self._run = run
         self.keep = keep
         self.quick = quick
-        self.known: dict[str, Measurement | Failure] = {}
+        self.known: dict[str, Measurement | LoopFailure] = {}
         self.tried: dict[str, int] = {}
         self.tries = 2 if quick else 4
         self.measured = 0
@@ -113,13 +113,13 @@ class Bench:
         """Read a line of figures; a line of something else is ignored, and that loop is measured again."""
         try:
             data = msgspec.json.decode(line)
-            result = msgspec.convert(data, Failure) if "kind" in data else msgspec.convert(data, Measurement)
+            result = msgspec.convert(data, LoopFailure) if "kind" in data else msgspec.convert(data, Measurement)
             self.known[data["loop"]] = result
             self.tried[data["loop"]] = data.get("tried", 0)
         except (msgspec.MsgspecError, ValueError, KeyError, TypeError):
             return
 
-    def measure(self, loops: Sequence[Loop]) -> list[Measurement | Failure]:
+    def measure(self, loops: Sequence[MachineLoop]) -> list[Measurement | LoopFailure]:
         """Return the loops' cycles, without measuring those that are cached."""
         names = [_name(one) for one in loops]
         missing = {name: one for name, one in zip(names, loops, strict=True) if name not in self.known}
@@ -129,7 +129,7 @@ class Bench:
                     self.known[name] = result
                     self.measured += 1
                     # A loop that failed on a busy machine may succeed the next time.
-                    if not (isinstance(result, Failure) and result.is_transient):
+                    if not (isinstance(result, LoopFailure) and result.is_transient):
                         log.add({"loop": name, **asdict(result)})
         for name in names:
             result = self.known[name]
@@ -146,8 +146,8 @@ class Bench:
         one = loop(body, registers)
         name = _name(one)
         best = self.known.get(name)
-        if isinstance(best, Failure):
-            raise NotMeasured(f"{best.kind}: {best.text}")
+        if isinstance(best, LoopFailure):
+            raise ProbeFailure(f"{best.kind}: {best.text}")
         first = self.tried.get(name, 0)
         if first < (1 + pauses) * self.tries and (best is None or (best.cycles > limit and best.spread > 0)):
             with Log(self.keep) as log:
@@ -156,8 +156,8 @@ class Bench:
                         time.sleep(_PAUSE)
                     result = self._run(one)
                     self.measured += 1
-                    if isinstance(result, Failure):
-                        raise NotMeasured(f"{result.kind}: {result.text}")
+                    if isinstance(result, LoopFailure):
+                        raise ProbeFailure(f"{result.kind}: {result.text}")
                     if best is None or (_is_steady(result) and result.cycles < best.cycles):
                         best = result
                     self.tried[name] = turn + 1
@@ -169,7 +169,7 @@ class Bench:
         assert isinstance(best, Measurement)
         return best.cycles <= limit
 
-    def _repeat(self, loops: Mapping[str, Loop]) -> Iterator[tuple[str, Measurement | Failure]]:
+    def _repeat(self, loops: Mapping[str, MachineLoop]) -> Iterator[tuple[str, Measurement | LoopFailure]]:
         """Measure loops in rounds, `tries` at least and until the two lowest figures of each agree.
 
         Other work on the machine, above all on the core's other thread, only ever adds time, so the lowest figure is
@@ -180,7 +180,7 @@ class Bench:
         for turn in range(3 * tries):
             for name in [name for name, figures in seen.items() if not _settled(figures, tries)]:
                 result = self._run(loops[name])
-                if isinstance(result, Failure):
+                if isinstance(result, LoopFailure):
                     if turn == 0 or not result.is_transient:
                         del seen[name]
                         yield name, result
@@ -195,14 +195,14 @@ class Bench:
     def cycles(
         self, bodies: Sequence[str], registers: Mapping[str, int] | None = None, content: int | None = None
     ) -> list[float]:
-        """Return the cycles a trip of loops of these bodies. Raises NotMeasured if one of them fails."""
+        """Return the cycles a trip of loops of these bodies. Raises ProbeFailure if one of them fails."""
         more = {} if content is None else {"content": content}
         results = self.measure([loop(body, registers, **more) for body in bodies])
         for one in results:
-            if isinstance(one, Failure):
-                raise NotMeasured(f"{one.kind}: {one.text}")
+            if isinstance(one, LoopFailure):
+                raise ProbeFailure(f"{one.kind}: {one.text}")
             if not one.cycles > 0:
-                raise NotMeasured(f"a loop of {one.cycles:.2f} cycles a trip: the machine is too busy")
+                raise ProbeFailure(f"a loop of {one.cycles:.2f} cycles a trip: the machine is too busy")
         return [one.cycles for one in results if isinstance(one, Measurement)]
 
     def each(
@@ -213,7 +213,7 @@ class Bench:
         content: int | None = None,
         start: str = "",
     ) -> list[float]:
-        """Return the cycles of each text in a loop that repeats it, behind `start`. Raises NotMeasured."""
+        """Return the cycles of each text in a loop that repeats it, behind `start`. Raises ProbeFailure."""
         bodies = [start + repeated(text, times) for text in texts]
         return [cycles / times for cycles in self.cycles(bodies, registers, content)]
 
@@ -256,7 +256,7 @@ def _lowest(figures: Sequence[Measurement]) -> Measurement:
     return replace(low, spread=next_one.cycles - low.cycles)
 
 
-def _name(one: Loop) -> str:
+def _name(one: MachineLoop) -> str:
     """Return the key of a loop in the log."""
     return hashlib.sha256(repr(astuple(one)).encode()).hexdigest()[:24]
 

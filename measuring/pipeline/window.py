@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 
-from incc.measuring.pipeline.probing import Bench, Finding, NotMeasured, listed, number, repeated, unknown
+from incc.measuring.pipeline.probing import Finding, ProbeBench, ProbeFailure, listed, number, repeated, unknown
 
 # Links of a chain, with AVX and without; where the unit for roots cannot work at two chains at once, multiplications.
 _CHAINS = (
@@ -33,7 +33,7 @@ _PAUSES = 6
 class _Chain:
     """A chain that begins anew in each trip: its text, links, and cycles of a link and of all."""
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: ProbeBench) -> None:
         self.bench = bench
         bench.tries = max(bench.tries, 4 if bench.quick else _TRIES)
         self.vex = bench.runs("vmovapd %xmm1, %xmm0")
@@ -46,7 +46,7 @@ class _Chain:
             self.text = f"{start}\n{repeated(link, links)}"
             if alone < 0.6 * whole:
                 return
-        raise NotMeasured(f"two chains do not overlap: {alone:.1f} of {whole:.1f} cycles")
+        raise ProbeFailure(f"two chains do not overlap: {alone:.1f} of {whole:.1f} cycles")
 
     def trips(self, fillers: list[str]) -> list[float]:
         return self.bench.cycles([f"{self.text}\n{f}" for f in fillers])
@@ -67,10 +67,10 @@ def _edge(chain: _Chain, filler: list[str], most: int) -> int:
         return chain.bench.reaches(f"{chain.text}\n{_text(filler, n)}", 0.78 * chain.cycles, pauses)
 
     if overlap(most):
-        raise NotMeasured(f"no end up to {most} entries")
+        raise ProbeFailure(f"no end up to {most} entries")
     low, high = 2, most
     if not overlap(low):
-        raise NotMeasured(f"not even {low} fillers are in flight beside a chain")
+        raise ProbeFailure(f"not even {low} fillers are in flight beside a chain")
     while True:
         while high - low > 1:
             middle = (low + high) // 2
@@ -94,7 +94,7 @@ def _line(chain: _Chain, filler: list[str], most: int, more: int) -> tuple[float
     on_line = [(n, c) for n, c in zip(counts, cycles, strict=True) if 0.56 * chain.cycles < c < 0.97 * chain.cycles]
     seen = ", ".join(f"{n}: {c:.1f}" for n, c in zip(counts, cycles, strict=True))
     if len(on_line) < 2:
-        raise NotMeasured(f"no gradual end at {edge} fillers ({seen})")
+        raise ProbeFailure(f"no gradual end at {edge} fillers ({seen})")
     sizes = sorted(chain.links + n + more - c / chain.link for n, c in on_line)
     return sizes[len(sizes) // 2], f"{chain.links} links of {chain.link:.2f} cycles; a trip by fillers: {seen}"
 
@@ -116,7 +116,7 @@ def _range(size: float) -> tuple[float, float]:
     return round(size) - 7, round(size * 1.06) + 8
 
 
-def reorder_buffer(bench: Bench) -> list[Finding]:
+def reorder_buffer(bench: ProbeBench) -> list[Finding]:
     """Measure the reorder buffer, with fillers that take one entry each and wait for nothing.
 
     Other windows that fill up before make it look smaller, so the largest figure counts, without nops where these take
@@ -129,7 +129,7 @@ def reorder_buffer(bench: Bench) -> list[Finding]:
         # Behind the fillers are the counter and its jump, one entry if they fuse, and before them the chain's start.
         try:
             sizes.append(_line(chain, filler, 900, 2))
-        except NotMeasured as e:
+        except ProbeFailure as e:
             problems.append(str(e))
     if not sizes:
         return [unknown("rob", "; ".join(problems))]
@@ -138,19 +138,19 @@ def reorder_buffer(bench: Bench) -> list[Finding]:
     return [number("rob", size, text, *_range(size))]
 
 
-def scheduler(bench: Bench) -> list[Finding]:
+def scheduler(bench: ProbeBench) -> list[Finding]:
     chain = _Chain(bench)
     # Fillers that can go to many ports, so that they leave soon once they may start.
     add = "vpor %xmm0, %xmm1, %xmm{}" if chain.vex else "por %xmm0, %xmm{}"
     filler = [add.format(2 + n) for n in range(12)]
     try:
         size, text = _line(chain, filler, 400, 0)
-    except NotMeasured as e:
+    except ProbeFailure as e:
         return [unknown("rs", str(e))]
     return [number("rs", size, text, *_range(size))]
 
 
-def load_buffer(bench: Bench) -> list[Finding]:
+def load_buffer(bench: ProbeBench) -> list[Finding]:
     registers = ["rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11"]
     buffer = _buffer(bench, "load_buffer", [f"movq {8 * n}(%rsi), %{r}" for n, r in enumerate(registers)])
     if isinstance(buffer.value, int) and buffer.value > 0.9 * bench.seen.get("rob", math.inf):
@@ -159,16 +159,16 @@ def load_buffer(bench: Bench) -> list[Finding]:
     return [buffer]
 
 
-def store_buffer(bench: Bench) -> list[Finding]:
+def store_buffer(bench: ProbeBench) -> list[Finding]:
     return [_buffer(bench, "store_buffer", [f"movq %rax, {8 * n}(%rsi)" for n in range(8)])]
 
 
-def _buffer(bench: Bench, name: str, filler: list[str]) -> Finding:
+def _buffer(bench: ProbeBench, name: str, filler: list[str]) -> Finding:
     """Measure the buffer that one kind of fillers takes entries of."""
     chain = _Chain(bench)
     try:
         size, text = _step(chain, filler, 400)
-    except NotMeasured as e:
+    except ProbeFailure as e:
         return unknown(name, str(e))
     return number(name, size, text, size - 1, round(size * 1.03) + 3)
 

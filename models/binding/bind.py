@@ -28,7 +28,7 @@ from incc.models.patterns import matches, port_delay_rules, port_delays_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from incc.frontends.kernel import Instruction, Kernel, MemoryAccess, Register, RegisterAccess
+    from incc.frontends.kernel import Instruction, KernelCode, MemoryAccess, Register, RegisterAccess
     from incc.models.binding.pieces import RegisterFacts
     from incc.models.model import Form, MachineModel
 
@@ -36,7 +36,7 @@ _Input = tuple[int, int, int]
 """An input of a value: (kind, id, latency in cycles)."""
 
 
-def bind(kernel: Kernel, model: MachineModel) -> tuple[b.BoundKernel, tuple[Form | None, ...]]:
+def bind(kernel: KernelCode, model: MachineModel) -> tuple[b.BoundKernel, tuple[Form | None, ...]]:
     """Return a kernel's arrays, and the form of each instruction (None if it is not in the model).
 
     Raises:
@@ -69,7 +69,7 @@ class _Binder:
 
     def __init__(
         self,
-        kernel: Kernel,
+        kernel: KernelCode,
         model: MachineModel,
         forms: tuple[Form | None, ...],
         facts: list[RegisterFacts],

@@ -21,7 +21,7 @@ from incc.models.binding import bound as b
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from incc.frontends.kernel import Instruction, Kernel, Register, RegisterAccess
+    from incc.frontends.kernel import Instruction, KernelCode, Register, RegisterAccess
     from incc.models.model import Form, MachineModel
 
 MOST_KEPT = 16384
@@ -318,7 +318,9 @@ class WholeKernel:
 
     __slots__ = ("_cache", "_key", "names")
 
-    def __init__(self, kernel: Kernel, model: MachineModel, pieces: Sequence[BoundPiece], cache: PieceCache) -> None:
+    def __init__(
+        self, kernel: KernelCode, model: MachineModel, pieces: Sequence[BoundPiece], cache: PieceCache
+    ) -> None:
         self._cache = cache
         self.names: list[str] = []
         """Names of locations by number."""

@@ -13,7 +13,7 @@ from incc.models.binding.renamer import rule_sides
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from incc.frontends.kernel import Instruction, Kernel
+    from incc.frontends.kernel import Instruction, KernelCode
     from incc.models.binding.pieces import PieceShape
     from incc.models.model import Form, MachineModel
 
@@ -36,7 +36,7 @@ _MOST_KEPT = 256
 
 
 def bind_pipeline(
-    kernel: Kernel,
+    kernel: KernelCode,
     model: MachineModel,
     forms: Sequence[Form | None],
     facts: Sequence[PipelineFacts],
@@ -263,7 +263,9 @@ def _move(
     return b.MOVE_NONE, 0, 0, "", ""
 
 
-def _late_inputs(kernel: Kernel, forms: Sequence[Form | None], bound: b.BoundKernel, model: MachineModel) -> list[int]:
+def _late_inputs(
+    kernel: KernelCode, forms: Sequence[Form | None], bound: b.BoundKernel, model: MachineModel
+) -> list[int]:
     """Return the cycles of `late_beside_flags` for each input of the bound kernel."""
     late = [0] * len(bound.input_id)
     if not model.parameters["late_beside_flags"]:
@@ -310,7 +312,7 @@ def _unroll_table(ranges: Mapping[str, int]) -> list[int]:
     return table
 
 
-def _offsets(kernel: Kernel) -> list[int]:
+def _offsets(kernel: KernelCode) -> list[int]:
     """Return each instruction's offset from the first one.
 
     These are the decoded offsets if the code is one run; the analysed path may also leave out code, or go back. In a
@@ -337,7 +339,7 @@ LINE = 64
 """Bytes of a line of the instruction cache; only the place in a line matters of an address."""
 
 
-def _high8_merges(kernel: Kernel, split_roots: frozenset[str]) -> dict[int, str]:
+def _high8_merges(kernel: KernelCode, split_roots: frozenset[str]) -> dict[int, str]:
     """Return the instructions that read a register after a write to its bits 8-15, with that register.
 
     The renamer must merge both parts first.

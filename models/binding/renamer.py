@@ -35,7 +35,7 @@ from incc.models.patterns import matches
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence, Set
 
-    from incc.frontends.kernel import Instruction, Kernel
+    from incc.frontends.kernel import Instruction, KernelCode
     from incc.models.model import Form, MachineModel
 
 # --- folded sums -----------------------------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ NO_SUM = FoldedSum(role="", computed=False, reads=frozenset(), late=0)
 
 
 def find_sums(
-    kernel: Kernel,
+    kernel: KernelCode,
     forms: Sequence[Form | None],
     fused: Set[int],
     model: MachineModel,
@@ -111,7 +111,7 @@ class _SumSearch:
 
     def __init__(
         self,
-        kernel: Kernel,
+        kernel: KernelCode,
         forms: Sequence[Form | None],
         roles: Sequence[str],
         model: MachineModel,
@@ -299,7 +299,7 @@ def rule_sides(form: Form | None, parameter: str, model: MachineModel) -> RuleSi
 
 
 def find_fused_moves(
-    kernel: Kernel, forms: Sequence[Form | None], fused: Set[int], model: MachineModel
+    kernel: KernelCode, forms: Sequence[Form | None], fused: Set[int], model: MachineModel
 ) -> frozenset[int]:
     """Return the indices of moves that are fused with the next instruction.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from incc.models.importers.common import Imported
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class ImportRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The input of an importer."""
 
     options: argparse.Namespace
@@ -63,7 +63,7 @@ class Importer(Protocol):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the source's own options, and `files` if it reads some."""
 
-    def import_forms(self, request: Request) -> Imported:
+    def import_forms(self, request: ImportRequest) -> Imported:
         """Return the source's figures. Raises ImportFailed, and ModelError for other models that cannot be read."""
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from incc.models.files.source import Conditions, Entries, Entry, Forms
-    from incc.models.importers import Request
+    from incc.models.importers import ImportRequest
 
     EntriesOf = Callable[[str], Mapping[Conditions, Entry]]
     """A function that returns the entries of a form in the model, or nothing."""
@@ -52,7 +52,7 @@ NEW_MODEL = ""
 add_arguments = add_features
 
 
-def import_forms(request: Request) -> Imported:
+def import_forms(request: ImportRequest) -> Imported:
     """Return the forms that the core has, the model lacks, and a rule makes; idioms are added to all forms."""
     kept = request.kept
     missing = wanted(kept, request.options.features, request.only_missing)

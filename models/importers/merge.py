@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from incc.models.files.source import GENERATED, Entry, fusion_classes, merge_forms, read_chain, write_forms
 from incc.models.forms.rules import rules_of
-from incc.models.importers import Request, importer
+from incc.models.importers import ImportRequest, importer
 from incc.models.importers.common import ImportFailed, read_text
 from incc.models.loading import find_model, search_places
 from incc.models.notation import parse_latency
@@ -40,7 +40,7 @@ class Merged(msgspec.Struct, frozen=True):
 def import_into(
     output: str, source: str, options: argparse.Namespace, forms: str = "*", search_path: Sequence[str] = ()
 ) -> Merged:
-    """Import a source into a model file; `options` as `Request` has them, `forms` a pattern for forms' keys.
+    """Import a source into a model file; `options` as `ImportRequest` has them, `forms` a pattern for forms' keys.
 
     Raises ImportFailed and ModelError; the file is unchanged then.
     """
@@ -51,7 +51,7 @@ def import_into(
     isa = next((s.name.isa for s in chain if s.name.isa), module.ISAS[0])
     if isa not in module.ISAS:
         raise ImportFailed(f"{output}: {source} has nothing for {rules_of(isa).TITLE}")
-    request = Request(
+    request = ImportRequest(
         options=options,
         output=output,
         chain=chain,
@@ -81,7 +81,7 @@ def import_into(
     return Merged(imported, added)
 
 
-def _taken(request: Request, imported: Imported, source: str, default: str) -> Forms:
+def _taken(request: ImportRequest, imported: Imported, source: str, default: str) -> Forms:
     """Return the imported forms that go into the file; a form states its source if that is not the file's `default`."""
     if request.options.compare:
         return {}

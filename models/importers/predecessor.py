@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from incc.models.files.source import Entries
-    from incc.models.importers import Request
+    from incc.models.importers import ImportRequest
 
 _WIDE = 512
 _GENERAL = frozenset(["R8", "R16", "R32", "R64"])
@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def import_forms(request: Request) -> Imported:
+def import_forms(request: ImportRequest) -> Imported:
     """Return all forms of the other model, with what was measured on this core; with `fill` those that it lacks."""
     options, chain = request.options, request.chain
     wanted((), options.features, only_missing=False)  # checks the names of features

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from incc.ranking.hot.records import EXECUTIONS, Function, HotError, Line, Told, amount
+from incc.ranking.hot.records import EXECUTIONS, HotError, HotFunction, Line, Told, amount
 
 _GCOV_LINE = re.compile(r"^\s*([^:\s]+):\s*(\d+):(.*)$")
 
@@ -198,7 +198,7 @@ def llvm_profdata(path: str, text: str) -> Told:
 
     It does not say which block a count belongs to, so a function's largest count is taken for its innermost loops.
     """
-    functions: list[Function] = []
+    functions: list[HotFunction] = []
     name, entry = "", 0.0
     blocks = False
     for row in text.split("\n"):
@@ -206,11 +206,11 @@ def llvm_profdata(path: str, text: str) -> Told:
             name, entry = _symbol(match[1]), 0.0
         elif (match := _ENTRY.match(row)) and name:
             entry = float(match[1])
-            functions.append(Function(name, entry, True))
+            functions.append(HotFunction(name, entry, True))
         elif (match := _BLOCKS.match(row)) and functions:
             blocks = True
             counts = [float(count) for count in match[1].split(",") if count.strip()]
-            functions[-1] = Function(name, max([entry, *counts]), True)
+            functions[-1] = HotFunction(name, max([entry, *counts]), True)
     if not functions:
         raise HotError(f"{path}: no functions; run llvm-profdata show with --all-functions --counts")
     if not blocks:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from incc.ranking.hot.records import EXECUTIONS, SAMPLES, Function, HotError, Line, Sample, Told, amount
+from incc.ranking.hot.records import EXECUTIONS, SAMPLES, HotError, HotFunction, Line, Sample, Told, amount
 
 ENTRY = re.compile(r"^\s*(\S.*?)[\s,]+([0-9][0-9.]*[kKMGTPE]?)\s*(%?)\s*(?:#.*)?$")
 _PLACE = re.compile(r"^(.+):([0-9]{1,9})$")
@@ -17,7 +17,7 @@ def listed(path: str, text: str) -> Told:
     """Return the amounts of a list. Raises HotError with the line that has none."""
     lines: list[Line] = []
     samples: list[Sample] = []
-    functions: list[Function] = []
+    functions: list[HotFunction] = []
     percent: bool | None = None
     total = 0.0
     for number, row in enumerate(text.split("\n"), 1):
@@ -37,7 +37,7 @@ def listed(path: str, text: str) -> Told:
         elif place:
             lines.append(Line(file=place[1], line=int(place[2]), executions=value))
         else:
-            functions.append(Function(match[1], value, not percent))
+            functions.append(HotFunction(match[1], value, not percent))
     if percent is None:
         raise HotError(f"{path}: no data, only comments")
     if percent and total > 100.5:

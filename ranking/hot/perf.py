@@ -11,7 +11,7 @@ import re
 from msgspec.structs import replace
 
 from incc.frontends.isa import mnemonic
-from incc.ranking.hot.records import SAMPLES, Function, HotError, Listing, Sample, Told
+from incc.ranking.hot.records import SAMPLES, FunctionListing, HotError, HotFunction, Sample, Told
 
 # --- perf script ------------------------------------------------------------------------------------------------------
 
@@ -107,7 +107,7 @@ def report(path: str, text: str) -> Told:
 
     With call chains (`Children`, `Self`) it is the function's own share.
     """
-    functions: list[Function] = []
+    functions: list[HotFunction] = []
     samples: list[Sample] = []
     total = 0.0
     heads = [row for row in text.split("\n") if row.startswith("#") and ("Overhead" in row or "Children" in row)]
@@ -126,7 +126,7 @@ def report(path: str, text: str) -> Told:
             name = symbol[1] if symbol and symbol[1] != place[0].strip() else ""
             samples.append(Sample(symbol=name, amount=share, offset=-1, file=place[1], line=int(place[2])))
         elif symbol:
-            functions.append(Function(symbol[1].strip(), share, False))
+            functions.append(HotFunction(symbol[1].strip(), share, False))
     if not functions and not samples:
         raise HotError(f"{path}: no functions; run perf report with --stdio --sort=symbol")
     unnamed = total - sum(f.amount for f in functions) - sum(s.amount for s in samples)
@@ -149,14 +149,14 @@ def annotate(path: str, text: str) -> Told:
 
     Each instruction has its share of the function's samples, in percent.
     """
-    listings: list[Listing] = []
+    listings: list[FunctionListing] = []
     rows: list[tuple[str, float, int]] = []
     symbol, scale, line = "", 1.0, 0
     counted = True
 
     def end() -> None:
         if symbol and rows:
-            listings.append(Listing(symbol, tuple(rows)))
+            listings.append(FunctionListing(symbol, tuple(rows)))
         rows.clear()
 
     for row in text.split("\n"):

@@ -21,7 +21,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     """The function in which it was executed; "" if unknown."""
 
 
-class Function(msgspec.Struct, frozen=True):
+class HotFunction(msgspec.Struct, frozen=True):
     """A function with its amount."""
 
     name: str
@@ -44,7 +44,7 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     """The source line; 0 if unknown."""
 
 
-class Listing(msgspec.Struct, frozen=True):
+class FunctionListing(msgspec.Struct, frozen=True):
     """The instructions of a function, in the order of their addresses."""
 
     symbol: str
@@ -63,9 +63,9 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     folder: str = ""
     """The folder that relative file names start from; "" if unknown."""
     lines: tuple[Line, ...] = ()
-    functions: tuple[Function, ...] = ()
+    functions: tuple[HotFunction, ...] = ()
     samples: tuple[Sample, ...] = ()
-    listings: tuple[Listing, ...] = ()
+    listings: tuple[FunctionListing, ...] = ()
     elsewhere: float = 0.0
     """Samples at places outside any function."""
     notes: tuple[str, ...] = ()

@@ -29,7 +29,7 @@ OWN = ".incc"
 NAME = os.path.join(OWN, "manifest.jsonl")
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class ManifestLine(msgspec.Struct, frozen=True, kw_only=True):
     """A line of the manifest: one report."""
 
     report: str
@@ -51,11 +51,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """The key in the cache of units; empty for none."""
 
 
-def entry_of(report: str, unit: t.UnitReport, digest: str, key: str = "") -> Entry:
+def entry_of(report: str, unit: t.UnitReport, digest: str, key: str = "") -> ManifestLine:
     """Return the entry for a unit's report."""
     source = unit.source or unit.assembly_file
     command = tuple(unit.command)
-    return Entry(
+    return ManifestLine(
         report=report,
         folder=unit.folder,
         source=source,
@@ -67,7 +67,7 @@ def entry_of(report: str, unit: t.UnitReport, digest: str, key: str = "") -> Ent
     )
 
 
-def line_of(entry: Entry) -> str:
+def line_of(entry: ManifestLine) -> str:
     """Return the line of an entry. The digest comes first, since the cache of units lacks only this."""
     fields = {"digest": entry.digest, **{n: v for n, v in asdict(entry).items() if n != "digest"}}
     return json.dumps(fields, separators=(",", ":")) + "\n"
@@ -90,7 +90,7 @@ def add(folder: str, lines: str) -> None:
         os.close(descriptor)
 
 
-def read(folder: str) -> dict[str, Entry]:
+def read(folder: str) -> dict[str, ManifestLine]:
     """Return the entries of a folder by the names of their reports, in the order of the last writes.
 
     Damaged lines and lines of another kind are skipped. Raises OSError, except if there is no list.
@@ -100,11 +100,11 @@ def read(folder: str) -> dict[str, Entry]:
             data = file.read()
     except FileNotFoundError:
         return {}
-    entries: dict[str, Entry] = {}
+    entries: dict[str, ManifestLine] = {}
     for line in data.splitlines():
         try:
             fields = json.loads(line)
-            values = {name: fields[name] for name in Entry.__struct_fields__}
+            values = {name: fields[name] for name in ManifestLine.__struct_fields__}
         except (ValueError, KeyError, TypeError, RecursionError):
             continue
         command = values["command"]
@@ -114,7 +114,7 @@ def read(folder: str) -> dict[str, Entry]:
         if os.path.basename(values["report"]) != values["report"]:
             continue  # the report is not in this folder
         values["command"] = tuple(command)
-        entry = Entry(**values)
+        entry = ManifestLine(**values)
         entries.pop(entry.report, None)
         entries[entry.report] = entry
     return entries

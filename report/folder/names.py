@@ -50,7 +50,7 @@ def report_name(unit: t.UnitReport, ending: str, folder: str = "") -> str:
     return name_for(unit.source or unit.assembly_file, identity_of(unit, folder), ending)
 
 
-def parts(report: t.Report) -> list[t.Report]:
+def parts(report: t.AnalysisReport) -> list[t.AnalysisReport]:
     """Return a report for each source of a command; analyses of one source for several cores stay together."""
     grouped: dict[tuple[str, ...], list[t.UnitReport]] = {}
     for unit in report.units:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def put(
     folder: str, name: str, unit: t.UnitReport, text: str | bytes, digest: str | None = None, key: str = ""
-) -> manifest.Entry:
+) -> manifest.ManifestLine:
     """Write a unit's report into an existing folder, and list it if it is of a compilation.
 
     `digest` is the output's digest (None: compute it), `key` the key in the cache of units. Raises OSError.
@@ -37,7 +37,7 @@ def put_cached(folder: str, name: str, rest: str, report: bytes, digest: str) ->
     manifest.add(folder, f'{{"digest":{json.dumps(digest)},{rest}\n')
 
 
-def rest_of(entry: manifest.Entry) -> str:
+def rest_of(entry: manifest.ManifestLine) -> str:
     """Return the part of an entry's line after the digest, which does not depend on the output."""
     head = '{"digest":"",'
     line = manifest.line_of(replace(entry, digest=""))

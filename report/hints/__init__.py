@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.core.ranges import KernelRange
     from incc.report import types as t
-    from incc.report.hints.advice import Build
+    from incc.report.hints.advice import CompilerCall
 
-    Rule = Callable[[KernelResult, Build], t.Hint | None]
+    Rule = Callable[[KernelResult, CompilerCall], t.Hint | None]
 
 RULES: tuple[Rule, ...] = (
     completeness.unknown_instructions,
@@ -48,7 +48,7 @@ RULES: tuple[Rule, ...] = (
 """In the order in which a report has their hints."""
 
 
-def hints(facts: KernelResult, build: Build, spread: KernelRange | None = None) -> list[t.Hint]:
+def hints(facts: KernelResult, build: CompilerCall, spread: KernelRange | None = None) -> list[t.Hint]:
     """Return the hints of all applicable rules in a fixed order; those that follow from the range come last."""
     rules = RULES if build.optimises else completeness.RULES
     hints_of_rules = [hint for rule in rules if (hint := rule(facts, build)) is not None]

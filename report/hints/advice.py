@@ -19,7 +19,7 @@ GCC, CLANG, ANY = "gcc", "clang", ""
 """Families of compilers; gcc includes g++ and gfortran. ANY: unknown, since the input is assembly."""
 
 
-class Build(msgspec.Struct, frozen=True, kw_only=True):
+class CompilerCall(msgspec.Struct, frozen=True, kw_only=True):
     """The compilation of a unit, according to its compiler's name, version and command."""
 
     family: str = ANY
@@ -85,7 +85,7 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
         return all(self.in_effect(flag) for flag in needed)
 
 
-ASSEMBLY = Build()
+ASSEMBLY = CompilerCall()
 """The build of assembly input."""
 
 
@@ -175,21 +175,21 @@ class Advice(msgspec.Struct, frozen=True):
         return " ".join(self.flags) + (f" ({self.changes})" if self.changes else "")
 
 
-def advise(name: str, build: Build) -> Advice | None:
+def advise(name: str, build: CompilerCall) -> Advice | None:
     """Return the flags of a remedy that are not in use; None if there are none, or none that help."""
     return next((_advice(remedy, build) for remedy in _remedies(name, build) if remedy.pays), None)
 
 
-def tried(name: str, build: Build) -> list[Advice]:
+def tried(name: str, build: CompilerCall) -> list[Advice]:
     """Return the flags of a remedy that did not help when tried, for benchmarks."""
     return [a for remedy in _remedies(name, build) if not remedy.pays and (a := _advice(remedy, build)) is not None]
 
 
-def _remedies(name: str, build: Build) -> list[Remedy]:
+def _remedies(name: str, build: CompilerCall) -> list[Remedy]:
     return [remedy for remedy in REMEDIES if remedy.name == name and build.family in remedy.families]
 
 
-def _advice(remedy: Remedy, build: Build) -> Advice | None:
+def _advice(remedy: Remedy, build: CompilerCall) -> Advice | None:
     if build.family != ANY and build.version and build.version < remedy.least:
         return None
     flags = [flag for flag in remedy.flags if not build.in_effect(flag)]
@@ -199,7 +199,7 @@ def _advice(remedy: Remedy, build: Build) -> Advice | None:
     return Advice(tuple(flags), changes) if flags else None
 
 
-def _vectorise(build: Build) -> list[str]:
+def _vectorise(build: CompilerCall) -> list[str]:
     """Return the flags that make a compiler vectorise."""
     if build.state.get("tree-vectorize") is False:
         # A separate option disables it at all levels.
@@ -211,18 +211,18 @@ def _vectorise(build: Build) -> list[str]:
 # --- the options of a command ----------------------------------------------------------------------------------------
 
 
-def read_build(unit: Unit, native: bool = False) -> Build:
+def read_build(unit: Unit, native: bool = False) -> CompilerCall:
     """Return the build of a unit; `native` if the analysis is for the host."""
     family = _family(unit.compiler, unit.compiler_version)
     if family == ANY:
-        return Build()
+        return CompilerCall()
     digits = "".join(c if c.isdecimal() else " " for c in unit.compiler_version).split()
     source = unit.source.rpartition(".")[2].lower()
     fortran = source in ("f", "for", "f77", "f90", "f95", "f03", "f08", "ftn")
     arguments = unit.arguments or unit.command[1:]
     machine = [a for a in arguments if a.startswith(("-march=", "-mcpu=", "-mavx", "-mfma", "-msse4", "-mssse3"))]
     target = "native" if any(a in ("-march=native", "-mcpu=native") for a in machine[-1:]) else unit.cpu
-    return Build(
+    return CompilerCall(
         family=family,
         version=int(digits[0]) if digits else 0,
         fortran=fortran,

@@ -20,10 +20,10 @@ from incc.report.hints.common import (
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.report import types as t
-    from incc.report.hints.advice import Build
+    from incc.report.hints.advice import CompilerCall
 
 
-def invariant_divisor(facts: KernelResult, build: Build) -> t.Hint | None:
+def invariant_divisor(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     """Advise to multiply by the reciprocal if the divider limits the loop and a divisor does not change."""
     if "divider" not in facts.limits or not facts.kernel.is_loop:
         return None
@@ -52,7 +52,7 @@ def invariant_divisor(facts: KernelResult, build: Build) -> t.Hint | None:
     )
 
 
-def integer_division(facts: KernelResult, build: Build) -> t.Hint | None:
+def integer_division(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     """Advise to divide as doubles if integer divisions by an invariant limit the loop.
 
     Divisions of 32-bit integers are exact as divisions of doubles, which are faster and which compilers vectorise.
@@ -85,7 +85,7 @@ def integer_division(facts: KernelResult, build: Build) -> t.Hint | None:
     )
 
 
-def conversions(facts: KernelResult, build: Build) -> t.Hint | None:
+def conversions(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     """Report conversions that limit the loop.
 
     These are conversions from float to double and back, caused by a constant or a function of the wrong type, or
@@ -120,7 +120,7 @@ def conversions(facts: KernelResult, build: Build) -> t.Hint | None:
 _ROOTS = frozenset(("sqrt", "sqrtf"))
 
 
-def math_errno(facts: KernelResult, build: Build) -> t.Hint | None:
+def math_errno(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     """Advise -fno-math-errno for square roots.
 
     A square root that has to set errno for negative numbers is an instruction and a branch around a library call, and
@@ -160,7 +160,7 @@ def math_errno(facts: KernelResult, build: Build) -> t.Hint | None:
 _VECTOR_FUNCTIONS = frozenset(name + end for name in ("exp", "log", "pow", "sin", "cos") for end in ("", "f"))
 
 
-def math_call(facts: KernelResult, build: Build) -> t.Hint | None:
+def math_call(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     """Advise the vector library if a loop calls only functions for which glibc has vector versions."""
     kernel = facts.kernel
     called = calls(kernel)

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
-    from incc.core import Chain, Step
+    from incc.core import Chain, PathStep
     from incc.core.analysis import KernelResult
-    from incc.frontends.kernel import Instruction, Kernel
-    from incc.report.hints.advice import Build
+    from incc.frontends.kernel import Instruction, KernelCode
+    from incc.report.hints.advice import CompilerCall
 
 
-def sum_chain(facts: KernelResult, build: Build) -> t.Hint | None:
+def sum_chain(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     """Advise several accumulators, or reordering, if a reduction limits the loop.
 
     A chain of floating-point additions is a reduction if nothing else reads its partial sums; with several accumulators
@@ -56,7 +56,7 @@ def sum_chain(facts: KernelResult, build: Build) -> t.Hint | None:
     return hint("sum-chain", text, _evidence(facts, chains, members, packed), advice, change)
 
 
-def extremum_chain(facts: KernelResult, build: Build) -> t.Hint | None:
+def extremum_chain(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     """Report a limiting chain of maxima or minima.
 
     Their order does not matter, except for NaN and the sign of zero, which is why a compiler keeps it.
@@ -84,7 +84,7 @@ def _evidence(facts: KernelResult, chains: Sequence[Chain], members: list[int], 
     return {"instructions": members, "latency": latency, "chains": len(chains), "packed": packed}
 
 
-def memory_chain(facts: KernelResult, build: Build) -> t.Hint | None:
+def memory_chain(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     """Report a limiting chain that stores a value and loads it back."""
     chain = _limiting_chain(facts)
     # A function that is called may change every register that could hold the value.
@@ -128,7 +128,7 @@ def memory_chain(facts: KernelResult, build: Build) -> t.Hint | None:
 _WITHOUT_ALIAS_CHECKS = 14
 
 
-def stored_accumulator(facts: KernelResult, build: Build) -> t.Hint | None:
+def stored_accumulator(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     """Advise a local accumulator if a sum is stored to one place in each iteration.
 
     The place may be part of the array that is read, so no compiler may add several elements at once, even if it may
@@ -153,7 +153,7 @@ def stored_accumulator(facts: KernelResult, build: Build) -> t.Hint | None:
     )
 
 
-def recurrence(facts: KernelResult, build: Build) -> t.Hint | None:
+def recurrence(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     """Report a limiting chain that only another algorithm breaks.
 
     No compiler may change, or changes, the order of such operations: floating-point numbers that are both added to and
@@ -176,7 +176,7 @@ def recurrence(facts: KernelResult, build: Build) -> t.Hint | None:
     return hint("recurrence", text, evidence, None, change)
 
 
-def _would_vectorise(kernel: Kernel, build: Build) -> bool:
+def _would_vectorise(kernel: KernelCode, build: CompilerCall) -> bool:
     """Return True if the compiler would vectorise a scalar sum that it keeps in a register, but not in memory."""
     if not build.family or not build.vectorises:
         return False
@@ -236,7 +236,7 @@ def _recurrence_kind(chain: Chain, facts: KernelResult) -> str | None:
     return None if any(arithmetic) or not works <= _IN_ORDER else _integer_kind(steps, works, facts)
 
 
-def _integer_kind(steps: Sequence[Step], works: AbstractSet[str], facts: KernelResult) -> str | None:
+def _integer_kind(steps: Sequence[PathStep], works: AbstractSet[str], facts: KernelResult) -> str | None:
     """Return the kind of a recurrence of integer work in a fixed order; None if it may be a sum."""
     if any(_feeds_address(step, facts) for step in steps):
         return "pointer" if works <= {"address computations"} else "integer"
@@ -244,7 +244,7 @@ def _integer_kind(steps: Sequence[Step], works: AbstractSet[str], facts: KernelR
     return "integer" if scaled and works - scaled else None
 
 
-def _is_polynomial(steps: Sequence[Step], members: Sequence[int], facts: KernelResult) -> bool:
+def _is_polynomial(steps: Sequence[PathStep], members: Sequence[int], facts: KernelResult) -> bool:
     """Return True if a chain of floating-point steps both adds to its value and multiplies it, or stores its sums."""
     consumers = [(step, facts.kernel.instructions[step.consumer]) for step in steps]
     if all(instruction.sum is None for _, instruction in consumers):
@@ -260,7 +260,7 @@ def _is_stored(members: Sequence[int], facts: KernelResult) -> bool:
     return bool(stores) and not stores & set(stored_in_place(facts.kernel))
 
 
-def _feeds_address(step: Step, facts: KernelResult) -> bool:
+def _feeds_address(step: PathStep, facts: KernelResult) -> bool:
     """Return True if a step's value is (part of) the address that its consumer loads from."""
     root = facts.bound.location_names[step.location]
     consumer = facts.kernel.instructions[step.consumer]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from incc.core.analysis import KernelResult
-    from incc.frontends.kernel import Kernel, MemoryAccess
+    from incc.frontends.kernel import KernelCode, MemoryAccess
     from incc.report.hints.advice import Advice
 
 WORTH = Fraction(95, 100)
@@ -42,13 +42,13 @@ def hint(
     return t.Hint(rule=rule, text=text, evidence=dict(evidence), flags=flags, source_change=change)
 
 
-def operations(kernel: Kernel, *names: str) -> list[int]:
+def operations(kernel: KernelCode, *names: str) -> list[int]:
     """Return the instructions (indices) that do one of these operations (see `Isa.advice_class`)."""
     advice_class = isa(kernel.isa).advice_class
     return [i for i, instruction in enumerate(kernel.instructions) if advice_class(instruction.mnemonic) in names]
 
 
-def written_roots(kernel: Kernel) -> frozenset[str]:
+def written_roots(kernel: KernelCode) -> frozenset[str]:
     """Return the registers that a kernel writes."""
     return frozenset(
         access.register.root
@@ -58,7 +58,7 @@ def written_roots(kernel: Kernel) -> frozenset[str]:
     )  # fmt: skip
 
 
-def stored_in_place(kernel: Kernel) -> list[int]:
+def stored_in_place(kernel: KernelCode) -> list[int]:
     """Return the instructions that store to the same address in each iteration.
 
     Stores to the stack are left out, since compilers spill registers there.
@@ -105,22 +105,22 @@ def bound_without(facts: KernelResult, left_out: Collection[int]) -> Fraction:
     return max(on_ports, Fraction(slots, bound.issue_width), *map(Fraction, units.values()))
 
 
-def calls(kernel: Kernel) -> list[int]:
+def calls(kernel: KernelCode) -> list[int]:
     """Return the instructions (indices) that call functions, whose time is unknown."""
     return [i for i, instruction in enumerate(kernel.instructions) if instruction.branch == "call"]
 
 
-def callee(kernel: Kernel, i: int) -> str:
+def callee(kernel: KernelCode, i: int) -> str:
     """Return the function that an instruction calls, without a linkage suffix; "" if it is not named."""
     return kernel.instructions[i].target.partition("@")[0]
 
 
-def inner_branches(kernel: Kernel) -> list[int]:
+def inner_branches(kernel: KernelCode) -> list[int]:
     """Return the conditional branches on the path, without the one that closes the loop."""
     return [i for i, instruction in enumerate(kernel.instructions[:-1]) if instruction.branch == "conditional"]
 
 
-def steps(kernel: Kernel) -> dict[str, int]:
+def steps(kernel: KernelCode) -> dict[str, int]:
     """Return the step per iteration of registers that only change by constants; 0 for invariant registers."""
     written = written_roots(kernel)
     steps_of: dict[str, int] = {}

@@ -11,10 +11,10 @@ from incc.report.hints.common import hint
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.report import types as t
-    from incc.report.hints.advice import Build
+    from incc.report.hints.advice import CompilerCall
 
 
-def unknown_instructions(facts: KernelResult, build: Build) -> t.Hint | None:
+def unknown_instructions(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     """Warn that every figure is a lower bound, because the model lacks instructions."""
     unknown = list(facts.unknown)
     if not unknown:
@@ -27,7 +27,7 @@ def unknown_instructions(facts: KernelResult, build: Build) -> t.Hint | None:
     )
 
 
-def refused_statements(facts: KernelResult, build: Build) -> t.Hint | None:
+def refused_statements(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     """Warn that the analysis lacks statements that could not be decoded."""
     refused = facts.kernel.refused
     if not refused:
@@ -42,7 +42,7 @@ def refused_statements(facts: KernelResult, build: Build) -> t.Hint | None:
     )
 
 
-def not_optimised(facts: KernelResult, build: Build) -> t.Hint | None:
+def not_optimised(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     """Advise to optimise; for a loop compiled without optimisation this is the only advice."""
     advice = advise("optimise", build)
     if build.optimises or advice is None or not facts.kernel.is_loop:

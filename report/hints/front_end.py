@@ -13,13 +13,13 @@ from incc.report.verdict import chain_instructions
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.report import types as t
-    from incc.report.hints.advice import Build
+    from incc.report.hints.advice import CompilerCall
 
 # The least slowdown relative to the fastest address that is reported.
 _PLACE_MATTERS = 1.05
 
 
-def code_placement(facts: KernelResult, build: Build) -> t.Hint | None:
+def code_placement(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     """Advise to align a loop whose speed depends on its address.
 
     Fetch, decoders and µop cache work on aligned blocks of code, and a section's address is unknown before linking.
@@ -53,7 +53,7 @@ _MOST_UNROLLED = 25
 """The most instructions of a loop that gcc unrolls eight times (its parameter max-unrolled-insns is 200)."""
 
 
-def loop_overhead(facts: KernelResult, build: Build) -> t.Hint | None:
+def loop_overhead(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     """Advise to unroll if the front end limits a small loop with much counting and branching."""
     kernel, bound, bounds = facts.kernel, facts.bound, facts.bounds
     advice = advise("unroll", build)

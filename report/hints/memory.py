@@ -14,11 +14,11 @@ from incc.report.hints.common import WORTH, bound_without, hint, operations, ste
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.core.ranges import KernelRange
-    from incc.frontends.kernel import Kernel, MemoryAccess
-    from incc.report.hints.advice import Build
+    from incc.frontends.kernel import KernelCode, MemoryAccess
+    from incc.report.hints.advice import CompilerCall
 
 
-def store_addresses(facts: KernelResult, build: Build) -> t.Hint | None:
+def store_addresses(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     """Advise simple store addresses if indexed ones compete with loads for the load ports.
 
     This happens on cores with a port for simple store addresses only (port 7 of Haswell to Cascade Lake; Intel's
@@ -70,7 +70,7 @@ def store_addresses(facts: KernelResult, build: Build) -> t.Hint | None:
     )
 
 
-def strided(facts: KernelResult, build: Build) -> t.Hint | None:
+def strided(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     """Advise to rearrange data if neighbours in memory, such as members of structures, are not used together.
 
     They have to be sorted within vectors. Evidence is streams that advance at different rates, or elements that are
@@ -99,7 +99,7 @@ def strided(facts: KernelResult, build: Build) -> t.Hint | None:
     )
 
 
-def _reason_for_shuffles(kernel: Kernel) -> str:
+def _reason_for_shuffles(kernel: KernelCode) -> str:
     """Return the reason why a loop must rearrange elements; "" if that is not certain."""
     packed = [(i, a) for i in kernel.instructions if (a := i.arithmetic) is not None and a.packed]
     # Elements of several kinds advance at different rates because of their sizes.
@@ -118,7 +118,7 @@ def _reason_for_shuffles(kernel: Kernel) -> str:
     return "the loop loads more elements than it uses" if 0 < 2 * used <= loaded else ""
 
 
-def _streams(kernel: Kernel) -> list[tuple[MemoryAccess, int]] | None:
+def _streams(kernel: KernelCode) -> list[tuple[MemoryAccess, int]] | None:
     """Return the accesses that advance, with their steps in bytes; None if a step is unknown."""
     registers = steps(kernel)
     streams = []
@@ -132,7 +132,7 @@ def _streams(kernel: Kernel) -> list[tuple[MemoryAccess, int]] | None:
     return streams
 
 
-def gather(facts: KernelResult, build: Build) -> t.Hint | None:
+def gather(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     """Report gathers, which load each of their elements separately."""
     kernel = facts.kernel
     gathers = operations(kernel, "gather")

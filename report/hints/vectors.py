@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.models.model import MachineModel
     from incc.report import types as t
-    from incc.report.hints.advice import Build
+    from incc.report.hints.advice import CompilerCall
 
 
-def scalar_arithmetic(facts: KernelResult, build: Build) -> t.Hint | None:
+def scalar_arithmetic(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     """Report a loop that is not vectorised: its floating-point arithmetic is all scalar."""
     if not facts.kernel.is_loop:
         return None
@@ -72,7 +72,7 @@ def _is_plain(facts: KernelResult) -> bool:
     )
 
 
-def instruction_set(facts: KernelResult, build: Build) -> t.Hint | None:
+def instruction_set(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     """Advise -march for packed arithmetic of the baseline instruction set on a core with wider vectors."""
     bits = figures.operations(facts.kernel).vector_bits
     march = build.march(facts.model.name)
@@ -90,7 +90,7 @@ def instruction_set(facts: KernelResult, build: Build) -> t.Hint | None:
     )
 
 
-def vector_width(facts: KernelResult, build: Build) -> t.Hint | None:
+def vector_width(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     """Advise 512-bit vectors if vectors of 256 bits limit a loop.
 
     Compilers avoid 512 bits because of the lower clock of Skylake-SP and Cascade Lake. The rule returns None if the
@@ -130,7 +130,7 @@ def _as_fast(model: MachineModel) -> bool:
     return len(times) == 2 and times[0] <= times[1]
 
 
-def _may_use(build: Build, model: MachineModel) -> bool:
+def _may_use(build: CompilerCall, model: MachineModel) -> bool:
     """Return True if the code was compiled for a core with vectors of 512 bits."""
     if build.target in ("native", model.name):
         return True

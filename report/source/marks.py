@@ -104,7 +104,7 @@ def _text(path: str) -> str:
 # --- which kernels ----------------------------------------------------------------------------------------------------
 
 
-class Marked(msgspec.Struct, frozen=True, kw_only=True):
+class MarkedSelection(msgspec.Struct, frozen=True, kw_only=True):
     """A selection reduced to marked code."""
 
     selection: Selection
@@ -116,7 +116,7 @@ class Marked(msgspec.Struct, frozen=True, kw_only=True):
     """Marks without matching code."""
 
 
-def choose_marked(unit: Unit, candidates: Selection, marks: Sequence[Mark]) -> Marked | None:
+def choose_marked(unit: Unit, candidates: Selection, marks: Sequence[Mark]) -> MarkedSelection | None:
     """Return the marked part of a selection; None if there are marks but none applies to this unit."""
     source = absolute(unit.source, unit.folder)
     files = [absolute(mark.file, unit.folder) for mark in marks]
@@ -138,7 +138,7 @@ def choose_marked(unit: Unit, candidates: Selection, marks: Sequence[Mark]) -> M
         calls=[],
     )
     errors = tuple(_nothing(marks[n], files[n], candidates.calls, unit.folder) for n in kept if n not in used)
-    return Marked(
+    return MarkedSelection(
         selection=selection,
         marks=tuple(marks[n] for n in kept),
         of=tuple(tuple(number[n] for n in hits[r]) for r in regions),

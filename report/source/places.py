@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from incc.report import types as t
 
 
-class Place(msgspec.Struct, frozen=True):
+class NamedLine(msgspec.Struct, frozen=True):
     """A line that a user names."""
 
     file: str
@@ -24,15 +24,15 @@ class Place(msgspec.Struct, frozen=True):
         return f"{self.file}:{self.line}" if self.file else f"line {self.line}"
 
 
-def parse(text: str) -> Place:
+def parse(text: str) -> NamedLine:
     """Parse a place such as `12`, `triad.c:12` or `triad.s:30`. Raises ValueError."""
     file, colon, number = text.rpartition(":")
     if not (number.isdecimal() and int(number) > 0) or (colon and not file):
         raise ValueError(f"takes a line or FILE:LINE, not {text!r}")
-    return Place(file, int(number))
+    return NamedLine(file, int(number))
 
 
-def is_at(instruction: t.InstructionReport, unit: t.UnitReport, place: Place) -> bool:
+def is_at(instruction: t.InstructionReport, unit: t.UnitReport, place: NamedLine) -> bool:
     """Return True if an instruction of a unit's report is at a place.
 
     A line without a file is a line of the source if the unit was compiled, otherwise of the assembly. A file may be
@@ -55,13 +55,13 @@ def _ends_with(path: str, name: str) -> bool:
     return count > 0 and parts[-count:] == wanted[-count:]
 
 
-def missing(report: t.Report, places: list[Place]) -> list[Place]:
+def missing(report: t.AnalysisReport, places: list[NamedLine]) -> list[NamedLine]:
     """Return the places at which the report has no analysed instruction."""
     pairs = [(i, unit) for unit in report.units for kernel in unit.kernels for i in kernel.instructions]
     return [place for place in places if not any(is_at(i, unit, place) for i, unit in pairs)]
 
 
-class Choice(msgspec.Struct, frozen=True):
+class NamedKernels(msgspec.Struct, frozen=True):
     """Kernels that a user names."""
 
     function: str
@@ -93,18 +93,18 @@ class Choice(msgspec.Struct, frozen=True):
         return any(fnmatchcase(text, self.function) for text in (*names, *called))
 
 
-def choice(text: str) -> Choice:
+def choice(text: str) -> NamedKernels:
     """Parse a choice such as `dot`, `dot:12` or `dot/loop1`. Raises ValueError."""
     function, colon, number = text.rpartition(":")
     # A C++ name has colons too.
     if colon and not function.endswith(":") and number.isdecimal():
         if not function or not int(number):
             raise ValueError(f"takes a function or FUNCTION:LINE, not {text!r}")
-        return Choice(function, int(number))
-    return Choice(text, 0)
+        return NamedKernels(function, int(number))
+    return NamedKernels(text, 0)
 
 
-def unfound(report: t.Report, choices: Sequence[Choice]) -> list[Choice]:
+def unfound(report: t.AnalysisReport, choices: Sequence[NamedKernels]) -> list[NamedKernels]:
     """Return the choices that match no kernel of the report."""
     kernels = [kernel for unit in report.units for kernel in unit.kernels]
     return [choice for choice in choices if not any(choice.fits(kernel) for kernel in kernels)]

@@ -29,12 +29,12 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, order=True):
     """True if the part is empty."""
 
 
-def problems(report: t.Report) -> list[str]:
+def problems(report: t.AnalysisReport) -> list[str]:
     """Return one line for each of `found_problems`."""
     return [f"{_place(each)}: {each.kind}: {each.text}" for each in found_problems(report)]
 
 
-def found_problems(report: t.Report) -> list[Problem]:
+def found_problems(report: t.AnalysisReport) -> list[Problem]:
     """Return rejected statements, and loops and marked spans that were left out, by unit and line.
 
     Each occurs once. Empty marked spans are harmless if the unit has kernels.

@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.frontends.asm.library_calls import calls_in_place_of_loops, outlined
-from incc.frontends.asm.places import Numbered
+from incc.frontends.asm.places import NumberedInstructions
 from incc.frontends.headers import Headers
 from incc.report import types as t
 from incc.report.source.demangle import choose_functions
@@ -82,7 +82,7 @@ def _with_places(unit: Unit, parsed: Assembly, selection: Selection, calls: Sequ
     """Return a selection with places; `calls` are the statements of its calls, `hide` is as in `located`."""
     from incc.frontends.objects.text_debug import places_of_text
 
-    numbered = Numbered(parsed)
+    numbered = NumberedInstructions(parsed)
     of_regions = [numbered.of_region(region) for region in selection.regions]
     of_spans = [numbered.of_span(span) if span.first_line else [] for span in selection.left_out]
     statements = {i for members in (*(body for _, body in of_regions), *of_spans, calls) for i in members}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from incc.frontends.aarch64.forms import form_of
-from incc.frontends.kernel import Affine, Instruction, Kernel, MemoryAccess, Register, RegisterAccess
+from incc.frontends.kernel import Affine, Instruction, KernelCode, MemoryAccess, Register, RegisterAccess
 
 VECTOR_BITS = {"q": 128, "v": 128, "d": 64, "s": 32, "z": 2048}
 
@@ -74,10 +74,10 @@ def instruction(text: str, operands: str, memory: str = "", adds: int = 0, **fac
     )
 
 
-def kernel(*instructions: Instruction) -> Kernel:
+def kernel(*instructions: Instruction) -> KernelCode:
     """A loop of the instructions, one behind another in memory."""
     placed = tuple(replace(i, offset=4 * n) for n, i in enumerate(instructions))
-    return Kernel(name="hand-made", isa="aarch64", region=None, instructions=placed, is_loop=True, alignment=0)
+    return KernelCode(name="hand-made", isa="aarch64", region=None, instructions=placed, is_loop=True, alignment=0)
 
 
 BACK = instruction("b.ne .L0", "", branch="conditional", reads="Z")

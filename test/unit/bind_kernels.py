@@ -6,7 +6,7 @@ from incc import core
 from incc.frontends.asm.before import code_before
 from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import innermost_loops, whole_file
-from incc.frontends.kernel import Kernel
+from incc.frontends.kernel import KernelCode
 from incc.frontends.x86.kernels import decode_regions
 from incc.models.binding.bind import bind
 from incc.models.binding.bound import BoundKernel
@@ -14,7 +14,7 @@ from incc.models.binding.pipeline import copied
 from incc.models.loading import load
 
 
-def kernel(text: str) -> Kernel:
+def kernel(text: str) -> KernelCode:
     """The one kernel that is the whole text; AT&T syntax, statements separated by new lines or `;`."""
     text += "\n"
     regions, left_out = whole_file(parse(text))
@@ -24,7 +24,7 @@ def kernel(text: str) -> Kernel:
     return result
 
 
-def loop(text: str) -> Kernel:
+def loop(text: str) -> KernelCode:
     """The one loop of the text, with what the code before it says of its registers."""
     assembly = parse(text)
     regions, left_out = innermost_loops(assembly)

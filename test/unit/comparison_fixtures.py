@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import Any
 
 from incc.comparison import types as c
-from incc.comparison.side import Entry, Side, in_memory, side_info
+from incc.comparison.side import ComparedBuild, SideKernel, in_memory, side_info
 from incc.report import types as t
 from settings_fixtures import settings_with
 from struct_fixtures import filled
@@ -49,12 +49,12 @@ def _report_of(text: str, mcpu: str, source: str, compiler: str) -> Any:
     return analyze_units([unit], settings_with(mcpu=mcpu, timeline_iterations=0))
 
 
-def side_of(text: str, label: str = "a", **given: Any) -> Side:
+def side_of(text: str, label: str = "a", **given: Any) -> ComparedBuild:
     """A side of the loops in assembly text; the rest as `report_of` takes it."""
     return in_memory(report_of(text, **given), label)
 
 
-def entry_of(text: str, **given: Any) -> Entry:
+def entry_of(text: str, **given: Any) -> SideKernel:
     """The first loop of assembly text; the rest as `report_of` takes it."""
     return side_of(text, **given).entries[0]
 
@@ -300,26 +300,26 @@ def make_unit(kernels: list[t.KernelReport], **fields: Any) -> t.UnitReport:
     return filled(t.UnitReport, {**unit, **fields})
 
 
-def make_report(*units: t.UnitReport) -> t.Report:
+def make_report(*units: t.UnitReport) -> t.AnalysisReport:
     """A report of units."""
     from incc.report.build import SCHEMA_VERSION
 
-    return t.Report(schema_version=SCHEMA_VERSION, tool=t.Tool(name="incc", version="1"), units=list(units))
+    return t.AnalysisReport(schema_version=SCHEMA_VERSION, tool=t.Tool(name="incc", version="1"), units=list(units))
 
 
-def make_side(kernels: list[t.KernelReport], label: str = "a", **unit: Any) -> Side:
+def make_side(kernels: list[t.KernelReport], label: str = "a", **unit: Any) -> ComparedBuild:
     """A side of one unit with these kernels; fields of the unit by their names."""
     return in_memory(make_report(make_unit(kernels, **unit)), label)
 
 
-def make_entry(kernel_id: str = "f/loop1", *, unit: dict[str, Any] | None = None, **fields: Any) -> Entry:
+def make_entry(kernel_id: str = "f/loop1", *, unit: dict[str, Any] | None = None, **fields: Any) -> SideKernel:
     """One kernel, as `make_kernel` makes it."""
     return make_side([make_kernel(kernel_id, **fields)], **(unit or {})).entries[0]
 
 
-def empty_side(label: str = "a") -> Side:
+def empty_side(label: str = "a") -> ComparedBuild:
     """A side without kernels."""
-    return Side(side_info([], label, label), [])
+    return ComparedBuild(side_info([], label, label), [])
 
 
 # --- comparisons ------------------------------------------------------------------------------------------------------
@@ -358,7 +358,7 @@ def make_figures(cycles: float = 4.0, elements: float | None = 1.0, **fields: An
     return {**figures, **fields}
 
 
-def make_member(kernel_id: str = "f/loop1", cycles: float = 4.0, **fields: Any) -> c.Member:
+def make_member(kernel_id: str = "f/loop1", cycles: float = 4.0, **fields: Any) -> c.RowMember:
     """A kernel of a side in a comparison, without its instructions."""
     function = kernel_id.partition("/")[0]
     member: dict[str, Any] = {
@@ -385,7 +385,7 @@ def make_member(kernel_id: str = "f/loop1", cycles: float = 4.0, **fields: Any) 
         "resources": None,
     }
     assert not fields.keys() - member.keys(), f"no fields of members: {fields.keys() - member.keys()}"
-    return filled(c.Member, {**member, **fields})
+    return filled(c.RowMember, {**member, **fields})
 
 
 def make_cause(kind: str = "chain", text: str = "+1 reload on the LCD: +4 cycles", cycles: float | None = 4.0) -> Any:
@@ -393,7 +393,7 @@ def make_cause(kind: str = "chain", text: str = "+1 reload on the LCD: +4 cycles
     return filled(c.Cause, {"kind": kind, "text": text, "cycles": cycles, "a": [0], "b": [0]})
 
 
-def make_change(cycles_a: float = 4.0, cycles_b: float = 4.0, **fields: Any) -> c.Change:
+def make_change(cycles_a: float = 4.0, cycles_b: float = 4.0, **fields: Any) -> c.KernelChange:
     """A change from so many cycles per element to so many."""
     outcome = "equal" if cycles_a == cycles_b else "slower" if cycles_b > cycles_a else "faster"
     change: dict[str, Any] = {
@@ -412,10 +412,10 @@ def make_change(cycles_a: float = 4.0, cycles_b: float = 4.0, **fields: Any) -> 
         "alignment": None,
     }
     assert not fields.keys() - change.keys(), f"no fields of changes: {fields.keys() - change.keys()}"
-    return filled(c.Change, {**change, **fields})
+    return filled(c.KernelChange, {**change, **fields})
 
 
-def make_row(members: list[c.Member | None], changes: list[c.Change | None] | None = None) -> c.Row:
+def make_row(members: list[c.RowMember | None], changes: list[c.KernelChange | None] | None = None) -> c.ComparisonRow:
     """A row of members by side, with changes from the first one that there is unless these are given."""
     base = next(i for i, member in enumerate(members) if member)
     first: Any = members[base]
@@ -435,10 +435,12 @@ def make_row(members: list[c.Member | None], changes: list[c.Change | None] | No
         "best": [i for i, cycles in enumerate(each) if cycles is not None and cycles <= 1.01 * least],
         "weight": max([abs(x.cycles_b - x.cycles_a) for x in changes if x], default=0.0),
     }
-    return filled(c.Row, row)
+    return filled(c.ComparisonRow, row)
 
 
-def make_comparison(rows: list[c.Row], labels: tuple[str, ...] = ("a", "b"), **fields: Any) -> c.Comparison:
+def make_comparison(
+    rows: list[c.ComparisonRow], labels: tuple[str, ...] = ("a", "b"), **fields: Any
+) -> c.ComparisonReport:
     """A comparison with these rows."""
     totals: list[Any] = [None]
     for side in range(1, len(labels)):
@@ -480,4 +482,4 @@ def make_comparison(rows: list[c.Row], labels: tuple[str, ...] = ("a", "b"), **f
         "notes": [],
     }
     assert not fields.keys() - comparison.keys(), f"no fields of comparisons: {fields.keys() - comparison.keys()}"
-    return filled(c.Comparison, {**comparison, **fields})
+    return filled(c.ComparisonReport, {**comparison, **fields})

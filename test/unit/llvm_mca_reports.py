@@ -36,12 +36,12 @@ STATISTICS = Views(
 )
 
 
-def as_report(regions: list[dict[str, Any]], document: dict[str, Any] | None = None) -> t.Report:
+def as_report(regions: list[dict[str, Any]], document: dict[str, Any] | None = None) -> t.AnalysisReport:
     """A report with the numbers of a text that has all views; where the JSON of the same run is at hand, its numbers,
     which are not rounded."""
     kernels = [as_kernel(region, document["CodeRegions"][n] if document else {}) for n, region in enumerate(regions)]
     unit = {"kernels": kernels, "model": {"name": "core"}}
-    return filled(t.Report, {"schema_version": "0", "tool": {"name": "incc"}, "units": [unit]})
+    return filled(t.AnalysisReport, {"schema_version": "0", "tool": {"name": "incc"}, "units": [unit]})
 
 
 def as_kernel(region: dict[str, Any], json: dict[str, Any]) -> dict[str, Any]:

@@ -47,7 +47,7 @@ RESOURCES = [
 ]
 
 
-def member(function: str = "triad", line: int = 4, figures: Any = None, **changed: Any) -> c.Member:
+def member(function: str = "triad", line: int = 4, figures: Any = None, **changed: Any) -> c.RowMember:
     made: Any = {
         "unit": "triad.c", "assembly_file": "triad.s", "first_line": 10, "last_line": 16,
         "kernel_id": f"{function}/loop1", "content_hash": "0123", "function": function, "function_name": function,
@@ -55,14 +55,14 @@ def member(function: str = "triad", line: int = 4, figures: Any = None, **change
         "figures": {**FIGURES, **(figures or {})}, "limited_by": ["port"], "limit": "ports 2,3", "vector": "256-bit",
         "verdict": "bound by ports", "hints": [], "parts": [], "instructions": None, "resources": None,
     }  # fmt: skip
-    return filled(c.Member, {**made, **changed})
+    return filled(c.RowMember, {**made, **changed})
 
 
 def cause(text: str, cycles: float | None = None, kind: str = "ports") -> Any:
     return filled(c.Cause, {"kind": kind, "text": text, "cycles": cycles})
 
 
-def change(cycles_a: float | None = 1.0, cycles_b: float | None = 1.0, **changed: Any) -> c.Change:
+def change(cycles_a: float | None = 1.0, cycles_b: float | None = 1.0, **changed: Any) -> c.KernelChange:
     ratio = cycles_b / cycles_a if cycles_a and cycles_b is not None else None
     outcome = "unknown" if ratio is None else "equal" if ratio == 1 else "slower" if ratio > 1 else "faster"
     # Iterations of four elements.
@@ -72,10 +72,10 @@ def change(cycles_a: float | None = 1.0, cycles_b: float | None = 1.0, **changed
         "work": 1.0, "scale_a": scale, "scale_b": scale, "cycles_a": cycles_a, "cycles_b": cycles_b, "ratio": ratio,
         "text": f"{cycles_a} → {cycles_b} cycles per element", "causes": [], "alignment": None,
     }  # fmt: skip
-    return filled(c.Change, {**made, **changed})
+    return filled(c.KernelChange, {**made, **changed})
 
 
-def row(members: list[c.Member | None], changes: list[c.Change | None], **changed: Any) -> c.Row:
+def row(members: list[c.RowMember | None], changes: list[c.KernelChange | None], **changed: Any) -> c.ComparisonRow:
     base = next(n for n, one in enumerate(members) if one)
     named = members[base]
     assert named
@@ -83,10 +83,10 @@ def row(members: list[c.Member | None], changes: list[c.Change | None], **change
         "name": named.function_name, "source": named.source, "members": members, "base": base,
         "changes": changes, "best": [], "weight": 1.0,
     }  # fmt: skip
-    return filled(c.Row, {**made, **changed})
+    return filled(c.ComparisonRow, {**made, **changed})
 
 
-def comparison(sides: list[c.Side], rows: list[c.Row], **changed: Any) -> c.Comparison:
+def comparison(sides: list[c.Side], rows: list[c.ComparisonRow], **changed: Any) -> c.ComparisonReport:
     """With totals counted from the rows, as far as the first side is the base."""
     totals: list[Any] = [None]
     for n in range(1, len(sides)):
@@ -101,14 +101,14 @@ def comparison(sides: list[c.Side], rows: list[c.Row], **changed: Any) -> c.Comp
         "schema_version": "1.0", "tool": {"name": "incc", "version": "0"}, "sides": sides, "totals": totals,
         "where": "", "rows": rows, "gate": None, "notes": [],
     }  # fmt: skip
-    return filled(c.Comparison, {**made, **changed})
+    return filled(c.ComparisonReport, {**made, **changed})
 
 
 def alignment(*pairs: tuple[int | None, int | None, str]) -> Any:
     return [filled(c.Aligned, {"a": a, "b": b, "change": what}) for a, b, what in pairs]
 
 
-def with_assembly() -> c.Comparison:
+def with_assembly() -> c.ComparisonReport:
     """A loop whose b reloads a register that a keeps."""
     a = member(
         instructions=[
@@ -140,7 +140,7 @@ def with_assembly() -> c.Comparison:
     return comparison([side("old"), side("new")], [row([a, b], [None, became])])
 
 
-def ordinary() -> c.Comparison:
+def ordinary() -> c.ComparisonReport:
     """Two sides with one of each outcome, a doubtful match, and kernels that one side alone has."""
     slow = {"cycles": 21.6, "port": 21.0}
     why = cause("scalar instead of 256-bit vectors: +3.4 cycles")
@@ -160,7 +160,7 @@ def ordinary() -> c.Comparison:
     return comparison([side("old", kernels=7), side("new", kernels=7, compilers=["clang 19.1.0"])], rows)
 
 
-def matrix(labels: list[str], count: int = 3) -> c.Comparison:
+def matrix(labels: list[str], count: int = 3) -> c.ComparisonReport:
     """Several sides: each kernel is slower by a tenth from side to side, and the last one lacks the first kernel."""
     rows = []
     for k in range(count):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from incc.core import Analysis, Chain, Edge, Event, Step
+from incc.core import Analysis, Chain, Edge, Event, PathStep
 from incc.core.analysis import KernelResult, KernelSettings
 from incc.core.prediction import bounds_of
 from incc.core.roles import Part, Role
@@ -16,7 +16,7 @@ from incc.core.waits import Waits
 from incc.frontends.kernel import (
     Arithmetic,
     Instruction,
-    Kernel,
+    KernelCode,
     LeftOut,
     MemoryAccess,
     Refused,
@@ -124,7 +124,7 @@ def make_kernel(
     notes: tuple[str, ...] = (),
     refused: tuple[Refused, ...] = (),
     with_lines: bool = True,
-) -> Kernel:
+) -> KernelCode:
     instructions = []
     for i, row in enumerate(rows):
         mnemonic = row.text.split()[0]
@@ -168,7 +168,7 @@ def make_kernel(
         source=SourceLocation("triad.c", 4),
         notes=notes,
     )
-    return Kernel(
+    return KernelCode(
         name=name,
         isa="x86",
         region=region if with_lines else None,
@@ -213,7 +213,7 @@ def make_analysis(
     front_end: Fraction | int = 0,
     chains: tuple[Chain, ...] = (),
     edges: tuple[Edge, ...] = (),
-    path: tuple[Step, ...] = (),
+    path: tuple[PathStep, ...] = (),
     path_instructions: tuple[int, ...] = (),
     path_cycles: int = 0,
     chains_complete: bool = True,
@@ -293,7 +293,7 @@ def make_forms(rows: list[Row]) -> tuple[Form | None, ...]:
 
 def chain(*steps: tuple[int, int, int, int, int]) -> Chain:
     """A chain from (producer, consumer, location, latency, distance)."""
-    made = tuple(Step(**dict(zip(Step.__struct_fields__, step, strict=True))) for step in steps)
+    made = tuple(PathStep(**dict(zip(PathStep.__struct_fields__, step, strict=True))) for step in steps)
     return Chain(sum(s.latency for s in made), sum(s.distance for s in made), made)
 
 
@@ -309,8 +309,8 @@ def edge(producer: int, consumer: int, location: int, latency: int, distance: in
     )
 
 
-def step(producer: int, consumer: int, location: int, latency: int, distance: int = 0) -> Step:
-    return Step(producer=producer, consumer=consumer, location=location, latency=latency, distance=distance)
+def step(producer: int, consumer: int, location: int, latency: int, distance: int = 0) -> PathStep:
+    return PathStep(producer=producer, consumer=consumer, location=location, latency=latency, distance=distance)
 
 
 FMA = Arithmetic(packed=True, floating=True, element=64, width=256, operations=8)
@@ -376,7 +376,7 @@ def triad_rows() -> list[Row]:
     ]
 
 
-def triad_parts() -> tuple[Kernel, BoundKernel, Analysis]:
+def triad_parts() -> tuple[KernelCode, BoundKernel, Analysis]:
     rows = triad_rows()
     locations = ["zmm0", "rax", "flag C", "flags SPAZO"]
     analysis = make_analysis(
@@ -463,7 +463,7 @@ def sum_rows() -> list[Row]:
     ]
 
 
-def sum_parts() -> tuple[Kernel, BoundKernel, Analysis]:
+def sum_parts() -> tuple[KernelCode, BoundKernel, Analysis]:
     rows = sum_rows()
     analysis = make_analysis(
         rows,
@@ -480,7 +480,7 @@ def sum_parts() -> tuple[Kernel, BoundKernel, Analysis]:
     return kernel, make_bound(rows, ["zmm0", "rax", "flags SPAZO"]), analysis
 
 
-def unknown_parts() -> tuple[Kernel, BoundKernel, Analysis]:
+def unknown_parts() -> tuple[KernelCode, BoundKernel, Analysis]:
     """The sum with an instruction that no model has, and a statement that the assembler refused."""
     rows = [Row("vfoo %xmm1, %xmm2", "rr", [], [], slots=0, latency=0, flags=b.UNKNOWN), *sum_rows()]
     analysis = make_analysis(
@@ -499,7 +499,7 @@ def unknown_parts() -> tuple[Kernel, BoundKernel, Analysis]:
 
 
 def make_result(
-    kernel: Kernel,
+    kernel: KernelCode,
     bound: BoundKernel,
     analysis: Analysis,
     forms: tuple[Form | None, ...] | None = None,
@@ -521,7 +521,7 @@ def make_result(
     )
 
 
-def make_report(*parts: tuple[Kernel, BoundKernel, Analysis], timeline: bool = False) -> t.Report:
+def make_report(*parts: tuple[KernelCode, BoundKernel, Analysis], timeline: bool = False) -> t.AnalysisReport:
     """A report on one unit with the kernels given (the triad with its timeline, if asked)."""
     model = make_model()
     results = tuple(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.frontends.unit import Unit
-from incc.report.hints.advice import ANY, ASSEMBLY, CLANG, GCC, REMEDIES, Build, advise, read_build
+from incc.report.hints.advice import ANY, ASSEMBLY, CLANG, GCC, REMEDIES, CompilerCall, advise, read_build
 from properties import examples
 
 NAMES = tuple(dict.fromkeys(remedy.name for remedy in REMEDIES))
@@ -31,7 +31,7 @@ LEVELS = ["-O0", "-O1", "-O2", "-O3", "-Os", "-Ofast"]
 FLAGS = [*LEVELS, *(f"-f{no}{name}" for name in SWITCHES for no in ("", "no-"))]
 
 
-def build(*arguments: str, compiler: str = "gcc", version: str = "12.2.0", source: str = "x.c") -> Build:
+def build(*arguments: str, compiler: str = "gcc", version: str = "12.2.0", source: str = "x.c") -> CompilerCall:
     return read_build(
         Unit(
             assembly="",
@@ -44,7 +44,7 @@ def build(*arguments: str, compiler: str = "gcc", version: str = "12.2.0", sourc
     )
 
 
-def flags(name: str, of: Build) -> list[str]:
+def flags(name: str, of: CompilerCall) -> list[str]:
     advice = advise(name, of)
     return list(advice.flags) if advice else []
 

@@ -29,7 +29,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         row = {"name": "triad", "members": [None, None], "changes": [None, None]}
         gate = {"condition": wanted.fail_if.text, "offenders": [{"row": 0}]} if wanted.fail_if else None
         sides_ = [side.info for side in sides]
-        return filled(c.Comparison, {"sides": sides_, "totals": [None, None], "rows": [row], "gate": gate})
+        return filled(c.ComparisonReport, {"sides": sides_, "totals": [None, None], "rows": [row], "gate": gate})
 
     monkeypatch.setattr(build, "compare", compare)
     return found
@@ -40,7 +40,7 @@ def test_sources_of_all_kinds(tmp_path: pathlib.Path, report: incc.Report, asked
     (tmp_path / "triad.s").write_text(TRIAD)
     found = incc.compare(tmp_path / "new.json", report, report.to_dict(), str(tmp_path / "triad.s"), mcpu="skylake")
     ((sides, wanted),) = asked
-    assert wanted == build.Wanted()
+    assert wanted == build.ComparisonSettings()
     assert [side.info.label for side in sides] == ["new", "B", "C", "triad"]
     first = [entry.kernel.content_hash for entry in sides[0].entries]
     assert len(first) == 2
@@ -75,7 +75,7 @@ def test_arguments(report: incc.Report, asked: list[Any]) -> None:
     assert [side.info.label for side in sides] == ["before", "after"]
     assert [entry.kernel.function for side in sides for entry in side.entries] == ["triad", "triad"]
     assert (wanted.where.text, wanted.fail_if.text, wanted.assembly) == ("cycles_b > cycles_a", "cycles > +5%", True)
-    assert found.offenders == (filled(c.Offender, {"row": 0}),)
+    assert found.offenders == (filled(c.FailingKernel, {"row": 0}),)
     assert incc.compare(report, report).offenders == ()
     found.where("flop > 0")
     _, wanted = asked.pop()

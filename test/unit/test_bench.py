@@ -12,7 +12,7 @@ import pytest
 
 from incc.driver.commands import bench
 from incc.measuring import harness
-from incc.measuring.harness import Failure, Loop, Measurement, Unavailable
+from incc.measuring.harness import LoopFailure, MachineLoop, Measurement, Unavailable
 from incc.measuring.stand_in import Simulated
 from incc.models.loading import load
 
@@ -29,12 +29,12 @@ class Stand(Simulated):
     closed = 0
     ran = 0
 
-    def measure(self, loop: Loop) -> Measurement | Failure:
+    def measure(self, loop: MachineLoop) -> Measurement | LoopFailure:
         type(self).ran += 1
         if self.ran == self.after:
             found = self.then()
             if found is not None:
-                assert isinstance(found, Failure)
+                assert isinstance(found, LoopFailure)
                 return found
         return super().measure(loop)
 
@@ -120,7 +120,7 @@ def test_what_was_not_measured_is_measured(stand: type[Stand], tmp_path: Path) -
 def test_a_form_that_faults_does_not_end_the_others(stand: type[Stand], capsys: Any) -> None:
     assert run(*FORMS, "--parallel") == 0
     stand.after, stand.ran = stand.ran - 2, 0
-    stand.then = staticmethod(lambda: Failure("SIGILL", "an instruction that is not there"))
+    stand.then = staticmethod(lambda: LoopFailure("SIGILL", "an instruction that is not there"))
     capsys.readouterr()
     assert run(*FORMS, "--parallel") == 1
     out = capsys.readouterr().out
@@ -203,7 +203,7 @@ def test_kernels(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
     source = tmp_path / "a.s"
     source.write_text("a:\n.L1:\n\timulq %rax, %rax\n\tdecq %rcx\n\tjne .L1\n\tret\n", encoding="utf-8")
-    loop = Loop(code=bytes.fromhex("480fafc048ffc975f7"), counter=1, registers=(1,) * 16, content=0)
+    loop = MachineLoop(code=bytes.fromhex("480fafc048ffc975f7"), counter=1, registers=(1,) * 16, content=0)
     monkeypatch.setattr(
         kernels,
         "prepare",
@@ -214,7 +214,7 @@ def test_kernels(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert record["cycles"] == pytest.approx(3, abs=0.1)
     assert record["model"] == pytest.approx(3, abs=0.1)
     assert record["notes"] == ["a note"]
-    monkeypatch.setattr(kernels, "prepare", lambda kernel: Failure("isa", "it is code for something else"))
+    monkeypatch.setattr(kernels, "prepare", lambda kernel: LoopFailure("isa", "it is code for something else"))
     assert run("--kernel", str(source)) == 1
     assert "it is code for something else" in capsys.readouterr().out
 
@@ -226,19 +226,19 @@ def test_why_not_is_whole(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, t
     source = tmp_path / "a.s"
     source.write_text("a:\n.L1:\n\timulq %rax, %rax\n\tdecq %rcx\n\tjne .L1\n\tret\n", encoding="utf-8")
     reason = f"`xsave (%rdi)` in line 3 {'is an instruction of the system ' * 9}and that is all"
-    monkeypatch.setattr(kernels, "prepare", lambda kernel: Failure("system", reason))
+    monkeypatch.setattr(kernels, "prepare", lambda kernel: LoopFailure("system", reason))
     for columns in ("40", "80", "200"):
         monkeypatch.setenv("COLUMNS", columns)
         assert run("--kernel", str(source)) == 1
         out = capsys.readouterr().out
         assert f"not measured: {reason}" in " ".join(out.split())
         assert max(len(line) for line in out.splitlines() if "/" not in line) <= int(columns)
-    loop = Loop(code=bytes.fromhex("480fafc048ffc975f7"), counter=1, registers=(1,) * 16, content=0)
+    loop = MachineLoop(code=bytes.fromhex("480fafc048ffc975f7"), counter=1, registers=(1,) * 16, content=0)
     monkeypatch.setattr(
         kernels, "prepare", lambda kernel: kernels.Prepared(loops=(loop,), weights=(1.0,), exit="own", notes=())
     )
     stand.after, stand.ran = 1, 0
-    stand.then = staticmethod(lambda: Failure("address", "nowhere"))
+    stand.then = staticmethod(lambda: LoopFailure("address", "nowhere"))
     assert run("--kernel", str(source)) == 1
     assert "not measured: nowhere" in capsys.readouterr().out.splitlines()[-1]
 
@@ -250,8 +250,8 @@ def test_kernels_go_on(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, tmp_
     source, path = tmp_path / "a.s", tmp_path / "a.jsonl"
     text = "a:\n.L1:\n\timulq %rax, %rax\n\tdecq %rcx\n\tjne .L1\n\tret\n"
     source.write_text(text, encoding="utf-8")
-    loop = Loop(code=bytes.fromhex("480fafc048ffc975f7"), counter=1, registers=(1,) * 16, content=0)
-    monkeypatch.setattr(kernels, "prepare", lambda kernel: Failure("timeout", "it took too long"))
+    loop = MachineLoop(code=bytes.fromhex("480fafc048ffc975f7"), counter=1, registers=(1,) * 16, content=0)
+    monkeypatch.setattr(kernels, "prepare", lambda kernel: LoopFailure("timeout", "it took too long"))
     assert run("--kernel", str(source), "-o", str(path)) == 1
     assert "load_latency" in records(path)[0]
     assert records(path)[0]["load_latency"]
@@ -275,8 +275,8 @@ def test_what_is_added_makes_no_kernel_faster(
 
     source = tmp_path / "a.s"
     source.write_text("a:\n.L1:\n\timulq %rax, %rax\n\tdecq %rcx\n\tjne .L1\n\tret\n", encoding="utf-8")
-    slow = Loop(code=bytes.fromhex("480fafc048ffc975f7"), counter=1, registers=(1,) * 16, content=0)
-    fast = Loop(code=bytes.fromhex("48ffc975fb"), counter=1, registers=(1,) * 16, content=0)
+    slow = MachineLoop(code=bytes.fromhex("480fafc048ffc975f7"), counter=1, registers=(1,) * 16, content=0)
+    fast = MachineLoop(code=bytes.fromhex("48ffc975fb"), counter=1, registers=(1,) * 16, content=0)
     monkeypatch.setattr(
         kernels,
         "prepare",
@@ -348,13 +348,13 @@ def test_an_interruption_before_the_first_figure(monkeypatch: pytest.MonkeyPatch
 
 
 def test_nothing_has_no_sign() -> None:
-    from incc.measuring.forms.bench import Figure
+    from incc.measuring.forms.bench import MeasuredFigure
     from incc.measuring.forms.pairs import record
     from incc.views.bench import matrix
     from incc.views.bench_page import picture
     from incc.views.layout import Layout
 
-    assert str(record([], Figure(0.999, 0.0), (1.0, 0.5))["conflict"]) == "0.0"
+    assert str(record([], MeasuredFigure(0.999, 0.0), (1.0, 0.5))["conflict"]) == "0.0"
     found = {"titles": ["a", "b"], "values": [[None, -0.04], [-0.04, None]]}
     assert "-0" not in "\n".join(matrix(found, Layout(80, False)))
     assert ">-0" not in picture(found)

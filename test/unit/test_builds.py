@@ -22,7 +22,7 @@ from incc.report.folder import manifest
 from incc.report.folder.cache import Cached, UnitCache, cache_folder, cache_size
 from incc.report.folder.cache import _pack as pack
 from incc.report.folder.cache import _unpack as unpack
-from incc.report.folder.manifest import Entry
+from incc.report.folder.manifest import ManifestLine
 from incc.report.folder.names import name_for, parts, report_name
 from incc.report.folder.outcome import put_cached, rest_of
 from incc.support.errors import AnalysisError
@@ -60,7 +60,7 @@ def unit(source: str = "a.c", output: str = "a.o", **more: Any) -> t.UnitReport:
 
 
 def test_a_command_of_several_sources_has_a_report_for_each() -> None:
-    report = filled(t.Report, {"units": [unit(), unit("b.c", "b.o"), unit(model={"name": "znver4"})]})
+    report = filled(t.AnalysisReport, {"units": [unit(), unit("b.c", "b.o"), unit(model={"name": "znver4"})]})
     first, second = parts(report)
     assert [u.source for u in first.units] == ["a.c", "a.c"], "analyses for several cores stay together"
     assert [u.source for u in second.units] == ["b.c"]
@@ -91,7 +91,7 @@ def test_what_a_command_makes(words: str, output: str) -> None:
 # --- the list of reports ----------------------------------------------------------------------------------------------
 
 ENTRIES = st.builds(
-    Entry,
+    ManifestLine,
     report=st.sampled_from(["a.c-1.json", "b.c-2.json", "c.c-3.json"]),
     folder=NAMES,
     source=NAMES,
@@ -104,7 +104,7 @@ ENTRIES = st.builds(
 
 
 @given(st.lists(ENTRIES, max_size=6), st.binary(max_size=40))
-def test_the_last_line_of_a_report_counts(tmp_path_factory: Any, entries: list[Entry], junk: bytes) -> None:
+def test_the_last_line_of_a_report_counts(tmp_path_factory: Any, entries: list[ManifestLine], junk: bytes) -> None:
     folder = tmp_path_factory.mktemp("reports")
     manifest.add(str(folder), "")
     with open(folder / manifest.NAME, "ab") as file:
@@ -125,7 +125,9 @@ def test_names_that_lead_out_of_the_folder_are_none(tmp_path: Path) -> None:
     manifest.add(
         str(tmp_path),
         manifest.line_of(
-            Entry(report="../x.json", folder="/", source="x.c", output="x.o", command=(), digest="", way="object")
+            ManifestLine(
+                report="../x.json", folder="/", source="x.c", output="x.o", command=(), digest="", way="object"
+            )
         ),
     )
     assert manifest.read(str(tmp_path)) == {}
@@ -133,7 +135,7 @@ def test_names_that_lead_out_of_the_folder_are_none(tmp_path: Path) -> None:
 
 def _add_lines(folder: str, number: int) -> None:
     for n in range(50):
-        entry = Entry(
+        entry = ManifestLine(
             report=f"{number}-{n}.json",
             folder="/b" * 500,
             source=f"{n}.c",
@@ -372,7 +374,9 @@ def test_any_text_is_a_project_or_a_problem(tmp_path_factory: Any, text: str) ->
 
 def test_lines_are_ascii() -> None:
     line = manifest.line_of(
-        Entry(report="ä.json", folder="/\udcff", source="ä.c", output="ä.o", command=("gcc",), digest="", way="object")
+        ManifestLine(
+            report="ä.json", folder="/\udcff", source="ä.c", output="ä.o", command=("gcc",), digest="", way="object"
+        )
     )
     assert line.isascii()
     assert json.loads(line)["folder"] == "/\udcff"

@@ -26,7 +26,7 @@ from settings_fixtures import settings_with
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
-    from incc.frontends.kernel import Kernel
+    from incc.frontends.kernel import KernelCode
 
 CORES = ("skylake-avx512", "goldencove", "gracemont", "znver4", "sandybridge")
 LINES = (
@@ -50,7 +50,7 @@ TRIAD = "\n".join((*LINES[:5], LINES[-1]))
 
 
 @functools.cache
-def kernel(text: str) -> Kernel:
+def kernel(text: str) -> KernelCode:
     unit, scope = Unit(assembly=text + "\n", assembly_file="a.s"), Scope(regions="marked")
     parsed = read_assembly(unit, "x86")
     (found,) = decode_unit(unit, parsed, find_regions(parsed, scope)[0])

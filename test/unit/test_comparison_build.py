@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from msgspec.structs import force_setattr, replace
 
 from incc.comparison import build, types
-from incc.comparison.build import Wanted, compare
+from incc.comparison.build import ComparisonSettings, compare
 from incc.comparison.match import Match, Matching
 from incc.report import types as report_types
 from incc.report.where import kernel_values, parse
@@ -54,7 +54,7 @@ def match(a: Any, b: Any) -> Matching:
 
 def compared(*sides: Any, where: str = "", fail_if: str = "", assembly: bool = False) -> Any:
     """The comparison, which fits the schema."""
-    wanted = Wanted(
+    wanted = ComparisonSettings(
         where=(where and parse(where, pairs=True)) or None,
         fail_if=(fail_if and parse(fail_if, pairs=True)) or None,
         assembly=assembly,
@@ -99,7 +99,7 @@ def test_two_sides() -> None:
     assert [row.base for row in found.rows] == [0, 0, 0, 1, 0]
     assert found.totals == [
         None,
-        types.Totals(
+        types.PairTotals(
             same=1,
             moved=0,
             equal=0,

@@ -12,7 +12,7 @@ from msgspec.structs import force_setattr, replace
 
 from incc.comparison.change import change, figures
 from incc.comparison.match import Match
-from incc.comparison.side import Entry, in_memory
+from incc.comparison.side import SideKernel, in_memory
 from properties import examples
 
 MATCH = Match(a=0, b=0, by="identity", confidence=1.0)
@@ -20,7 +20,7 @@ COUNT = "\tincq %rax\n\tcmpq %rdx, %rax\n"
 SUM = f"\tvaddsd (%rdi,%rax,8), %xmm0, %xmm0\n{COUNT}"
 
 
-def became(a: Entry, b: Entry, parts_a: Any = (), parts_b: Any = ()) -> Any:
+def became(a: SideKernel, b: SideKernel, parts_a: Any = (), parts_b: Any = ()) -> Any:
     """The change, which is checked against its opposite."""
     found: Any = change(a, b, MATCH, parts_a, parts_b)
     opposite: Any = change(b, a, MATCH, parts_b, parts_a)

@@ -17,7 +17,7 @@ from incc.comparison.build import compare
 from incc.comparison.match import Matching, match
 from incc.comparison.match_assign import assign
 from incc.comparison.match_features import Features, path_likeness
-from incc.comparison.side import Entry, Side, entries_of, in_memory
+from incc.comparison.side import ComparedBuild, SideKernel, entries_of, in_memory
 from incc.frontends.isa import FormWork, isa
 from incc.report import types as t
 from properties import examples
@@ -59,7 +59,7 @@ class Loop(msgspec.Struct, frozen=True, kw_only=True):
     inlined_from: str = ""
 
 
-def entry(loop: Loop) -> Entry:
+def entry(loop: Loop) -> SideKernel:
     place = {"file": loop.unit, "line": loop.line} if loop.line else None
     forms = (*loop.forms, *END)
     kernel: Any = {
@@ -419,7 +419,7 @@ def test_kernels_of_several_cores_are_matched_core_by_core() -> None:
     body = loop("\tvaddpd (%rdi,%rax), %ymm0, %ymm0\n\taddq $32, %rax\n", line=3)
     faster = loop("\tvaddpd (%rdi,%rax), %zmm0, %zmm0\n\taddq $64, %rax\n", line=3)
 
-    def side(text: str, label: str, *cores: str) -> Side:
+    def side(text: str, label: str, *cores: str) -> ComparedBuild:
         report = report_of(text, mcpu=cores[0])
         for core in cores[1:]:
             force_setattr(report, "units", report.units + (report_of(text, mcpu=core).units))

@@ -25,7 +25,7 @@ from msgspec.structs import force_setattr, replace
 
 import browser
 from incc.comparison import types as c
-from incc.comparison.build import Wanted, compare
+from incc.comparison.build import ComparisonSettings, compare
 from incc.views.comparison.page import FEW, MOST, render
 
 
@@ -108,7 +108,9 @@ def test_without_assembly_there_are_figures() -> None:
 
 def test_offenders_are_marked_and_listed() -> None:
     made: Any = ordinary()
-    force_setattr(made, "gate", c.Gate("cycles > +5% ", [c.Offender(row=0, side=1, text="forces: cycles 2 → 5.4")]))
+    force_setattr(
+        made, "gate", c.ComparisonGate("cycles > +5% ", [c.FailingKernel(row=0, side=1, text="forces: cycles 2 → 5.4")])
+    )
     page = render(made)
     assert "1 kernel for which cycles &gt; +5%" in page
     assert '<a href="#p1/B">[1]</a> forces: cycles 2 → 5.4' in page
@@ -152,7 +154,7 @@ def test_the_heat_map_has_cycles_shades_and_sums() -> None:
 def test_variants_that_differ_in_several_ways_are_grouped() -> None:
     made = matrix(["a", "b", "c", "d"])
     for n, one in enumerate(made.sides):
-        variant = c.Variant(compiler=("gcc", "clang")[n // 2], flags=[("-O2", "-O3")[n % 2]], mcpu="")
+        variant = c.SideVariant(compiler=("gcc", "clang")[n // 2], flags=[("-O2", "-O3")[n % 2]], mcpu="")
         force_setattr(one, "variant", variant)
     page = render(made)
     spans = re.findall(r'<th scope="colgroup" colspan="(\d)" class="group">([^<]*)</th>', page)
@@ -175,7 +177,7 @@ def test_names_cannot_break_out_of_the_page() -> None:
     b = member(bad, 2, {"cycles": 9.0}, instructions=[instruction(0, bad)], resources=[])
     rows = [row([a, b], [None, change(1.0, 2.0, text=bad, causes=[cause(bad, 1.0)])]), row([a, None], [None, None])]
     made = comparison([side(bad, input=bad, notes=[bad]), side("new", problem=bad)], rows, where=bad, notes=[bad])
-    force_setattr(made, "gate", c.Gate(bad, [c.Offender(row=0, side=1, text=bad)]))
+    force_setattr(made, "gate", c.ComparisonGate(bad, [c.FailingKernel(row=0, side=1, text=bad)]))
     page = render(made)
     assert "<script>alert" not in page
     assert "<img" not in page
@@ -199,7 +201,7 @@ def test_a_page_has_the_assembly_of_the_first_that_changed() -> None:
     a = side_of("".join(loop.format(n=n, more="") for n in range(4)), "a")
     b = side_of("".join(loop.format(n=n, more="\tvmulsd %xmm1, %xmm0, %xmm0\n" * (n > 0)) for n in range(4)), "b")
     for enough, there in ((None, 4), (100, 3), (3, 2), (2, 1)):
-        rows = compare([a, b], Wanted(assembly=True, enough=enough)).rows
+        rows = compare([a, b], ComparisonSettings(assembly=True, enough=enough)).rows
         with_code = [r for r in rows if all(m and m.instructions is not None for m in r.members)]
         assert len(with_code) == there, enough
         assert with_code == rows[:there]
@@ -372,7 +374,9 @@ def test_no_fault_that_axe_knows(which: str, tmp_path: Path) -> None:
         made.rows.insert(0, with_assembly().rows[0])
         causes = made.rows[0].changes[1].causes
         causes[0] = replace(causes[0], b=[1])
-        made = replace(made, gate=c.Gate("cycles > +5%", [c.Offender(row=0, side=1, text="triad: slower")]))
+        made = replace(
+            made, gate=c.ComparisonGate("cycles > +5%", [c.FailingKernel(row=0, side=1, text="triad: slower")])
+        )
     page = render(made)
     before = 'const button = $("#causes .cause"); if (button) button.click();'
     for at in ("", "#p1"):

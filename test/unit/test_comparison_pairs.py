@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 import incc
 from incc.comparison.match import Match, match
-from incc.comparison.side import Entry, entries_of, in_memory
+from incc.comparison.side import SideKernel, entries_of, in_memory
 from incc.report import types as t
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Build(msgspec.Struct, frozen=True):
     """A compiled file: its kernels, and what their loops are called, "" for what is no main loop."""
 
     label: str
-    entries: tuple[Entry, ...]
+    entries: tuple[SideKernel, ...]
     names: tuple[str, ...]
 
 
@@ -92,7 +92,7 @@ def build(compiler: str, level: str, version: str, suffix: str = ".c", labels: b
         report = incc.analyze(
             text.encode(), mcpu="skylake-avx512", timeline=0, what_ifs=False, simulate=False, name="pairs.s"
         )
-    entries = in_memory(msgspec.convert(report.to_dict(), t.Report), "").entries
+    entries = in_memory(msgspec.convert(report.to_dict(), t.AnalysisReport), "").entries
     line_names = tags(version, suffix)
     names = []
     for entry in entries:

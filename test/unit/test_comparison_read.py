@@ -25,7 +25,7 @@ from test_report_schema import SCHEMA
 
 import incc
 from incc.comparison import types as c
-from incc.comparison.side import Side, without_details
+from incc.comparison.side import ComparedBuild, without_details
 from incc.driver.settings import Scope
 from incc.driver.sides.analyse import CODE
 from incc.driver.sides.labels import distinct, labels
@@ -40,7 +40,7 @@ from settings_fixtures import settings_with
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.comparison.side import Entry
+    from incc.comparison.side import SideKernel
 
 DATA = pathlib.Path(__file__).parent / "data/reports"
 RECORDED = DATA / "report.json"
@@ -65,12 +65,12 @@ def written(folder: pathlib.Path, name: str, *reports: Any, compact: bool = Fals
     return str(path)
 
 
-def one(path: Any, jobs: int = 1, **settings: Any) -> Side:
+def one(path: Any, jobs: int = 1, **settings: Any) -> ComparedBuild:
     (side,) = read_sides([os.fspath(path)], settings_with(CODE, **settings), jobs)
     return side
 
 
-def ids(side: Side) -> list[str]:
+def ids(side: ComparedBuild) -> list[str]:
     return [entry.kernel.kernel_id for entry in side.entries]
 
 
@@ -86,7 +86,7 @@ def refused(path: Any) -> str:
 
 def test_entries_are_what_the_report_says(tmp_path: pathlib.Path, report: Any) -> None:
     side = one(written(tmp_path, "a.json", report))
-    (unit,) = msgspec.convert(report, t.Report).units
+    (unit,) = msgspec.convert(report, t.AnalysisReport).units
     assert len(side.entries) == len(unit.kernels) == 2
     for entry, kernel in zip(side.entries, unit.kernels, strict=True):
         assert entry.kernel == without_details(kernel)
@@ -342,7 +342,7 @@ def test_no_part_of_a_report_is_taken_for_it(end: int) -> None:
         side_of_file(io.BytesIO(TEXT[:end]), "a.json", Scope())
 
 
-def read_or_refused(text: bytes) -> Sequence[Entry]:
+def read_or_refused(text: bytes) -> Sequence[SideKernel]:
     """The entries, none if the text is refused with a message that names the file."""
     try:
         return side_of_file(io.BytesIO(text), "a.json", Scope()).entries
@@ -423,7 +423,7 @@ def test_assembly_is_analysed_as_by_the_api(tmp_path: pathlib.Path) -> None:
     (tmp_path / "triad.s").write_text(TRIAD)
     side = one(tmp_path / "triad.s", mcpu="skylake")
     report = incc.analyze(TRIAD, name=str(tmp_path / "triad.s"), mcpu="skylake", timeline=0).to_dict()
-    for entry, kernel in zip(side.entries, msgspec.convert(report, t.Report).units[0].kernels, strict=True):
+    for entry, kernel in zip(side.entries, msgspec.convert(report, t.AnalysisReport).units[0].kernels, strict=True):
         assert entry.kernel == without_details(kernel)
         assert entry.instructions() == kernel.instructions
     assert ids(one(tmp_path / "triad.s", mcpu="skylake", functions=("prod*",))) == ["product/loop1"]
@@ -460,7 +460,7 @@ def test_objects_are_analysed_in_any_number_of_processes(
     side = one(objects / "triad.o", mcpu="skylake")
     assert ids(side) == ["triad/loop1", "product/loop1"]
     report = incc.analyze(objects / "triad.o", input="obj", mcpu="skylake", timeline=0).to_dict()
-    kernels = msgspec.convert(report, t.Report).units[0].kernels
+    kernels = msgspec.convert(report, t.AnalysisReport).units[0].kernels
     assert [e.kernel for e in side.entries] == [without_details(kernel) for kernel in kernels]
     monkeypatch.setattr("incc.driver.sides.analyse.AT_A_TIME", 1)
     again = one(objects / "triad.o", mcpu="skylake", jobs=2)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from incc.comparison.types import Variant
+from incc.comparison.types import SideVariant
 from incc.driver.sides.analyse import CODE
 from incc.driver.sides.variants import run_variants, variants
 from incc.report.documents import InputError
@@ -110,10 +110,10 @@ def test_sides_say_how_they_came_about(folder: pathlib.Path) -> None:
     ]
     assert [side.info.models[0].name for side in sides] == ["skylake", "znver4"] * 2
     assert [side.info.variant for side in sides] == [
-        Variant(compiler="", flags=["-O1"], mcpu=""),
-        Variant(compiler="", flags=["-O1"], mcpu="znver4"),
-        Variant(compiler="", flags=["-O3"], mcpu=""),
-        Variant(compiler="", flags=["-O3"], mcpu="znver4"),
+        SideVariant(compiler="", flags=["-O1"], mcpu=""),
+        SideVariant(compiler="", flags=["-O1"], mcpu="znver4"),
+        SideVariant(compiler="", flags=["-O3"], mcpu=""),
+        SideVariant(compiler="", flags=["-O3"], mcpu="znver4"),
     ]
     assert sides[2].info.input == "gcc -march=skylake scale.c -O3"
     unit = sides[2].entries[0].unit

@@ -28,16 +28,16 @@ from made_comparisons import (
 from msgspec.structs import force_setattr, replace
 
 from incc.comparison import types as c
-from incc.report.source.places import Choice
+from incc.report.source.places import NamedKernels
 from incc.views.comparison import cells, markdown, side_by_side, text
-from incc.views.comparison.cells import Show
-from incc.views.comparison.matrix import Compared, compared
+from incc.views.comparison.cells import ComparisonParts
+from incc.views.comparison.matrix import RowCycles, compared
 from incc.views.exchange import annotations, junit
 from incc.views.json import render as render_json
 from properties import examples
 
 WIDTHS = [40, 60, 80, 100, 120, 200, 0]
-EVERYTHING = Show(everything=True, detail=True, side_by_side=())
+EVERYTHING = ComparisonParts(everything=True, detail=True, side_by_side=())
 
 # What breaks lines, tables, XML, workflows and terminals.
 NAMES = st.text(
@@ -45,11 +45,11 @@ NAMES = st.text(
 )
 
 
-def gated(found: c.Comparison, *offenders: tuple[int, int, str]) -> c.Comparison:
-    return replace(found, gate=c.Gate("cycles > +5%", [c.Offender(*each) for each in offenders]))
+def gated(found: c.ComparisonReport, *offenders: tuple[int, int, str]) -> c.ComparisonReport:
+    return replace(found, gate=c.ComparisonGate("cycles > +5%", [c.FailingKernel(*each) for each in offenders]))
 
 
-def lines_of(found: c.Comparison, width: int = 100, show: Show = Show()) -> list[str]:  # noqa: B008
+def lines_of(found: c.ComparisonReport, width: int = 100, show: ComparisonParts = ComparisonParts()) -> list[str]:  # noqa: B008
     return text.render(found, width, False, show).splitlines()
 
 
@@ -110,7 +110,9 @@ def test_the_table_has_what_changed() -> None:
 
 def test_everything_has_what_did_not_change() -> None:
     names = {
-        line.split()[2] for line in lines_of(ordinary(), 140, Show(everything=True)) if re.match("[0-9] +tri", line)
+        line.split()[2]
+        for line in lines_of(ordinary(), 140, ComparisonParts(everything=True))
+        if re.match("[0-9] +tri", line)
     }
     assert names == {"forces", "sum", "dot", "scale", "copy", "same"}
     # So has a condition that chose them.
@@ -121,12 +123,20 @@ def test_everything_has_what_did_not_change() -> None:
 
 
 def test_rows_are_counted_and_ordered() -> None:
-    lines = lines_of(ordinary(), 140, Show(top=1))
+    lines = lines_of(ordinary(), 140, ComparisonParts(top=1))
     assert "and 2 more rows: --top=3 shows them" in lines
     assert not any(line.startswith("[2]") for line in lines)
-    starts = [line.split()[0] for line in lines_of(ordinary(), 140, Show(sort="name")) if re.match("[0-9] +tri", line)]
+    starts = [
+        line.split()[0]
+        for line in lines_of(ordinary(), 140, ComparisonParts(sort="name"))
+        if re.match("[0-9] +tri", line)
+    ]
     assert starts == ["3", "1", "2"]
-    starts = [line.split()[0] for line in lines_of(ordinary(), 140, Show(sort="ratio")) if re.match("[0-9] +tri", line)]
+    starts = [
+        line.split()[0]
+        for line in lines_of(ordinary(), 140, ComparisonParts(sort="ratio"))
+        if re.match("[0-9] +tri", line)
+    ]
     assert starts == ["1", "2", "3"]
 
 
@@ -292,20 +302,20 @@ def test_many_rows_have_no_details_but_the_first() -> None:
     lines = lines_of(found)
     assert sum(line.startswith("[") for line in lines) == text.FEW
     assert "Figures and causes of 20 more rows: --detail" in lines
-    assert sum(line.startswith("[") for line in lines_of(found, 100, Show(detail=True))) == 30
+    assert sum(line.startswith("[") for line in lines_of(found, 100, ComparisonParts(detail=True))) == 30
 
 
 def test_not_thousands_of_rows_unless_they_are_asked_for() -> None:
     rows = [row([member(f"f{n}"), member(f"f{n}")], [None, change(1.0, 2.0)]) for n in range(200)]
     found = comparison([side("a"), side("b")], rows)
 
-    def shown(show: Show) -> int:
+    def shown(show: ComparisonParts) -> int:
         return sum(bool(re.match(" *[0-9]+ +triad.c", line)) for line in lines_of(found, 100, show))
 
-    assert shown(Show()) == text.MOST
+    assert shown(ComparisonParts()) == text.MOST
     assert f"and {200 - text.MOST} more rows: --top=200 shows them" in lines_of(found)
-    assert shown(Show(top=150)) == 150
-    assert shown(Show(everything=True)) == 200
+    assert shown(ComparisonParts(top=150)) == 150
+    assert shown(ComparisonParts(everything=True)) == 200
 
 
 # --- several sides ----------------------------------------------------------------------------------------------------
@@ -351,9 +361,9 @@ def test_cycles_on_different_bases_come_to_one() -> None:
     """Where elements are not known of all, cycles are for the work of the base's iteration."""
     members: list[Any] = [member(figures={"cycles": 8.0}), member(), member()]
     one = row(members, [None, change(2.0, 1.0), change(16.0, 32.0, basis="work", work=2.0, scale_a=2.0, scale_b=1.0)])
-    assert compared(one) == Compared("iteration", (8.0, 4.0, 16.0))
-    assert compared(row(members[:2], [None, change(2.0, 1.0)])) == Compared("element", (2.0, 1.0))
-    assert compared(row(members[:2], [None, change(None, None)])) == Compared("iteration", (8.0, None))
+    assert compared(one) == RowCycles("iteration", (8.0, 4.0, 16.0))
+    assert compared(row(members[:2], [None, change(2.0, 1.0)])) == RowCycles("element", (2.0, 1.0))
+    assert compared(row(members[:2], [None, change(None, None)])) == RowCycles("iteration", (8.0, None))
 
 
 def test_letters() -> None:
@@ -364,7 +374,7 @@ def test_letters() -> None:
 
 
 def test_assembly_side_by_side() -> None:
-    lines = lines_of(with_assembly(), 120, Show(side_by_side=()))
+    lines = lines_of(with_assembly(), 120, ComparisonParts(side_by_side=()))
     start = next(n for n, line in enumerate(lines) if " next to " in line)
     body = lines[start + 2 : start + 7]
     marks = [re.search(r" ([~:|<>]) ", line[40:80]) for line in body]
@@ -377,7 +387,7 @@ def test_assembly_side_by_side() -> None:
 def test_assembly_has_fewer_columns_where_there_is_no_room() -> None:
     seen = []
     for width in (200, 110, 90, 60, 40):
-        lines = lines_of(with_assembly(), width, Show(side_by_side=()))
+        lines = lines_of(with_assembly(), width, ComparisonParts(side_by_side=()))
         start = next(
             n for n, line in enumerate(lines) if " next to " in line or line.startswith("[1] triad.c:4 in triad: A")
         )
@@ -400,12 +410,12 @@ def test_the_longer_instructions_have_what_the_shorter_leave(
 
 def test_assembly_of_what_was_named() -> None:
     found = ordinary()
-    lines = lines_of(found, 100, Show(side_by_side=(Choice("same", 0), Choice("none", 7))))
+    lines = lines_of(found, 100, ComparisonParts(side_by_side=(NamedKernels("same", 0), NamedKernels("none", 7))))
     # Of a kernel that did not change as well; here without instructions.
     assert "[6] triad.c:85 in same: A (old) next to B (new)" in lines
     assert "The comparison has no instructions." in lines
     assert "Side by side: no kernel matches none:7." in lines
-    lines = lines_of(found, 100, Show(side_by_side=(Choice("gone", 95),)))
+    lines = lines_of(found, 100, ComparisonParts(side_by_side=(NamedKernels("gone", 95),)))
     assert "[7] triad.c:95 in gone: only in A (old)" in lines
 
 
@@ -426,7 +436,7 @@ def test_markdown() -> None:
 
 
 def test_markdown_has_assembly_as_a_diff() -> None:
-    shown = markdown.render(with_assembly(), Show(side_by_side=()))
+    shown = markdown.render(with_assembly(), ComparisonParts(side_by_side=()))
     block = shown[shown.index("```diff") : shown.rindex("```")].splitlines()
     assert "- vmovupd (%rdx,%rax), %ymm1" in block
     assert "+ vmovupd 8(%rsp), %ymm2" in block
@@ -442,12 +452,12 @@ def test_a_comment_has_no_more_than_github_takes() -> None:
         for n in range(400)
     ]
     found = comparison([side("a"), side("b")], rows)
-    shown = markdown.render(found, Show(detail=True))
+    shown = markdown.render(found, ComparisonParts(detail=True))
     assert len(shown) <= markdown.LIMIT
     assert "exceed the size of a comment" in shown
     assert shown.count("<details>") == shown.count("</details>")
     assert "… and 380 more rows." in shown
-    shown = markdown.render(found, Show(top=400))
+    shown = markdown.render(found, ComparisonParts(top=400))
     assert len(shown) <= markdown.LIMIT
     assert shown.endswith("The rest exceeds the size of a comment.\n")
 
@@ -461,7 +471,7 @@ def test_a_comment_is_never_longer_than_its_limit(name: str, limit: int) -> None
 # --- hostile names ----------------------------------------------------------------------------------------------------
 
 
-def hostile(name: str) -> c.Comparison:
+def hostile(name: str) -> c.ComparisonReport:
     """A comparison in which this is the text of everything that has one."""
     texts: Any = {
         "function": name, "function_name": name, "kernel_id": name, "assembly_file": name, "label": name, "limit": name,

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import report_fixtures as fixtures
-from incc.comparison.side import Side, in_memory, without_details
+from incc.comparison.side import ComparedBuild, in_memory, without_details
 from incc.driver.commands.db import main
 from incc.driver.sides.read import read_sides
 from incc.history import schema
@@ -37,7 +37,7 @@ from settings_fixtures import settings_with
 from struct_fixtures import filled, json_text
 
 MADE = fixtures.make_report(fixtures.triad_parts(), fixtures.sum_parts(), timeline=True)
-BASE: Any = msgspec.convert(msgspec.to_builtins(MADE), t.Report)
+BASE: Any = msgspec.convert(msgspec.to_builtins(MADE), t.AnalysisReport)
 """As it is read: no figure that may be a fraction is a whole number of Python."""
 
 
@@ -76,7 +76,7 @@ def contents(database: Database) -> dict[str, list[str]]:
     return found
 
 
-def side_of(path: Path | str, name: str = "") -> Side:
+def side_of(path: Path | str, name: str = "") -> ComparedBuild:
     """What a comparison takes of a commit."""
     (side,) = read_sides([f"{path}@{name}" if name else str(path)])
     return side
@@ -513,7 +513,7 @@ def test_entries_are_what_a_comparison_looks_at(tmp_path: Path) -> None:
 
 def test_a_recorded_report_is_the_same_from_a_database(tmp_path: Path) -> None:
     file = Path(__file__).parent / "data" / "reports" / "report.json"
-    recorded = msgspec.json.decode(file.read_bytes(), type=t.Report)
+    recorded = msgspec.json.decode(file.read_bytes(), type=t.AnalysisReport)
     path = str(tmp_path / "a.db")
     add(path, "c", recorded)
     with open_reading(path) as database:

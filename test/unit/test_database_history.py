@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from incc.driver.commands.db import main
 from incc.history.export import ROW_NAMES
-from incc.history.history import Choice, best, choice, history
+from incc.history.history import KernelFilter, best, choice, history
 from incc.history.reports import packed
 from incc.history.store import open_database, open_reading
 from incc.history.types import History
@@ -76,12 +76,12 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_what_is_asked_for() -> None:
-    assert choice("f") == Choice(name="f", line=0)
-    assert choice("f:12") == Choice(name="f", line=12)
-    assert choice("ns::f") == Choice(name="ns::f", line=0)
-    assert choice("ns::f:3") == Choice(name="ns::f", line=3)
-    assert choice("ns::3") == Choice(name="ns::3", line=0)
-    assert choice("f", "skylake", True) == Choice(name="f", line=0, model="skylake", roles=())
+    assert choice("f") == KernelFilter(name="f", line=0)
+    assert choice("f:12") == KernelFilter(name="f", line=12)
+    assert choice("ns::f") == KernelFilter(name="ns::f", line=0)
+    assert choice("ns::f:3") == KernelFilter(name="ns::f", line=3)
+    assert choice("ns::3") == KernelFilter(name="ns::3", line=0)
+    assert choice("f", "skylake", True) == KernelFilter(name="f", line=0, model="skylake", roles=())
 
 
 def test_names_are_matched(path: Path) -> None:
@@ -286,7 +286,7 @@ def test_hostile_names_stay_in_their_cell(path: Path, width: int) -> None:
     (series,) = log(path, "*")
     lines = list(views.history(History(kernel="*", commits=1, series=[series]), Layout(width, True)))
     with open_reading(str(path)) as database:
-        lines += views.best(best(database, "", Choice()), Layout(width, True))
+        lines += views.best(best(database, "", KernelFilter()), Layout(width, True))
     for line in lines:
         assert line.replace("\033[1m", "").replace("\033[0m", "").isprintable()
 

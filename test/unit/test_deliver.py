@@ -18,7 +18,7 @@ from incc.driver.cli.given import Given
 from incc.driver.cli.kinds import MCA
 from incc.driver.commands import mca
 from incc.driver.deliver import (
-    Request,
+    DeliveryRequest,
     Undelivered,
     UnmetRequest,
     deliver,
@@ -37,7 +37,7 @@ from struct_fixtures import filled
 LOOP = "f:\n.L1:\n\tmulsd %xmm1, %xmm0\n\tdecq %rcx\n\tjne .L1\n\tret\n"
 
 
-def report(*options: str, text: str = LOOP, **unit: Any) -> t.Report:
+def report(*options: str, text: str = LOOP, **unit: Any) -> t.AnalysisReport:
     given = Given(MCA)
     for option in ("-mcpu=skylake", "-auto", *options):
         name, equals, value = option.partition("=")
@@ -46,45 +46,45 @@ def report(*options: str, text: str = LOOP, **unit: Any) -> t.Report:
 
 
 @pytest.fixture(scope="module")
-def plain() -> t.Report:
+def plain() -> t.AnalysisReport:
     return report()
 
 
-def test_to_a_stream(plain: t.Report, capfd: pytest.CaptureFixture[str]) -> None:
+def test_to_a_stream(plain: t.AnalysisReport, capfd: pytest.CaptureFixture[str]) -> None:
     stream = io.StringIO()
-    assert deliver(plain, Request(views=("summary",)), stream) == Undelivered((), ())
+    assert deliver(plain, DeliveryRequest(views=("summary",)), stream) == Undelivered((), ())
     assert "Iterations:        100" in stream.getvalue()
     assert "Resource pressure" not in stream.getvalue()
     with os.fdopen(os.dup(1), "w") as file:
         file.write("before\n")
-        assert deliver(plain, Request(views=("summary",)), file) == Undelivered((), ())
+        assert deliver(plain, DeliveryRequest(views=("summary",)), file) == Undelivered((), ())
     assert capfd.readouterr().out == "before\n" + stream.getvalue()
 
 
-def test_closed_streams(plain: t.Report) -> None:
-    undelivered = deliver(plain, Request(), None)
+def test_closed_streams(plain: t.AnalysisReport) -> None:
+    undelivered = deliver(plain, DeliveryRequest(), None)
     assert (undelivered.failures, undelivered.empty) == (("the report could not be written: Bad file descriptor",), ())
     # A reader that has seen enough is no failure.
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "w") as file:
-        assert deliver(plain, Request(), file) == Undelivered((), ())
+        assert deliver(plain, DeliveryRequest(), file) == Undelivered((), ())
 
 
-def test_to_a_file(plain: t.Report, tmp_path: Path) -> None:
+def test_to_a_file(plain: t.AnalysisReport, tmp_path: Path) -> None:
     path = tmp_path / "report"
     path.write_text("something that was there before\n" * 1000)
-    assert deliver(plain, Request(format="json", output=str(path)), None) == Undelivered((), ())
+    assert deliver(plain, DeliveryRequest(format="json", output=str(path)), None) == Undelivered((), ())
     assert json.loads(path.read_text()) == msgspec.to_builtins(plain)
     assert len(path.read_text().splitlines()) > 1
     for _ in range(2):
-        deliver(plain, Request(format="json", output=str(path) + "l", append=True), None)
+        deliver(plain, DeliveryRequest(format="json", output=str(path) + "l", append=True), None)
     lines = Path(f"{path}l").read_text().splitlines()
     assert [json.loads(line) for line in lines] == [msgspec.to_builtins(plain)] * 2
 
 
-def test_to_a_folder(plain: t.Report, tmp_path: Path) -> None:
-    request = Request(format="text", output=str(tmp_path), files={"graph": str(tmp_path), "cfg": str(tmp_path)})
+def test_to_a_folder(plain: t.AnalysisReport, tmp_path: Path) -> None:
+    request = DeliveryRequest(format="text", output=str(tmp_path), files={"graph": str(tmp_path), "cfg": str(tmp_path)})
     deliver(plain, request, None)
     deliver(plain, request, None)
     deliver(plain, replace(request, format="json"), None)
@@ -94,9 +94,11 @@ def test_to_a_folder(plain: t.Report, tmp_path: Path) -> None:
 
 
 def test_names_in_a_folder() -> None:
-    def unit(*command: str, source: str = "a/x.c", file: str = "x.s", folder: str = "", output: str = "") -> t.Report:
+    def unit(
+        *command: str, source: str = "a/x.c", file: str = "x.s", folder: str = "", output: str = ""
+    ) -> t.AnalysisReport:
         of = {"source": source, "assembly_file": file, "command": list(command), "folder": folder, "output": output}
-        return filled(t.Report, {"units": [of]})
+        return filled(t.AnalysisReport, {"units": [of]})
 
     name = file_name(unit("gcc", "-O2"), "txt")
     assert name == file_name(unit("gcc", "-O2"), "txt")
@@ -111,18 +113,18 @@ def test_names_in_a_folder() -> None:
     assert file_name(unit(source="", file="a/x.s"), "txt") != file_name(unit(source="", file="b/x.s"), "txt")
 
 
-def test_what_cannot_be_written_keeps_nothing_else_from_it(plain: t.Report, tmp_path: Path) -> None:
+def test_what_cannot_be_written_keeps_nothing_else_from_it(plain: t.AnalysisReport, tmp_path: Path) -> None:
     missing, good = tmp_path / "no" / "where", tmp_path / "cfg.dot"
     stream = io.StringIO()
     files = {"graph": str(missing), "cfg": str(good), "html": str(tmp_path / "page.html")}
-    delivery = deliver(plain, Request(files=files), stream)
+    delivery = deliver(plain, DeliveryRequest(files=files), stream)
     failures, empty = delivery.failures, delivery.empty
     assert failures == (f"{missing}: not written: No such file or directory",)
     assert empty == ()
     assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
     assert stream.getvalue()
     assert good.read_text().startswith("digraph")
-    delivery = deliver(plain, Request(output=str(missing)), stream)
+    delivery = deliver(plain, DeliveryRequest(output=str(missing)), stream)
     failures = delivery.failures
     assert failures == (f"the report could not be written: {missing}: No such file or directory",)
 
@@ -132,8 +134,8 @@ def test_nothing_to_show(tmp_path: Path) -> None:
     without = report(text="f:\n\tret\n")
     page = tmp_path / "page.html"
     stream = io.StringIO()
-    assert deliver(without, Request(files={"html": str(tmp_path)}), stream) == Undelivered((), ())
-    undelivered = deliver(without, Request(files={"html": str(page)}), stream)
+    assert deliver(without, DeliveryRequest(files={"html": str(tmp_path)}), stream) == Undelivered((), ())
+    undelivered = deliver(without, DeliveryRequest(files={"html": str(page)}), stream)
     assert (undelivered.failures, undelivered.empty) == ((), (f"{page}: not written: no kernel to show",))
     assert list(tmp_path.iterdir()) == []
 
@@ -223,7 +225,7 @@ def test_lines_of_sources_are_read_where_they_can_be(tmp_path: Path, monkeypatch
     names = {"a.c": [2, 3, 99, 0], "gone.c": [1], "pipe.c": [1], "n\0l.c": [1], ".": [1]}
     instructions = [{"source": {"file": name, "line": line}} for name, lines in names.items() for line in lines]
     kernel = {"instructions": [*instructions, {"source": None}]}
-    found = source_lines(filled(t.Report, {"units": [{"kernels": [kernel]}]}))
+    found = source_lines(filled(t.AnalysisReport, {"units": [{"kernels": [kernel]}]}))
     assert found == {"a.c": {2: "two \ufffd\x0c", 3: "three"}}
 
 

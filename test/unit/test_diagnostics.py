@@ -143,7 +143,7 @@ def marked(unit: t.UnitReport) -> t.UnitReport:
     return unit
 
 
-def report(compiler: str = "gcc", version: str = "12.2.0", *flags: str, **fields: Any) -> t.Report:
+def report(compiler: str = "gcc", version: str = "12.2.0", *flags: str, **fields: Any) -> t.AnalysisReport:
     kernel = make_kernel("f/loop1", cycles=4.0, hints=[HINT], **fields)
     command = [compiler, *flags, "-c", "x.c"]
     unit = make_unit([kernel], compiler=compiler, compiler_version=version, command=command, source="x.c")

@@ -20,7 +20,7 @@ from msgspec.structs import force_setattr, replace
 
 from incc.comparison import build
 from incc.comparison import types as c
-from incc.comparison.side import Side
+from incc.comparison.side import ComparedBuild
 from incc.driver.commands import diff
 from incc.driver.settings import Settings
 from incc.driver.sides.analyse import CODE
@@ -44,7 +44,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
     """Reading and comparing replaced, so that the command stands alone."""
     found = Calls()
 
-    def read_sides(names: Any, settings: Settings, jobs: int) -> list[Side]:
+    def read_sides(names: Any, settings: Settings, jobs: int) -> list[ComparedBuild]:
         found.read.append((list(names), settings, jobs))
         sides = []
         for name in names:
@@ -54,7 +54,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
             for core in cores:
                 own = core if len(names) == 1 and len(cores) > 1 else f"{label} · {core}" if len(cores) > 1 else label
                 models = {"models": [{"name": core, "title": "", "version": ""}]} if core else {}
-                sides.append(Side(side(own, **models), []))
+                sides.append(ComparedBuild(side(own, **models), []))
         return sides
 
     def compare(sides: Any, wanted: Any) -> Any:
@@ -68,7 +68,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
 
 
 def fails(comparison: Any, *offenders: tuple[int, int, str]) -> Any:
-    return replace(comparison, gate=c.Gate("cycles > +5%", [c.Offender(*each) for each in offenders]))
+    return replace(comparison, gate=c.ComparisonGate("cycles > +5%", [c.FailingKernel(*each) for each in offenders]))
 
 
 # --- what is read and wanted ------------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ def test_inputs_are_read_in_order(calls: Calls, capfd: pytest.CaptureFixture[str
     assert diff.main(["old.json", "new.json", "--function=f*", "--model-path=models", "-j2", "-mcpu=skylake"]) == 0
     settings = settings_with(CODE, mcpu="skylake", functions=("f*",), model_path=("models",))
     assert calls.read == [(["old.json", "new.json"], settings, 2)]
-    assert calls.wanted == build.Wanted()
+    assert calls.wanted == build.ComparisonSettings()
     printed = capfd.readouterr()
     assert printed.out.startswith("A  old  old.json")
     assert printed.err == ""

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.frontends.asm.parse import INSTRUCTION, Assembly, parse
-from incc.frontends.asm.places import Numbered
+from incc.frontends.asm.places import NumberedInstructions
 from incc.frontends.gcc_wrapper.assembly import include_folders
 from incc.frontends.headers import Headers
 from incc.frontends.objects.text_debug import TextDebug, places_of_text
@@ -204,7 +204,7 @@ def test_the_users_line_and_what_is_around_it(tmp_path: Path, compiler: str) -> 
     from incc.frontends.asm.regions import innermost_loops
 
     regions, _ = innermost_loops(assembly)
-    numbered = Numbered(assembly)
+    numbered = NumberedInstructions(assembly)
     members = [numbered.of_region(region) for region in regions]
 
     def found(is_system: Headers) -> list[tuple[str, str, list[str], list[str], bool]]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from incc.driver.commands import mca
-from incc.views.llvm_mca.requested import Heading, Views
+from incc.views.llvm_mca.requested import RegionHeading, Views
 from mca_masks import diagnostics
 
 ADD = "addl %eax, %ebx\n"
@@ -49,7 +49,7 @@ def test_what_is_printed_by_default(run: Run) -> None:
     status, report, views, said = run(ADD)
     assert (status, said) == (0, "")
     target = {"triple": "x86_64-pc-linux-gnu", "march": "x86_64", "cpu": "skylake"}
-    assert views == Views(**target, headings=(Heading(),))
+    assert views == Views(**target, headings=(RegionHeading(),))
     (kernel,) = report.units[0].kernels
     assert kernel.cold.iterations == kernel.summary.iterations == 100
     assert [i.line for i in kernel.instructions] == [1]
@@ -181,7 +181,7 @@ def test_headings(run: Run) -> None:
         f"# LLVM-MCA-BEGIN b\n{ADD}# LLVM-MCA-BEGIN c\n{ADD}# LLVM-MCA-END b\n"
     )
     _, report, views, _ = run(text)
-    assert views.headings == (Heading(0, ""), Heading(1, "b"), Heading(2, "c"))
+    assert views.headings == (RegionHeading(0, ""), RegionHeading(1, "b"), RegionHeading(2, "c"))
     lines = [[i.line for i in kernel.instructions] for kernel in report.units[0].kernels]
     assert lines == [[5], [8, 10], [10]]
 
@@ -206,7 +206,7 @@ def test_what_cannot_be_read(run: Run) -> None:
 def test_what_cannot_be_read_is_skipped(run: Run) -> None:
     text = f"{ADD}frob # LLVM-MCA-BEGIN x\n{ADD}"
     status, report, views, said = run(text, "-skip-unsupported-instructions=parse-failure")
-    assert (status, views.headings) == (0, (Heading(0, "x"),))
+    assert (status, views.headings) == (0, (RegionHeading(0, "x"),))
     assert [i.line for i in report.units[0].kernels[0].instructions] == [3]
     assert said.count("f.s:2:1: error: ") == 1
     assert run("frob\n", "-skip-unsupported-instructions=any")[3].endswith("error: no instructions to analyse\n")

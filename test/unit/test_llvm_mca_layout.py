@@ -18,7 +18,7 @@ from incc.report import types as t
 from incc.views import llvm_mca
 from incc.views.llvm_mca.columns import width
 from incc.views.llvm_mca.json import document as document_of
-from incc.views.llvm_mca.requested import Heading, Views
+from incc.views.llvm_mca.requested import RegionHeading, Views
 from properties import examples
 from struct_fixtures import filled
 
@@ -53,7 +53,7 @@ def step(instruction: int, iteration: int, kind: str = "", via: str = "") -> dic
     return {"instruction": instruction, "iteration_offset": iteration, "kind": kind, "via": via}
 
 
-def made() -> t.Report:
+def made() -> t.AnalysisReport:
     """A kernel of four instructions, one of them done by the renamer and one that the model lacks."""
     kernel = {
         "instructions": [
@@ -170,22 +170,22 @@ def made() -> t.Report:
         },
     }
     unit = {"kernels": [kernel], "model": {"name": "skylake"}}
-    return filled(t.Report, {"schema_version": "0", "units": [unit]})
+    return filled(t.AnalysisReport, {"schema_version": "0", "units": [unit]})
 
 
-def cold_of(report: t.Report) -> t.Cold:
+def cold_of(report: t.AnalysisReport) -> t.Cold:
     """The run of its first kernel."""
     cold = report.units[0].kernels[0].cold
     assert cold is not None
     return cold
 
 
-def set_sequence(report: t.Report, *sequence: dict[str, Any]) -> None:
+def set_sequence(report: t.AnalysisReport, *sequence: dict[str, Any]) -> None:
     """Give the report another critical sequence."""
     force_setattr(cold_of(report).pressure, "sequence", [filled(t.SequenceStepReport, each) for each in sequence])
 
 
-def rendered(report: t.Report, options: Views) -> str:
+def rendered(report: t.AnalysisReport, options: Views) -> str:
     return llvm_mca.render(report, options)
 
 
@@ -214,7 +214,7 @@ Block RThroughput: 3.3
 def test_headings() -> None:
     report = made()
     report.units[0].kernels *= 3
-    headings = (Heading(), Heading(0, ""), Heading(1, "a \033[31mname - of any kind"))
+    headings = (RegionHeading(), RegionHeading(0, ""), RegionHeading(1, "a \033[31mname - of any kind"))
     text = rendered(report, Views(info=False, pressure=False, headings=headings))
     whole = shown(summary=True)
     assert text == f"{whole}\n[0] Code Region\n\n{whole}\n[1] Code Region - a \\x1b[31mname - of any kind\n\n{whole}"
@@ -224,9 +224,9 @@ def test_a_region_without_instructions_has_no_heading() -> None:
     report = made()
     kernel = report.units[0].kernels[0]
     report.units[0].kernels = [replace(kernel, instructions=[]), kernel]
-    text = rendered(report, replace(NOTHING, summary=True, headings=(Heading(-1), Heading(0, "one"))))
+    text = rendered(report, replace(NOTHING, summary=True, headings=(RegionHeading(-1), RegionHeading(0, "one"))))
     assert text.startswith("\n[0] Code Region - one\n\nIterations:        2\n")
-    document = json.loads(rendered(report, Views(json=True, headings=(Heading(-1), Heading(0, "one")))))
+    document = json.loads(rendered(report, Views(json=True, headings=(RegionHeading(-1), RegionHeading(0, "one")))))
     assert [region["Name"] for region in document["CodeRegions"]] == ["one"]
 
 
@@ -717,7 +717,7 @@ def test_json() -> None:
         STATISTICS,
         json=True,
         cpu="skylake",
-        headings=(Heading(0, 'a "name"'),),
+        headings=(RegionHeading(0, 'a "name"'),),
         parameters=(("-dispatch", 3), ("-noalias", False)),
     )
     text = rendered(made(), options)
@@ -785,7 +785,7 @@ def test_several_cores() -> None:
     other.model = replace(other.model, name="znver4")
     other.kernels[0].dispatch_width = 6
     report.units.append(other)
-    headings = (Heading(0, "here"), Heading(0, "there"))
+    headings = (RegionHeading(0, "here"), RegionHeading(0, "there"))
     text = rendered(report, replace(NOTHING, summary=True, headings=headings, cpu="skylake,znver4"))
     assert text.count("[0] Code Region - ") == 2
     assert "here\n" in text.partition("Dispatch Width:    4")[0]
@@ -849,7 +849,7 @@ TEXTS = st.from_regex(r"[a-z]{2,12}(\t\t?[$%(a-z0-9,)]+( [a-z]+)?)?", fullmatch=
 
 
 @st.composite
-def reports(draw: st.DrawFn) -> t.Report:
+def reports(draw: st.DrawFn) -> t.AnalysisReport:
     """The report above with other instructions, and numbers of any size."""
     report = made()
     (kernel,) = report.units[0].kernels
@@ -922,7 +922,7 @@ def reports(draw: st.DrawFn) -> t.Report:
 
 @given(reports(), st.integers(0, 500))
 @examples(30)
-def test_what_is_read_says_what_was_printed(report: t.Report, limit: int) -> None:
+def test_what_is_read_says_what_was_printed(report: t.AnalysisReport, limit: int) -> None:
     """A reader finds every number of any size, and a report made of them prints the same."""
     options = replace(STATISTICS, timeline_iterations=2, timeline_cycles=limit)
     text = rendered(report, options)

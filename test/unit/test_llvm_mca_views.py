@@ -18,14 +18,14 @@ from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.views import llvm_mca
-from incc.views.llvm_mca.requested import Heading, Views
+from incc.views.llvm_mca.requested import RegionHeading, Views
 from settings_fixtures import settings_with
 
 MCA = shutil.which("llvm-mca-19")
 needs_mca = pytest.mark.skipif(MCA is None, reason="no llvm-mca-19")
 
 
-def rendered(report: t.Report, options: Views) -> str:
+def rendered(report: t.AnalysisReport, options: Views) -> str:
     return llvm_mca.render(report, options)
 
 
@@ -120,7 +120,7 @@ def asked(arguments: list[str], regions: list[dict[str, Any]], code: str) -> Vie
         timeline_iterations=int(given.get("timeline-max-iterations", 10)),
         timeline_cycles=int(given.get("timeline-max-cycles", 80)),
         cpu=given["mcpu"],
-        headings=tuple(Heading(n if marked else -1, region["name"]) for n, region in enumerate(regions)),
+        headings=tuple(RegionHeading(n if marked else -1, region["name"]) for n, region in enumerate(regions)),
         parameters=tuple(
             (f"-{name}", int(given[name])) for name in ("dispatch", "register-file-size", "squeue") if name in given
         ),
@@ -253,7 +253,7 @@ def test_reports_of_incc(cpu: str) -> None:
     report = analyze_units([Unit(assembly=TRIAD, assembly_file="triad.s")], settings)
     kernel = report.units[0].kernels[0]
     assert kernel.cold is not None
-    options = replace(STATISTICS, headings=(Heading(0, "triad"),), cpu=cpu)
+    options = replace(STATISTICS, headings=(RegionHeading(0, "triad"),), cpu=cpu)
     (text,) = parse_text(rendered(report, options))
     document = json.loads(rendered(report, replace(options, json=True)))
     (data,) = parse_json(document)

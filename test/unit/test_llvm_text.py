@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from incc.driver.pipeline import analyze_units
 from incc.frontends.isa import Effects, isa, split_operands
-from incc.frontends.kernel import Instruction, Kernel, Region
+from incc.frontends.kernel import Instruction, KernelCode, Region
 from incc.frontends.unit import Unit
 from incc.frontends.x86.decode import decode
 from incc.frontends.x86.expressions import NotAnExpressionError, evaluate, expression, shown
@@ -35,7 +35,7 @@ MC, MCA = shutil.which("llvm-mc-19"), shutil.which("llvm-mca-19")
 CONFIG = shutil.which("llvm-config-19")
 
 
-def decoded(text: str) -> Kernel:
+def decoded(text: str) -> KernelCode:
     """All lines of a text, which are instructions or nothing that has bytes."""
     lines = tuple(range(1, text.count("\n") + 2))
     region = Region(

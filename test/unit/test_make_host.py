@@ -18,9 +18,9 @@ from msgspec.structs import replace
 from incc.driver.commands import make_host
 from incc.driver.commands.model import main
 from incc.measuring.assemble import assemble, loop
-from incc.measuring.forms.bench import Bench as FormBench
+from incc.measuring.forms.bench import CoreBench as FormBench
 from incc.measuring.forms.target import features_of, target
-from incc.measuring.harness import Failure, Loop, Measurement, Unavailable
+from incc.measuring.harness import LoopFailure, MachineLoop, Measurement, Unavailable
 from incc.measuring.host import forms as host_forms
 from incc.measuring.host import model as host
 from incc.measuring.host.choice import contradicted
@@ -28,8 +28,8 @@ from incc.measuring.pipeline import comparison as pipeline
 from incc.measuring.pipeline import front_end as probe_front
 from incc.measuring.pipeline import memory as probe_memory
 from incc.measuring.pipeline import window as probe_window
-from incc.measuring.pipeline.comparison import Compared, changed_fusion, changed_parameters, compare
-from incc.measuring.pipeline.probing import Bench, Finding, Measure, NotMeasured, flag, note, number, unknown
+from incc.measuring.pipeline.comparison import ComparedFinding, changed_fusion, changed_parameters, compare
+from incc.measuring.pipeline.probing import Finding, Measure, ProbeBench, ProbeFailure, flag, note, number, unknown
 from incc.measuring.stand_in import Simulated
 from incc.models.check import check
 from incc.models.loading import load, search_places
@@ -38,15 +38,15 @@ from incc.models.model import MachineModel
 
 def found(
     machine: MachineModel, model: MachineModel, *probes: pipeline.Probe, quick: bool = True
-) -> dict[str, Compared]:
+) -> dict[str, ComparedFinding]:
     """What probes of a simulated machine say beside a model, by name."""
-    bench = Bench(Simulated(machine).measure, quick=quick)
+    bench = ProbeBench(Simulated(machine).measure, quick=quick)
     findings = [f for _, some in pipeline.probe(bench, probes or pipeline.PROBES) for f in some]
     return {c.finding.name: c for c in compare(findings, model)}
 
 
 def run_on(relative: MachineModel, folder: str, loops: Sequence[host.Case]) -> make_host._Run:
-    return make_host._begin(make_host.Options(output=""), relative, folder, loops)
+    return make_host._begin(make_host.MakeHostOptions(output=""), relative, folder, loops)
 
 
 # --- the probes find the parameters of a simulated core ---------------------------------------------------------------
@@ -158,7 +158,7 @@ class Noisy:
         self.machine = Simulated(model)
         self.random = random.Random(seed)
 
-    def measure(self, one: Loop) -> Measurement | Failure:
+    def measure(self, one: MachineLoop) -> Measurement | LoopFailure:
         figure = self.machine.measure(one)
         if isinstance(figure, Measurement):
             busy = 1.6 if self.random.random() < 0.15 else 1.0
@@ -170,7 +170,7 @@ class Noisy:
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_same_is_found_on_a_busy_machine(seed: int) -> None:
     model = load("skylake")
-    bench = Bench(Noisy(model, seed).measure)
+    bench = ProbeBench(Noisy(model, seed).measure)
     probes = (*probe_window.PROBES, probe_front.issue_width, probe_memory.load_latency, probe_memory.forwarding)
     compared = compare([f for _, some in pipeline.probe(bench, probes) for f in some], model)
     assert [c for c in compared if c.verdict == "differs"] == []
@@ -181,14 +181,14 @@ def test_what_differs_is_taken_if_it_differs_in_a_second_pass() -> None:
     machine, relative = load("skylake").with_parameters({"rob": 120}), load("skylake")
     probes = (probe_window.reorder_buffer, probe_front.issue_width)
 
-    def first() -> list[Compared]:
-        bench = Bench(Simulated(machine).measure, quick=True)
+    def first() -> list[ComparedFinding]:
+        bench = ProbeBench(Simulated(machine).measure, quick=True)
         return [c for name, some in pipeline.probe(bench, probes) for c in compare(some, relative, name)]
 
     asked = 0
 
     def counted(one: MachineModel) -> Measure:
-        def measure(each: Loop) -> Measurement | Failure:
+        def measure(each: MachineLoop) -> Measurement | LoopFailure:
             nonlocal asked
             asked += 1
             return Simulated(one).measure(each)
@@ -197,26 +197,26 @@ def test_what_differs_is_taken_if_it_differs_in_a_second_pass() -> None:
 
     compared = first()
     assert [c.finding.name for c in compared if c.verdict == "differs"] == ["rob"]
-    assert pipeline.confirmed(Bench(counted(machine), quick=True), compared, relative) == compared
+    assert pipeline.confirmed(ProbeBench(counted(machine), quick=True), compared, relative) == compared
     assert asked
     asked = 0
-    other = pipeline.confirmed(Bench(counted(relative), quick=True), compared, relative)
+    other = pipeline.confirmed(ProbeBench(counted(relative), quick=True), compared, relative)
     assert [c.verdict for c in other if c.finding.name == "rob"] == ["unsure"]
     assert changed_parameters(other, relative) == {}
     # Where nothing differs, nothing is measured.
     asked = 0
-    assert pipeline.confirmed(Bench(counted(relative), quick=True), other, relative) == other
+    assert pipeline.confirmed(ProbeBench(counted(relative), quick=True), other, relative) == other
     assert asked == 0
 
 
 def test_figures_that_do_not_repeat_are_no_findings() -> None:
     state = random.Random(5)
 
-    def wild(_: Loop) -> Measurement:
+    def wild(_: MachineLoop) -> Measurement:
         cycles = 4 * (1 + state.random())
         return Measurement(cycles=cycles, spread=cycles / 2, way="clock", events={})
 
-    ((_, some),) = pipeline.probe(Bench(wild), (probe_memory.store_commit,))
+    ((_, some),) = pipeline.probe(ProbeBench(wild), (probe_memory.store_commit,))
     assert not any(f.repeats for f in some)
 
 
@@ -249,27 +249,27 @@ def test_a_part_of_a_table_keeps_the_others() -> None:
 
 def test_figures_are_kept_and_a_half_written_line_is_measured_again(tmp_path: Path) -> None:
     path = tmp_path / "loops.jsonl"
-    asked: list[Loop] = []
+    asked: list[MachineLoop] = []
 
-    def machine(one: Loop) -> Measurement | Failure:
+    def machine(one: MachineLoop) -> Measurement | LoopFailure:
         asked.append(one)
         if len(one.code) < 9:
             return Measurement(cycles=2.0, spread=0.0, way="clock", events={})
-        return Failure("SIGILL", "no such instruction")
+        return LoopFailure("SIGILL", "no such instruction")
 
     loops = [loop("nop"), loop("nop\nnop\nnop\nnop")]
-    first = Bench(machine, str(path)).measure(loops)
+    first = ProbeBench(machine, str(path)).measure(loops)
     assert (first[0], first[1]) == (
         Measurement(cycles=2.0, spread=0.0, way="clock", events={}),
-        Failure("SIGILL", "no such instruction"),
+        LoopFailure("SIGILL", "no such instruction"),
     )
     text = path.read_text()
     path.write_text(text[: len(text) - 10])
     asked.clear()
-    assert Bench(machine, str(path)).measure(loops) == first
+    assert ProbeBench(machine, str(path)).measure(loops) == first
     assert asked == [loops[1]]
     asked.clear()
-    assert Bench(machine, str(path)).measure(loops) == first
+    assert ProbeBench(machine, str(path)).measure(loops) == first
     assert asked == []
     assert all(json.loads(line) for line in path.read_text().splitlines() if line.endswith("}"))
 
@@ -278,14 +278,14 @@ def test_a_resumed_run_does_not_try_again_what_never_was_short(tmp_path: Path) -
     path = tmp_path / "loops.jsonl"
     asked = 0
 
-    def machine(_: Loop) -> Measurement:
+    def machine(_: MachineLoop) -> Measurement:
         nonlocal asked
         asked += 1
         return Measurement(cycles=9.0, spread=0.1, way="clock", events={})
 
-    assert not Bench(machine, str(path), quick=True).reaches("nop", 5)
+    assert not ProbeBench(machine, str(path), quick=True).reaches("nop", 5)
     first = asked
-    again = Bench(machine, str(path), quick=True)
+    again = ProbeBench(machine, str(path), quick=True)
     assert (again.reaches("nop", 5), asked) == (False, first)
     # More pauses than before are only those that are missing.
     assert not again.reaches("nop", 5, 2)
@@ -294,10 +294,10 @@ def test_a_resumed_run_does_not_try_again_what_never_was_short(tmp_path: Path) -
 
 def test_what_was_a_busy_machines_fault_is_tried_again(tmp_path: Path) -> None:
     path = tmp_path / "loops.jsonl"
-    bench = Bench(lambda _: Failure("timeout", "too busy"), str(path))
-    assert bench.measure([loop("nop")]) == [Failure("timeout", "too busy")]
+    bench = ProbeBench(lambda _: LoopFailure("timeout", "too busy"), str(path))
+    assert bench.measure([loop("nop")]) == [LoopFailure("timeout", "too busy")]
     assert path.read_text() == ""
-    with pytest.raises(NotMeasured, match="too busy"):
+    with pytest.raises(ProbeFailure, match="too busy"):
         bench.one("nop")
 
 
@@ -343,7 +343,7 @@ def test_forms_that_differ_are_found_and_no_others(changed: MachineModel, tmp_pa
 
     # Again, from the file alone.
     class Gone:
-        def measure(self, loop: Loop) -> Measurement | Failure:
+        def measure(self, loop: MachineLoop) -> Measurement | LoopFailure:
             raise AssertionError("measured again")
 
     bench.machine = Gone()
@@ -379,7 +379,7 @@ def test_a_figure_that_does_not_repeat_is_not_believed(tmp_path: Path) -> None:
     class Different(Simulated):
         more = 0
 
-        def measure(self, loop: Loop) -> Measurement | Failure:
+        def measure(self, loop: MachineLoop) -> Measurement | LoopFailure:
             Different.more += 1
             found = super().measure(loop)
             return replace(found, cycles=found.cycles * Different.more) if isinstance(found, Measurement) else found
@@ -394,7 +394,7 @@ def test_forms_are_measured_together_and_disturbed_ones_again() -> None:
     asked: list[int] = []
 
     class Busy(Simulated):
-        def measure_all(self, loops: Sequence[Loop]) -> list[Measurement | Failure]:
+        def measure_all(self, loops: Sequence[MachineLoop]) -> list[Measurement | LoopFailure]:
             asked.append(len(loops))
             found = [Simulated.measure(self, one) for one in loops]
             # Every other loop is disturbed, as long as there are several.
@@ -403,7 +403,7 @@ def test_forms_are_measured_together_and_disturbed_ones_again() -> None:
                 for n, f in enumerate(found)
             ]
 
-        def measure(self, loop: Loop) -> Measurement | Failure:
+        def measure(self, loop: MachineLoop) -> Measurement | LoopFailure:
             asked.append(1)
             return super().measure(loop)
 
@@ -423,7 +423,7 @@ def test_forms_are_measured_together_and_disturbed_ones_again() -> None:
     twice, expected = host_forms.benches(slow, Busy(relative), Simulated(relative))
 
     class Twice(Simulated):
-        def measure(self, loop: Loop) -> Measurement | Failure:
+        def measure(self, loop: MachineLoop) -> Measurement | LoopFailure:
             found = super().measure(loop)
             return replace(found, cycles=2 * found.cycles) if isinstance(found, Measurement) else found
 
@@ -477,7 +477,7 @@ def test_ports_that_differ_are_written_and_those_in_doubt_are_not(tmp_path: Path
     state = random.Random(3)
 
     class Wild(Simulated):
-        def measure(self, loop: Loop) -> Measurement | Failure:
+        def measure(self, loop: MachineLoop) -> Measurement | LoopFailure:
             return Measurement(cycles=20 * state.random() + 1, spread=0.0, way="clock", events={})
 
     after, _ = make_host._ports(this, core, Wild(relative), result)
@@ -526,7 +526,7 @@ def test_what_is_left_out_is_said(changed: MachineModel, tmp_path: Path, capsys:
     relative = load("skylake")
     machine = Simulated(relative)  # the loops run as on the relative, whatever the forms said
     loops = [host.Case("multiplied", loop("imulq %rbx, %rax\nimulq %rbx, %rax"))]
-    bench = Bench(machine.measure, str(tmp_path / "loops.jsonl"), quick=True)
+    bench = ProbeBench(machine.measure, str(tmp_path / "loops.jsonl"), quick=True)
     compared = compare([number("rob", 300, "seen")], relative)
     key = ("IMUL_R64_RM64/r", ())
     result = host_forms.Result(
@@ -561,7 +561,7 @@ def test_a_made_core_becomes_a_model(
     few.append(host.Case("multiply", loop("imulq %rbx, %rax\nimulq %rbx, %rax")))
     monkeypatch.setattr(host, "cases", lambda: few)
     output = tmp_path / "mine.toml"
-    options = make_host.Options(output=str(output), quick=True)
+    options = make_host.MakeHostOptions(output=str(output), quick=True)
     with make_host._own_folder(str(tmp_path / "kept")) as folder:
         status = make_host.make(options, relative, Simulated(machine), folder, features_of(relative))
     said = capsys.readouterr().out
@@ -609,7 +609,7 @@ def test_wherever_a_run_ends_the_next_one_goes_on(
         left = 10**9
         count = 0
 
-        def measure(self, one: Loop) -> Measurement | Failure:
+        def measure(self, one: MachineLoop) -> Measurement | LoopFailure:
             if not Ending.left:
                 raise kind
             Ending.left -= 1
@@ -618,7 +618,7 @@ def test_wherever_a_run_ends_the_next_one_goes_on(
 
     def run(folder: str) -> str:
         output = tmp_path / "mine.toml"
-        options = make_host.Options(output=str(output), quick=True)
+        options = make_host.MakeHostOptions(output=str(output), quick=True)
         with make_host._own_folder(folder):
             make_host.make(options, relative, Ending(machine), folder, features_of(relative))
         return output.read_text()
@@ -672,7 +672,7 @@ def test_a_full_disk_is_said(
 
         def __exit__(self, *_: object) -> None: ...
 
-        def measure(self, one: Loop) -> Measurement | Failure:
+        def measure(self, one: MachineLoop) -> Measurement | LoopFailure:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(make_host, "missing", lambda: "")
@@ -737,7 +737,7 @@ def test_a_run_that_is_ended_says_where_the_figures_are(
 
         def __exit__(self, *_: object) -> None: ...
 
-        def measure(self, loop: Loop) -> Measurement | Failure:
+        def measure(self, loop: MachineLoop) -> Measurement | LoopFailure:
             signal.raise_signal(number)
             raise AssertionError("went on")
 

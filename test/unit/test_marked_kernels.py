@@ -10,7 +10,7 @@ import pytest
 
 from incc.driver.pipeline import analyze_units
 from incc.frontends.gcc_wrapper.compile import compile_units
-from incc.frontends.marks import Expected, Mark
+from incc.frontends.marks import Mark, MarkCondition
 from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.views.exchange import diagnostics
@@ -147,7 +147,7 @@ def test_what_is_not_there(tmp_path: Path) -> None:
     source = "int x;\n// incc: analyze\nint f(int a) {\n  return a + 1;\n}\n// incc: analyse\n"
     (unit,) = units(tmp_path, "gcc", {"k.c": source}, "k.c", marks="only")
     assert unit.kernels == []
-    assert diagnostics.warnings(filled(t.Report, {"units": [unit]}), {}) == (
+    assert diagnostics.warnings(filled(t.AnalysisReport, {"units": [unit]}), {}) == (
         "k.c:3:1: warning: nothing to analyse here: it has no loop, the loop was optimised away, or its function "
         "was not compiled [-Wincc]\n"
         "k.c:6:10: warning: incc: takes analyze, not 'analyse' [-Wincc]\n"
@@ -184,7 +184,7 @@ LOOP = "f:\n\t.loc 1 3 3\n.L1:\n\tmulsd %xmm1, %xmm0\n\tdecq %rcx\n\tjne .L1\n\t
 
 def of_mark(*conditions: str) -> Any:
     """The unit of a chain of multiplications, 4 cycles, whose marks come from somebody else, as from a plugin."""
-    expected = tuple(Expected(condition, 2, 20) for condition in conditions)
+    expected = tuple(MarkCondition(condition, 2, 20) for condition in conditions)
     mark = Mark(
         file="x.c",
         line=2,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import astuple
 
-from incc.frontends.marks import Expected, Mark, marks_of
+from incc.frontends.marks import Mark, MarkCondition, marks_of
 from properties import examples
 
 
@@ -35,7 +35,7 @@ def test_what_a_mark_says() -> None:
     )
     assert astuple(mark)[:6] == ("a.c", 2, 6, 3, 1, 3)
     assert (mark.name, mark.mcpu) == ("up.date", ("skylake", "znver4"))
-    assert mark.expected == (Expected("cycles <= max(2, 3)", 2, 63),)
+    assert mark.expected == (MarkCondition("cycles <= max(2, 3)", 2, 63),)
 
 
 def test_a_mark_may_say_nothing_more() -> None:

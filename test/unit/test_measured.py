@@ -23,7 +23,7 @@ from incc.driver.pipeline import AnalysisError, analyze_units
 from incc.frontends.unit import Unit
 from incc.frontends.x86.kernels import decode_bytes
 from incc.measuring import harness, kernels
-from incc.measuring.harness import Failure, Loop, Measurement, Unavailable
+from incc.measuring.harness import LoopFailure, MachineLoop, Measurement, Unavailable
 from incc.measuring.kernels import Prepared, lacking, measure_kernels, prepare
 from incc.report import types as t
 from incc.views.html import render as page
@@ -72,11 +72,11 @@ f:
 class Standin:
     """Gives cycles in turn, and keeps what it was asked to measure."""
 
-    def __init__(self, *found: Measurement | Failure | Exception) -> None:
+    def __init__(self, *found: Measurement | LoopFailure | Exception) -> None:
         self.found = list(found)
-        self.loops: list[Loop] = []
+        self.loops: list[MachineLoop] = []
 
-    def measure(self, loop: Loop) -> Measurement | Failure:
+    def measure(self, loop: MachineLoop) -> Measurement | LoopFailure:
         self.loops.append(loop)
         found = self.found.pop(0) if len(self.found) > 1 else self.found[0]
         if isinstance(found, Exception):
@@ -99,7 +99,7 @@ def _x86(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "read", lambda: host)
 
 
-def standin(monkeypatch: pytest.MonkeyPatch, *found: Measurement | Failure | Exception) -> Standin:
+def standin(monkeypatch: pytest.MonkeyPatch, *found: Measurement | LoopFailure | Exception) -> Standin:
     made = Standin(*found)
     monkeypatch.setattr(harness, "Harness", lambda: made)
     return made
@@ -132,7 +132,7 @@ def test_nothing_becomes_faster_by_what_is_added(monkeypatch: pytest.MonkeyPatch
 def test_code_that_is_no_loop_is_the_difference_of_two_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     used = standin(monkeypatch, took(41.0), took(81.0))
     (found,) = measure_kernels([decode_bytes(bytes.fromhex("480fafc1"))])  # imul
-    assert not isinstance(found, Failure)
+    assert not isinstance(found, LoopFailure)
     copies = len(decode_bytes(used.loops[0].code).instructions) - 2
     assert found.cycles == pytest.approx(40 / copies)
     assert found.exit == "repeated"
@@ -147,7 +147,7 @@ def test_equal_code_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_failure_is_the_kernels_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    standin(monkeypatch, Failure("SIGILL", "no such instruction"), took(2.0))
+    standin(monkeypatch, LoopFailure("SIGILL", "no such instruction"), took(2.0))
     codes = ("4801c849ffcf75f8", "0f05", "4829c849ffcf75f8")
     found = list(measure_kernels(decode_bytes(bytes.fromhex(code)) for code in codes))
     assert [getattr(one, "kind", "") for one in found] == ["SIGILL", "system", ""]
@@ -158,7 +158,7 @@ def test_where_nothing_can_be_measured_every_kernel_says_so(monkeypatch: pytest.
     standin(monkeypatch, error)
     codes = ("4801c849ffcf75f8", "4829c849ffcf75f8")
     for found in measure_kernels(decode_bytes(bytes.fromhex(code)) for code in codes):
-        assert isinstance(found, Failure)
+        assert isinstance(found, LoopFailure)
         assert found.kind == "unavailable"
         assert str(error.args[-1]) in found.text
 
@@ -171,14 +171,14 @@ def test_features_that_the_processor_lacks(monkeypatch: pytest.MonkeyPatch) -> N
     host = replace(kernels.read(), features=there)
     monkeypatch.setattr(kernels, "read", lambda: host)
     found = prepare(decode_bytes(bytes.fromhex("62f57c4858c1")))  # vaddph zmm
-    assert isinstance(found, Failure)
-    assert found == Failure("features", "this processor does not have AVX512_FP16")
+    assert isinstance(found, LoopFailure)
+    assert found == LoopFailure("features", "this processor does not have AVX512_FP16")
 
 
 def test_code_of_another_instruction_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("incc.measuring.kernels.platform.machine", lambda: "aarch64")
     found = prepare(decode_bytes(bytes.fromhex("4801c8")))
-    assert isinstance(found, Failure)
+    assert isinstance(found, LoopFailure)
     assert found.kind == "isa"
 
 
@@ -429,19 +429,19 @@ def test_nothing_escapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     with kernels.Measurer() as measurer:
         for name, (code, kinds) in HOSTILE.items():
             found = measurer.measure(decode_bytes(bytes.fromhex(code)))
-            assert isinstance(found, Failure), name
+            assert isinstance(found, LoopFailure), name
             assert found.kind in kinds, (name, found)
             measurer._known.clear()
             after = measurer.measure(plain)
-            assert not isinstance(after, Failure) or after.kind == "timeout", (name, after)
+            assert not isinstance(after, LoopFailure) or after.kind == "timeout", (name, after)
         # What is not aligned is no address that nobody has: movaps 4(%rdi), %xmm0, beside a pointer that is.
         found = measurer.measure(decode_bytes(bytes.fromhex("0f2847044801c849ffcf75f4")))
-        assert isinstance(found, Failure)
+        assert isinstance(found, LoopFailure)
         assert found.kind == "timeout" or "not aligned" in found.text, found
         # What is odd, and harmless.
         for code in ("48890dfaffffff", "488d05f9ffffff488908", "c5f877", "0f31", "ebfe", "31e4"):
             found = measurer.measure(decode_bytes(bytes.fromhex(code)))
-            assert not isinstance(found, Failure) or found.kind == "timeout", (code, found)
+            assert not isinstance(found, LoopFailure) or found.kind == "timeout", (code, found)
 
 
 def test_what_is_prepared_is_what_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from incc.driver.commands import make_host
 from incc.measuring.forms import aarch64 as forms
-from incc.measuring.harness import Failure, Loop, Measurement
+from incc.measuring.harness import LoopFailure, MachineLoop, Measurement
 from incc.measuring.host import aarch64 as host_aarch64
 from incc.measuring.host import forms as host_forms
 from incc.measuring.host import model as host
@@ -69,8 +69,8 @@ def test_nothing_differs_from_the_model_that_is_the_machine(tmp_path: Path) -> N
         model = load(name)
         todo = host_aarch64.wanted(model)
         assert len(todo) > 1000
-        bench, path = host_aarch64.Bench(host_aarch64.Expected(model), model), str(tmp_path / name)
-        measured = host_forms.measure(bench, todo, path, host_forms.Measured({}, {}), lambda: True)
+        bench, path = host_aarch64.AArch64Bench(host_aarch64.ModelMachine(model), model), str(tmp_path / name)
+        measured = host_forms.measure(bench, todo, path, host_forms.MeasuredForms({}, {}), lambda: True)
         result = host_forms.compare(measured, bench, bench, model, path)
         assert result == host_forms.Result(same=len(todo), different=[], unsteady=[], faster=[], missing=[])
 
@@ -84,13 +84,13 @@ def test_a_made_core_becomes_a_model(tmp_path: Path, capsys: pytest.CaptureFixtu
     )
     relative, output = load("neoverse-n1"), tmp_path / "mine.toml"
 
-    class Counting(host_aarch64.Expected):
+    class Counting(host_aarch64.ModelMachine):
         count = 0
 
-        def measure(self, code: forms.Code) -> Measurement | Failure:
+        def measure(self, code: forms.FormLoop) -> Measurement | LoopFailure:
             Counting.count += 1
             if code.form == "sub/x,x,x":
-                return Failure("SIGILL", "no such instruction")
+                return LoopFailure("SIGILL", "no such instruction")
             found = super().measure(code)
             if code.form == "eor/x,x,x" and isinstance(found, Measurement):
                 return replace(found, cycles=(2 + Counting.count % 5) * found.cycles)
@@ -99,7 +99,7 @@ def test_a_made_core_becomes_a_model(tmp_path: Path, capsys: pytest.CaptureFixtu
     folder = str(tmp_path / "kept")
     for _ in range(2):  # the second time from the file alone
         with make_host._own_folder(folder):
-            options = make_host.Options(output=str(output))
+            options = make_host.MakeHostOptions(output=str(output))
             assert make_host.make_aarch64(options, relative, Counting(load(str(path))), folder) == 0
         said = capsys.readouterr().out
         assert "nobody has run the AArch64 loops yet" in said
@@ -122,31 +122,31 @@ def test_a_made_core_becomes_a_model(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_time_that_is_over_leaves_the_rest_for_the_next_run(tmp_path: Path) -> None:
-    model, known = load("neoverse-n1"), host_forms.Measured({}, {})
+    model, known = load("neoverse-n1"), host_forms.MeasuredForms({}, {})
     said = iter([True, True, False])
     todo = host_aarch64.wanted(model)[:10]
     path = str(tmp_path / "forms.jsonl")
-    bench = host_aarch64.Bench(host_aarch64.Expected(model), model)
+    bench = host_aarch64.AArch64Bench(host_aarch64.ModelMachine(model), model)
     assert len(list(host_forms.measure(bench, todo, path, known, lambda: next(said)))) == 2
     assert len(known.records) == 3
     assert host_forms.read(path).records == known.records
 
 
 def test_the_harness_gets_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Loop] = []
+    asked: list[MachineLoop] = []
 
     class Machine:
-        def measure(self, loop: Loop) -> Measurement | Failure:
+        def measure(self, loop: MachineLoop) -> Measurement | LoopFailure:
             asked.append(loop)
             return Measurement(cycles=16.0, spread=0.0, way="clock", events={})
 
     one = next(forms.latencies("add/x,x,x"))
     if platform.machine() != "aarch64":
-        found = host_aarch64.Assembled(Machine()).measure(one)
-        assert isinstance(found, Failure)
+        found = host_aarch64.HostMachine(Machine()).measure(one)
+        assert isinstance(found, LoopFailure)
         assert (found.kind, asked) == ("encoding", [])
     monkeypatch.setattr(forms, "machine_code", lambda code: bytes(4 * code.copies))
-    assert host_aarch64.Assembled(Machine()).measure(one) == Measurement(
+    assert host_aarch64.HostMachine(Machine()).measure(one) == Measurement(
         cycles=16.0, spread=0.0, way="clock", events={}
     )
     assert (asked[0].counter, len(asked[0].registers), asked[0].code) == (28, 32, bytes(64))
@@ -170,7 +170,7 @@ def test_the_command_takes_the_forms_of_an_aarch64_processor(
     monkeypatch.setattr(make_host, "missing", lambda: "")
     monkeypatch.setattr(host, "isa_here", lambda: "aarch64")
     monkeypatch.setattr(make_host, "Harness", Machine)
-    monkeypatch.setattr(host_aarch64, "Assembled", lambda _: host_aarch64.Expected(model))
+    monkeypatch.setattr(host_aarch64, "Assembled", lambda _: host_aarch64.ModelMachine(model))
     output = str(tmp_path / "mine.toml")
     assert main(["make", "host", "--relative", "neoverse-n1", "-o", output]) == 0
     assert f"forms: {len(host_aarch64.wanted(model))} as in neoverse-n1, 0 differ" in capsys.readouterr().out

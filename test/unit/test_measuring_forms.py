@@ -16,7 +16,7 @@ from incc.measuring.forms import bench as forms
 from incc.measuring.forms import operands, pairs
 from incc.measuring.forms import target as cores
 from incc.measuring.forms.predicted import figures, rows
-from incc.measuring.harness import Failure, Loop, Measurement
+from incc.measuring.harness import LoopFailure, MachineLoop, Measurement
 from incc.measuring.stand_in import Simulated, simulated
 from incc.models.forms.shapes import by_key
 from incc.models.importers.measured import importer as measured
@@ -26,12 +26,12 @@ CORES = ("skylake", "znver4", "sapphirerapids", "nehalem", "goldmont")
 
 
 @cache
-def bench(core: str) -> forms.Bench:
+def bench(core: str) -> forms.CoreBench:
     model = load(core)
-    return forms.Bench(cores.target(model, cores.features_of(model)), Simulated(model))
+    return forms.CoreBench(cores.target(model, cores.features_of(model)), Simulated(model))
 
 
-def variant(core: str, text: str) -> forms.Variant:
+def variant(core: str, text: str) -> forms.FormVariant:
     return operands.read(text, bench(core).core).variant
 
 
@@ -63,14 +63,14 @@ def test_a_blocker_that_is_none_is_not_used() -> None:
     wrong = bench("skylake").blockers[0].shape
 
     class OtherMachine(Simulated):
-        def measure(self, loop: Loop) -> Measurement | Failure:
+        def measure(self, loop: MachineLoop) -> Measurement | LoopFailure:
             found = super().measure(loop)
             first = forms.encode([cores.blocking(cores.Blocker("", 4, wrong), 0)])
             if isinstance(found, Measurement) and loop.code.startswith(first):
                 return replace(found, cycles=found.cycles / 2)
             return found
 
-    other = forms.Bench(bench("skylake").core, OtherMachine(model))
+    other = forms.CoreBench(bench("skylake").core, OtherMachine(model))
     assert wrong not in [b.shape for b in other.blockers]
 
 
@@ -113,12 +113,12 @@ def test_ports_show_beside_blockers() -> None:
 
 def test_a_form_that_faults_says_why() -> None:
     class Faulting:
-        def measure(self, loop: Loop) -> Measurement | Failure:
+        def measure(self, loop: MachineLoop) -> Measurement | LoopFailure:
             if bytes([0xF7]) in loop.code[:-8]:  # div
-                return Failure("SIGFPE", "a division by zero")
+                return LoopFailure("SIGFPE", "a division by zero")
             return Measurement(cycles=100.0, spread=0.0, way="clock", events={})
 
-    other = forms.Bench(bench("skylake").core, Faulting())
+    other = forms.CoreBench(bench("skylake").core, Faulting())
     with pytest.raises(forms.NotMeasured, match="division") as caught:
         other.record(variant("skylake", "div r64"), ("tp",))
     assert caught.value.failure.kind == "SIGFPE"
@@ -134,12 +134,12 @@ def test_disturbed_loops_are_tried_again_and_repeated_ones_give_the_median() -> 
         def __init__(self) -> None:
             self.number = 0
 
-        def measure(self, loop: Loop) -> Measurement | Failure:
+        def measure(self, loop: MachineLoop) -> Measurement | LoopFailure:
             n = min(self.number, 3)
             self.number += 1
             return Measurement(cycles=cycles[n], spread=spreads[n], way="clock", events={})
 
-    other = forms.Bench.__new__(forms.Bench)
+    other = forms.CoreBench.__new__(forms.CoreBench)
     other.machine, other.repeat, other._ready = Noisy(), 3, {}
     found = other.cycles(b"\x90")
     assert found.cycles == 4.1
@@ -148,11 +148,11 @@ def test_disturbed_loops_are_tried_again_and_repeated_ones_give_the_median() -> 
 
 def test_counted_ports_are_those_of_a_copy() -> None:
     class Counting(Simulated):
-        def measure(self, loop: Loop) -> Measurement | Failure:
+        def measure(self, loop: MachineLoop) -> Measurement | LoopFailure:
             found = super().measure(loop)
             return replace(found, way="counters", events={"p1": 48.0}) if isinstance(found, Measurement) else found
 
-    other = forms.Bench(bench("skylake").core, Counting(load("skylake")))
+    other = forms.CoreBench(bench("skylake").core, Counting(load("skylake")))
     record = other.record(variant("skylake", "imul r64, r64"), ("tp",))
     assert record["counted"] == {"p1": 1.0}
     assert record["way"] == "counters"

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from incc.measuring import counters, harness, native, server
-from incc.measuring.harness import Failure, Loop, Measurement
+from incc.measuring.harness import LoopFailure, MachineLoop, Measurement
 from incc.models.loading import load
 from properties import examples
 
@@ -176,7 +176,7 @@ class FakeProcess:
     def communicate(self) -> None: ...
 
 
-LOOP = Loop(code=b"\x48\xff\xc9\x75\xfb", counter=1, registers=(0,) * 16, content=0)
+LOOP = MachineLoop(code=b"\x48\xff\xc9\x75\xfb", counter=1, registers=(0,) * 16, content=0)
 READY = json.dumps({"ready": "x86_64", "counters": "none here"})
 FOUR = {"cycles": 4.0, "spread": 0.1, "disturbed": 0.5, "way": "clock", "events": {}}
 
@@ -189,7 +189,7 @@ def test_a_process_that_ends_fails_its_loop_alone(monkeypatch: pytest.MonkeyPatc
     with harness.Harness() as machine:
         assert machine.measure(LOOP) == Measurement(cycles=4.0, spread=0.1, way="clock", events={})
         ended = machine.measure(LOOP)
-        assert isinstance(ended, Failure)
+        assert isinstance(ended, LoopFailure)
         assert ended.kind == "harness"
         assert machine.measure(LOOP) == Measurement(cycles=4.0, spread=0.1, way="clock", events={})
         assert machine.busy == 0.5
@@ -261,7 +261,7 @@ def test_real_loops() -> None:
     for body, _ in bodies.values():
         back = -(len(body) + len(dec_jnz) + 1)
         loops.append(
-            Loop(
+            MachineLoop(
                 code=body + dec_jnz + back.to_bytes(1, "little", signed=True),
                 counter=1,
                 registers=places,
@@ -272,7 +272,7 @@ def test_real_loops() -> None:
         results = [machine.measure(loop) for loop in loops]
     for (name, (_, kind)), found in zip(bodies.items(), results, strict=True):
         if kind:
-            assert isinstance(found, Failure), name
+            assert isinstance(found, LoopFailure), name
             assert found.kind == kind, (name, found)
             assert found.text
         elif isinstance(found, Measurement):
@@ -415,7 +415,7 @@ def test_many_loops_are_asked_for_at_once(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: left.pop(0))
     wanted = [
         Measurement(cycles=4.0, spread=0.1, way="clock", events={}),
-        Failure(**none),
+        LoopFailure(**none),
         Measurement(cycles=4.0, spread=0.1, way="clock", events={}),
     ]
     with harness.Harness() as machine:
@@ -435,23 +435,25 @@ def test_a_loop_in_a_child_with_others() -> None:
         pytest.skip("no x86-64 Linux")
     dec_jnz = b"\x48\xff\xc9\x75"
 
-    def loop(body: bytes) -> Loop:
+    def loop(body: bytes) -> MachineLoop:
         back = -(len(body) + len(dec_jnz) + 1)
         code = body + dec_jnz + back.to_bytes(1, "little", signed=True)
-        return Loop(code=code, counter=1, registers=tuple(0x2000_0000 + 0x100_0000 * n for n in range(16)), content=7)
+        return MachineLoop(
+            code=code, counter=1, registers=tuple(0x2000_0000 + 0x100_0000 * n for n in range(16)), content=7
+        )
 
     spoil = loop(b"\x48\xc7\x06\x00\x00\x00\x00")  # movq $0, (%rsi)
     # xorl %edx, %edx; movl $1, %eax; divl (%rsi): it stops where the one before it left a zero
     divide = loop(b"\x31\xd2\xb8\x01\x00\x00\x00\xf7\x36")
     fine, illegal, null = loop(b"\x90"), loop(b"\x0f\x0b"), loop(b"\x48\x8b\x04\x25\x00\x00\x00\x00")
     runs = (fine, "", spoil, "", divide, "", illegal, "SIGILL", fine, "", null, "address", spoil, "", divide, "")
-    loops, kinds = [one for one in runs if isinstance(one, Loop)], [one for one in runs if isinstance(one, str)]
+    loops, kinds = [one for one in runs if isinstance(one, MachineLoop)], [one for one in runs if isinstance(one, str)]
     with harness.Harness() as machine:
         found = machine.measure_all(loops)
         for one, kind in zip(found, kinds, strict=True):
-            assert (one.kind if isinstance(one, Failure) else "") == kind, found
+            assert (one.kind if isinstance(one, LoopFailure) else "") == kind, found
         assert machine.measure_all([]) == []
         # More loops than one child runs, and one that is too long for any.
         long = replace(loop(b"\x90"), code=b"\x90" * (native.LONGEST + 1))
         found = machine.measure_all([*[fine] * 70, long, fine])
-        assert [n for n, one in enumerate(found) if isinstance(one, Failure)] == [70]
+        assert [n for n, one in enumerate(found) if isinstance(one, LoopFailure)] == [70]

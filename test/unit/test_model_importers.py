@@ -72,7 +72,7 @@ class _Source:
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         pass
 
-    def import_forms(self, request: importers.Request) -> Imported:
+    def import_forms(self, request: importers.ImportRequest) -> Imported:
         return self.imported
 
 

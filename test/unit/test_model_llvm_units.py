@@ -19,7 +19,7 @@ from incc.models.importers.llvm import units as llvm_units
 from incc.models.importers.llvm.features import features_of
 from incc.models.loading import load
 
-CORE = llvm_units.Core(
+CORE = llvm_units.UnitModel(
     units={"XA0": ["IN0"], "XA1": ["IN1"], "XV0": ["VX0"], "XL": ["LP0"], "XDiv": ["Div"], "XMac": ["Mac", "Mac"]},
     functions={"load": "LP0", "store_address": "ST0", "store_data": "SX0"},
     resources=("Div", "Mac"),
@@ -31,7 +31,7 @@ CORE = llvm_units.Core(
 )
 
 
-def entry(form: str, core: llvm_units.Core = CORE, **data: Any) -> Entry:
+def entry(form: str, core: llvm_units.UnitModel = CORE, **data: Any) -> Entry:
     shape = by_key()[form]
     flow = dataflow(shape)
     assert flow is not None

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from incc.frontends import elf
 from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import innermost_loops
-from incc.frontends.kernel import Kernel
+from incc.frontends.kernel import KernelCode
 from incc.frontends.objects.kernels import object_kernels
 from incc.frontends.objects.read import ObjectError, read
 from incc.frontends.x86.kernels import decode_regions
@@ -76,7 +76,7 @@ def compiled(folder: pathlib.Path, compiler: str, *flags: str) -> tuple[pathlib.
     return folder / "x.o", (folder / "x.s").read_text(encoding="utf-8", errors="surrogateescape")
 
 
-def shape(kernel: Kernel) -> list[tuple[object, ...]]:
+def shape(kernel: KernelCode) -> list[tuple[object, ...]]:
     # Not by encoding: clang emits objects without going through text, and GNU as has other preferences (the length of
     # jumps at -O0, `shl $1`).
     return [(i.mnemonic, i.operands, i.registers) for i in kernel.instructions]

@@ -28,7 +28,7 @@ from incc.driver.cli.usage import COMMANDS
 from incc.driver.commands import bench, build, db, diff, mca, model, report, scan
 from incc.driver.settings import Settings
 from incc.frontends.objects.spans import Addresses
-from incc.report.source.places import Choice, Place
+from incc.report.source.places import NamedKernels, NamedLine
 from settings_fixtures import FIELDS, fields_of
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -53,8 +53,8 @@ VALUES = {
     "alignment": ("all", -2),
     "addresses": ("401000+40", (Addresses(0x401000, 0x401040),)),
     "changes": ("rob = 512", None),
-    "places": ("a.c:12", (Place("a.c", 12),)),
-    "kernels": ("dot:12", (Choice("dot", 12),)),
+    "places": ("a.c:12", (NamedLine("a.c", 12),)),
+    "kernels": ("dot:12", (NamedKernels("dot", 12),)),
     "views": ("compact,waits", ("compact", "waits")),
 }
 
@@ -74,7 +74,7 @@ def value_of(option: Option) -> tuple[str | None, object]:
 def read(command: str, arguments: list[str]) -> Given:
     """What a command reads from its command line."""
     if command == MCA:
-        return mca.Options(arguments).given
+        return mca.McaOptions(arguments).given
     options, rest = own_options.split(arguments, {})
     assert rest == []
     return options.all()

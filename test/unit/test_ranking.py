@@ -22,8 +22,8 @@ from msgspec.structs import force_setattr, replace
 
 import incc.ranking
 from incc.driver.commands.report import main
-from incc.ranking.hot.records import EXECUTIONS, SAMPLES, Function, Line, Listing, Sample, Told
-from incc.ranking.read import Wanted, read_build
+from incc.ranking.hot.records import EXECUTIONS, SAMPLES, FunctionListing, HotFunction, Line, Sample, Told
+from incc.ranking.read import ReadSettings, read_build
 from incc.ranking.types import Ranking
 from incc.ranking.weigh import weigh
 from incc.report import types as t
@@ -87,7 +87,7 @@ def names(found: Any) -> list[str]:
 
 def weights(kernels: list[Any], *told: Told) -> list[float]:
     """The weights of kernels of one unit."""
-    build = read_build([write("w.json", unit(*kernels))], Wanted(code=True))
+    build = read_build([write("w.json", unit(*kernels))], ReadSettings(code=True))
     return weigh(build.seen, told).amounts
 
 
@@ -292,7 +292,7 @@ def test_instances_of_a_template_have_counts_of_their_own() -> None:
 def test_each_core_has_all_that_is_counted() -> None:
     model = replace(make_unit([]).model, name="znver4")
     write("w.json", unit(kernel()), unit(kernel(cycles=2.0), model=model))
-    build = read_build(["w.json"], Wanted(code=True))
+    build = read_build(["w.json"], ReadSettings(code=True))
     assert weigh(build.seen, [lines((3, 100))]).amounts == [400, 200]
     found = weigh(
         build.seen, [Told(path="hot", kind="perf-script", unit=SAMPLES, samples=(Sample(symbol="f", amount=100.0),))]
@@ -350,7 +350,7 @@ def test_samples_by_address_in_machine_code() -> None:
         Sample(symbol="f", amount=3.0, offset=0x1C),
         Sample(symbol="f", amount=5.0, offset=0x20),
     )  # four instructions of four bytes
-    build = read_build([write("w.json", unit(made))], Wanted(code=True))
+    build = read_build([write("w.json", unit(made))], ReadSettings(code=True))
     found = weigh(build.seen, [samples(inside, behind, elsewhere=2.0)])
     assert (found.amounts, found.ways, found.hotness.matched) == ([3.0], [{"address": None}], 0.3)
 
@@ -358,11 +358,14 @@ def test_samples_by_address_in_machine_code() -> None:
 def test_samples_at_the_code_that_a_disassembly_shows() -> None:
     rows = [("push", 1.0, 0), ("vaddsd", 5.0, 0), ("inc", 6.0, 0), ("nopl", 9.0, 0), ("cmp", 7.0, 0), ("jne", 8.0, 0)]
     rows += [("ret", 2.0, 0)]
-    told = Told(path="hot", kind="perf-annotate", unit=SAMPLES, listings=(Listing("f", tuple(rows)),))
+    told = Told(path="hot", kind="perf-annotate", unit=SAMPLES, listings=(FunctionListing("f", tuple(rows)),))
     assert weights([kernel("f"), kernel("g", 9)], told) == [26, 0]
     # Of another build of it lines tell.
     others = Told(
-        path="hot", kind="perf-annotate", unit=SAMPLES, listings=(Listing("f", (("add", 4.0, 3), ("sub", 5.0, 80))),)
+        path="hot",
+        kind="perf-annotate",
+        unit=SAMPLES,
+        listings=(FunctionListing("f", (("add", 4.0, 3), ("sub", 5.0, 80))),),
     )
     assert weights([kernel("f")], others) == [4]
 
@@ -372,9 +375,9 @@ def test_counts_of_functions() -> None:
         path="hot",
         kind="llvm-profdata",
         unit=EXECUTIONS,
-        functions=(Function("f", 100.0, True), Function("h", 50.0, True)),
+        functions=(HotFunction("f", 100.0, True), HotFunction("h", 50.0, True)),
     )
-    build = read_build([write("w.json", unit(kernel("f"), kernel("g", 9)))], Wanted(code=True))
+    build = read_build([write("w.json", unit(kernel("f"), kernel("g", 9)))], ReadSettings(code=True))
     found = weigh(build.seen, [told])
     assert (found.amounts, found.hotness.matched) == ([400, 0], round(100 / 150, 6))
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from incc.core import Analysis
 from incc.core.figures import summary
 from incc.core.roles import NO_PART, Role
-from incc.frontends.kernel import Arithmetic, Kernel, Refused
+from incc.frontends.kernel import Arithmetic, KernelCode, Refused
 from incc.frontends.unit import Unit
 from incc.models.binding import bound as b
 from incc.models.binding.bound import BoundKernel
@@ -47,7 +47,7 @@ from report_fixtures import (
     unknown_parts,
 )
 
-Parts = tuple[Kernel, BoundKernel, Analysis]
+Parts = tuple[KernelCode, BoundKernel, Analysis]
 
 if TYPE_CHECKING:
     from incc.frontends.kernel import RoleName

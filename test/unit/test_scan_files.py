@@ -19,7 +19,7 @@ from incc.driver.code import kind_of
 from incc.driver.commands import scan
 from incc.driver.commands.scan.inputs import CodeFile, read_inputs
 from incc.driver.commands.scan.project import read_project
-from incc.frontends.gcc_wrapper.compile_commands import Command, read_commands
+from incc.frontends.gcc_wrapper.compile_commands import CompilerCommand, read_commands
 from incc.frontends.objects.archive import listed, members
 from incc.frontends.objects.read import ObjectError
 from properties import examples
@@ -221,9 +221,9 @@ def test_commands_in_either_form(tmp_path: pathlib.Path) -> None:
         ],
     )
     assert read_commands(path) == [
-        Command(file="a b.c", folder=here, words=("gcc", "-DX=1 2", "-c", "a b.c")),
-        Command(file="../x.c", folder=f"{here}/sub", words=("gcc", "-c", "../x.c")),
-        Command(file="y.c", folder=f"{here}/", words=("ccache",)),
+        CompilerCommand(file="a b.c", folder=here, words=("gcc", "-DX=1 2", "-c", "a b.c")),
+        CompilerCommand(file="../x.c", folder=f"{here}/sub", words=("gcc", "-c", "../x.c")),
+        CompilerCommand(file="y.c", folder=f"{here}/", words=("ccache",)),
     ]
     assert [command.file for command in read_project(here, [f"{here}/sub/../x.c"]).commands] == ["../x.c"]
     with pytest.raises(UsageError, match=r"no command for z\.c"):

@@ -28,7 +28,7 @@ from incc.models.loading import load
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from incc.frontends.kernel import Instruction, Kernel
+    from incc.frontends.kernel import Instruction, KernelCode
     from incc.models.binding.bound import BoundKernel
 
 CORES = (
@@ -39,17 +39,17 @@ COUNTER = "dec %r15; jne 1b"
 GOLDEN = Path(__file__).parents[1] / "lit" / "golden"
 
 
-def loop(statements: list[str]) -> Kernel:
+def loop(statements: list[str]) -> KernelCode:
     return replace(decoded(f"1: {'; '.join(statements)}; {COUNTER}"), is_loop=True, alignment=0)
 
 
 @cache
-def random_kernels() -> dict[str, Kernel]:
+def random_kernels() -> dict[str, KernelCode]:
     return {f"random {seed}": loop(some_statements(seed, old=True)) for seed in range(16)}
 
 
 @cache
-def golden_kernels() -> dict[str, Kernel]:
+def golden_kernels() -> dict[str, KernelCode]:
     """The innermost loops of the files that golden reports are made of."""
     found = {}
     for file in sorted(GOLDEN.glob("*.s")):
@@ -196,7 +196,7 @@ HIGH = ("r8", "r9", "r10", "r11", "r14")
 @pytest.mark.parametrize("core", CORES)
 @pytest.mark.parametrize("turn", [1, 2, 3])
 def test_names_of_registers_do_not_matter(core: str, turn: int) -> None:
-    def named(low: tuple[str, ...], high: tuple[str, ...], vectors: tuple[int, ...]) -> Kernel:
+    def named(low: tuple[str, ...], high: tuple[str, ...], vectors: tuple[int, ...]) -> KernelCode:
         a, b, c, d, e = low
         p, q, r, *_ = high
         v, w, x, _ = vectors
@@ -225,7 +225,7 @@ def placed(instructions: list[Instruction]) -> tuple[Instruction, ...]:
 
 @pytest.mark.parametrize("core", CORES)
 def test_where_a_loop_begins_changes_no_bound_of_the_back_end(core: str) -> None:
-    def bounds(k: Kernel) -> list[object]:
+    def bounds(k: KernelCode) -> list[object]:
         a = analyze(bind(k, load(core))[0])
         return [a.port_bound, a.resource_bound, a.latency_bound, sorted(a.port_load), a.retire_bound]
 

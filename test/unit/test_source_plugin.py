@@ -18,7 +18,7 @@ from incc.frontends.clang_plugin.find import source_plugin_for
 from incc.frontends.clang_plugin.marks_table import read_mark_table
 from incc.frontends.clang_plugin.table import TableError
 from incc.frontends.kernel import SourceLocation
-from incc.frontends.marks import Expected, Mark, MarkError, marks_of
+from incc.frontends.marks import Mark, MarkCondition, MarkError, marks_of
 
 
 def _version(major: int) -> Any:
@@ -123,8 +123,8 @@ void f(float *a, int n) {
     assert said == ""
     assert (mark.name, mark.mcpu) == ("v1.x-y", ("skylake-avx512", "znver4", "icelake-server"))
     assert mark.expected == (
-        Expected("cycles <= 2.5", 4, 12),
-        Expected('(cycles  < 3) and function == "f"', 4, 36),
+        MarkCondition("cycles <= 2.5", 4, 12),
+        MarkCondition('(cycles  < 3) and function == "f"', 4, 36),
     )
 
 
@@ -208,7 +208,7 @@ void f(float *a, int n) {
         ("k.c", "operator", 7, 7),
         ("other.c", "elsewhere", 101, 101),
     ]
-    assert marks[1].expected == (Expected("cycles < 3", 3, 3),)
+    assert marks[1].expected == (MarkCondition("cycles < 3", 3, 3),)
 
 
 @every_version
@@ -265,7 +265,7 @@ WARM int h(int *a, int n) { return g(a, n) + later(a, n); }
         ("short", 17, 20),
     ]
     by_name = {mark.name: mark for mark in marks}
-    assert by_name["function"].expected == (Expected("cycles <= 4", 5, 39),)
+    assert by_name["function"].expected == (MarkCondition("cycles <= 4", 5, 39),)
     assert by_name["loop"].mcpu == ("znver4",)
     c = "[[incc::analyze(name(c))]] int f(int *a, int n) { while (n--) *a += a[n]; return *a; }\n"
     marks, errors, _ = compile_marked(major, tmp_path, c, options=("-std=c2x",))

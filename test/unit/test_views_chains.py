@@ -10,12 +10,12 @@ import pytest
 
 from incc.driver.cli.given import Given
 from incc.driver.cli.kinds import MCA
-from incc.driver.commands.mca import Options
+from incc.driver.commands.mca import McaOptions
 from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.views.layout import Layout
-from incc.views.text import Show, critical_path, loop_carried, render, what_if
+from incc.views.text import TextParts, critical_path, loop_carried, render, what_if
 from settings_fixtures import settings_with
 from struct_fixtures import filled
 
@@ -155,14 +155,14 @@ def test_figures_of_real_kernels_add_up(report: Any) -> None:
 
 @pytest.mark.parametrize("width", [80, 100, 200])
 def test_no_line_is_wider_than_the_terminal(report: Any, width: int) -> None:
-    text = render(report, width, show=Show(views=("what-if", "critical-path", "loop-carried")))
+    text = render(report, width, show=TextParts(views=("what-if", "critical-path", "loop-carried")))
     assert max(map(len, text.splitlines())) <= width
     assert "…" not in text
 
 
 def test_the_summary_leaves_changed_cores_to_their_own_view(report: Any) -> None:
-    assert "with a changed core, in cycles" in render(report, 80, show=Show(views=("summary",)))
-    text = render(report, 80, show=Show(views=("summary", "what-if")))
+    assert "with a changed core, in cycles" in render(report, 80, show=TextParts(views=("summary",)))
+    text = render(report, 80, show=TextParts(views=("summary", "what-if")))
     assert text.count("Simulated with a changed core") == 1
     assert "cycles per iteration unchanged" in text
 
@@ -186,7 +186,7 @@ def test_usually_none_of_them_is_shown(report: Any) -> None:
     ],
 )
 def test_a_change_may_follow_its_option(words: list[str], tables: bool, changes: int, file: str) -> None:
-    options = Options(words)
+    options = McaOptions(words)
     assert options.file == file
     assert ("what-if" in options.given.views()) == tables
     assert len(options.given["what-if"]) == changes

@@ -16,7 +16,7 @@ from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.support.errors import AnalysisError
 from incc.views.layout import Layout
-from incc.views.text import Show, render
+from incc.views.text import TextParts, render
 from incc.views.text.cores import groups, lines
 from settings_fixtures import settings_with
 
@@ -77,7 +77,7 @@ def renamed(unit: t.UnitReport, core: str) -> t.UnitReport:
     return replace(copy.deepcopy(unit), model=replace(unit.model, name=core))
 
 
-def test_the_best_is_marked_unless_all_are_alike(report: t.Report) -> None:
+def test_the_best_is_marked_unless_all_are_alike(report: t.AnalysisReport) -> None:
     one = report.units[0]
     other = renamed(one, "other")
     assert not any(line.startswith("*") for line in lines([one, other], Layout(80, False)))
@@ -87,7 +87,7 @@ def test_the_best_is_marked_unless_all_are_alike(report: t.Report) -> None:
     assert marked == [one.model.name, "other"]
 
 
-def test_a_kernel_that_a_core_lacks_has_an_empty_row(report: t.Report) -> None:
+def test_a_kernel_that_a_core_lacks_has_an_empty_row(report: t.AnalysisReport) -> None:
     one, other = report.units[0], replace(report.units[1], kernels=[])
     text = list(lines([one, other], Layout(80, False)))
     assert any(line.split() == [other.model.name] for line in text)
@@ -97,7 +97,7 @@ def test_a_kernel_that_a_core_lacks_has_an_empty_row(report: t.Report) -> None:
 def test_units_of_one_code_stand_together() -> None:
     found = report_of("skylake,znver4", CODE, CODE.replace("dot", "tod"))
     assert [[unit.assembly_file for unit in group] for group in groups(found.units)] == [["0.s"] * 2, ["1.s"] * 2]
-    text = render(found, 80, show=Show(views=(), overview=2))
+    text = render(found, 80, show=TextParts(views=(), overview=2))
     assert text.count(" on 2 cores:") == 2
     # What each core's report begins with comes behind the table; one kernel needs no overview.
     order = ["0.s on 2 cores:", "0.s: incc", "1.s on 2 cores:", "1.s: incc"]

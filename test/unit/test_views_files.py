@@ -112,7 +112,7 @@ print(json.dumps([name for name in sys.modules if name.startswith("incc.")]))
 """
 
 
-def loaded(report: t.Report, views: list[str]) -> set[str]:
+def loaded(report: t.AnalysisReport, views: list[str]) -> set[str]:
     """Return the modules of reports and views that a new Python has imported after printing these views."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     done = subprocess.run(

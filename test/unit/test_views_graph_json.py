@@ -79,14 +79,14 @@ def parse(text: str) -> tuple[dict[str, dict[str, str]], list[tuple[str, str, di
 
 
 @pytest.fixture(scope="module")
-def report() -> t.Report:
+def report() -> t.AnalysisReport:
     return make_report(triad_parts(), sum_parts(), unknown_parts(), timeline=True)
 
 
 # --- DOT --------------------------------------------------------------------------------------------------------------
 
 
-def test_nodes_and_edges_are_those_of_the_report(report: t.Report) -> None:
+def test_nodes_and_edges_are_those_of_the_report(report: t.AnalysisReport) -> None:
     nodes, edges = parse(dot.render(report))
     kernels = report.units[0].kernels
     assert len([name for name in nodes if name.startswith("k")]) == sum(len(k.instructions) for k in kernels)
@@ -96,7 +96,7 @@ def test_nodes_and_edges_are_those_of_the_report(report: t.Report) -> None:
     assert nodes["k2_i0"] == {"label": "X 40: vfoo %xmm1, %xmm2", "style": "dotted"}
 
 
-def test_paths_and_chains_stand_out(report: t.Report) -> None:
+def test_paths_and_chains_stand_out(report: t.AnalysisReport) -> None:
     nodes, edges = parse(dot.render(report))
     triad = {(start, end): attributes for start, end, attributes in edges if start.startswith("k0")}
     assert triad["k0_i0", "k0_i1"] == {"label": "ymm0 4", "style": "bold"}
@@ -110,13 +110,13 @@ def test_paths_and_chains_stand_out(report: t.Report) -> None:
 
 
 @pytest.fixture(scope="module")
-def triad() -> t.Report:
+def triad() -> t.AnalysisReport:
     """A report that the test may change."""
     return make_report(triad_parts())
 
 
 @given(text=st.text())
-def test_any_text_is_quoted(triad: t.Report, text: str) -> None:
+def test_any_text_is_quoted(triad: t.AnalysisReport, text: str) -> None:
     force_setattr(triad.units[0].kernels[0].instructions[0], "text", text)
     nodes, _ = parse(dot.render(triad))
     assert len(nodes) == 8  # six instructions, the defaults of nodes and edges
@@ -133,17 +133,17 @@ def test_an_empty_report_is_an_empty_graph() -> None:
 # --- JSON -------------------------------------------------------------------------------------------------------------
 
 
-def test_json_round_trip(report: t.Report) -> None:
+def test_json_round_trip(report: t.AnalysisReport) -> None:
     for compact in (False, True):
         text = render_json(report, compact=compact)
         assert json.loads(text) == msgspec.to_builtins(report)
         assert list(json.loads(text)) == list(msgspec.to_builtins(report))
-        assert msgspec.convert(json.loads(text), t.Report) == report
+        assert msgspec.convert(json.loads(text), t.AnalysisReport) == report
         assert text.endswith("}\n")
     assert render_json(report, compact=True).count("\n") == 1
 
 
-def test_rows_stay_in_a_line(report: t.Report) -> None:
+def test_rows_stay_in_a_line(report: t.AnalysisReport) -> None:
     text = render_json(report)
     assert '"pressure": [1, 0.0, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0]' in text
     assert max(len(line) for line in text.splitlines()) < 250

@@ -25,7 +25,7 @@ from settings_fixtures import settings_with
 LOOP = ".L1:\n\tvaddpd (%rsi), %ymm0, %ymm0\n\taddq $32, %rsi\n\tcmpq %rsi, %rdx\n\tjne .L1\n"
 
 
-def report(text: str = LOOP, name: str = "a.s", iterations: int = 3) -> t.Report:
+def report(text: str = LOOP, name: str = "a.s", iterations: int = 3) -> t.AnalysisReport:
     settings = settings_with(mcpu="skylake", regions="loops", timeline_iterations=iterations)
     return analyze_units([Unit(assembly=text, assembly_file=name)], settings)
 
@@ -108,7 +108,7 @@ def test_python_writes_the_same_page() -> None:
     import incc
 
     found = incc.analyze(ADDITION.encode(), mcpu="skylake", timeline=3, name="a.s")
-    assert data(found.html()) == data(render(msgspec.convert(found.to_dict(), t.Report)))
+    assert data(found.html()) == data(render(msgspec.convert(found.to_dict(), t.AnalysisReport)))
     with pytest.raises(ValueError, match="no kernel to show"):
         incc.analyze(b"f:\n\tret\n", mcpu="skylake").html()
 

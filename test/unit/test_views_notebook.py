@@ -16,7 +16,7 @@ from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.report.build import UnitResult, build_report, unit_report
 from incc.views.html import notebook, render, templates
-from incc.views.table import Cell, Column, Row, Table
+from incc.views.table import Cell, Column, Table, TableRow
 from report_fixtures import make_model, make_report, sum_parts, triad_parts, unknown_parts
 
 NAME = """void gemm<float, std::array<int, 3>, (a && b) || "q" 'r'>(std::vector<T, A<T> > const&) [clone .isra.0]"""
@@ -58,11 +58,11 @@ class Reader(HTMLParser):
 
 
 @pytest.fixture
-def report() -> t.Report:
+def report() -> t.AnalysisReport:
     return make_report(triad_parts(), sum_parts(), unknown_parts())
 
 
-def test_a_kernel_has_its_figures(report: t.Report) -> None:
+def test_a_kernel_has_its_figures(report: t.AnalysisReport) -> None:
     (unit,) = report.units
     shown = unit.kernels[1]
     read = Reader(notebook.kernel(unit, shown))
@@ -80,7 +80,7 @@ def test_a_kernel_has_its_figures(report: t.Report) -> None:
     assert read.texts["b"] == [f"{c:.2f}" for c in (bounds.prediction.cycles, *limits)]
 
 
-def test_a_report_has_all_kernels_and_what_is_left_out(report: t.Report) -> None:
+def test_a_report_has_all_kernels_and_what_is_left_out(report: t.AnalysisReport) -> None:
     read = Reader(notebook.report(report))
     assert read.names.count("tbody") == 3
     assert read.names.count("table") == 1
@@ -127,7 +127,7 @@ def test_names_stay_as_they_are() -> None:
     assert Reader(notebook.report(report)).texts["td"][0].startswith(NAME)
 
 
-def test_a_page_is_whole(report: t.Report) -> None:
+def test_a_page_is_whole(report: t.AnalysisReport) -> None:
     """Every element ends, whatever names are in it."""
     for kernel in report.units[0].kernels:
         kernel.name = kernel.verdict = NAME
@@ -142,7 +142,7 @@ def test_a_page_is_whole(report: t.Report) -> None:
 @given(st.text())
 def test_texts_and_attributes_are_escaped(text: str) -> None:
     columns = [Column(title="a", meaning=text), Column(title=text, right=True)]
-    table = Table(columns, [Row([Cell(text=text, href="#x"), Cell(text="1")])])
+    table = Table(columns, [TableRow([Cell(text=text, href="#x"), Cell(text="1")])])
     made = templates.render(
         "bench.html.j2", title=text, core=text, way="", notes=[text], matrix=None, tables=[("", table)]
     )

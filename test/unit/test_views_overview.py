@@ -14,9 +14,9 @@ from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.report.overview import overview
-from incc.report.source.places import Choice, choice
+from incc.report.source.places import NamedKernels, choice
 from incc.views.table import Column, shrink
-from incc.views.text import UNIT_VIEWS, VIEWS, Show, render
+from incc.views.text import UNIT_VIEWS, VIEWS, TextParts, render
 from settings_fixtures import settings_with
 from struct_fixtures import filled
 
@@ -35,7 +35,7 @@ NAME:
 """
 
 
-def report(*names: str) -> t.Report:
+def report(*names: str) -> t.AnalysisReport:
     given = Given(MCA)
     for option in ("-mcpu=skylake", "-auto"):
         name, _, value = option.partition("=")
@@ -62,7 +62,7 @@ def rows(text: str) -> list[str]:
 
 
 def test_a_row_for_each_kernel() -> None:
-    found = rows(render(report(*MANY), 100, show=Show(overview=1)))
+    found = rows(render(report(*MANY), 100, show=TextParts(overview=1)))
     assert len(found) == 5
     assert found[0].split()[:4] == ["1", "6-9", "a", "4.00"]
     assert "chain xmm0" in found[0]
@@ -72,7 +72,7 @@ def test_a_row_for_each_kernel() -> None:
 
 @pytest.mark.parametrize(("kernels", "least", "shown"), [(1, 1, True), (1, 2, False), (2, 2, True), (5, 0, False)])
 def test_with_how_many_kernels_there_is_a_table(kernels: int, least: int, shown: bool) -> None:
-    assert ("#  Line" in render(report(*MANY[:kernels]), 100, show=Show(overview=least))) == shown
+    assert ("#  Line" in render(report(*MANY[:kernels]), 100, show=TextParts(overview=least))) == shown
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 200])
@@ -81,7 +81,7 @@ def test_the_table_fits(width: int) -> None:
     for kernel in made.units[0].kernels:
         force_setattr(kernel.overview, "function", "a::very_long_name::of_a_function_that_many_call")
         force_setattr(kernel.overview, "look", "sum chain, not vectorised, line crossings, code placement")
-    found = rows(render(made, width, show=Show(overview=1)))
+    found = rows(render(made, width, show=TextParts(overview=1)))
     assert max(len(row) for row in found) <= width
     # What counts most is never cut.
     assert all("4.00" in row for row in found)
@@ -94,7 +94,7 @@ def test_cells() -> None:
     def cells(**changes: Any) -> list[str]:
         for name, value in changes.items():
             force_setattr(k, name, value)
-        (row,) = rows(render(made, 150, show=Show(overview=1)))
+        (row,) = rows(render(made, 150, show=TextParts(overview=1)))
         return row.split()
 
     each = t.ElementsReport(per_iteration=32, cycles=0.125, basis="inferred", why="", text="")
@@ -102,9 +102,9 @@ def test_cells() -> None:
     assert "4.00–9.50" in cells(range=spread(4.0, 9.5, "aliasing", text="so or so"))
     assert "4.00–?" in cells(range=spread(4.0, None, "forwarding"))
     force_setattr(k.overview, "vector", "256-bit 50 %")
-    assert "256-bit 50 %" in "  ".join(rows(render(made, 150, show=Show(overview=1))))
+    assert "256-bit 50 %" in "  ".join(rows(render(made, 150, show=TextParts(overview=1))))
     force_setattr(k.overview, "look", "sum chain, line crossings, code placement, gather")
-    (narrow,) = rows(render(made, 80, show=Show(overview=1)))
+    (narrow,) = rows(render(made, 80, show=TextParts(overview=1)))
     assert "256-bit" in narrow.split()
     assert "50" not in narrow
     row = cells(at_least=True, range=spread(4.0, None, "unknown-instructions", text="Without that"))
@@ -118,7 +118,7 @@ def test_copies_of_a_loop_have_one_row() -> None:
         kernel.source = t.SourceLocation("/src/a.c", 7)
         force_setattr(kernel.overview, "function", "sorter")
     force_setattr(made.units[0].kernels[2].overview, "limit", "chain xmm9")
-    show = Show(overview=1, few=4)
+    show = TextParts(overview=1, few=4)
     text = render(made, 100, show=show)
     found = rows(text)
     assert [row.split()[0] for row in found] == ["1", "2-4", "5"]
@@ -130,7 +130,7 @@ def test_copies_of_a_loop_have_one_row() -> None:
 
 
 def test_few_kernels_have_views_many_have_a_few_lines() -> None:
-    show = Show(overview=1, few=4, how="ask for more")
+    show = TextParts(overview=1, few=4, how="ask for more")
     few, many = (render(report(*MANY[:count]), 100, show=show) for count in (4, 5))
     assert few.count("Block RThroughput") == 4
     assert "ask for more" not in few
@@ -144,7 +144,7 @@ def test_loops_beside_a_main_loop_are_in_the_table_alone() -> None:
     made = report(*MANY)
     kernels = made.units[0].kernels
     kernels[1].role = replace(kernels[1].role, name="remainder", of=kernels[0].kernel_id, text="a remainder")
-    text = render(made, 100, show=Show(overview=1, few=4, how="ask"))
+    text = render(made, 100, show=TextParts(overview=1, few=4, how="ask"))
     assert "remainder (1)" in rows(text)[1]
     assert "\n[1] " in text
     assert "\n[2] " not in text
@@ -154,7 +154,7 @@ def test_loops_beside_a_main_loop_are_in_the_table_alone() -> None:
 def test_a_chosen_kernel_has_all_views_and_the_others_rows() -> None:
     made = report(*MANY)
     for chosen in ("b", "b:17", "b/loop1", "[b]"):
-        text = render(made, 100, show=Show(overview=1, kernels=[choice(chosen)]))
+        text = render(made, 100, show=TextParts(overview=1, kernels=[choice(chosen)]))
         assert text.count("Block RThroughput") == 1
         assert "Loop at .Lb" in text
         assert len(rows(text)) == 5
@@ -163,14 +163,14 @@ def test_a_chosen_kernel_has_all_views_and_the_others_rows() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("dot", Choice("dot", 0)),
-        ("dot:12", Choice("dot", 12)),
-        ("ns::dot", Choice("ns::dot", 0)),
-        ("ns::dot:12", Choice("ns::dot", 12)),
-        ("*", Choice("*", 0)),
+        ("dot", NamedKernels("dot", 0)),
+        ("dot:12", NamedKernels("dot", 12)),
+        ("ns::dot", NamedKernels("ns::dot", 0)),
+        ("ns::dot:12", NamedKernels("ns::dot", 12)),
+        ("*", NamedKernels("*", 0)),
     ],
 )
-def test_choices(text: str, expected: Choice) -> None:
+def test_choices(text: str, expected: NamedKernels) -> None:
     assert choice(text) == expected
     assert str(choice(text)) == text
 
@@ -273,7 +273,7 @@ def test_columns_shrink_in_order() -> None:
 
 
 def test_the_columns_of_the_compact_table_add_up() -> None:
-    text = render(report("a"), 100, show=Show(views=("compact",)))
+    text = render(report("a"), 100, show=TextParts(views=("compact",)))
     lines = text.splitlines()
     head = next(n for n, line in enumerate(lines) if line.startswith("Line "))
     last = next(n for n, line in enumerate(lines) if line.endswith("total"))
@@ -311,7 +311,7 @@ def test_a_narrow_table_goes_without_columns(width: int) -> None:
     for kernel in made.units[0].kernels:
         kernel.role = replace(kernel.role, name="remainder")
         kernel.range = spread(100.25, 200.75)
-    text = render(made, width, show=Show(overview=1))
+    text = render(made, width, show=TextParts(overview=1))
     assert all("100.25–200.75" in row for row in rows(text))
     if width >= 60:
         assert max(len(row) for row in rows(text)) <= width
@@ -322,7 +322,7 @@ def test_long_names_give_way_first_and_keep_their_ends() -> None:
     for kernel in made.units[0].kernels:
         force_setattr(kernel.overview, "function", "outer::very_long_name_of_a_class::" * 3 + "the_function")
         force_setattr(kernel.overview, "look", "sum chain, line crossings")
-    found = rows(render(made, 110, show=Show(overview=1)))
+    found = rows(render(made, 110, show=TextParts(overview=1)))
     assert all("the_function  " in row and "chain xmm0" in row for row in found)
     assert all(row.endswith("sum chain, line crossings") for row in found)
 
@@ -332,7 +332,7 @@ def test_at_least_has_one_sign() -> None:
     first, second = made.units[0].kernels
     first.at_least, second.at_least = True, False
     first.range = second.range = spread(2.5, None)
-    found = rows(render(made, 100, show=Show(overview=1)))
+    found = rows(render(made, 100, show=TextParts(overview=1)))
     assert "≥ 2.50  " in found[0]
     assert "–" not in found[0]
     assert "  2.50–?  " in found[1]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.views.layout import RED, Layout
-from incc.views.table import STYLES, Cell, Column, Row, Table, markdown_lines, row, text_lines
+from incc.views.table import STYLES, Cell, Column, Table, TableRow, markdown_lines, row, text_lines
 
 
 def lines(columns: list[Column], rows: list[list[str]], width: int) -> list[str]:
@@ -41,7 +41,7 @@ def test_columns_go_where_there_is_no_room() -> None:
 
 def test_cells_have_styles_of_their_own() -> None:
     columns = [Column(title="A"), Column(title="B", right=True)]
-    table = Table(columns, [Row([Cell(text="a"), Cell(text="b", kind="slower heat2")])])
+    table = Table(columns, [TableRow([Cell(text="a"), Cell(text="b", kind="slower heat2")])])
     assert STYLES["slower"] == RED
     assert list(text_lines(table, Layout(0, True)))[1] == "a  \033[31mb\033[0m"
 
@@ -55,7 +55,7 @@ def test_markdown_escapes_all_cells() -> None:
     ]
     cells = [Cell(text="x|*y*"), Cell(text="f<int>"), Cell(text="-5 %", kind="slower"), Cell(key=0.5)]
     best = [Cell(), Cell(text="`"), Cell(text="1.00", kind="best heat0", note="+1 %"), Cell()]
-    assert list(markdown_lines(Table(columns, [Row(cells), Row(best)]), {"slower": "!"})) == [
+    assert list(markdown_lines(Table(columns, [TableRow(cells), TableRow(best)]), {"slower": "!"})) == [
         "| a&#124;b | C | D |",
         "| -- | -- | --: |",
         "| x&#124;\\*y\\* | `f<int>` | ! -5 % |",

@@ -15,8 +15,8 @@ from incc.frontends.kernel import LeftOut
 from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.report.build import UnitResult, build_report, unit_report
-from incc.report.source.places import Place
-from incc.views.text import VIEWS, Show, render, terminal
+from incc.report.source.places import NamedLine
+from incc.views.text import VIEWS, TextParts, render, terminal
 from report_fixtures import (
     COUNTER,
     chain,
@@ -37,7 +37,7 @@ ESCAPE = re.compile(r"\033\[\d+m")
 
 
 @pytest.fixture(scope="module")
-def report() -> t.Report:
+def report() -> t.AnalysisReport:
     return make_report(triad_parts(), sum_parts(), unknown_parts(), timeline=True)
 
 
@@ -49,7 +49,7 @@ def section(text: str, heading: str) -> list[str]:
     return rest[: rest.index("")] if "" in rest else rest
 
 
-def test_order_of_sections(report: t.Report) -> None:
+def test_order_of_sections(report: t.AnalysisReport) -> None:
     text = render(report, 100)
     headings = [
         "triad.c:4 in triad",
@@ -71,7 +71,7 @@ def test_order_of_sections(report: t.Report) -> None:
     assert places == sorted(places)
 
 
-def test_columns_are_those_of_llvm_mca(report: t.Report) -> None:
+def test_columns_are_those_of_llvm_mca(report: t.AnalysisReport) -> None:
     text = render(report, 0)
     info = section(text, "[1]    [2]    [3]    [4]    [5]    [6]    Instructions:")
     assert info[0] == " 1      7     0.50    *                   vmovupd (%rsi,%rax), %ymm0"
@@ -84,7 +84,7 @@ def test_columns_are_those_of_llvm_mca(report: t.Report) -> None:
     assert total[1] == "1.00   0.50   1.50   1.50   1.00   0.50   1.00    -      -"
 
 
-def test_timeline_marks(report: t.Report) -> None:
+def test_timeline_marks(report: t.AnalysisReport) -> None:
     lines = render(report, 0).splitlines()
     start = lines.index("Timeline view:")
     assert lines[start + 1 : start + 6] == [
@@ -97,7 +97,7 @@ def test_timeline_marks(report: t.Report) -> None:
     assert lines[start + 10] == "[1,0]     . DeeeeeeeER   ..   vmovupd (%rsi,%rax), %ymm0"
 
 
-def test_unknown_instructions_are_marked_in_every_view(report: t.Report) -> None:
+def test_unknown_instructions_are_marked_in_every_view(report: t.AnalysisReport) -> None:
     unknown = render(report, 120).split("triad.c:4 in sum\n")[2]
     rows = [line for line in unknown.splitlines() if line.endswith("vfoo %xmm1, %xmm2")]
     assert len(rows) == 4
@@ -108,7 +108,7 @@ def test_unknown_instructions_are_marked_in_every_view(report: t.Report) -> None
 
 
 @pytest.mark.parametrize("width", [80, 100, 120, 200])
-def test_no_line_is_wider_than_asked(report: t.Report, width: int) -> None:
+def test_no_line_is_wider_than_asked(report: t.AnalysisReport, width: int) -> None:
     assert max(len(line) for line in render(report, width).splitlines()) <= width
 
 
@@ -123,24 +123,24 @@ def test_twelve_resources_fit_in_80_columns(resources: int, load: float, operand
     for instruction in kernel.instructions:
         force_setattr(instruction, "pressure", [load] * resources)
         force_setattr(instruction, "text", f"vop {operands}")
-    for line in render(report, 80, show=Show(views=("info", "pressure", "dependencies"))).splitlines():
+    for line in render(report, 80, show=TextParts(views=("info", "pressure", "dependencies"))).splitlines():
         assert len(line) <= 80
 
 
-def test_wide_lines_show_the_whole_text_and_narrow_ones_say_that_they_cut(report: t.Report) -> None:
+def test_wide_lines_show_the_whole_text_and_narrow_ones_say_that_they_cut(report: t.AnalysisReport) -> None:
     instruction = "vfmadd213pd (%rdx,%rax), %ymm1, %ymm0"
     assert render(report, 200).count(instruction) == 8
     assert "vfmadd213pd (%rdx,%rax), %ymm1, %y…\n" in render(report, 80)
 
 
-def test_colour_changes_nothing_but_escapes(report: t.Report) -> None:
+def test_colour_changes_nothing_but_escapes(report: t.AnalysisReport) -> None:
     coloured = render(report, 100, colour=True)
     assert ESCAPE.sub("", coloured) == render(report, 100)
     assert "\033[31m" in coloured
     assert "\033" not in render(report, 100)
 
 
-def test_views_can_be_chosen(report: t.Report) -> None:
+def test_views_can_be_chosen(report: t.AnalysisReport) -> None:
     marks = {
         "compact": "Cycles on each port",
         "summary": "Block RThroughput",
@@ -155,11 +155,11 @@ def test_views_can_be_chosen(report: t.Report) -> None:
     }
     assert set(marks) == set(VIEWS)
     for chosen in VIEWS:
-        text = render(report, 80, show=Show(views=(chosen,)))
+        text = render(report, 80, show=TextParts(views=(chosen,)))
         assert [view for view, mark in marks.items() if mark in text] == [chosen]
         assert "Bound by" in text
     with pytest.raises(ValueError, match="unknown view 'graph'"):
-        render(report, 80, show=Show(views=("graph",)))
+        render(report, 80, show=TextParts(views=("graph",)))
 
 
 def test_no_empty_lines_pile_up_without_timeline() -> None:
@@ -262,14 +262,14 @@ def test_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert terminal(closed) == (120, False)
 
 
-def test_details_of_a_line(report: t.Report) -> None:
-    text = render(report, 100, show=Show(views=(), details=[Place("triad.s", 13)]))
+def test_details_of_a_line(report: t.AnalysisReport) -> None:
+    text = render(report, 100, show=TextParts(views=(), details=[NamedLine("triad.s", 13)]))
     lines = text[text.index("Line 13:") :].splitlines()
     assert lines[0] == "Line 13: vfmadd213pd (%rdx,%rax), %ymm1, %ymm0"
     assert lines[1] == "  waited 4.00, made others wait 0.00 cycles per iteration"
     assert lines[3].split()[:5] == ["12", "4", "-", "4.00", "-"]
     assert lines[4].split()[:3] == ["14", "-", "0"]
-    store = render(report, 100, show=Show(views=(), details=[Place("triad.s", 14)]))
+    store = render(report, 100, show=TextParts(views=(), details=[NamedLine("triad.s", 14)]))
     assert "  2         0.00    1.50" in store
     assert "Line 14" not in text
 
@@ -280,10 +280,10 @@ def test_views_that_are_off_take_nothing_along_that_was_asked_for() -> None:
     kernel.cycles, kernel.simulated = 2.0, filled(t.SimulationReport, {"cycles": 2.0})
     kernel.what_ifs = [filled(t.WhatIfReport, {"text": "with rob = 9", "cycles": 3.0, "gained": -1.0, "asked": True})]
     kernel.alignments = [t.Ratio(2.0, "2")] * 64
-    text = render(report, 80, show=Show(views=()))
+    text = render(report, 80, show=TextParts(views=()))
     assert "2.00 →  3.00  with rob = 9\n\nSimulated cycles per iteration by the offset" in text
     kernel.what_ifs = [replace(kernel.what_ifs[0], asked=False)]
-    assert "rob" not in render(report, 80, show=Show(views=()))
+    assert "rob" not in render(report, 80, show=TextParts(views=()))
 
 
 # --- µops in the timeline ---------------------------------------------------------------------------------------------
@@ -295,7 +295,7 @@ def uop_rows(assembly: str, cpu: str, width: int = 80, iterations: int = 3) -> l
 
     settings = settings_with(mcpu=cpu, regions="loops", timeline_iterations=iterations)
     report = analyze_units([Unit(assembly=f"f:\n.L1:\n{assembly}\n\tjne .L1\n\tret\n", assembly_file="a.s")], settings)
-    lines = render(report, width, show=Show(views=["timeline"])).splitlines()
+    lines = render(report, width, show=TextParts(views=["timeline"])).splitlines()
     start = next(n for n, line in enumerate(lines) if line.startswith("[0,0]"))
     return lines[start : lines.index("", start)]
 
@@ -350,7 +350,7 @@ def test_a_load_says_whose_stored_data_it_waited_for() -> None:
 def test_one_row_an_instruction_on_demand() -> None:
     report = make_report(triad_parts(), timeline=True)
     assert "waiting for inputs, for a port, or on the way to it" in " ".join(
-        render(report, 80, show=Show(uops=False)).replace("\n", " ").split()
+        render(report, 80, show=TextParts(uops=False)).replace("\n", " ").split()
     ).replace("\xa0", " ")
     assert "waits for data to store" in " ".join(render(report, 80).split())
 
@@ -369,7 +369,7 @@ def test_names_cannot_control_the_terminal(colour: bool) -> None:
     name = "a\n\033[31m\033]0;x\007\u202e\udcff\x9b2J.c"
     made.units[0].kernels[0].source = t.SourceLocation(name, 3)
     made.units[0].source = name
-    text = render(made, 0, colour=colour, show=Show(overview=1))
+    text = render(made, 0, colour=colour, show=TextParts(overview=1))
     assert "a\\n" in text
     assert "\udcff" in text
     assert not re.search("[\0-\x08\x0b-\x1a\x7f-\x9f\u202e]", text)

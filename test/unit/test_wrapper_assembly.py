@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.frontends.gcc_wrapper.assembly import Plan, make_plan
-from incc.frontends.gcc_wrapper.dry_run import Command, parse
+from incc.frontends.gcc_wrapper.assembly import AssemblyPlan, make_plan
+from incc.frontends.gcc_wrapper.dry_run import SubCommand, parse
 
 
 def quoted(word: str) -> str:
@@ -23,7 +23,7 @@ def quoted(word: str) -> str:
 def test_words_survive(commands: list[list[str]]) -> None:
     text = "gcc version 1.2 (me)\n" + "".join(" " + " ".join(map(quoted, c)) + "\n" for c in commands)
     # A lone | is gcc's sign for a pipe.
-    expected = [Command(tuple(c[:-1]), True) if c[-1] == "|" else Command(tuple(c), False) for c in commands]
+    expected = [SubCommand(tuple(c[:-1]), True) if c[-1] == "|" else SubCommand(tuple(c), False) for c in commands]
     assert list(parse(text).commands) == expected
     assert parse(text).version == "1.2 (me)"
 
@@ -37,7 +37,7 @@ def test_any_text_can_be_read(text: str) -> None:
 def test_settings_are_no_commands(value: str) -> None:
     escaped = value.replace("'", "'\\''")
     text = f"COLLECT_GCC_OPTIONS='-D' '{escaped}'\n /usr/bin/cc1 x.c\n"
-    assert parse(text).commands == (Command(("/usr/bin/cc1", "x.c"), False),)
+    assert parse(text).commands == (SubCommand(("/usr/bin/cc1", "x.c"), False),)
 
 
 @pytest.mark.parametrize("cc", ["gcc", "gcc-11", "clang-14", "clang-19"])
@@ -51,7 +51,7 @@ def test_real_drivers(cc: str, tmp_path: Path) -> None:
     assert macro in words or (words[words.index("-D") + 1] == macro[2:])
 
 
-def plan(*lines: str, arguments: tuple[str, ...] = (), target: str = "x86_64-linux-gnu") -> Plan:
+def plan(*lines: str, arguments: tuple[str, ...] = (), target: str = "x86_64-linux-gnu") -> AssemblyPlan:
     text = f"Target: {target}\ngcc version 12\n" + "".join(f" {line}\n" for line in lines)
     return make_plan(parse(text), arguments, "/scratch")
 

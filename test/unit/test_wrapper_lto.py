@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wrapper_launcher import Result, front, run
 
-from incc.frontends.gcc_wrapper.dry_run import Command, DryRun
+from incc.frontends.gcc_wrapper.dry_run import DryRun, SubCommand
 from incc.frontends.gcc_wrapper.linking import find_link, hides_inputs, links, optimised_functions
 from incc.frontends.objects import bitcode
 from incc.frontends.objects.symbols import elf_facts, linker_inputs
@@ -534,24 +534,26 @@ def test_a_folder_of_reports_is_told_once(place: Place) -> None:
 
 
 def link_of(folder: Path, *words: str, arguments: tuple[str, ...] = ()) -> Any:
-    return find_link(DryRun(commands=(Command(words, False),), version="", target=""), arguments or words, str(folder))
+    return find_link(
+        DryRun(commands=(SubCommand(words, False),), version="", target=""), arguments or words, str(folder)
+    )
 
 
 @pytest.mark.parametrize(
     "name", ["ld", "ld.lld-19", "/usr/bin/x86_64-linux-gnu-ld.gold", "collect2", "/opt/mold", "ld.bfd"]
 )
 def test_linkers(name: str) -> None:
-    assert links(DryRun(commands=(Command((name, "a.o"), False),), version="", target=""))
+    assert links(DryRun(commands=(SubCommand((name, "a.o"), False),), version="", target=""))
 
 
 @pytest.mark.parametrize("name", ["/usr/lib/gcc/cc1", "as", "clang", "llvm-objcopy", "lto-wrapper"])
 def test_other_programs(name: str) -> None:
-    assert not links(DryRun(commands=(Command((name, "a.o"), False),), version="", target=""))
+    assert not links(DryRun(commands=(SubCommand((name, "a.o"), False),), version="", target=""))
 
 
 def test_inputs_that_are_hidden() -> None:
-    assert hides_inputs(DryRun(commands=(Command(("collect2", "@/no/such/file"), False),), version="", target=""))
-    assert not hides_inputs(DryRun(commands=(Command(("cc1", "@/no/such/file"), False),), version="", target=""))
+    assert hides_inputs(DryRun(commands=(SubCommand(("collect2", "@/no/such/file"), False),), version="", target=""))
+    assert not hides_inputs(DryRun(commands=(SubCommand(("cc1", "@/no/such/file"), False),), version="", target=""))
 
 
 @needs_gcc

@@ -12,12 +12,12 @@ import pytest
 
 from incc.frontends.kernel import Refused, Relocation
 from incc.frontends.x86 import assembler
-from incc.frontends.x86.assembler import Assembled, AssemblerError, assemble, read_object
+from incc.frontends.x86.assembler import AssembledLines, AssemblerError, assemble, read_object
 
 LLVM = [sys.executable, str(Path(assembler.__file__).parent / "llvm" / "assembler.py")]
 
 
-def hexes(result: Assembled, line: int) -> list[str]:
+def hexes(result: AssembledLines, line: int) -> list[str]:
     return [s.code.hex() for s in result.statements.get(line, ())]
 
 

@@ -16,7 +16,7 @@ from properties import examples
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incc.frontends.kernel import Kernel
+    from incc.frontends.kernel import KernelCode
 
 LINES = (
     "addq $1, %rax",
@@ -35,7 +35,7 @@ LINES = (
 )
 
 
-def decoded(lines: Sequence[str]) -> list[Kernel]:
+def decoded(lines: Sequence[str]) -> list[KernelCode]:
     """Two kernels: of the first half of the lines, and of those of the second half that are statements."""
     statements = [n for n, line in enumerate(lines, 1) if line and line[0] != "#"]
     half = len(statements) // 2
@@ -43,7 +43,7 @@ def decoded(lines: Sequence[str]) -> list[Kernel]:
     return decode_regions("\n".join(lines), found, "x.s")
 
 
-def as_a_whole(lines: Sequence[str]) -> list[Kernel]:
+def as_a_whole(lines: Sequence[str]) -> list[KernelCode]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(kernels, "_REPEATED", 1 << 20)
         return decoded(lines)

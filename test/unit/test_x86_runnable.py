@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from incc.driver.pipeline import decode_unit, find_regions, read_assembly
 from incc.driver.settings import Scope
 from incc.frontends.isa import NotRunnable, Runnable
-from incc.frontends.kernel import Affine, Kernel
+from incc.frontends.kernel import Affine, KernelCode
 from incc.frontends.unit import Unit
 from incc.frontends.x86.kernels import decode_bytes
 from incc.frontends.x86.runnable import runnable
@@ -23,7 +23,7 @@ NUMBERS = {root: n for n, root in enumerate(["rax", "rcx", "rdx", "rbx", "rsp", 
 NUMBERS |= {f"r{n}": n for n in range(8, 16)}
 
 
-def kernel(body: str, regions: str = "loops", before: str = "") -> Kernel:
+def kernel(body: str, regions: str = "loops", before: str = "") -> KernelCode:
     """The innermost loop, or the code, of a function with that body."""
     unit = Unit(
         assembly=f".text\nf:\n{before}\n{body}\nret\n" if regions == "loops" else f"{body}\n", assembly_file="a.s"
@@ -34,15 +34,15 @@ def kernel(body: str, regions: str = "loops", before: str = "") -> Kernel:
     return decoded
 
 
-def loop(body: str, close: str, before: str = "") -> Kernel:
+def loop(body: str, close: str, before: str = "") -> KernelCode:
     return kernel(f".L1:\n{body}\n{close}", before=before)
 
 
-def block(body: str) -> Kernel:
+def block(body: str) -> KernelCode:
     return kernel(body, "marked")
 
 
-def made(of: Kernel) -> Runnable:
+def made(of: KernelCode) -> Runnable:
     found = runnable(of)
     assert isinstance(found, Runnable), found
     return found

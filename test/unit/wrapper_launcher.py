@@ -46,7 +46,7 @@ def install() -> None:
     from incc.frontends.unit import Unit
     from incc.report import types as t
 
-    def analyze_for_cores(asked: list[tuple[Unit, list[Settings]]]) -> t.Report:
+    def analyze_for_cores(asked: list[tuple[Unit, list[Settings]]]) -> t.AnalysisReport:
         if os.environ.get("FAIL_ANALYSIS"):
             raise AnalysisError("no model for\nthis")
         if os.environ.get("CRASH_ANALYSIS"):
@@ -54,7 +54,7 @@ def install() -> None:
         noted = msgspec.to_builtins({"units": [u for u, _ in asked], "settings": asked[0][1][0]})
         if path := os.environ.get("NOTED_UNITS"):
             Path(path).write_text(json.dumps(noted))
-        return filled(t.Report, {"units": [{name: getattr(u, name) for name in SAME} for u, _ in asked]})
+        return filled(t.AnalysisReport, {"units": [{name: getattr(u, name) for name in SAME} for u, _ in asked]})
 
     def write_marked(unit: Unit, scope: Scope, path: str, dialect: str) -> None:
         Path(path).write_text(f"{dialect} {unit.source}\n")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from incc.comparison import types as c
-    from incc.report.source.places import Choice
+    from incc.report.source.places import NamedKernels
     from incc.views.layout import Layout
 
 SURE = 0.8
@@ -34,7 +34,7 @@ OUTCOMES = {
 SORTS = ("weight", "ratio", "place", "name")
 
 
-class Show(msgspec.Struct, frozen=True, kw_only=True):
+class ComparisonParts(msgspec.Struct, frozen=True, kw_only=True):
     """The part of a comparison to show."""
 
     everything: bool = False
@@ -45,23 +45,23 @@ class Show(msgspec.Struct, frozen=True, kw_only=True):
     """Figures of every row that is shown, not only of the first ones."""
     sort: str = "weight"
     """One of SORTS; ratio begins with the rows that became slowest."""
-    side_by_side: tuple[Choice, ...] | None = None
+    side_by_side: tuple[NamedKernels, ...] | None = None
     """Rows whose assembly is shown; empty for all rows that are shown, None for no assembly."""
 
 
-class Numbered(msgspec.Struct, frozen=True):
+class NumberedRow(msgspec.Struct, frozen=True):
     """A row with its number, from 1, which is the same in all views of a comparison."""
 
     number: int
-    row: c.Row
+    row: c.ComparisonRow
 
 
-def numbered_rows(comparison: c.Comparison) -> list[Numbered]:
+def numbered_rows(comparison: c.ComparisonReport) -> list[NumberedRow]:
     """Return all rows with their numbers."""
-    return [Numbered(number, row) for number, row in enumerate(comparison.rows, 1)]
+    return [NumberedRow(number, row) for number, row in enumerate(comparison.rows, 1)]
 
 
-def matched(comparison: c.Comparison, show: Show) -> list[Numbered]:
+def matched(comparison: c.ComparisonReport, show: ComparisonParts) -> list[NumberedRow]:
     """Return the rows to show of kernels that several sides have.
 
     These are the rows in which something changed, or all of them if the user gave a condition or wants everything.
@@ -75,12 +75,12 @@ def matched(comparison: c.Comparison, show: Show) -> list[Numbered]:
     return ordered(rows, show.sort)
 
 
-def _has_changed(row: c.Row) -> bool:
+def _has_changed(row: c.ComparisonRow) -> bool:
     """Return True if some kernel became faster or slower, or cannot be compared."""
     return any(change and change.outcome not in (*UNCHANGED, "equal") for change in row.changes)
 
 
-def unmatched(comparison: c.Comparison, side: int, show: Show) -> list[Numbered]:
+def unmatched(comparison: c.ComparisonReport, side: int, show: ComparisonParts) -> list[NumberedRow]:
     """Return the rows of kernels that only this side has."""
     rows = [
         numbered
@@ -91,8 +91,8 @@ def unmatched(comparison: c.Comparison, side: int, show: Show) -> list[Numbered]
 
 
 def only_in(
-    comparison: c.Comparison, side: int, show: Show, most: int
-) -> tuple[list[Numbered], list[Numbered], list[str]]:
+    comparison: c.ComparisonReport, side: int, show: ComparisonParts, most: int
+) -> tuple[list[NumberedRow], list[NumberedRow], list[str]]:
     """Return the kernels that only this side has, those of them to list, and how many others there are.
 
     At most `most` are listed, and no remainders, prologues and the like: these come and go with their main loop.
@@ -109,7 +109,7 @@ def only_in(
     return rows, main[:most], more + [count(number, name) for name, number in roles.items()]
 
 
-def ordered(rows: list[Numbered], sort: str) -> list[Numbered]:
+def ordered(rows: list[NumberedRow], sort: str) -> list[NumberedRow]:
     """Return the rows in one of SORTS' orders; those of a comparison are ordered by weight."""
     if sort == "ratio":
         return sorted(rows, key=lambda n: -max((c.ratio or 0 for c in n.row.changes if c), default=0))
@@ -120,26 +120,26 @@ def ordered(rows: list[Numbered], sort: str) -> list[Numbered]:
     return rows
 
 
-def _place_key(row: c.Row) -> tuple[str, int]:
+def _place_key(row: c.ComparisonRow) -> tuple[str, int]:
     source, member = row.source, base(row)
     return (source.file, source.line) if source else (member.assembly_file, member.first_line)
 
 
-def base(row: c.Row) -> c.Member:
+def base(row: c.ComparisonRow) -> c.RowMember:
     """Return the kernel that the others of a row are compared with."""
     member = row.members[row.base]
     assert member is not None
     return member
 
 
-def pairs(row: c.Row) -> Iterator[tuple[int, c.Member, c.Change]]:
+def pairs(row: c.ComparisonRow) -> Iterator[tuple[int, c.RowMember, c.KernelChange]]:
     """Yield the sides that are compared with the base, with their kernels and changes."""
     for side, (member, change) in enumerate(zip(row.members, row.changes, strict=True)):
         if member and change:
             yield side, member, change
 
 
-def fits(row: c.Row, choice: Choice) -> bool:
+def fits(row: c.ComparisonRow, choice: NamedKernels) -> bool:
     """Return True if a user's choice names this row."""
     return any(
         choice.fits_names(
@@ -163,18 +163,18 @@ def letter(side: int) -> str:
     return text
 
 
-def called(comparison: c.Comparison, side: int) -> str:
+def called(comparison: c.ComparisonReport, side: int) -> str:
     """Return a side's letter and label, once if they are equal."""
     label = comparison.sides[side].label
     return label if label == letter(side) else f"{letter(side)} ({label})"
 
 
-def lead(comparison: c.Comparison, side: int) -> str:
+def lead(comparison: c.ComparisonReport, side: int) -> str:
     """Return a side's letter for the beginning of a sentence, nothing if there are only two sides."""
     return f"{letter(side)}: " if len(comparison.sides) > 2 else ""
 
 
-def side_text(comparison: c.Comparison, side: int, layout: Layout) -> str:
+def side_text(comparison: c.ComparisonReport, side: int, layout: Layout) -> str:
     """Return a line on a side: input, compilers, models unless all sides have the same one, and kernels."""
     one, common = comparison.sides[side], common_model(comparison)
     # A variant's label has the differences in its command; the rest was on the command line.
@@ -187,13 +187,13 @@ def side_text(comparison: c.Comparison, side: int, layout: Layout) -> str:
     return ", ".join(parts)
 
 
-def common_model(comparison: c.Comparison) -> c.ComparedModel | None:
+def common_model(comparison: c.ComparisonReport) -> c.ComparedModel | None:
     """Return the model of all kernels, None if there are several or none."""
     models = {(m.name, m.version): m for side in comparison.sides for m in side.models}
     return next(iter(models.values())) if len(models) == 1 else None
 
 
-def notes(comparison: c.Comparison) -> Iterator[str]:
+def notes(comparison: c.ComparisonReport) -> Iterator[str]:
     """Yield the notes on the comparison and on its sides."""
     problems = [side.problem for side in comparison.sides if side.problem]  # which are shown with their sides
     yield from (note for note in comparison.notes if not any(problem in note for problem in problems))
@@ -203,12 +203,12 @@ def notes(comparison: c.Comparison) -> Iterator[str]:
                 yield f"{called(comparison, side)}: {note}"
 
 
-def comparable(comparison: c.Comparison) -> bool:
+def comparable(comparison: c.ComparisonReport) -> bool:
     """Return True if at least two sides have kernels to compare."""
     return sum(not side.problem for side in comparison.sides) > 1
 
 
-def sums(comparison: c.Comparison, side: int) -> str:
+def sums(comparison: c.ComparisonReport, side: int) -> str:
     """Return a sentence on the outcomes of the first side's kernels in another one."""
     totals = comparison.totals[side]
     assert totals is not None
@@ -233,7 +233,7 @@ def sums(comparison: c.Comparison, side: int) -> str:
     return "; ".join((text, *alone)) + "."
 
 
-def files(comparison: c.Comparison) -> dict[str, None]:
+def files(comparison: c.ComparisonReport) -> dict[str, None]:
     """Return the paths that a comparison names, those of its instructions' sources included."""
     paths: dict[str, None] = {side.input: None for side in comparison.sides if side.input not in ("", "-")}
     for row in comparison.rows:
@@ -248,12 +248,12 @@ def files(comparison: c.Comparison) -> dict[str, None]:
 # --- kernels ----------------------------------------------------------------------------------------------------------
 
 
-def place(row: c.Row, layout: Layout) -> str:
+def place(row: c.ComparisonRow, layout: Layout) -> str:
     """Return where a row's loop is: in the source if that is known, else in the assembly."""
     return layout.place(row.source) if row.source else member_place(base(row), layout)
 
 
-def member_place(member: c.Member, layout: Layout) -> str:
+def member_place(member: c.RowMember, layout: Layout) -> str:
     """Return where a kernel of one side is."""
     if member.source:
         return layout.place(member.source)
@@ -262,28 +262,28 @@ def member_place(member: c.Member, layout: Layout) -> str:
     return member.label or layout.file(member.assembly_file)
 
 
-def name(row: c.Row) -> str:
+def name(row: c.ComparisonRow) -> str:
     """Return the name of a row's loop."""
     return row.name or base(row).label or base(row).kernel_id
 
 
-def role(row: c.Row) -> str:
+def role(row: c.ComparisonRow) -> str:
     """Return the role of a row's loop, nothing for a main loop."""
     own = base(row).role
     return "" if own == "main" else own
 
 
-def short(row: c.Row) -> str:
+def short(row: c.ComparisonRow) -> str:
     """Return the name for a table, with the role of what is no main loop."""
     return ", ".join(filter(None, (name(row), role(row))))
 
 
-def title(row: c.Row, layout: Layout) -> str:
+def title(row: c.ComparisonRow, layout: Layout) -> str:
     """Return place and name of a row's loop."""
     return f"{place(row, layout)} in {row.name}" if row.name else place(row, layout)
 
 
-def doubt(change: c.Change) -> str:
+def doubt(change: c.KernelChange) -> str:
     """Return the confidence of a match that is not sure."""
     return "" if change.confidence >= SURE else f"? {100 * change.confidence:.0f} %"
 
@@ -298,12 +298,12 @@ def amount(cycles: float | None) -> str:
     return f"{cycles:.3g}" if cycles >= wording.HUGE else each(cycles) if cycles else "0"
 
 
-def taken(member: c.Member, cycles: float | None) -> str:
+def taken(member: c.RowMember, cycles: float | None) -> str:
     """Return a kernel's cycles as text, with ≥ for a lower bound."""
     return f"≥ {amount(cycles)}" if member.figures.at_least and cycles is not None else amount(cycles)
 
 
-def both(row: c.Row, other: c.Member, change: c.Change) -> tuple[str, str]:
+def both(row: c.ComparisonRow, other: c.RowMember, change: c.KernelChange) -> tuple[str, str]:
     """Return the cycles of a row's base and of another side on the basis of their change.
 
     Without a basis these are the cycles of iterations, in parentheses.
@@ -327,7 +327,7 @@ ALONE = ", this part only"
 """Addition to a basis for figures of one part of a loop that was split."""
 
 
-def per(a: c.Member, b: c.Member, change: c.Change) -> str:
+def per(a: c.RowMember, b: c.RowMember, change: c.KernelChange) -> str:
     """Return the basis of two kernels' figures.
 
     Figures of a loop that was split are those of the row's part, while the compared cycles are those of all parts.
@@ -372,7 +372,7 @@ _FIGURES = (
 """Figures, their names, and whether they count per iteration, so that they are scaled to the basis of the change."""
 
 
-class Figure(msgspec.Struct, frozen=True, kw_only=True):
+class DifferingFigure(msgspec.Struct, frozen=True, kw_only=True):
     """A figure that differs between two kernels."""
 
     name: str
@@ -382,7 +382,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     """Both values are scaled to the basis of the change."""
 
 
-def differing(a: c.Member, b: c.Member, change: c.Change) -> list[Figure]:
+def differing(a: c.RowMember, b: c.RowMember, change: c.KernelChange) -> list[DifferingFigure]:
     """Return the figures that differ, those per iteration scaled to the basis of the change.
 
     Without a basis only figures of the whole loop can be compared.
@@ -399,11 +399,11 @@ def differing(a: c.Member, b: c.Member, change: c.Change) -> list[Figure]:
         factors = (scale_a, scale_b) if of_iteration and key != "critical_path" else (1.0, 1.0)
         texts = [_value(None if v is None else v * scale) for v, scale in zip(values, factors, strict=True)]
         if texts[0] != texts[1]:
-            figures.append(Figure(name=words, a=texts[0], b=texts[1], on_basis=of_iteration))
+            figures.append(DifferingFigure(name=words, a=texts[0], b=texts[1], on_basis=of_iteration))
     return figures
 
 
-def figure_lists(a: c.Member, b: c.Member, change: c.Change) -> Iterator[tuple[str, list[str]]]:
+def figure_lists(a: c.RowMember, b: c.RowMember, change: c.KernelChange) -> Iterator[tuple[str, list[str]]]:
     """Yield the figures that differ as texts: their basis or the loop, and a list."""
     figures = differing(a, b, change)
     basis = per(a, b, change)
@@ -412,7 +412,7 @@ def figure_lists(a: c.Member, b: c.Member, change: c.Change) -> Iterator[tuple[s
             yield heading, texts
 
 
-def scales(change: c.Change) -> tuple[float, float] | None:
+def scales(change: c.KernelChange) -> tuple[float, float] | None:
     """Return the factors from figures of an iteration to those on the basis of the change, None without a basis."""
     scale_a, scale_b = change.scale_a, change.scale_b
     return (scale_a, scale_b) if scale_a and scale_b else None

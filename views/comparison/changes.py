@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from incc.report import wording
 from incc.views.comparison import cells
-from incc.views.table import Cell, Column, Row, Table, number_column, text_column
+from incc.views.table import Cell, Column, Table, TableRow, number_column, text_column
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from incc.comparison import types as c
-    from incc.views.comparison.cells import Numbered
+    from incc.views.comparison.cells import NumberedRow
     from incc.views.layout import Layout
 
 SHORT = {"element": "elem.", "work": "work", "iteration": "iter.", "": ""}
@@ -31,8 +31,8 @@ MATCHED = {
 
 
 def table(
-    comparison: c.Comparison,
-    rows: Sequence[Numbered],
+    comparison: c.ComparisonReport,
+    rows: Sequence[NumberedRow],
     layout: Layout,
     fails: Collection[int] = (),
     most_label: int = MOST_LABEL,
@@ -43,7 +43,7 @@ def table(
     titles = {column.title for column in columns}
     if max(len(a), len(b)) > most_label or len(titles) < len(columns):
         columns = _columns("A", "B")
-    return Table(columns, [Row(_cells(numbered, numbered.number in fails, layout)) for numbered in rows])
+    return Table(columns, [TableRow(_cells(numbered, numbered.number in fails, layout)) for numbered in rows])
 
 
 def _columns(a: str, b: str) -> tuple[Column, ...]:
@@ -82,7 +82,7 @@ def _columns(a: str, b: str) -> tuple[Column, ...]:
     )
 
 
-def _cells(numbered: Numbered, fails: bool, layout: Layout) -> list[Cell]:
+def _cells(numbered: NumberedRow, fails: bool, layout: Layout) -> list[Cell]:
     row, number = numbered.row, numbered.number
     own = cells.base(row)
     doubt = why = ""
@@ -122,7 +122,7 @@ def _cells(numbered: Numbered, fails: bool, layout: Layout) -> list[Cell]:
     ]
 
 
-def basis(rows: Sequence[Numbered]) -> tuple[str, list[str]]:
+def basis(rows: Sequence[NumberedRow]) -> tuple[str, list[str]]:
     """Return a sentence on the basis of these rows' cycles, and the columns that it makes superfluous."""
     used = {change.basis for numbered in rows for _, _, change in cells.pairs(numbered.row)}
     bases = [basis for basis in cells.MEANINGS if basis in used]
@@ -133,14 +133,14 @@ def basis(rows: Sequence[Numbered]) -> tuple[str, list[str]]:
     return f"Cycles {', or '.join(f'{cells.MEANINGS[basis]} ({SHORT[basis]})' for basis in bases)}:", []
 
 
-def outcome(change: c.Change) -> str:
+def outcome(change: c.KernelChange) -> str:
     """Return the outcome of a change in a few characters."""
     if change.outcome in cells.UNCHANGED:
         return change.outcome
     return "?" if change.outcome == "unknown" else cells.relative(change.ratio)
 
 
-def causes(change: c.Change) -> list[str]:
+def causes(change: c.KernelChange) -> list[str]:
     """Return the causes that are not in the sentence on the change."""
     return [cause.text for cause in change.causes if cause.text not in change.text]
 
@@ -150,7 +150,7 @@ def sentence(text: str) -> str:
     return text and text[0].upper() + text[1:] + ("" if text.endswith((".", "?", "!", ":")) else ".")
 
 
-def where(member: c.Member, row: c.Row, layout: Layout) -> str:
+def where(member: c.RowMember, row: c.ComparisonRow, layout: Layout) -> str:
     """Return where a kernel is: in the source only if that differs from the row's place."""
     texts = []
     place = cells.member_place(member, layout)
@@ -167,7 +167,7 @@ def where(member: c.Member, row: c.Row, layout: Layout) -> str:
     return ", ".join(text for text in texts if text)
 
 
-def matched_by(change: c.Change) -> str:
+def matched_by(change: c.KernelChange) -> str:
     """Return the evidence that two kernels are one loop."""
     sure = f", {100 * change.confidence:.0f}\xa0% sure" if change.confidence < 0.995 else ""
     return MATCHED[change.matched_by] + sure

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from incc.report import wording
 from incc.views.comparison import cells, changes, matrix
-from incc.views.comparison.cells import Show
+from incc.views.comparison.cells import ComparisonParts
 from incc.views.layout import Layout, count
 from incc.views.markdown import LIMIT, bullets, code, code_block, cut, details, prose
 from incc.views.table import markdown_lines
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from incc.comparison import types as c
-    from incc.views.comparison.cells import Numbered
+    from incc.views.comparison.cells import NumberedRow
 
 MOST_ROWS = 20
 """Rows of the table, unless the user gives a number."""
@@ -26,9 +26,9 @@ MOST_OPENED = 10
 _MARKS = {"faster": "🟢", "slower": "🔴", "unknown": "⚪"}
 
 
-def render(comparison: c.Comparison, show: Show | None = None, limit: int = LIMIT) -> str:
+def render(comparison: c.ComparisonReport, show: ComparisonParts | None = None, limit: int = LIMIT) -> str:
     """Return the comparison in at most `limit` characters, with notes on what has no room."""
-    show = show or Show()
+    show = show or ComparisonParts()
     layout = Layout(0, False)
     layout.name_paths(cells.files(comparison))
     rows = cells.matched(comparison, show)
@@ -52,7 +52,7 @@ def _joined(*parts: Sequence[str]) -> str:
     return "\n\n".join(part for some in parts for part in some if part) + "\n"
 
 
-def _heading(comparison: c.Comparison, layout: Layout) -> Iterator[str]:
+def _heading(comparison: c.ComparisonReport, layout: Layout) -> Iterator[str]:
     for side, totals in enumerate(comparison.totals):
         if totals is not None and not comparison.sides[side].problem:
             yield f"**{prose(cells.lead(comparison, side) + cells.sums(comparison, side))}**"
@@ -68,7 +68,9 @@ def _heading(comparison: c.Comparison, layout: Layout) -> Iterator[str]:
         yield f"Cycles of {title}, model {code(model.name)} {prose(model.version)}."
 
 
-def _table(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout, show: Show) -> Iterator[str]:
+def _table(
+    comparison: c.ComparisonReport, rows: Sequence[NumberedRow], layout: Layout, show: ComparisonParts
+) -> Iterator[str]:
     if not rows:
         return
     shown = rows[: show.top or MOST_ROWS]
@@ -85,7 +87,7 @@ def _table(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout, s
         yield f"… and {count(len(rows) - len(shown), 'more row')}."
 
 
-def _gate(comparison: c.Comparison) -> Iterator[str]:
+def _gate(comparison: c.ComparisonReport) -> Iterator[str]:
     gate = comparison.gate
     if gate is None:
         return
@@ -99,7 +101,7 @@ def _gate(comparison: c.Comparison) -> Iterator[str]:
     yield "\n".join(bullets(texts, 2 * MOST_ROWS))
 
 
-def _detail(comparison: c.Comparison, numbered: Numbered, layout: Layout, show: Show) -> str:
+def _detail(comparison: c.ComparisonReport, numbered: NumberedRow, layout: Layout, show: ComparisonParts) -> str:
     """Return a row's causes, figures and assembly, as a part to open."""
     row, a = numbered.row, cells.base(numbered.row)
     heads = []
@@ -118,7 +120,7 @@ def _detail(comparison: c.Comparison, numbered: Numbered, layout: Layout, show: 
     return details(cells.name(row), f"{cells.place(row, layout)}: {', '.join(heads)}", body)
 
 
-def _assembly(a: c.Member, b: c.Member, change: c.Change) -> str:
+def _assembly(a: c.RowMember, b: c.RowMember, change: c.KernelChange) -> str:
     """Return both kernels' instructions as a diff."""
     if a.instructions is None or b.instructions is None or change.alignment is None:
         return ""
@@ -137,7 +139,7 @@ def _assembly(a: c.Member, b: c.Member, change: c.Change) -> str:
     return code_block([*lines, *gone, *new], "diff")
 
 
-def _only(comparison: c.Comparison, layout: Layout, show: Show) -> Iterator[str]:
+def _only(comparison: c.ComparisonReport, layout: Layout, show: ComparisonParts) -> Iterator[str]:
     for side in range(len(comparison.sides)):
         rows, listed, more = cells.only_in(comparison, side, show, MOST_ROWS)
         if rows:

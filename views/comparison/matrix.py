@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from incc.views.comparison import cells
-from incc.views.table import Cell, Row, Table, number_column, text_column, text_lines
+from incc.views.table import Cell, Table, TableRow, number_column, text_column, text_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from incc.comparison import types as c
-    from incc.views.comparison.cells import Numbered
+    from incc.views.comparison.cells import NumberedRow
     from incc.views.layout import Layout
 
 MOST_LABEL = 16
@@ -45,7 +45,7 @@ LEADS = (
 """The columns before those of the sides."""
 
 
-class Compared(msgspec.Struct, frozen=True):
+class RowCycles(msgspec.Struct, frozen=True):
     """The cycles of a row's kernels on one basis."""
 
     basis: str
@@ -54,7 +54,7 @@ class Compared(msgspec.Struct, frozen=True):
     """Cycles by side, None without a kernel or a comparison."""
 
 
-def compared(row: c.Row) -> Compared:
+def compared(row: c.ComparisonRow) -> RowCycles:
     """Return the cycles of a row's kernels on one basis.
 
     Each change is relative to the base and may have a basis of its own; they have their ratios in common.
@@ -73,10 +73,10 @@ def compared(row: c.Row) -> Compared:
             cycles.append(None)
         else:
             cycles.append(change.cycles_b if of_element else own * change.ratio)
-    return Compared("element" if of_element else "iteration", tuple(cycles))
+    return RowCycles("element" if of_element else "iteration", tuple(cycles))
 
 
-def table(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout, labels: bool) -> Table:
+def table(comparison: c.ComparisonReport, rows: Sequence[NumberedRow], layout: Layout, labels: bool) -> Table:
     """Return the table of these rows, with the sides' labels or their letters as titles."""
     bases = [compared(numbered.row) for numbered in rows]
     mixed = len({row.basis for row in bases}) > 1
@@ -96,11 +96,11 @@ def table(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout, la
             Cell(text=cells.short(numbered.row) + mark, href=f"#p{numbered.number}"),
         ]
         sides = [_cell(numbered, values, side) for side in range(len(comparison.sides))]
-        table_rows.append(Row([*leads, *sides]))
+        table_rows.append(TableRow([*leads, *sides]))
     return Table(columns, table_rows)
 
 
-def basis(rows: Sequence[Numbered]) -> str:
+def basis(rows: Sequence[NumberedRow]) -> str:
     """Return what the cycles of the table are cycles of."""
     bases = {compared(numbered.row).basis for numbered in rows}
     of_element = "per element of the source loop"
@@ -111,11 +111,11 @@ def basis(rows: Sequence[Numbered]) -> str:
     return of_element
 
 
-def _titles(comparison: c.Comparison, labels: bool) -> list[str]:
+def _titles(comparison: c.ComparisonReport, labels: bool) -> list[str]:
     return [side.label if labels else cells.letter(n) for n, side in enumerate(comparison.sides)]
 
 
-def _cell(numbered: Numbered, compared: Compared, side: int) -> Cell:
+def _cell(numbered: NumberedRow, compared: RowCycles, side: int) -> Cell:
     """Return a kernel's cycles on one side, with the change from the base beside them."""
     row = numbered.row
     member, cycles, change = row.members[side], compared.cycles[side], row.changes[side]
@@ -132,7 +132,7 @@ def _cell(numbered: Numbered, compared: Compared, side: int) -> Cell:
     return Cell(text=cells.taken(member, cycles), key=cycles, kind=" ".join(kinds), note=note, href=href)
 
 
-def sums(comparison: c.Comparison, rows: Sequence[Numbered]) -> list[Row]:
+def sums(comparison: c.ComparisonReport, rows: Sequence[NumberedRow]) -> list[TableRow]:
     """Return the last rows: the geometric mean of the changes, and in how many rows each side has the fewest cycles."""
     means = [Cell()] + [
         Cell(note=cells.relative(totals.speedup) if totals and totals.speedup is not None else "")
@@ -141,7 +141,7 @@ def sums(comparison: c.Comparison, rows: Sequence[Numbered]) -> list[Row]:
     sides = range(len(comparison.sides))
     fewest = [Cell(text=str(sum(side in numbered.row.best for numbered in rows))) for side in sides]
     return [
-        Row([Cell(), Cell(), Cell(text=title), *values])
+        TableRow([Cell(), Cell(), Cell(text=title), *values])
         for title, values in (("geom. mean", means), ("fewest in", fewest))
     ]
 
@@ -149,7 +149,7 @@ def sums(comparison: c.Comparison, rows: Sequence[Numbered]) -> list[Row]:
 # --- text -------------------------------------------------------------------------------------------------------------
 
 
-def lines(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout) -> Iterator[str]:
+def lines(comparison: c.ComparisonReport, rows: Sequence[NumberedRow], layout: Layout) -> Iterator[str]:
     """Yield the table as text; in several parts, one below the other, if not all sides fit beside each other."""
     whole = table(comparison, rows, layout, False)
     grid = [row.cells for row in (*whole.rows, *sums(comparison, rows))]
@@ -164,14 +164,14 @@ def lines(comparison: c.Comparison, rows: Sequence[Numbered], layout: Layout) ->
         texts = _texts(grid, ratios)
         columns = [*LEADS, *(number_column(titles[side]) for side in sides)]
         block = [
-            Row([*row[:leads], *(Cell(text=texts[side][n], kind=row[leads + side].kind) for side in sides)])
+            TableRow([*row[:leads], *(Cell(text=texts[side][n], kind=row[leads + side].kind) for side in sides)])
             for n, row in enumerate(grid)
         ]
         yield from text_lines(Table(columns, block), layout)
 
 
 def _blocks(
-    comparison: c.Comparison, grid: Sequence[Sequence[Cell]], layout: Layout
+    comparison: c.ComparisonReport, grid: Sequence[Sequence[Cell]], layout: Layout
 ) -> Iterator[tuple[bool, bool, list[int]]]:
     """Yield the blocks of the table: whether its titles are labels, whether it has changes, and its sides.
 

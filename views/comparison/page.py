@@ -17,13 +17,13 @@ from incc.views.comparison.pair import row_data
 from incc.views.comparison.side_by_side import MARKS
 from incc.views.html import templates
 from incc.views.layout import Layout
-from incc.views.table import Cell, Column, Row, Table, select
+from incc.views.table import Cell, Column, Table, TableRow, select
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from incc.comparison import types as c
-    from incc.views.comparison.cells import Numbered
+    from incc.views.comparison.cells import NumberedRow
 
 MOST = 1000
 """Rows in the table when the page opens."""
@@ -44,7 +44,7 @@ _OUTCOMES = {
 }
 
 
-def render(comparison: c.Comparison) -> str:
+def render(comparison: c.ComparisonReport) -> str:
     """Return the page of a comparison, with the instructions that the comparison has."""
     layout = Layout(0, False)
     layout.name_paths(cells.files(comparison))
@@ -86,7 +86,7 @@ def render(comparison: c.Comparison) -> str:
     )
 
 
-def _side(comparison: c.Comparison, number: int, layout: Layout) -> dict[str, object]:
+def _side(comparison: c.ComparisonReport, number: int, layout: Layout) -> dict[str, object]:
     """Return what the page says of a side: letter, label, text, mean change, and the outcomes of kernels."""
     side, totals = comparison.sides[number], comparison.totals[number]
     counts = [(kind, words, getattr(totals, kind)) for kind, words in _OUTCOMES.items()] if totals else []
@@ -100,7 +100,7 @@ def _side(comparison: c.Comparison, number: int, layout: Layout) -> dict[str, ob
     }
 
 
-def _kinds(numbered: Numbered, fails: Collection[int]) -> list[str]:
+def _kinds(numbered: NumberedRow, fails: Collection[int]) -> list[str]:
     """Return the filters that a row passes."""
     outcomes = {change.outcome for _, _, change in cells.pairs(numbered.row)}
     kinds: list[str] = [kind for kind in ("slower", "faster") if kind in outcomes]
@@ -119,10 +119,11 @@ def _filters(kinds: Sequence[Sequence[str]]) -> list[tuple[str, str, int]]:
     return [*filters, ("all", "All", len(kinds))]
 
 
-def _divided(table: Table, rows: Sequence[Numbered], kinds: Sequence[Sequence[str]]) -> tuple[Table, int]:
+def _divided(table: Table, rows: Sequence[NumberedRow], kinds: Sequence[Sequence[str]]) -> tuple[Table, int]:
     """Return the table with its rows in the order in which they are shown, and how many are shown at once."""
     made = [
-        Row(row.cells, _search(numbered), passed) for row, numbered, passed in zip(table.rows, rows, kinds, strict=True)
+        TableRow(row.cells, _search(numbered), passed)
+        for row, numbered, passed in zip(table.rows, rows, kinds, strict=True)
     ]
     if len(made) <= FEW:
         return Table(table.columns, made), len(made)
@@ -132,7 +133,7 @@ def _divided(table: Table, rows: Sequence[Numbered], kinds: Sequence[Sequence[st
     return Table(table.columns, [*first, *rest]), len(first)
 
 
-def _search(numbered: Numbered) -> str:
+def _search(numbered: NumberedRow) -> str:
     """Return the words that a search matches, besides those in the table."""
     row = numbered.row
     words: dict[str, None] = {}
@@ -148,7 +149,9 @@ def _search(numbered: Numbered) -> str:
 # --- more than two sides ----------------------------------------------------------------------------------------------
 
 
-def _heat_map(comparison: c.Comparison, rows: Sequence[Numbered], fails: Collection[int], layout: Layout) -> Table:
+def _heat_map(
+    comparison: c.ComparisonReport, rows: Sequence[NumberedRow], fails: Collection[int], layout: Layout
+) -> Table:
     """Return the table of kernels and sides, with the function first, which stays in view."""
     sides = comparison.sides
     labels = not _variants(sides) and all(len(side.label) <= matrix.MOST_LABEL for side in sides)
@@ -159,7 +162,7 @@ def _heat_map(comparison: c.Comparison, rows: Sequence[Numbered], fails: Collect
     for numbered, row in zip(rows, table.rows, strict=True):
         mark = Cell(text="✗ fails" if numbered.number in fails else "", kind="fails")
         row_number, row_line, row_function, *cells_of_sides = row.cells
-        rows_of_table.append(Row([row_function, row_number, row_line, mark, *cells_of_sides]))
+        rows_of_table.append(TableRow([row_function, row_number, row_line, mark, *cells_of_sides]))
     return select(Table([function, number, line, failing, *of_sides], rows_of_table))
 
 

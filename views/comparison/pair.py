@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
     from incc.comparison import types as c
     from incc.report import types as t
-    from incc.views.comparison.cells import Numbered
+    from incc.views.comparison.cells import NumberedRow
     from incc.views.layout import Layout
 
 
-def row_data(numbered: Numbered, fails: Sequence[str], layout: Layout) -> dict[str, Any]:
+def row_data(numbered: NumberedRow, fails: Sequence[str], layout: Layout) -> dict[str, Any]:
     """Return the data of a row. `fails`: why it fails the condition of --fail-if."""
     row = numbered.row
     data: dict[str, Any] = {
@@ -32,7 +32,7 @@ def row_data(numbered: Numbered, fails: Sequence[str], layout: Layout) -> dict[s
     return data
 
 
-def _member(member: c.Member, row: c.Row, layout: Layout) -> dict[str, Any]:
+def _member(member: c.RowMember, row: c.ComparisonRow, layout: Layout) -> dict[str, Any]:
     figures = member.figures
     least, most, cycles = figures.cycles_least, figures.cycles_most, figures.cycles
     text = f"{'at least ' if figures.at_least else ''}{cells.amount(cycles)} cycles per iteration"
@@ -54,7 +54,10 @@ def _member(member: c.Member, row: c.Row, layout: Layout) -> dict[str, Any]:
 
 
 def _assembly(
-    member: c.Member, instructions: Sequence[t.InstructionReport], resources: Sequence[t.ResourceReport], layout: Layout
+    member: c.RowMember,
+    instructions: Sequence[t.InstructionReport],
+    resources: Sequence[t.ResourceReport],
+    layout: Layout,
 ) -> dict[str, Any]:
     numbered, lines = dependencies.line_numbers(instructions)
     groups = compact.groups(instructions, resources)
@@ -94,7 +97,7 @@ def _number(value: float | None) -> list[float | str | None]:
     return [None if value is None else round(value, 4), cells.amount(value)]
 
 
-def _change(a: c.Member, b: c.Member, change: c.Change) -> dict[str, Any]:
+def _change(a: c.RowMember, b: c.RowMember, change: c.KernelChange) -> dict[str, Any]:
     scales = cells.scales(change)
     scale_a, scale_b = scales or (1.0, 1.0)
     data: dict[str, Any] = {

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from incc.comparison import types as c
     from incc.report import types as t
-    from incc.views.comparison.cells import Numbered
+    from incc.views.comparison.cells import NumberedRow
     from incc.views.layout import Layout
 
 MARKS = {
@@ -57,7 +57,7 @@ class _Column(msgspec.Struct, frozen=True, kw_only=True):
         return f"{text:>{self.width}}" if self.right else f"{text:<{self.width}}"
 
 
-def lines(comparison: c.Comparison, numbered: Numbered, side: int, layout: Layout) -> Iterator[str]:
+def lines(comparison: c.ComparisonReport, numbered: NumberedRow, side: int, layout: Layout) -> Iterator[str]:
     """Yield the base's kernel of a row beside that of a side."""
     row = numbered.row
     a, b, change = cells.base(row), row.members[side], row.changes[side]
@@ -116,7 +116,7 @@ def _shared(wanted: Sequence[int], room: int) -> list[int]:
     return [a, b]
 
 
-def _half(member: c.Member, room: int) -> list[_Column]:
+def _half(member: c.RowMember, room: int) -> list[_Column]:
     """Return the columns of one side: line, place in the source, ports, critical path, loop-carried dependency.
 
     Each port has a column if there is room, else all ports share one.
@@ -147,7 +147,7 @@ ORDER = (1, 2, 0, 3, 4)
 """The columns of a side in the order in which they go without room: source, ports, line, CP, LCD."""
 
 
-def _kept(columns: Sequence[_Column], member: c.Member, room: int) -> set[int]:
+def _kept(columns: Sequence[_Column], member: c.RowMember, room: int) -> set[int]:
     """Return the indices of the columns that have room beside the instructions."""
     kept = {n for n, column in enumerate(columns) if any(column.cells)}
     longest = max((len(i.text) for i in member.instructions or []), default=0)
@@ -158,7 +158,7 @@ def _kept(columns: Sequence[_Column], member: c.Member, room: int) -> set[int]:
     return kept
 
 
-def _ports(member: c.Member, instructions: Sequence[t.InstructionReport]) -> list[_Column]:
+def _ports(member: c.RowMember, instructions: Sequence[t.InstructionReport]) -> list[_Column]:
     """Return a column for each port or group of ports with equal load, as in the compact table."""
     resources = member.resources
     if resources is None:
@@ -190,7 +190,7 @@ def _path(instruction: t.InstructionReport, cycles: int | None) -> str:
 
 
 def _edge(
-    letters: Sequence[str], shown: Sequence[Sequence[_Column]], widths: Sequence[int], members: Sequence[c.Member]
+    letters: Sequence[str], shown: Sequence[Sequence[_Column]], widths: Sequence[int], members: Sequence[c.RowMember]
 ) -> Iterator[str]:
     """Yield the first and the last line: titles with the sides' letters, and sums."""
     for last in (False, True):

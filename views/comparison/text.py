@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from incc.report import wording
 from incc.views.comparison import cells, changes
-from incc.views.comparison.cells import Show
+from incc.views.comparison.cells import ComparisonParts
 from incc.views.layout import BOLD, RED, Layout, count, harmless
 from incc.views.table import STYLES, text_lines
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from incc.comparison import types as c
-    from incc.views.comparison.cells import Numbered
+    from incc.views.comparison.cells import NumberedRow
 
 FEW = 10
 """Rows with figures and causes below the table, and kernels in a list, unless everything is shown."""
@@ -29,15 +29,17 @@ LABEL = 36
 """Width of the labels in the list of sides; longer ones stick out."""
 
 
-def render(comparison: c.Comparison, width: int = 80, colour: bool = False, show: Show | None = None) -> str:
+def render(
+    comparison: c.ComparisonReport, width: int = 80, colour: bool = False, show: ComparisonParts | None = None
+) -> str:
     """Return the comparison as text of lines no wider than `width` columns (0: as wide as they get)."""
     layout = Layout(width, colour)
     layout.name_paths(cells.files(comparison))
-    lines = (line.replace("\xa0", " ").rstrip() for line in _lines(comparison, layout, show or Show()))
+    lines = (line.replace("\xa0", " ").rstrip() for line in _lines(comparison, layout, show or ComparisonParts()))
     return "".join(f"{harmless(line, colour)}\n" for line in lines)
 
 
-def _lines(comparison: c.Comparison, layout: Layout, show: Show) -> Iterator[str]:
+def _lines(comparison: c.ComparisonReport, layout: Layout, show: ComparisonParts) -> Iterator[str]:
     yield from _heading(comparison, layout)
     yield ""
     rows = cells.matched(comparison, show)
@@ -60,7 +62,7 @@ def _lines(comparison: c.Comparison, layout: Layout, show: Show) -> Iterator[str
     yield from _gate(comparison, layout)
 
 
-def _heading(comparison: c.Comparison, layout: Layout) -> Iterator[str]:
+def _heading(comparison: c.ComparisonReport, layout: Layout) -> Iterator[str]:
     """Yield the sides, the model and the notes."""
     model = cells.common_model(comparison)
     width = min(max(len(side.label) for side in comparison.sides), LABEL)
@@ -79,7 +81,7 @@ def _heading(comparison: c.Comparison, layout: Layout) -> Iterator[str]:
         yield from layout.wrap(note, "Note: ", "      ")
 
 
-def _sums(comparison: c.Comparison, layout: Layout, table: bool) -> Iterator[str]:
+def _sums(comparison: c.ComparisonReport, layout: Layout, table: bool) -> Iterator[str]:
     """Yield how many kernels had which outcome, unless the table of many sides does."""
     if comparison.where:
         yield from layout.wrap(f"Kernels for which {comparison.where.strip()}:")
@@ -93,7 +95,7 @@ def _sums(comparison: c.Comparison, layout: Layout, table: bool) -> Iterator[str
             yield from layout.wrap(cells.lead(comparison, side) + cells.sums(comparison, side), "", "  ", style=BOLD)
 
 
-def _table(comparison: c.Comparison, rows: list[Numbered], layout: Layout) -> Iterator[str]:
+def _table(comparison: c.ComparisonReport, rows: list[NumberedRow], layout: Layout) -> Iterator[str]:
     if len(comparison.sides) > 2:
         from incc.views.comparison import matrix
 
@@ -105,7 +107,9 @@ def _table(comparison: c.Comparison, rows: list[Numbered], layout: Layout) -> It
     yield from text_lines(changes.table(comparison, rows, layout), layout, superfluous)
 
 
-def _details(comparison: c.Comparison, rows: list[Numbered], layout: Layout, show: Show) -> Iterator[str]:
+def _details(
+    comparison: c.ComparisonReport, rows: list[NumberedRow], layout: Layout, show: ComparisonParts
+) -> Iterator[str]:
     """Yield the first rows in full, or all of them."""
     chosen = rows if show.detail else rows[:FEW]
     for numbered in chosen:
@@ -116,7 +120,7 @@ def _details(comparison: c.Comparison, rows: list[Numbered], layout: Layout, sho
         yield f"Figures and causes of {count(len(rows) - len(chosen), 'more row')}: --detail"
 
 
-def _detail(comparison: c.Comparison, numbered: Numbered, layout: Layout) -> Iterator[str]:
+def _detail(comparison: c.ComparisonReport, numbered: NumberedRow, layout: Layout) -> Iterator[str]:
     """Yield a row in full: its places, its outcome, causes, and figures that differ."""
     row = numbered.row
     head = f"[{numbered.number}] "
@@ -143,7 +147,7 @@ def _detail(comparison: c.Comparison, numbered: Numbered, layout: Layout) -> Ite
             yield from layout.wrap("; ".join(texts), "    Hints: ", "      ")
 
 
-def _only(comparison: c.Comparison, side: int, layout: Layout, show: Show) -> Iterator[str]:
+def _only(comparison: c.ComparisonReport, side: int, layout: Layout, show: ComparisonParts) -> Iterator[str]:
     """Yield the kernels that only one side has."""
     rows, listed, more = cells.only_in(comparison, side, show, FEW)
     if not rows or all(other.problem for n, other in enumerate(comparison.sides) if n != side):
@@ -162,7 +166,9 @@ def _only(comparison: c.Comparison, side: int, layout: Layout, show: Show) -> It
         yield from layout.wrap(f"{'and ' if listed else ''}{wording.listed(more)}: --all lists them", "  ", "    ")
 
 
-def _assembly(comparison: c.Comparison, shown: list[Numbered], layout: Layout, show: Show) -> Iterator[str]:
+def _assembly(
+    comparison: c.ComparisonReport, shown: list[NumberedRow], layout: Layout, show: ComparisonParts
+) -> Iterator[str]:
     from incc.views.comparison import side_by_side
 
     choices = show.side_by_side or ()
@@ -185,7 +191,7 @@ def _assembly(comparison: c.Comparison, shown: list[Numbered], layout: Layout, s
             yield from layout.wrap(f"[{numbered.number}] {text}", "", "    ")
 
 
-def _gate(comparison: c.Comparison, layout: Layout) -> Iterator[str]:
+def _gate(comparison: c.ComparisonReport, layout: Layout) -> Iterator[str]:
     """Yield the kernels that meet the condition of --fail-if, at the end, where people look."""
     gate = comparison.gate
     if gate is None:

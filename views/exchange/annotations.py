@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from incc.comparison import types as c
 
 
-def render(comparison: c.Comparison) -> str:
+def render(comparison: c.ComparisonReport) -> str:
     """Return a line for each command."""
     lines = []
     gate = comparison.gate
@@ -24,7 +24,7 @@ def render(comparison: c.Comparison) -> str:
             change = row.changes[offender.side]
             lines.append(_command("error", comparison, row, offender.side, offender.text, change))
     else:
-        for numbered in cells.matched(comparison, cells.Show()):
+        for numbered in cells.matched(comparison, cells.ComparisonParts()):
             for side, _, change in cells.pairs(numbered.row):
                 if change.outcome == "slower":
                     text = f"{numbered.row.name}: {change.text}"
@@ -32,7 +32,9 @@ def render(comparison: c.Comparison) -> str:
     return "".join(f"{harmless(line, False)}\n" for line in lines)
 
 
-def _command(kind: str, comparison: c.Comparison, row: c.Row, side: int, text: str, change: c.Change | None) -> str:
+def _command(
+    kind: str, comparison: c.ComparisonReport, row: c.ComparisonRow, side: int, text: str, change: c.KernelChange | None
+) -> str:
     member = row.members[side] or cells.base(row)
     source = member.source or row.source
     properties = []

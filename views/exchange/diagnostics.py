@@ -92,7 +92,7 @@ def _colour(words: Sequence[str], default: bool) -> bool:
     return default
 
 
-def remarks(report: t.Report, sources: Sources, colour: bool = False) -> str:
+def remarks(report: t.AnalysisReport, sources: Sources, colour: bool = False) -> str:
     """Return a remark on each loop that is no remainder or the like, with notes: verdict, compiler's remarks, hints."""
     lines: list[str] = []
     for unit in report.units:
@@ -155,7 +155,7 @@ def place(unit: t.UnitReport, kernel: t.KernelReport) -> Place:
     return unit.assembly_file, kernel.first_line, 0
 
 
-def warnings(report: t.Report, sources: Sources, colour: bool = False, error: bool = False) -> str:
+def warnings(report: t.AnalysisReport, sources: Sources, colour: bool = False, error: bool = False) -> str:
     """Return warnings, or errors, on unmet expectations and faulty marks in the source."""
     lines: list[str] = []
     kind, option = (ERROR, "-Werror=incc") if error else (WARNING, "-Wincc")

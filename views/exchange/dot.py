@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 
 
-def render(report: t.Report) -> str:
+def render(report: t.AnalysisReport) -> str:
     """Return a directed graph with one cluster for each kernel.
 
     Nodes are instructions (line and text), edges dependencies with what carries them and the latency in cycles. Edges

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from incc.report import types as t
 
 
-def render(report: t.Report) -> str:
+def render(report: t.AnalysisReport) -> str:
     """Return a directed graph with one cluster for each function whose control flow the report has.
 
     Nodes are basic blocks with their lines and instructions, edges the ways between them, with the jump that goes along

@@ -59,7 +59,7 @@ def graph(kernel: t.KernelReport) -> networkx.MultiDiGraph[int]:
     return made
 
 
-def render(report: t.Report) -> str:
+def render(report: t.AnalysisReport) -> str:
     """Return all kernels of a report as one graph in GraphML.
 
     Nodes are named "kernel/instruction", by the kernel's number. A node also has the name of its `kernel` and its

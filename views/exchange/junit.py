@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from incc.comparison import types as c
 
 
-def render(comparison: c.Comparison) -> str:
+def render(comparison: c.ComparisonReport) -> str:
     """Return the document, with a suite for each side but the first."""
     layout = Layout(0, False)
     layout.name_paths(cells.files(comparison))
@@ -57,7 +57,12 @@ def _set_counts(element: ElementTree.Element, counts: list[int]) -> None:
 
 
 def _case(
-    suite: ElementTree.Element, row: c.Row, layout: Layout, change: c.Change | None, failures: list[str], condition: str
+    suite: ElementTree.Element,
+    row: c.ComparisonRow,
+    layout: Layout,
+    change: c.KernelChange | None,
+    failures: list[str],
+    condition: str,
 ) -> None:
     place = cells.place(row, layout)
     # Tests are known by class and name together: what is in the same place and function has its kernel's id as well.

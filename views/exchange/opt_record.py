@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from incc.report import types as t
 
 
-def render(report: t.Report) -> str:
+def render(report: t.AnalysisReport) -> str:
     """Return a YAML document for each remark."""
     return "".join(f"{line}\n" for unit in report.units for kernel in unit.kernels for line in _of(unit, kernel))
 

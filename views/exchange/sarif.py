@@ -24,7 +24,7 @@ _RULES = {
 }
 
 
-def render(report: t.Report) -> str:
+def render(report: t.AnalysisReport) -> str:
     """Return the report as a SARIF log with one run."""
     folders = list(dict.fromkeys(unit.folder for unit in report.units if unit.folder))
     bases = {folder: "PWD" if not n else f"PWD{n + 1}" for n, folder in enumerate(folders)}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from incc.views.html.data import kernel_data
 from incc.views.html.templates import render as render_template
 from incc.views.layout import Layout
-from incc.views.table import Cell, Column, Row, Table, number_column, select
+from incc.views.table import Cell, Column, Table, TableRow, number_column, select
 from incc.views.text import header
 from incc.views.text.overview import COLUMNS, row_of
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from incc.report import types as t
 
 
-def render(report: t.Report, sources: Mapping[str, Mapping[int, str]] | None = None) -> str:
+def render(report: t.AnalysisReport, sources: Mapping[str, Mapping[int, str]] | None = None) -> str:
     """Return the page of a report.
 
     Args:
@@ -49,7 +49,7 @@ def render(report: t.Report, sources: Mapping[str, Mapping[int, str]] | None = N
     )
 
 
-def _title(report: t.Report, data: list[dict[str, object]], layout: Layout) -> str:
+def _title(report: t.AnalysisReport, data: list[dict[str, object]], layout: Layout) -> str:
     if len(data) == 1:
         return str(data[0]["title"])
     names = list(dict.fromkeys(unit.source or unit.assembly_file for unit in report.units))
@@ -57,7 +57,7 @@ def _title(report: t.Report, data: list[dict[str, object]], layout: Layout) -> s
     return f"{len(data)} kernels, {layout.file(names[0])}{more}"
 
 
-def _inputs(report: t.Report, layout: Layout) -> list[str]:
+def _inputs(report: t.AnalysisReport, layout: Layout) -> list[str]:
     """Return a line for each compiler and core, with the units that they were used for."""
     groups: dict[str, dict[str, None]] = {}
     for unit in report.units:
@@ -71,7 +71,7 @@ def _inputs(report: t.Report, layout: Layout) -> list[str]:
     return texts
 
 
-def _left_out(report: t.Report, layout: Layout) -> Iterator[tuple[str, str]]:
+def _left_out(report: t.AnalysisReport, layout: Layout) -> Iterator[tuple[str, str]]:
     """Yield units and the text on what of them is not analysed."""
     for unit in report.units:
         if text := "\n".join(header.left_out(unit, layout)).strip("\n"):
@@ -79,7 +79,7 @@ def _left_out(report: t.Report, layout: Layout) -> Iterator[tuple[str, str]]:
             yield layout.file(unit.source or unit.assembly_file) if several else "", text
 
 
-def _table(report: t.Report, layout: Layout) -> Table:
+def _table(report: t.AnalysisReport, layout: Layout) -> Table:
     """Return the table of the kernels: the overview's, with units, cores and bounds."""
     several = len({unit.source or unit.assembly_file for unit in report.units}) > 1
     cores = len({unit.model.name for unit in report.units}) > 1
@@ -92,7 +92,7 @@ def _table(report: t.Report, layout: Layout) -> Table:
         Column(title="Bounds", draw="bounds", spare=True, meaning="Each relative to the prediction"),
         *COLUMNS[limit:],
     )
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for unit in report.units:
         first = len(rows) + 1
         numbers = {kernel.kernel_id: number for number, kernel in enumerate(unit.kernels, first)}
@@ -116,7 +116,7 @@ def _table(report: t.Report, layout: Layout) -> Table:
                 Cell(text=unit.model.name if cores else ""),
             ]
             bounds = Cell(key=list(_bounds(kernel)))
-            rows.append(Row([*leads, *cells[:limit], bounds, *cells[limit:]], _search(kernel, name)))
+            rows.append(TableRow([*leads, *cells[:limit], bounds, *cells[limit:]], _search(kernel, name)))
     return select(Table(columns, rows), draw=True)
 
 

@@ -33,7 +33,7 @@ def kernel(unit: t.UnitReport, kernel: t.KernelReport) -> str:
     return _render([_unit(unit, [kernel], [])])
 
 
-def report(report: t.Report) -> str:
+def report(report: t.AnalysisReport) -> str:
     """Return all kernels of a report, a table for each unit, and what was not analysed."""
     return _render([_unit(unit, unit.kernels, list(_left_out(unit))) for unit in report.units])
 

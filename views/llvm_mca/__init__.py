@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from incc.report import types as t
-    from incc.views.llvm_mca.requested import Heading, Views
+    from incc.views.llvm_mca.requested import RegionHeading, Views
 
     View = Callable[[t.KernelReport, Views], Iterable[str]]
 
@@ -42,7 +42,7 @@ _WITHOUT_RUN = ("summary", *_TABLES)
 """The views that need no run from a cold start. The others are left out where the report has none."""
 
 
-def render(report: t.Report, views: Views) -> str:
+def render(report: t.AnalysisReport, views: Views) -> str:
     """Return all kernels of the report as text or, if `views` says so, as JSON, with a line break at the end."""
     if views.json:
         from incc.views.llvm_mca.json import render as as_json
@@ -55,7 +55,7 @@ def render(report: t.Report, views: Views) -> str:
     return "\n".join([line if _is_printable(line, "\t") else _escaped(line) for line in text.split("\n")])
 
 
-def _lines(report: t.Report, views: Views) -> Iterator[str]:
+def _lines(report: t.AnalysisReport, views: Views) -> Iterator[str]:
     chosen = [
         (name, _view(name))
         for name, field in _ORDER
@@ -76,7 +76,7 @@ def _lines(report: t.Report, views: Views) -> Iterator[str]:
                         yield line
 
 
-def _heading(heading: Heading | None) -> Iterator[str]:
+def _heading(heading: RegionHeading | None) -> Iterator[str]:
     if heading is not None and heading.number >= 0:
         yield from ("", f"[{heading.number}] Code Region" + (f" - {heading.name}" if heading.name else ""), "")
 

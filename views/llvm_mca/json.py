@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incc.report import types as t
-    from incc.views.llvm_mca.requested import Heading, Views
+    from incc.views.llvm_mca.requested import RegionHeading, Views
 
 
-def document(report: t.Report, views: Views) -> Any:
+def document(report: t.AnalysisReport, views: Views) -> Any:
     """Return the document; for a report on several cores a list of documents, because llvm-mca's is about one core."""
     documents = []
     headings = iter(views.headings)
@@ -51,12 +51,12 @@ def document(report: t.Report, views: Views) -> Any:
     return documents[0] if len(documents) == 1 else documents
 
 
-def render(report: t.Report, views: Views) -> str:
+def render(report: t.AnalysisReport, views: Views) -> str:
     """Return the document as text with a line break at the end."""
     return _text(document(report, views), "") + "\n"
 
 
-def _region(kernel: t.KernelReport, heading: Heading | None, views: Views) -> dict[str, Any]:
+def _region(kernel: t.KernelReport, heading: RegionHeading | None, views: Views) -> dict[str, Any]:
     """Return a region with those requested views that llvm-mca has in JSON and the report has figures for."""
     simulated = not views.instruction_tables
     run = simulated and kernel.cold is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 
-class Heading(msgspec.Struct, frozen=True):
+class RegionHeading(msgspec.Struct, frozen=True):
     """The line above a kernel: `[number] Code Region - name`."""
 
     number: int = -1
@@ -40,7 +40,7 @@ class Views(msgspec.Struct, frozen=True, kw_only=True):
     march: str = ""
     cpu: str = ""
     """Together with `triple` and `march` the target as JSON names it."""
-    headings: tuple[Heading, ...] = ()
+    headings: tuple[RegionHeading, ...] = ()
     """One heading for each kernel of the report, in the report's order."""
     parameters: tuple[tuple[str, int | bool], ...] = ()
     """Options that change the core for this run, with their values: JSON repeats them."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from incc.report import wording
 from incc.views.layout import count, each
-from incc.views.table import Cell, Column, Row, Table, number_column, text_column
+from incc.views.table import Cell, Column, Table, TableRow, number_column, text_column
 from incc.views.text.overview import VECTORS
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def rows_table(ranking: r.Ranking, layout: Layout, top: int = 0, fails: Mapping[
         weight, per_element = row.weight, row.cycles_per_element
         mark = (fails or {}).get(number - 1)
         table_rows.append(
-            Row(
+            TableRow(
                 [
                     Cell(text=str(number), key=number),
                     Cell(text=row.name, href=f"#r{number}"),
@@ -115,7 +115,7 @@ def groups_table(ranking: r.Ranking, layout: Layout, top: int = 0) -> Table:
     for group in ranking.groups[: top or None]:
         first = ranking.rows[group.first]
         table_rows.append(
-            Row(
+            TableRow(
                 [
                     Cell(text=layout.file(group.key) if by_file and group.key else group.key),
                     Cell(text=str(group.rows)),
@@ -146,19 +146,19 @@ def files(ranking: r.Ranking) -> dict[str, None]:
     return dict.fromkeys(place_of(row).file for row in ranking.rows)
 
 
-def place_of(row: r.Row) -> t.SourceLocation:
+def place_of(row: r.RankingRow) -> t.SourceLocation:
     """Return where a row's loop is: in the source, or in the assembly."""
     return row.source or row.assembly
 
 
-def place(row: r.Row, layout: Layout) -> str:
+def place(row: r.RankingRow, layout: Layout) -> str:
     """Return where a row's loop is, as text."""
     where = place_of(row)
     name = layout.file(where.file) if where.file else ""
     return f"{name}:{where.line}" if where.line else f"{name}:{row.label}" if row.label else name
 
 
-def cycles(row: r.Row) -> str:
+def cycles(row: r.RankingRow) -> str:
     """Return the prediction or its two ends, with ≥ for a lower bound."""
     text = f"{row.least:.2f}"
     if row.most is None:
@@ -184,7 +184,7 @@ def headroom(part: float | None) -> str:
     return f"{100 * part:.0f} %" if part else "-"
 
 
-def without(row: r.Row) -> str:
+def without(row: r.RankingRow) -> str:
     """Return the change that gives the headroom, in few words."""
     text = row.headroom.text
     for long, short in _SHORT:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from incc.views.html import templates
 from incc.views.layout import Layout, count
 from incc.views.ranking import cells
-from incc.views.table import Row, Table, select
+from incc.views.table import Table, TableRow, select
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ def render(ranking: r.Ranking) -> str:
     table = cells.rows_table(ranking, layout, fails=fails)
     kinds = [_kinds(row, number in fails) for number, row in enumerate(ranking.rows)]
     rows = [
-        Row(shown.cells, _search(row), passed)
+        TableRow(shown.cells, _search(row), passed)
         for shown, row, passed in zip(table.rows, ranking.rows, kinds, strict=True)
     ]
     heading = cells.summary(ranking).rstrip(".")
@@ -71,7 +71,7 @@ def render(ranking: r.Ranking) -> str:
     )
 
 
-def _kinds(row: r.Row, fails: bool) -> list[str]:
+def _kinds(row: r.RankingRow, fails: bool) -> list[str]:
     """Return the filters that a row passes."""
     kinds = [f"hint-{rule}" for rule in dict.fromkeys(row.rules)]
     kinds += ["look"] if row.look else []
@@ -89,14 +89,14 @@ def _filters(kinds: Sequence[Sequence[str]]) -> list[tuple[str, str, int]]:
     return [(kind, text, numbers[kind]) for kind, text in named.items() if numbers[kind]]
 
 
-def _search(row: r.Row) -> str:
+def _search(row: r.RankingRow) -> str:
     """Return the words that a search matches, besides those in the table."""
     words = [row.function, row.function_name, row.kernel_id, cells.place_of(row).file, row.verdict]
     words += [member.source for member in row.members[:3]]
     return " ".join(dict.fromkeys(filter(None, words)))
 
 
-def _data(row: r.Row, layout: Layout) -> dict[str, object]:
+def _data(row: r.RankingRow, layout: Layout) -> dict[str, object]:
     """Return the texts of a row that is opened; `ranking.js` reads them."""
     weight, headroom = row.weight, row.headroom
     facts = {

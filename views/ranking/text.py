@@ -80,7 +80,7 @@ def _details(ranking: r.Ranking, layout: Layout) -> Iterator[str]:
         yield from layout.wrap(f"In {where}{more}; the whole report: {first.report}", "    ", "      ")
 
 
-def _matters(ranking: r.Ranking, row: r.Row) -> bool:
+def _matters(ranking: r.Ranking, row: r.RankingRow) -> bool:
     """Return True unless the row is known to take no time."""
     return ranking.hotness is None or bool(row.weight and row.weight.share >= _LEAST)
 

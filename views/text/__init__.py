@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from incc.report import types as t
-    from incc.report.source.places import Choice, Place
+    from incc.report.source.places import NamedKernels, NamedLine
 
     View = Callable[[t.UnitReport, t.KernelReport, Layout], Iterable[str]]
 
-__all__ = ["UNIT_VIEWS", "VIEWS", "Show", "render", "terminal"]
+__all__ = ["UNIT_VIEWS", "VIEWS", "TextParts", "render", "terminal"]
 
 VIEWS = (
     "compact",
@@ -45,16 +45,16 @@ USUAL = tuple(view for view in VIEWS if view not in ("what-if", "critical-path",
 """The views of a kernel by default."""
 
 
-class Show(msgspec.Struct, frozen=True, kw_only=True):
+class TextParts(msgspec.Struct, frozen=True, kw_only=True):
     """The parts of a report that a text shows."""
 
     views: Sequence[str] = USUAL
     """Views of VIEWS that follow header and verdict of each kernel, and of UNIT_VIEWS before all kernels."""
-    details: Sequence[Place] = ()
+    details: Sequence[NamedLine] = ()
     """Lines whose instructions are shown with all their waits."""
     overview: int = 0
     """Number of kernels from which on a table of them comes first, 0 for never."""
-    kernels: Sequence[Choice] = ()
+    kernels: Sequence[NamedKernels] = ()
     """Kernels that are shown in full, all if empty; the overview has all of them."""
     few: int | None = None
     """Number of kernels above which each has a few lines without views, None for never."""
@@ -64,10 +64,10 @@ class Show(msgspec.Struct, frozen=True, kw_only=True):
     """The timeline has rows for µops."""
 
 
-_ALL = Show()
+_ALL = TextParts()
 
 
-def render(report: t.Report, width: int = 80, colour: bool = False, show: Show = _ALL) -> str:
+def render(report: t.AnalysisReport, width: int = 80, colour: bool = False, show: TextParts = _ALL) -> str:
     """Return the report as text of lines no wider than `width` columns (0: as wide as they get).
 
     Raises ValueError for a view that does not exist.
@@ -100,7 +100,7 @@ def render(report: t.Report, width: int = 80, colour: bool = False, show: Show =
     return "".join(harmless(line.rstrip(), colour) + "\n" for line in lines)
 
 
-def _head(report: t.Report, unit: t.UnitReport, layout: Layout, show: Show) -> list[str]:
+def _head(report: t.AnalysisReport, unit: t.UnitReport, layout: Layout, show: TextParts) -> list[str]:
     """Return input and model of a unit, and the views of it."""
     lines: list[str] = []
     if unit.assembly_file or unit.source:
@@ -111,7 +111,7 @@ def _head(report: t.Report, unit: t.UnitReport, layout: Layout, show: Show) -> l
     return lines
 
 
-def _body(unit: t.UnitReport, layout: Layout, show: Show, table: bool, many: bool) -> Iterator[str]:
+def _body(unit: t.UnitReport, layout: Layout, show: TextParts, table: bool, many: bool) -> Iterator[str]:
     """Yield the overview of a unit, its kernels, and what is not analysed. `many`: only a few lines for each kernel."""
     if unit.kernels and (table or many):
         from incc.views.text import overview
@@ -152,7 +152,7 @@ def _of_another(kernel: t.KernelReport) -> bool:
     return bool(kernel.role.of)
 
 
-def _short(unit: t.UnitReport, numbers: Sequence[int], layout: Layout, show: Show) -> Iterator[str]:
+def _short(unit: t.UnitReport, numbers: Sequence[int], layout: Layout, show: TextParts) -> Iterator[str]:
     """Yield a few lines on kernels that have these numbers and are alike."""
     from incc.views.text import short
 
@@ -161,7 +161,7 @@ def _short(unit: t.UnitReport, numbers: Sequence[int], layout: Layout, show: Sho
         yield from _details(unit, unit.kernels[number - 1], layout, show)
 
 
-def _whole(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, show: Show) -> Iterator[str]:
+def _whole(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, show: TextParts) -> Iterator[str]:
     yield from header.lines(unit, kernel, layout)
     # What was asked for by name stays where the summary, which it belongs to, is switched off.
     order = VIEWS if "summary" in show.views else ("asked", *VIEWS)
@@ -171,7 +171,7 @@ def _whole(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, show: Sho
     yield from _details(unit, kernel, layout, show)
 
 
-def _details(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, show: Show) -> Iterator[str]:
+def _details(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, show: TextParts) -> Iterator[str]:
     if show.details:
         from incc.views.text import detail
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incc.views.layout import BOLD, count, cycles, each
-from incc.views.table import Cell, Column, Row, Table, number_column, row, text_lines
+from incc.views.table import Cell, Column, Table, TableRow, number_column, row, text_lines
 from incc.views.text import header
 from incc.views.text.overview import cycles_of, measured
 
@@ -101,7 +101,7 @@ def _table(
             texts = [*_cells(kernel), first] if kernel else [""] * (len(columns) - 2)
             kind = "good" if n in fastest else ""
             head = [Cell(text=text, kind=kind) for text in (BEST if kind else "", name, texts[0])]
-            rows.append(Row([*head, *row(*texts[1:]).cells]))
+            rows.append(TableRow([*head, *row(*texts[1:]).cells]))
             rows += [row(*[""] * (len(columns) - 1), limit) for limit in more]
     return text_lines(Table(columns, rows), layout)
 

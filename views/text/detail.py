@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from incc.report import types as t
-    from incc.report.source.places import Place
+    from incc.report.source.places import NamedLine
     from incc.views.layout import Layout
 
 
-def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, places: Sequence[Place]) -> Iterator[str]:
+def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, places: Sequence[NamedLine]) -> Iterator[str]:
     """Yield the details of the instructions at some places, nothing without a simulation."""
     waits = kernel.waits
     if waits is None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from incc.views.layout import Layout
 
 
-def unit_lines(report: t.Report, unit: t.UnitReport, layout: Layout) -> Iterator[str]:
+def unit_lines(report: t.AnalysisReport, unit: t.UnitReport, layout: Layout) -> Iterator[str]:
     """Yield the input, its compiler and the model."""
     model, tool = unit.model, report.tool
     name = unit.source or unit.assembly_file

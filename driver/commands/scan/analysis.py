@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
     from incc.core.analysis import KernelResult
     from incc.driver.pipeline import ChosenModel
-    from incc.frontends.gcc_wrapper.compile_commands import Command
-    from incc.measuring.harness import Failure
+    from incc.frontends.gcc_wrapper.compile_commands import CompilerCommand
+    from incc.measuring.harness import LoopFailure
     from incc.measuring.kernels import KernelMeasurement, Measurer
     from incc.report import types as t
     from incc.report.unit_result import UnitResult
     from incc.report.where import Condition
 
-    Input = HexBlock | AssemblyFile | CodeFile | Command
+    Input = HexBlock | AssemblyFile | CodeFile | CompilerCommand
 
 
 class Scan(Struct, frozen=True, kw_only=True):
@@ -67,7 +67,7 @@ class CyclesLine(Struct, frozen=True):
 class ScanOutcome(Struct):
     """The results of some inputs."""
 
-    reports: list[t.Report] = field(default_factory=list)
+    reports: list[t.AnalysisReport] = field(default_factory=list)
     """The report on each input with kernels to show, with a unit for each core."""
     rows: list[CyclesLine] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -160,7 +160,7 @@ class Worker:
         scope = replace(self.cores[0].scope, regions=regions, system_headers=True)
         return [analyze_unit(unit, replace(core, scope=scope)) for core in self.cores]
 
-    def _compiled(self, command: Command, outcome: ScanOutcome) -> Iterator[list[UnitResult]]:
+    def _compiled(self, command: CompilerCommand, outcome: ScanOutcome) -> Iterator[list[UnitResult]]:
         from incc.driver.commands.scan.project import settings_of, units_of
 
         settings = settings_of(command, self.cores, outcome.notes, self.scan.requested)
@@ -216,7 +216,7 @@ class Worker:
             name = source.digits if isinstance(source, HexBlock) else f"{file}:{kernel.kernel.name}"
             yield self._row(name, kernel, result.measured[n] if result.measured else None)
 
-    def _row(self, name: str, result: KernelResult, measured: KernelMeasurement | Failure | None) -> CyclesLine:
+    def _row(self, name: str, result: KernelResult, measured: KernelMeasurement | LoopFailure | None) -> CyclesLine:
         text = f"{name} {round(float(result.cycles), 6):.6g}"
         if measured is not None:
             cycles = getattr(measured, "cycles", None)
@@ -251,7 +251,7 @@ def _without_details(unit: t.UnitReport, is_block: bool) -> None:
             kernel.kernel_id = kernel.name
 
 
-def _write_report(report: t.Report, folder: str, problems: list[str]) -> None:
+def _write_report(report: t.AnalysisReport, folder: str, problems: list[str]) -> None:
     """Write the report on a unit under the name that incc gives it in a build."""
     from incc.driver.deliver import file_name, replace_file
     from incc.views.json import render

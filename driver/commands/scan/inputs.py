@@ -20,7 +20,7 @@ from incc.support.files import no_file_name
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from incc.frontends.objects.archive import Member
+    from incc.frontends.objects.archive import ArchiveMember
 
 _HEADER = 4096
 """Bytes of a file that tell what it is."""
@@ -56,7 +56,7 @@ class CodeFile(Struct, frozen=True):
     name: str
     """The name in messages."""
     path: str
-    member: Member | None = None
+    member: ArchiveMember | None = None
 
     def source(self) -> str | bytes:
         """Return a path, or the bytes of a member. Raises OSError."""

@@ -29,7 +29,7 @@ class Output:
         """Kernels that were left out because they are in another file as well."""
         self.seen: set[str] = set()
         self.notes: dict[str, None] = {}
-        self.waiting: t.Report | None = None
+        self.waiting: t.AnalysisReport | None = None
         """The report for the next table, to which blocks of the same file are added."""
         self.tables = False
         """A table was printed."""
@@ -52,9 +52,9 @@ class Output:
             if not new:
                 continue
             if self.scan.output == "json":
-                from incc.driver.deliver import Request, text_of
+                from incc.driver.deliver import DeliveryRequest, text_of
 
-                text = text_of(report, Request(format="json", append=True))
+                text = text_of(report, DeliveryRequest(format="json", append=True))
                 sys.stdout.write(text.decode("utf-8", "surrogateescape"))
             else:
                 self._add_to_table(report)
@@ -69,7 +69,7 @@ class Output:
         self.seen.add(identity)
         return True
 
-    def _add_to_table(self, report: t.Report) -> None:
+    def _add_to_table(self, report: t.AnalysisReport) -> None:
         file = _file_of_blocks(report)
         if self.waiting and file and file == _file_of_blocks(self.waiting):
             for unit, more in zip(self.waiting.units, report.units, strict=True):
@@ -101,13 +101,13 @@ class Output:
             say_scan(f"note: {note}")
 
 
-def _file_of_blocks(report: t.Report) -> str:
+def _file_of_blocks(report: t.AnalysisReport) -> str:
     """Return the file of a report on a block of machine code, "" for another report."""
     unit = report.units[0]
     return unit.assembly_file if unit.way == "given" and not unit.source else ""
 
 
-def _table(report: t.Report, width: int, colour: bool) -> str:
+def _table(report: t.AnalysisReport, width: int, colour: bool) -> str:
     """Return the kernels of one input as a table, or for several cores as a table of the cores for each kernel."""
     from incc.views.text import cores, header, overview
 

@@ -14,20 +14,20 @@ from incc.driver.builds.project import project_of
 from incc.frontends.gcc_wrapper.compile_commands import NAME, read_commands
 from incc.frontends.gcc_wrapper.compiler import Compiler, CompilerError, child_environment, find_program
 from incc.frontends.gcc_wrapper.processes import Processes
-from incc.frontends.gcc_wrapper.session import Compilation, Failure
+from incc.frontends.gcc_wrapper.session import AssemblyFailure, Compilation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from incc.driver.settings import Settings
-    from incc.frontends.gcc_wrapper.compile_commands import Command
+    from incc.frontends.gcc_wrapper.compile_commands import CompilerCommand
     from incc.frontends.unit import Unit
 
 
 class CompilationDatabase(Struct, frozen=True):
     """A compilation database."""
 
-    commands: list[Command]
+    commands: list[CompilerCommand]
     """The commands that compile a source."""
     note: str = ""
     """A note on the other commands, if there are any."""
@@ -61,7 +61,9 @@ def read_project(path: str, sources: Sequence[str]) -> CompilationDatabase:
     return CompilationDatabase([command for command in compiling if command.path in paths])
 
 
-def settings_of(command: Command, settings: Sequence[Settings], notes: list[str], requested: bool) -> list[Settings]:
+def settings_of(
+    command: CompilerCommand, settings: Sequence[Settings], notes: list[str], requested: bool
+) -> list[Settings]:
     """Return the settings for each core with those of the source's incc.toml, or nothing if it excludes the source.
 
     Mistakes in the file and excluded sources are added to `notes`; `requested` sources are named in these.
@@ -75,7 +77,7 @@ def settings_of(command: Command, settings: Sequence[Settings], notes: list[str]
     return [applied for each in settings for applied in project.applied(each, notes)]
 
 
-def units_of(command: Command, problems: list[str], remarks: bool = False) -> list[Unit]:
+def units_of(command: CompilerCommand, problems: list[str], remarks: bool = False) -> list[Unit]:
     """Return what a command compiles, with the compiler's `remarks` on request. A failure is added to `problems`."""
     if command.problem:
         problems.append(f"{command.file}: {command.problem}")
@@ -95,7 +97,7 @@ def units_of(command: Command, problems: list[str], remarks: bool = False) -> li
     with _terminated_in_order():
         try:
             return compilation.assembly_alone()
-        except Failure as error:
+        except AssemblyFailure as error:
             text = error.compiler_message or str(error)
             problems.append(text if text.startswith(f"{command.file}:") else f"{command.file}: {text}")
         except OSError as error:

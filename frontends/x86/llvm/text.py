@@ -24,7 +24,7 @@ from incc.frontends.x86.statements import read_statement
 if TYPE_CHECKING:
     from incc.frontends.kernel import Instruction
     from incc.frontends.x86.expressions import Expression
-    from incc.frontends.x86.statements import Names, Statement
+    from incc.frontends.x86.statements import Names, TextOnlyParts
 
 # --- operands of the machine code -------------------------------------------------------------------------------------
 
@@ -511,7 +511,7 @@ _COMMUTE = words(
 )
 
 
-def _commuted(code: bytes, native: Any, written: Statement) -> bytes:
+def _commuted(code: bytes, native: Any, written: TextOnlyParts) -> bytes:
     """Return an instruction with its sources exchanged, b"" if LLVM's assembler does not exchange them.
 
     It does if only the second source, a register, needs the longer VEX prefix.
@@ -535,7 +535,7 @@ def is_prefix(instruction: Instruction) -> bool:
     return instruction.length == 1 and instruction.encoding[0] != 0x90 and instruction.form == "NOPD/r"
 
 
-def _statement(instruction: Instruction, names: Names | None) -> Statement:
+def _statement(instruction: Instruction, names: Names | None) -> TextOnlyParts:
     """Return the statement of an instruction with the names replaced that LLVM replaces."""
     written = read_statement(instruction.text)
     if names is None or not written.says_more:
@@ -552,7 +552,7 @@ def _statement(instruction: Instruction, names: Names | None) -> Statement:
     )
 
 
-def _exchange(template: str, native: Any, written: Statement, intel: bool) -> str:
+def _exchange(template: str, native: Any, written: TextOnlyParts, intel: bool) -> str:
     """Return the template of an exchange of two registers in the statement's order, which the bytes do not tell.
 
     The decoder takes the exchange of %ax with itself for a no-operation.
@@ -585,7 +585,7 @@ def _exchanges(native: Any) -> bool:
     return name.startswith("XCHG_RM") and bool(native.op_kind(0) == native.op_kind(1))
 
 
-def _first_in_front(native: Any, written: Statement) -> bool:
+def _first_in_front(native: Any, written: TextOnlyParts) -> bool:
     """Return True if the statement of an exchange begins with the first register of the machine code."""
     return written.first_register == _register(native.op_register(0))
 
@@ -639,7 +639,7 @@ def encoding(instruction: Instruction, names: Names | None = None) -> bytes:
     return _without_symbols(code, native, written)
 
 
-def _without_symbols(code: bytes, native: Any, written: Statement) -> bytes:
+def _without_symbols(code: bytes, native: Any, written: TextOnlyParts) -> bytes:
     """Return an instruction with zeros in the fields that symbols will fill."""
     constants = constant_offsets(code)
     fields: list[tuple[int, int]] = []

@@ -13,12 +13,12 @@ import re
 from typing import TYPE_CHECKING
 
 from incc.models.importers.benchmarks import common as benchmark
-from incc.models.importers.benchmarks.common import Measured, read_lines
+from incc.models.importers.benchmarks.common import PublishedFigures, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from incc.models.importers import Request
+    from incc.models.importers import ImportRequest
     from incc.models.importers.common import Imported
 
 _NAME = re.compile(r"[A-Za-z][\w.]*(-\w*)?$")
@@ -30,12 +30,12 @@ NEW_MODEL = ""
 add_arguments = benchmark.add_arguments
 
 
-def import_forms(request: Request) -> Imported:
+def import_forms(request: ImportRequest) -> Imported:
     """Return the figures of all forms that the names in the files stand for."""
     return benchmark.import_forms(read, "asmbench", request)
 
 
-def read(path: str) -> Iterator[Measured | tuple[int, str]]:
+def read(path: str) -> Iterator[PublishedFigures | tuple[int, str]]:
     """Yield measurements, or (line, error) for a record that cannot be read. Raises ImportFailed."""
     name, start = "", 0
     figures: dict[str, float] = {}
@@ -45,7 +45,9 @@ def read(path: str) -> Iterator[Measured | tuple[int, str]]:
             continue
         if not text:
             if name and len(figures) == 2:
-                yield Measured(name=name, line=start, throughput=figures["Throughput"], latency=figures["Latency"])
+                yield PublishedFigures(
+                    name=name, line=start, throughput=figures["Throughput"], latency=figures["Latency"]
+                )
             elif name:
                 missing = [w for w in ("Latency", "Throughput") if w not in figures]
                 yield start, f"{name} has no {' and no '.join(missing)}"

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from incc.models.importers import Request
+    from incc.models.importers import ImportRequest
 
 TOLERANCE = 0.05
 """The largest relative deviation of a measurement from a whole number of cycles or of ports."""
 
 
-class Measured(msgspec.Struct, frozen=True, kw_only=True):
+class PublishedFigures(msgspec.Struct, frozen=True, kw_only=True):
     """A form's figures in cycles, None where not measured, and their line."""
 
     name: str
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def import_forms(
-    read: Callable[[str], Iterable[Measured | tuple[int, str]]], source: str, request: Request
+    read: Callable[[str], Iterable[PublishedFigures | tuple[int, str]]], source: str, request: ImportRequest
 ) -> Imported:
     """Return the figures of all forms that the names in the files stand for, as `read` reads them."""
     ports: list[str] = first_setting(request.chain, "ports", "names") or []
@@ -60,7 +60,7 @@ def import_forms(
 
 
 def import_files(
-    read: Callable[[str], Iterable[Measured | tuple[int, str]]],
+    read: Callable[[str], Iterable[PublishedFigures | tuple[int, str]]],
     paths: Sequence[str],
     source: str,
     isa: str,
@@ -78,7 +78,7 @@ def import_files(
     malformed = Malformed(keep_going)
     for path in paths:
         for record in read(path):
-            if not isinstance(record, Measured):
+            if not isinstance(record, PublishedFigures):
                 malformed.add(f"{path}:{record[0]}", ValueError(record[1]), "")
                 continue
             before = figures.get(record.name, (None, None))

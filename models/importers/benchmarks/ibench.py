@@ -10,12 +10,12 @@ import re
 from typing import TYPE_CHECKING
 
 from incc.models.importers.benchmarks import common as benchmark
-from incc.models.importers.benchmarks.common import Measured, read_lines
+from incc.models.importers.benchmarks.common import PublishedFigures, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from incc.models.importers import Request
+    from incc.models.importers import ImportRequest
     from incc.models.importers.common import Imported
 
 _HEAD = re.compile(r"\s*(?P<name>[\w.]+(?:-\w*)?)-(?P<what>TP|LT)\s*:\s*(?P<rest>.*)$")
@@ -28,12 +28,12 @@ NEW_MODEL = ""
 add_arguments = benchmark.add_arguments
 
 
-def import_forms(request: Request) -> Imported:
+def import_forms(request: ImportRequest) -> Imported:
     """Return the figures of all forms that the names in the files stand for."""
     return benchmark.import_forms(read, "ibench", request)
 
 
-def read(path: str) -> Iterator[Measured | tuple[int, str]]:
+def read(path: str) -> Iterator[PublishedFigures | tuple[int, str]]:
     """Yield measurements, or (line, error) for a line that cannot be read. Raises ImportFailed."""
     waiting: tuple[int, str, str] | None = None
     for line, text in read_lines(path):
@@ -63,10 +63,10 @@ def read(path: str) -> Iterator[Measured | tuple[int, str]]:
         yield waiting[0], f"no cycles after {waiting[1]}-{waiting[2]}:"
 
 
-def _measured(name: str, what: str, line: int, cycles: str) -> Measured:
+def _measured(name: str, what: str, line: int, cycles: str) -> PublishedFigures:
     value = float(cycles)
     return (
-        Measured(name=name, line=line, throughput=value, latency=None)
+        PublishedFigures(name=name, line=line, throughput=value, latency=None)
         if what == "TP"
-        else Measured(name=name, line=line, throughput=None, latency=value)
+        else PublishedFigures(name=name, line=line, throughput=None, latency=value)
     )

@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from incc.models.files.source import Conditions, Entries
-    from incc.models.importers import Request
-    from incc.models.importers.llvm.units import Core
+    from incc.models.importers import ImportRequest
+    from incc.models.importers.llvm.units import UnitModel
 
 # Cycles of the load that LLVM's Intel models add to the latency of an instruction with a memory source
 # (ReadAfterLd and ReadAfterVec*Ld in X86SchedSkylake*.td), by bits loaded or of the widest vector register.
@@ -81,12 +81,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def import_forms(request: Request) -> Imported:
+def import_forms(request: ImportRequest) -> Imported:
     """Return figures of the forms that the model may have, by the way for its instruction set."""
     return {"x86": _x86, "aarch64": _aarch64}[request.isa](request)
 
 
-def _x86(request: Request) -> Imported:
+def _x86(request: ImportRequest) -> Imported:
     options = request.options
     if not request.chain:
         raise ImportFailed(f"{request.output}: no such model")
@@ -138,7 +138,7 @@ def _one_load_port(forms: Forms, functions: Mapping[str, str]) -> Forms:
     return made
 
 
-def _aarch64(request: Request) -> Imported:
+def _aarch64(request: ImportRequest) -> Imported:
     options = request.options
     lines = enumerate_aarch64(options.cpu, options.llvm_config)
     return llvm_aarch64.import_cpu(options.cpu, lines, options.keep_going)
@@ -149,7 +149,7 @@ def import_cpu(
     forms: Iterable[Shape],
     llvm_config: str = "llvm-config-19",
     keep_going: bool = False,
-    core: Core | None = None,
+    core: UnitModel | None = None,
 ) -> Imported:
     """Return LLVM's figures for forms on a processor, with mask, zeroing and broadcast where they make a difference.
 
@@ -185,7 +185,7 @@ def import_cpu(
     return Imported(forms=result, unmatched=unmatched, skipped=malformed.skipped)
 
 
-def _add(entries: Entries, shape: Shape, conditions: Conditions, data: dict[str, Any], core: Core | None) -> None:
+def _add(entries: Entries, shape: Shape, conditions: Conditions, data: dict[str, Any], core: UnitModel | None) -> None:
     """Add LLVM's figures of a form under some conditions to its entries."""
     flow = dataflow(shape, "mask" in conditions)
     if flow is None:

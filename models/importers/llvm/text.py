@@ -46,7 +46,7 @@ _IMMEDIATES = {
 _BY_HAND = "c834129c 66c834129c 660f78c49c9d f20f78e59c9d 67f2450f38f806 67f3450f38f806 6766450f38f806 d7"
 
 
-class Written(msgspec.Struct, frozen=True, kw_only=True):
+class TemplateForm(msgspec.Struct, frozen=True, kw_only=True):
     """A form and variant by its key in the template file: an example's bytes, and LLVM's templates."""
 
     key: str
@@ -150,7 +150,7 @@ def template(native: Any, text: str, intel: bool) -> str:
 
 def read(
     llvm_config: str, requested: list[tuple[str, str, bytes]]
-) -> tuple[list[Written], list[tuple[str, bytes, str]]]:
+) -> tuple[list[TemplateForm], list[tuple[str, bytes, str]]]:
     """Return (key, form, bytes) as LLVM writes them, and those that it rejects, with its reason."""
     lines = [f"{key} {code.hex()}" for key, _, code in requested]
     triple = "i686" if requested and bits_of(requested[0][2]) == 32 else "x86_64"
@@ -163,7 +163,7 @@ def read(
         native = iced.Decoder(bits_of(code), code).decode()
         att, intel = (_plain(template(native, data[name], name == "intel")) for name in ("att", "intel"))
         written.append(
-            Written(
+            TemplateForm(
                 key=key,
                 form=form,
                 code=code,
@@ -182,7 +182,7 @@ def _plain(text: str) -> str:
     return re.sub(r"\s*#.*", "", text).strip()
 
 
-def forms_file(written: list[Written], narrow: list[Written]) -> str:
+def forms_file(written: list[TemplateForm], narrow: list[TemplateForm]) -> str:
     """Return the templates that the general rule does not give; "32:" marks those that differ in 32-bit mode."""
     lines = [
         "# Made by `python -m incc.models.importers.llvm.text`, not by hand: see llvm/text.py.",
@@ -206,7 +206,7 @@ def forms_file(written: list[Written], narrow: list[Written]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def flags_file(written: list[Written], masked: list[Written], narrow: list[Written]) -> str:
+def flags_file(written: list[TemplateForm], masked: list[TemplateForm], narrow: list[TemplateForm]) -> str:
     """Return the forms with other effects in LLVM than in the decoder, or with effects which its model has not.
 
     Those with a mask are listed where LLVM's effects differ from those without.
@@ -231,7 +231,7 @@ def flags_file(written: list[Written], masked: list[Written], narrow: list[Writt
     return "\n".join([*lines, *[f"{key} {value}" for key, value in sorted(flags.items())]]) + "\n"
 
 
-def _flags(written: Written) -> str:
+def _flags(written: TemplateForm) -> str:
     return "L" * written.load + "S" * written.store + "U" * written.effects or "-"
 
 

@@ -32,7 +32,7 @@ FUSION = {"cmp_test": tuple(_JUMPS.split())}
 """The pairs that AMD's cores before Zen fuse: comparisons and tests with any jump (LLVM's feature branchfusion)."""
 
 
-class Core(msgspec.Struct, frozen=True, kw_only=True):
+class UnitModel(msgspec.Struct, frozen=True, kw_only=True):
     """The parts of a model that its forms depend on."""
 
     units: Mapping[str, Sequence[str]]
@@ -53,7 +53,7 @@ class Core(msgspec.Struct, frozen=True, kw_only=True):
     """All ports."""
 
 
-def core_of(header: Mapping[str, Any], kinds: str, features: Iterable[str]) -> Core:
+def core_of(header: Mapping[str, Any], kinds: str, features: Iterable[str]) -> UnitModel:
     """Return the core that a model's header (models.files.compile.read_header) describes; `kinds` as in `--kinds`.
 
     Raises ImportFailed for malformed kinds.
@@ -66,7 +66,7 @@ def core_of(header: Mapping[str, Any], kinds: str, features: Iterable[str]) -> C
         own = [of for of in unit.of.split(",") if of and (not unit.forms or of in header["resources"])]
         units.setdefault(unit.name, []).extend(own)
     parameters = header["parameters"]
-    return Core(
+    return UnitModel(
         units=units,
         functions=header["functions"],
         resources=header["resources"],
@@ -78,7 +78,7 @@ def core_of(header: Mapping[str, Any], kinds: str, features: Iterable[str]) -> C
     )
 
 
-def entry(shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: Core) -> Entry:
+def entry(shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: UnitModel) -> Entry:
     """Return a form's fields from LLVM's data, with memory accesses as the core's model writes them.
 
     LLVM's units that do not stand for a port (functional units behind a pipe, queues) count where they are held longer
@@ -142,7 +142,7 @@ def _memory_and_immediate(shape: Shape) -> bool:
     return shape.has_memory and any(o.startswith("I") for o in shape.operands)
 
 
-def _accesses(shape: Shape, flow: FormDataflow, core: Core, width: int) -> Counter[str]:
+def _accesses(shape: Shape, flow: FormDataflow, core: UnitModel, width: int) -> Counter[str]:
     """Return µops for memory, by port set.
 
     One access, or as many as the operand is wider than one; of gathers and scatters one for each element.
@@ -168,7 +168,7 @@ def _accesses(shape: Shape, flow: FormDataflow, core: Core, width: int) -> Count
 
 
 def _by_units(
-    data: Mapping[str, Any], core: Core, memory: bool, fused: int
+    data: Mapping[str, Any], core: UnitModel, memory: bool, fused: int
 ) -> tuple[Counter[str], dict[str, int], int, float]:
     """Return µops that neither load nor store by port set, cycles of other units, cycles per µop and the throughput.
 
@@ -209,7 +209,7 @@ def _by_units(
 
 
 def _by_kind(
-    shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: Core, memory: bool, vector: bool
+    shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: UnitModel, memory: bool, vector: bool
 ) -> Counter[str]:
     """Return µops that neither load nor store, on units of the kind that operands tell.
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from incc.models.files.source import Conditions
-    from incc.models.importers import Request
+    from incc.models.importers import ImportRequest
     from incc.models.importers.measured.amd import Record
     from incc.models.notation import Latency
 
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_features(parser)
 
 
-def import_forms(request: Request) -> Imported:
+def import_forms(request: ImportRequest) -> Imported:
     """Return all forms in the files; macro-fusion as measured, if the model says nothing of it.
 
     For a core whose ports are numbers, its forms replace the model's (intel.py). With `--prefer`, only differences from
@@ -65,7 +65,7 @@ def import_forms(request: Request) -> Imported:
     return replace(imported, replaces_fusion=not request.fusion)
 
 
-def _import_over_forms(request: Request) -> Imported:
+def _import_over_forms(request: ImportRequest) -> Imported:
     """Return the differences from the forms that a model of AMD's cores has (amd.py)."""
     read = _read(request.options.files, request.options.keep_going, partly=True)
     forms = lay_over(read.records, request.kept, read.load, first_setting(request.chain, "source") or "")
@@ -81,7 +81,7 @@ def _has_numbered_ports(paths: list[str]) -> bool:
     return False
 
 
-def _import_over_model(request: Request) -> Imported:
+def _import_over_model(request: ImportRequest) -> Imported:
     options, chain = request.options, request.chain
     read = _read(options.files, options.keep_going, partly=True)
     if not chain:

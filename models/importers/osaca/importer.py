@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from incc.models.files.source import Conditions
-    from incc.models.importers import Request
+    from incc.models.importers import ImportRequest
 
 _KINDS = {"xmm": "XMM", "ymm": "YMM", "zmm": "ZMM", "mm": "MM", "gpr": "gpr", "k": "gpr"}
 _WIDTHS = frozenset(["R8", "R16", "R32", "R64"])
@@ -50,12 +50,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_renamed_ports(parser)
 
 
-def import_forms(request: Request) -> Imported:
+def import_forms(request: ImportRequest) -> Imported:
     """Return figures of the forms that the model may have, by the reader for its instruction set."""
     return {"x86": _x86, "aarch64": _aarch64}[request.isa](request)
 
 
-def _x86(request: Request) -> Imported:
+def _x86(request: ImportRequest) -> Imported:
     options = request.options
     lacking = wanted(request.kept, options.features, request.only_missing)
     renamed = read_pairs(options.rename_ports, "ports", "10=B,11=A")
@@ -63,7 +63,7 @@ def _x86(request: Request) -> Imported:
     return with_pairs_of_twins(imported, request.kept)
 
 
-def _aarch64(request: Request) -> Imported:
+def _aarch64(request: ImportRequest) -> Imported:
     options = request.options
     return aarch64.import_files(options.files, request.chain[0].name.name, request.kept, options.keep_going)
 

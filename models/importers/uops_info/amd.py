@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from incc.models.files.source import Conditions
-    from incc.models.importers import Request
+    from incc.models.importers import ImportRequest
 
 # The functions of the measured core's sets of arithmetic units, as in ports.functions of another core.
 _ROLES = {"ALU1": "multiply", "ALU12": "shift", "ALU03": "select", "ALU0123": "integer"}
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--like", default="znver4", metavar="MODEL", help="the model with the integer units")
 
 
-def import_forms(request: Request) -> Imported:
+def import_forms(request: ImportRequest) -> Imported:
     """Return the forms in the files, completed; macro-fusion as in the other model, if the model says nothing of it."""
     options = request.options
     imported = import_files(options.files, request.output, options.like, request.search_path, options.keep_going)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from incc.models.files.source import Conditions, Entries
-    from incc.models.importers import Request
+    from incc.models.importers import ImportRequest
     from incc.models.notation import Latency
 
     _Bounds = dict[tuple[str, Conditions], set[tuple[str, str]]]
@@ -123,7 +123,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_renamed_ports(parser)
 
 
-def import_forms(request: Request) -> Imported:
+def import_forms(request: ImportRequest) -> Imported:
     """Return all forms of the core; without the model's own, only differences from those it inherits."""
     options = request.options
     renamed = read_pairs(options.rename_ports, "ports", "10=B,11=A")
