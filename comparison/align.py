@@ -12,19 +12,16 @@ Everything known about an instruction comes from its report; this module knows n
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 
 from incc.comparison import types as c
+from incc.report import types as t
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.report import types as t
-
-    How = Literal["same", "registers", "operands", "changed", "added", "removed", "moved"]
+How = Literal["same", "registers", "operands", "changed", "added", "removed", "moved"]
 
 _SCORES: dict[How, int] = {"same": 100, "registers": 80, "operands": 40, "changed": 20}
 """The score of a pair, by the kind of change."""

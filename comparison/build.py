@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 import msgspec
 
 from incc.comparison import types as c
 from incc.comparison.causes import amount_text
 from incc.comparison.change import change, figures
-from incc.comparison.match import match
+from incc.comparison.match import Match, match
+from incc.comparison.side import ComparedBuild, SideKernel
 from incc.report import types as t
 from incc.report.hints.work import NOTHING, expected_cycles
-from incc.report.where import NAMES, OF_WORK, PAIR_NAMES
+from incc.report.where import NAMES, OF_WORK, PAIR_NAMES, Condition, Value
 from incc.report.wording import listed
 from incc.support.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from incc.comparison.match import Match
-    from incc.comparison.side import ComparedBuild, SideKernel
-    from incc.report.where import Condition, Value
 
 COMPARISON_VERSION: Final = "1.0"
 

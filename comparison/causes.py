@@ -19,23 +19,20 @@ change and its opposite have the same causes.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec.structs import asdict, replace
 
 from incc.comparison import types as c
+from incc.report import types as t
 from incc.report.hints.work import calls, expected_cycles, places
+from incc.report.types import BoundName
 from incc.report.wording import HUGE, listed, ports
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from incc.report import types as t
-    from incc.report.types import BoundName
-
-    Kind = c.CauseKind
+Kind = c.CauseKind
 
 SMALL = 0.05
 """The smallest share of the difference that is a cause of its own."""

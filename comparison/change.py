@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import msgspec
 
 from incc.comparison import types as c
 from incc.comparison.causes import Found, Sight, alignment, amount_text, cycles_text, explain, other_core, vector_bits
+from incc.comparison.match import Match
+from incc.comparison.side import SideKernel
+from incc.report import types as t
 from incc.report.hints.work import NOTHING, calls, elements_of, expected_cycles, work_ratio
 from incc.report.where import NAMES
 from incc.report.wording import relative
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.comparison.match import Match
-    from incc.comparison.side import SideKernel
-    from incc.report import types as t
-
-    Basis = Literal["element", "work", "iteration", ""]
-    Outcome = Literal["same", "moved", "equal", "faster", "slower", "unknown"]
+Basis = Literal["element", "work", "iteration", ""]
+Outcome = Literal["same", "moved", "equal", "faster", "slower", "unknown"]
 
 
 def figures(entry: SideKernel) -> c.KernelFigures:

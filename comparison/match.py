@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Container, Iterable, Sequence
+from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -26,15 +27,11 @@ from msgspec.structs import replace
 from incc.comparison.match_assign import assign
 from incc.comparison.match_features import Features, features, mark_leftovers, mix_likeness, tail, together
 from incc.comparison.match_score import Sides, Weights, attendant_score, probability, same_sources, score, shifts
+from incc.comparison.side import SideKernel
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Sequence
-
-    from incc.comparison.side import SideKernel
-
-    Keys = Callable[[Features], Iterable[object]]
-    Group = tuple[list[int], list[int]]
-    ByLine = dict[int, Features]
+Keys = Callable[[Features], Iterable[object]]
+Group = tuple[list[int], list[int]]
+ByLine = dict[int, Features]
 
 By = Literal["content", "identity", "function", "similarity"]
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    Pair = tuple[int, int]
+Pair = tuple[int, int]
 
 
 def assign(weights: Mapping[Pair, int]) -> list[Pair]:

@@ -7,19 +7,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from incc.frontends.isa import isa
+from incc.comparison.side import SideKernel
+from incc.frontends.isa import FormWork, isa
 from incc.report.source.demangle import is_mangled, of_openmp, short_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from incc.comparison.side import SideKernel
-    from incc.frontends.isa import FormWork
 
 # These are the suffixes of symbols of copies and parts of functions: gcc's `.constprop.0`, `.isra.0`, `.part.0`,
 # `.cold`, `.lto_priv.0`, `._omp_fn.0`, clang's `.llvm.123`, `.omp_outlined`, `.__uniq.123`, `.resume`.

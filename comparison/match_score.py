@@ -9,16 +9,11 @@ several candidates give a probability. Each observation is symmetric.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from incc.comparison.match_features import likeness, path_likeness, tail
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from incc.comparison.match_features import Features
+from incc.comparison.match_features import Features, likeness, path_likeness, tail
 
 UNIT = 1000
 """The number of units in a weight of 1: weights are integers, so that sums do not depend on their order."""

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import pickle
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import msgspec
 from msgspec.structs import replace
 
 from incc.comparison import types as c
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.report import types as t
+from incc.report import types as t
 
 
 class SideKernel(msgspec.Struct, frozen=True, eq=False):

@@ -7,6 +7,7 @@ decoders keep data between calls, in bounded caches.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, Unpack
@@ -14,21 +15,18 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, Unpack
 import msgspec
 
 from incc.core import Bounds, Event, Simulation
+from incc.core.analysis import KernelResult
+from incc.core.whatif import CoreChange
+from incc.driver.code import ObjectCode
+from incc.driver.settings import Settings
+from incc.frontends.unit import Unit
+from incc.models.model import Form, MachineModel
+from incc.report import types as t
+from incc.report.build import UnitResult
 from incc.support.errors import AnalysisError as AnalysisError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     import networkx
-
-    from incc.core.analysis import KernelResult
-    from incc.core.whatif import CoreChange
-    from incc.driver.code import ObjectCode
-    from incc.driver.settings import Settings
-    from incc.frontends.unit import Unit
-    from incc.models.model import Form, MachineModel
-    from incc.report import types as t
-    from incc.report.build import UnitResult
 
 Input = Literal["asm", "hex", "obj"]
 Loops = Literal["auto", "marked"]

@@ -5,24 +5,21 @@ from __future__ import annotations
 import copy
 import io
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
+from incc.comparison import types as c
+from incc.comparison.build import ComparisonSettings
+from incc.comparison.side import ComparedBuild
 from incc.driver.api import AnalysisError, Path, Report, _Frozen, _texts
+from incc.driver.settings import Scope, Settings
+from incc.report import types as t
+from incc.report.where import Condition
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from incc.comparison import types as c
-    from incc.comparison.build import ComparisonSettings
-    from incc.comparison.side import ComparedBuild
-    from incc.driver.settings import Scope, Settings
-    from incc.report import types as t
-    from incc.report.where import Condition
-
-    Source = Path | Report | Mapping[str, Any] | t.AnalysisReport
+Source = Path | Report | Mapping[str, Any] | t.AnalysisReport
 
 
 class Comparison(_Frozen):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from incc.driver.settings import Scope
+from incc.frontends.kernel import KernelCode, LeftOut
 from incc.frontends.objects.archive import MAGIC, THIN_MAGIC
 from incc.frontends.objects.read import ObjectError
 from incc.report.source.demangle import choose_functions
@@ -13,10 +16,6 @@ from incc.report.unit_result import KernelPlace
 from incc.support.errors import AnalysisError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.driver.settings import Scope
-    from incc.frontends.kernel import KernelCode, LeftOut
     from incc.frontends.objects.kernels import KernelSource
 
 ASSEMBLY_ENDINGS = (".s", ".S", ".asm")

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from incc.driver.settings import Settings
 from incc.support.errors import AnalysisError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.driver.settings import Settings
 
 
 def named_cores(mcpu: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -10,11 +10,7 @@ from incc.frontends.asm.parse import INSTRUCTION, parse
 from incc.frontends.asm.regions import innermost_loops
 from incc.frontends.isa import DecodeError, TextForm
 from incc.frontends.isa import isa as instruction_set
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from incc.models.model import MachineModel
+from incc.models.model import MachineModel
 
 DERIVED, LACKING = "derived", "lacking"
 

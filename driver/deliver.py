@@ -5,23 +5,22 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 import msgspec
 
+from incc.report import types as t
 from incc.support.files import replace_file as replace_file
 from incc.support.files import write_all, write_file
 from incc.support.files import write_whole as write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from incc.driver.settings import Settings
-    from incc.report import types as t
     from incc.report.source.places import NamedKernels, NamedLine
 
-    Render = Callable[[int, bool], str]
-    """Renders a text for a width in columns, with or without colour."""
+Render = Callable[[int, bool], str]
+"""Renders a text for a width in columns, with or without colour."""
 
 PLAIN_WIDTH = 120
 """Columns of a text in a file."""

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import msgspec
 
 from incc.driver import UsageError
+from incc.driver.cli.given import Given
 from incc.driver.code import kind_of
 from incc.driver.pipeline import analyze_bytes, analyze_object, report_of
+from incc.driver.settings import Settings
 from incc.frontends.unit import Unit
+from incc.report import types as t
 from incc.support.errors import AnalysisError
 from incc.support.files import read_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.driver.cli.given import Given
-    from incc.driver.settings import Settings
-    from incc.report import types as t
 
 _HEADER = 4096
 """Bytes of a file that tell what it is."""

@@ -8,12 +8,9 @@ import gc
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from incc.driver import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 
 def tell(text: str) -> None:
@@ -120,6 +117,15 @@ def run_command(main: Callable[[], int]) -> int:
         received.append(number)
         raise KeyboardInterrupt
 
+    def raise_again(unraisable: sys.UnraisableHookArgs) -> None:
+        """Interrupt again soon if the signal came inside a callback, where Python only prints exceptions."""
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            signal.signal(signal.SIGALRM, signal.default_int_handler)
+            signal.setitimer(signal.ITIMER_REAL, 0.001)
+        else:
+            sys.__unraisablehook__(unraisable)
+
+    sys.unraisablehook = raise_again
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # ignored by nohup
             signal.signal(number, end)

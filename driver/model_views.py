@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
+from incc.driver.coverage import RefusedCode, Used
 from incc.models.compare import compare, latency, throughput, usage
-from incc.models.files.source import merge_forms
+from incc.models.files.source import ModelSource, merge_forms
 from incc.models.loading import list_models, load
+from incc.models.model import MachineModel
 from incc.models.notation import parse_latency
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from incc.driver.coverage import RefusedCode, Used
-    from incc.models.files.source import ModelSource
-    from incc.models.model import MachineModel
 
 
 def table(rows: Sequence[Sequence[str]], indent: str = "") -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 from msgspec.structs import replace
 
-from incc.core.analysis import analyze_kernel
+from incc.core.analysis import KernelSettings, analyze_kernel
+from incc.driver.settings import Scope, Settings
 from incc.frontends.asm.before import code_before
-from incc.frontends.asm.parse import INSTRUCTION, columns_of, parse
+from incc.frontends.asm.loops import LoopPath
+from incc.frontends.asm.parse import INSTRUCTION, Assembly, columns_of, parse
 from incc.frontends.asm.regions import (
     innermost_loops,
     llvm_mca_regions,
@@ -19,10 +22,13 @@ from incc.frontends.asm.regions import (
     whole_file,
     without_byte_markers,
 )
+from incc.frontends.kernel import KernelCode, LeftOut, Region, SourceLocation
+from incc.frontends.marks import Mark
 from incc.frontends.unit import Unit
 from incc.models import loading
-from incc.models.loading import find_cpu, host_cpu_name, load
-from incc.models.model import ModelError
+from incc.models.loading import Cpu, find_cpu, host_cpu_name, load
+from incc.models.model import MachineModel, ModelError
+from incc.report import types as t
 from incc.report.build import build_report, unit_report
 from incc.report.identity import kernel_ids
 from incc.report.source.compiled import remark
@@ -32,18 +38,7 @@ from incc.support.errors import AnalysisError as AnalysisError
 from incc.support.files import write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from incc.core.analysis import KernelSettings
     from incc.driver.code import ObjectCode
-    from incc.driver.settings import Scope, Settings
-    from incc.frontends.asm.loops import LoopPath
-    from incc.frontends.asm.parse import Assembly
-    from incc.frontends.kernel import KernelCode, LeftOut, Region, SourceLocation
-    from incc.frontends.marks import Mark
-    from incc.models.loading import Cpu
-    from incc.models.model import MachineModel
-    from incc.report import types as t
     from incc.report.source.selection import Selection
 
 

@@ -6,6 +6,7 @@ parts that concern them: `KernelSettings`, `ReportSettings`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
@@ -15,8 +16,6 @@ from incc.core.analysis import KernelSettings
 from incc.report.unit_result import REPORT_SETTINGS, ReportSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from incc.frontends.objects.spans import Addresses
 
     _Part = TypeVar("_Part", bound=msgspec.Struct)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterable
+from typing import Protocol
 
 import msgspec
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from incc.frontends.kernel import Inlined, KernelCode, LeftOut, RegionKind, Relocation, SourceLocation
+from incc.frontends.kernel import Inlined, KernelCode, LeftOut, RegionKind, Relocation, SourceLocation
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):

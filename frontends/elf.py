@@ -10,16 +10,13 @@ be damaged or malicious: no file makes the reader use much more memory than its 
 
 from __future__ import annotations
 
+import mmap
+from collections.abc import Iterator
 from struct import Struct
-from typing import TYPE_CHECKING
 
 import msgspec
 
-if TYPE_CHECKING:
-    import mmap
-    from collections.abc import Iterator
-
-    Data = bytes | mmap.mmap
+Data = bytes | mmap.mmap
 
 MAGIC = b"\x7fELF"
 OBJECT = 1

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from incc.frontends.unit import IncludeFolders
+from incc.frontends.unit import IncludeFolders
 
 # Folders that compilers search by default, wherever they are installed: libstdc++'s, libc++'s, and the compilers' own.
 _SYSTEM = ("/usr/include", "/usr/local/include", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32")

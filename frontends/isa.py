@@ -7,19 +7,19 @@ is imported when it is first needed, and its decoder when something is decoded.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from incc.frontends.kernel import Before, Instruction, KernelCode, MemoryAccess, Refused, Region
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    ExitKind = Literal["own", "replaced", "added", "repeated"]
-    CommonWork = tuple[str, tuple[tuple[int, tuple[str, ...]], ...]]
-    """A kind of work, and by the bits of vectors (0: any, or none) the forms that do it, of which a model has one."""
-
     from incc.frontends.container import Container, ContainerCode, Span
-    from incc.frontends.kernel import Before, Instruction, KernelCode, MemoryAccess, Refused, Region
+
+ExitKind = Literal["own", "replaced", "added", "repeated"]
+CommonWork = tuple[str, tuple[tuple[int, tuple[str, ...]], ...]]
+"""A kind of work, and by the bits of vectors (0: any, or none) the forms that do it, of which a model has one."""
 
 
 class DecodeError(Exception):

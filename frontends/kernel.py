@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator, Mapping
+from typing import Literal
 
 import msgspec
 
 from incc.support.quantities import Count, Positive
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 RegionKind = Literal["loop", "marker", "address", "file", "code"]
 Basis = Literal["inferred", "compiler"]

@@ -11,16 +11,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import msgspec
 from msgspec.structs import replace
 
 from incc.frontends.kernel import SourceLocation
 from incc.support.quantities import Count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SIGN = "incc:"
 """A part of every mark."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 
-if TYPE_CHECKING:
-    from incc.frontends.kernel import SourceLocation
+from incc.frontends.kernel import SourceLocation
 
-    RemarkKind = Literal["vectorised", "not-vectorised", "versioned", "unrolled"]
+RemarkKind = Literal["vectorised", "not-vectorised", "versioned", "unrolled"]
 
 
 class Remark(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from incc.frontends.kernel import CompiledLoop
+from incc.frontends.marks import Mark, MarkError
+
 if TYPE_CHECKING:
-    from incc.frontends.kernel import CompiledLoop
-    from incc.frontends.marks import Mark, MarkError
     from incc.frontends.remarks import Remark
 
 

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import csv
-from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
+from collections.abc import Iterator
+from typing import Any, BinaryIO, TextIO
 
 from incc.history.history import iso
 from incc.history.reports import unpacked
 from incc.history.schema import selected
-from incc.history.store import ORDER, take
+from incc.history.store import ORDER, Database, StoredCommit, take
+from incc.report import types as t
 from incc.report.documents import InputError
-from incc.report.where import NAMES, NUMBER, TEXT, TRUTH, Name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from incc.history.store import Database, StoredCommit
-    from incc.report import types as t
-    from incc.report.where import Condition
+from incc.report.where import NAMES, NUMBER, TEXT, TRUTH, Condition, Name
 
 _EXTRA = {
     "commit": (TEXT, "the commit", "c.name"),

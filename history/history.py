@@ -12,17 +12,14 @@ from __future__ import annotations
 import datetime
 import json
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any
 
 import msgspec
 
 from incc.history import types as d
+from incc.history.store import Database, StoredCommit
 from incc.report.documents import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
-
-    from incc.history.store import Database, StoredCommit
 
 MAIN = ("", "main")
 """Roles of kernels that are shown by default: the others run little."""

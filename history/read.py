@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-from incc.comparison.side import entries_of
+from incc.comparison.side import SideKernel, entries_of
 from incc.history.reports import unpacked
-from incc.history.store import open_reading
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from incc.comparison.side import SideKernel
-    from incc.history.store import Database
-    from incc.report import types as t
+from incc.history.store import Database, open_reading
+from incc.report import types as t
 
 
 def read_commit(path: str, name: str, take: Callable[[t.AnalysisReport], Any]) -> list[str]:

@@ -9,7 +9,7 @@ import stat
 import zlib
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 from msgspec.structs import replace
@@ -18,10 +18,8 @@ from incc.history.schema import COLUMNS, text, values
 from incc.report import types as t
 from incc.report.documents import InputError, decoded, read_report, texts
 from incc.report.folder.manifest import OWN
+from incc.report.where import Value
 from incc.support.files import read_all
-
-if TYPE_CHECKING:
-    from incc.report.where import Value
 
 LEVEL = 1
 """The compression level of zlib: higher levels take up to twice the time and save a tenth."""

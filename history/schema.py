@@ -6,13 +6,8 @@ the tables and VERSION.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from incc.report.where import NAMES, NUMBER, TRUTH
-
-if TYPE_CHECKING:
-    from incc.report import types as t
-    from incc.report.where import Value
+from incc.report import types as t
+from incc.report.where import NAMES, NUMBER, TRUTH, Value
 
 APPLICATION_ID = 0x696E6363
 """The id "incc" in the file's header, which distinguishes these databases from others."""

@@ -6,23 +6,18 @@ import os
 import sqlite3
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import msgspec
 
-from incc.history.reports import UNIT_COLUMNS, compressed
+from incc.history.reports import UNIT_COLUMNS, Body, PackedUnit, compressed
 from incc.history.schema import APPLICATION_ID, COLUMNS, TABLES, VERSION, text
 from incc.report.documents import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from incc.history.reports import Body, PackedUnit
 
 PATIENCE = 120.0
 """The time that a writer waits for others, in seconds; each holds the database for less than a second at a time."""

@@ -6,15 +6,13 @@ through incc.frontends.x86.assembler.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from incc.frontends.elf import read_elf
 from incc.measuring.harness import MachineLoop
 from incc.measuring.native import X86_GPR
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 COUNTER = X86_GPR.index("r15")
 PAGES = 0x10_0000_0000

@@ -5,19 +5,14 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from incc.frontends.isa import NotRunnable, isa, words
+from incc.frontends.isa import ExitKind, NotRunnable, isa, words
+from incc.frontends.kernel import KernelCode
 from incc.measuring import harness
-from incc.measuring.harness import LoopFailure, MachineLoop, Measurement
+from incc.measuring.harness import LoopFailure, MachineLoop, Measurement, Way
 from incc.models.processors.host import feature, read
-
-if TYPE_CHECKING:
-    from incc.frontends.isa import ExitKind
-    from incc.frontends.kernel import KernelCode
-    from incc.measuring.harness import Way
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):

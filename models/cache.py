@@ -11,10 +11,8 @@ import marshal
 import os
 import sys
 import zlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
+from typing import Any
 
 _MAGIC = b"incc tables 1\n"
 _START = len(_MAGIC) + 4

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -16,9 +17,6 @@ from incc.models.model import ModelError
 from incc.models.notation import Latency, form_key, parse_latency, parse_ports
 from incc.models.schema.fields import REQUIRED_FUNCTIONS
 from incc.models.throughput import of_form
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class ModelFinding(msgspec.Struct, frozen=True):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
+from incc.models.model import Form, MachineModel
 from incc.models.notation import form_key, port_set_name, write_latency
 from incc.models.throughput import of_form
-
-if TYPE_CHECKING:
-    from incc.models.model import Form, MachineModel
 
 
 class ModelChange(msgspec.Struct, frozen=True):

@@ -11,16 +11,14 @@ import os
 import stat
 import time
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import msgspec
 from msgspec.structs import asdict, replace
 
 from incc.models import cache
 from incc.models.model import MachineModel, ModelError, ModelName, checksum
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 CACHE_VERSION = 8
 """Raised with every change to the content of compiled tables (models/files/compile.py)."""

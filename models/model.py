@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import marshal
 import zlib
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,8 +17,6 @@ import msgspec
 from incc.models.notation import form_key, parse_latency, parse_ports
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from incc.models.llvm_names import Llvm
 
 

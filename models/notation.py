@@ -7,10 +7,7 @@ names of several characters drop the `p` (`2*FP01` means FP0 or FP1), and any se
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 _DIGITS = "0123456789ABCDEF"
 """The last characters of numbered ports' names."""

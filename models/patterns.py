@@ -11,13 +11,11 @@ knows both ports; the bounds assume the ports that are best.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _SPECIAL = "*?["
 

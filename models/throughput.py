@@ -5,11 +5,11 @@ The native core computes it for whole kernels by the same definition (core/inclu
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import gcd
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from fractions import Fraction
 
 

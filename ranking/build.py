@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from incc.frontends.kernel import SourceLocation
 from incc.ranking import types as r
-from incc.ranking.kernels import OUT_OF_REACH, loops_of
+from incc.ranking.hot.records import Told
+from incc.ranking.kernels import OUT_OF_REACH, Seen, loops_of
+from incc.ranking.read import ReadReports
 from incc.report.types import Tool
+from incc.report.where import Condition, Value
 from incc.support.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from incc.ranking.hot.records import Told
-    from incc.ranking.kernels import Seen
-    from incc.ranking.read import ReadReports
     from incc.ranking.weigh import Weighed
-    from incc.report.where import Condition, Value
 
 RANKING_VERSION: Literal["1.0"] = "1.0"
 """The version of the schema of `types.Ranking`."""

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 
 from incc.core.prediction import WORTH_SAYING
 from incc.frontends.isa import mnemonic
 from incc.ranking import types as r
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from incc.report import types as t
-    from incc.report.where import Value
+from incc.report import types as t
+from incc.report.where import Value
 
 OUT_OF_REACH = ("remainder", "prologue", "fallback", "outer")
 """Roles of loops that run little compared with their main loop, or have no work of their own."""

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import asdict
 
 from incc.ranking.kernels import whole
 from incc.report import types as t
 from incc.report.folder import manifest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 
 class ReportOrigin(manifest.ManifestLine, frozen=True, kw_only=True):

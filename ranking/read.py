@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import os
 import stat
-from typing import TYPE_CHECKING, Any, BinaryIO
+from collections.abc import Sequence
+from typing import Any, BinaryIO
 
 import msgspec
 from msgspec.structs import replace
@@ -19,9 +20,6 @@ from incc.report.documents import InputError, read_report, texts
 from incc.report.folder.manifest import OWN
 from incc.report.where import NAMES
 from incc.support.files import read_all
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class ReadSettings(msgspec.Struct, frozen=True):

@@ -15,22 +15,15 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
 from incc.frontends.isa import is_padding, same_mnemonic
 from incc.ranking import types as r
-from incc.ranking.hot.records import EXECUTIONS, SAMPLES
-from incc.ranking.kernels import loops_of, whole
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from incc.ranking.hot.records import FunctionListing, Sample, Told
-    from incc.ranking.kernels import Seen
-
+from incc.ranking.hot.records import EXECUTIONS, SAMPLES, FunctionListing, Sample, Told
+from incc.ranking.kernels import Seen, loops_of, whole
 
 _WORTH_NAMING = 0.05
 """The share of a profile from which on a file without kernels is named: its reports may be missing."""

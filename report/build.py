@@ -6,6 +6,7 @@ on the same input, such as dates, machines or the order of a set, except measure
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace as with_fields
@@ -21,8 +22,6 @@ from incc.report.unit_result import UnitResult as UnitResult
 from incc.support.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from incc.core.analysis import KernelResult
     from incc.core.roles import Part
     from incc.frontends.asm.parse import Origin

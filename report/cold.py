@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict, replace
 
-from incc.core import BY_MEMORY, BY_NOTHING, BY_REGISTER, BY_RESOURCE, WaitSums
+from incc.core import (
+    BY_MEMORY,
+    BY_NOTHING,
+    BY_REGISTER,
+    BY_RESOURCE,
+    Mappings,
+    Pressure,
+    Simulation,
+    Statistics,
+    Usage,
+    WaitSums,
+)
 from incc.core.figures import DECIMALS
+from incc.models.binding.bound import BoundKernel
 from incc.report import types as t
 from incc.report.wording import input_carrier
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.core import Mappings, Pressure, Simulation, Statistics, Usage
     from incc.core.analysis import KernelResult
-    from incc.models.binding.bound import BoundKernel
 
 
 def cold_report(result: KernelResult) -> t.Cold | None:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from incc.frontends.asm.control_flow import control_flow
-from incc.frontends.asm.graph import loops
+from incc.frontends.asm.graph import ControlFlow, loops
+from incc.frontends.asm.parse import Assembly
+from incc.frontends.kernel import Region
 from incc.report import types as t
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.frontends.asm.graph import ControlFlow
-    from incc.frontends.asm.parse import Assembly
-    from incc.frontends.kernel import Region
 
 
 def functions(assembly: Assembly, regions: Sequence[Region]) -> list[t.ControlFlowReport]:

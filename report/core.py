@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal
 
 from msgspec.structs import astuple, replace
 
 from incc.frontends.isa import isa
 from incc.models.binding.bound import UNLIMITED
+from incc.models.model import Form, MachineModel
 from incc.models.notation import parse_port_set
 from incc.models.throughput import port_bound
 from incc.report import types as t
 from incc.report.wording import counted
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from incc.models.model import Form, MachineModel
-
-    Stage = Literal["front end", "rename", "window", "memory"]
+Stage = Literal["front end", "rename", "window", "memory"]
 
 
 def core_report(model: MachineModel) -> t.CoreReport:

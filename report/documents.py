@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from collections.abc import Iterator
+from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
 from incc.report import types as t
 from incc.report.build import SCHEMA_VERSION
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 T = TypeVar("T")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from incc.frontends.kernel import Instruction, KernelCode, Region
+from incc.frontends.kernel import Instruction, KernelCode, Region
 
 HASH_DIGITS = 16
 

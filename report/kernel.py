@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import asdict, astuple
 
-from incc.core import RENAMERS, figures
+from incc.core import RENAMERS, Analysis, Chain, Edge, PathStep, Simulation, figures
+from incc.core.counters import LostSlots, UopsBySource
 from incc.core.figures import DECIMALS
-from incc.core.ranges import find_range, not_counted, rare_calls
-from incc.frontends.isa import isa
-from incc.frontends.kernel import Region
+from incc.core.ranges import KernelRange, find_range, not_counted, rare_calls
+from incc.frontends.isa import Effects, isa
+from incc.frontends.kernel import Instruction, KernelCode, Region, SourceLocation
 from incc.models.binding.bound import (
     ELIMINATED,
     FUSED_INTO_PREVIOUS,
@@ -23,36 +25,28 @@ from incc.models.binding.bound import (
     UOP_STORE_ADDRESS,
     UOP_STORE_DATA,
     ZEROED,
+    BoundKernel,
 )
 from incc.report import types as t
 from incc.report import verdict, wording
 from incc.report.cold import cold_report
 from incc.report.hints import hints
-from incc.report.hints.advice import ASSEMBLY
+from incc.report.hints.advice import ASSEMBLY, CompilerCall
 from incc.report.identity import content_hash
 from incc.report.range import kernel_range, mispredicted
 from incc.report.resources import llvm_resources, own_throughput, resources, rounded
 from incc.report.source.compiled import compiled
-from incc.report.unit_result import KernelPlace
+from incc.report.unit_result import KernelPlace, UnitResult
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from fractions import Fraction
 
-    from incc.core import Analysis, Chain, Edge, PathStep, Simulation
     from incc.core.analysis import KernelResult
-    from incc.core.counters import LostSlots, UopsBySource
     from incc.core.elements import Elements
-    from incc.core.ranges import KernelRange
     from incc.core.roles import Part
     from incc.core.waits import Waits
-    from incc.frontends.isa import Effects
-    from incc.frontends.kernel import Instruction, KernelCode, SourceLocation
-    from incc.models.binding.bound import BoundKernel
     from incc.models.model import Form
-    from incc.report.hints.advice import CompilerCall
     from incc.report.source.written import Written
-    from incc.report.unit_result import UnitResult
 
 _Counters = TypeVar("_Counters", "LostSlots", "UopsBySource")
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from incc.core import figures
+from incc.core.analysis import KernelResult
 from incc.core.figures import DECIMALS
 from incc.core.prediction import bounds_above
 from incc.measuring.harness import LoopFailure
+from incc.measuring.kernels import KernelMeasurement
 from incc.report import phrases, wording
 from incc.report import types as t
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from incc.core.analysis import KernelResult
-    from incc.measuring.kernels import KernelMeasurement
 
 WORTH_EXPLAINING = 0.1
 """The least difference that is explained, as a fraction of the measured cycles."""

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from incc.core.dataflow import COUNTED, DATA
 from incc.core.figures import DECIMALS
-from incc.core.ranges import bytes_of, mispredictions
+from incc.core.ranges import Branching, Fork, KernelRange, Meeting, RangeCause, bytes_of, mispredictions
+from incc.frontends.kernel import KernelCode
 from incc.report import types as t
 from incc.report import wording
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from incc.core.analysis import KernelResult
-    from incc.core.ranges import Branching, Fork, KernelRange, Meeting, RangeCause
     from incc.core.ways import Ways
-    from incc.frontends.kernel import KernelCode
 
 
 def kernel_range(result: KernelResult, ends: KernelRange | None) -> t.Range | None:

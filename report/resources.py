@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from incc.core.figures import DECIMALS
@@ -11,8 +12,6 @@ from incc.report import types as t
 from incc.report.verdict import busiest_ports
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from incc.core.analysis import KernelResult
 
 

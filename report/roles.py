@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from incc.frontends.kernel import KernelCode
 from incc.report import types as t
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from incc.core.roles import Role
-    from incc.frontends.kernel import KernelCode
 
 # Hints on incomplete analyses, which apply to loops of any role.
 _ALWAYS = frozenset(("unknown-instructions", "refused-statements"))

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from incc.frontends.kernel import LeftOut, SourceLocation
+from incc.frontends.marks import Mark, MarkError
+from incc.report import types as t
 
+if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.core.roles import Part
     from incc.core.ways import Ways
     from incc.frontends.asm.places import UserPlace
-    from incc.frontends.kernel import LeftOut, SourceLocation
-    from incc.frontends.marks import Mark, MarkError
     from incc.frontends.unit import Unit
     from incc.measuring.harness import LoopFailure
     from incc.measuring.kernels import KernelMeasurement
     from incc.models.model import MachineModel
-    from incc.report import types as t
 
 
 class ReportSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from incc.core.prediction import CLOSE, ORDER, WORTH_SAYING
+from incc.core import Analysis, Chain
+from incc.core.prediction import CLOSE, ORDER, WORTH_SAYING, BoundName
 from incc.core.ranges import blocked, bytes_of, not_counted
 from incc.frontends.isa import isa
-from incc.models.binding.bound import UOP_BRANCH, UOP_COMPUTE, UOP_LOAD, UOP_STORE_ADDRESS, UOP_STORE_DATA
+from incc.frontends.kernel import Instruction, KernelCode
+from incc.models.binding.bound import UOP_BRANCH, UOP_COMPUTE, UOP_LOAD, UOP_STORE_ADDRESS, UOP_STORE_DATA, BoundKernel
 from incc.report import phrases, wording
 from incc.report import types as t
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from fractions import Fraction
 
-    from incc.core import Analysis, Chain
     from incc.core.analysis import KernelResult
-    from incc.core.prediction import BoundName
     from incc.core.whatif import WhatIf
-    from incc.frontends.kernel import Instruction, KernelCode
-    from incc.models.binding.bound import BoundKernel
 
 
 def bounds(result: KernelResult, explained: bool = True) -> t.BoundsReport:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from incc.core.figures import DECIMALS
+from incc.core.ways import Way, Ways
+from incc.frontends.kernel import Region
 from incc.report import types as t
 from incc.report.kernel import ratio
-
-if TYPE_CHECKING:
-    from incc.core.ways import Way, Ways
-    from incc.frontends.kernel import Region
 
 
 def ways_report(which: Literal["paths", "branch"], region: Region, paths: Ways, complete: bool) -> t.WaysReport:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -15,14 +16,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from incc.frontends.marks import parentheses
+from incc.report import types as t
+from incc.report.types import BoundName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     import pyparsing as pp
-
-    from incc.report import types as t
-    from incc.report.types import BoundName
 
     _Values = Mapping[str, "Value"]
     _Evaluate = Callable[[_Values, _Values | None], "Value"]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from incc.core import WITHIN_INSTRUCTION
+from incc.core import WITHIN_INSTRUCTION, Edge, PathStep
+from incc.frontends.kernel import KernelCode
+from incc.models.binding.bound import BoundKernel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
     from fractions import Fraction
-
-    from incc.core import Edge, PathStep
-    from incc.frontends.kernel import KernelCode
-    from incc.models.binding.bound import BoundKernel
 
     Carrier = Literal["register", "flag", "memory", "internal"]
 

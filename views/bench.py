@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from incc.views.layout import BOLD, GREEN, RED, YELLOW, Layout
 from incc.views.table import Column, Table, number_column, row, text_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 FIGURES = (
     Column(title="form", comfortable=24, least=12, priority=1, code=True),

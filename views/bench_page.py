@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from incc.views import bench
 from incc.views.html import templates
 from incc.views.table import Table, row, select
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _CELL, _CHAR = 34, 7
 """Pixels of a cell of the matrix, and of a character."""

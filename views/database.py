@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
+from incc.history import types as d
 from incc.report.wording import relative
-from incc.views.layout import BOLD, count, each, harmless
+from incc.views.layout import BOLD, Layout, count, each, harmless
 from incc.views.table import Column, Table, TableRow, number_column, row, text_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from incc.history import types as d
-    from incc.views.layout import Layout
 
 BARS, ASCII_BARS = "▁▂▃▄▅▆▇█", "_.-=+*%#"
 _UNKNOWN_BAR = " "

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from incc.report import types as t
+
 if TYPE_CHECKING:
     from incc.comparison import types as c
     from incc.ranking import types as r
-    from incc.report import types as t
 
 # Lists and objects that fit are written in one line: a row of port pressures reads as a row.
 LINE = 120

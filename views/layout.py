@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
-
     from incc.report import types as t
 
 

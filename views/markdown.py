@@ -7,12 +7,9 @@ interpret.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from incc.views.layout import harmless
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 LIMIT = 65_536
 """Characters that GitHub accepts in a comment."""

@@ -5,16 +5,12 @@ Pages print the same tables with html/macros.html.j2.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
-from incc.views.layout import BOLD, GREEN, RED, YELLOW
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from incc.views.layout import Layout
+from incc.views.layout import BOLD, GREEN, RED, YELLOW, Layout
 
 STYLES = {"best": BOLD, "faster": GREEN, "good": GREEN, "slower": RED, "unknown": YELLOW}
 """Terminal styles of cells by their kind."""

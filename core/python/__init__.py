@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from incc.core import _core
 from incc.core.counters import LostSlots, UopsBySource
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.models.binding.bound import BoundKernel
+from incc.models.binding.bound import BoundKernel
 
 
 class Edge(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
+from incc.frontends.kernel import KernelCode
 from incc.models.binding import bound as b
+from incc.models.binding.bound import BoundKernel
 from incc.models.binding.pipeline import copied
-
-if TYPE_CHECKING:
-    from incc.frontends.kernel import KernelCode
-    from incc.models.binding.bound import BoundKernel
 
 LONGEST_CALL = 1 << 12
 """Cycles of the longest simulated call; a simulation of longer ones would not end."""

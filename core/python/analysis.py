@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
 from incc import core
+from incc.core import Analysis, Bounds, Event, Simulation, StartedUop
 from incc.core.altered import UNALTERED, AlteredCore, alter
-from incc.core.prediction import bounds_of, limiting, predicted
+from incc.core.prediction import BoundName, bounds_of, limiting, predicted
+from incc.frontends.kernel import KernelCode
 from incc.models.binding.bind import bind
-from incc.models.binding.bound import UNKNOWN
-from incc.models.model import ModelError
+from incc.models.binding.bound import UNKNOWN, BoundKernel
+from incc.models.model import Form, MachineModel, ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from fractions import Fraction
-    from types import ModuleType
 
-    from incc.core import Analysis, Bounds, Event, Simulation, StartedUop
     from incc.core.known import Known
-    from incc.core.prediction import BoundName
     from incc.core.waits import Waits
     from incc.core.whatif import CoreChange, WhatIf
-    from incc.frontends.kernel import KernelCode
-    from incc.models.binding.bound import BoundKernel
-    from incc.models.model import Form, MachineModel
 
 AS_FOUND, EVERYWHERE = -1, -2
 """Values of KernelSettings.alignment."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyparsing as pp
 from msgspec.structs import replace
 
 from incc.core import whatif
+from incc.core.whatif import CoreChange, Scenario
 from incc.frontends.isa import word_set
 from incc.models.binding import bound as b
-
-if TYPE_CHECKING:
-    from incc.core.whatif import CoreChange, Scenario
 
 MOST = 1 << 20  # the largest value of a parameter or a latency
 

@@ -7,16 +7,13 @@ does not change, values that it counts, or values that it loads.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from incc.frontends.kernel import Instruction, KernelCode, MemoryAccess
+from incc.frontends.kernel import Instruction, KernelCode, MemoryAccess
 
 INVARIANT, COUNTED, DATA = range(3)
 """The ways a value changes in a loop: not at all; by a constant, or as a function of counted values; depending on

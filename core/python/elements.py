@@ -27,23 +27,18 @@ In all other cases the number is unknown.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import gcd
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from incc import core
-from incc.frontends.isa import isa
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from incc.core import Stream
-    from incc.core.analysis import KernelResult
-    from incc.frontends.asm.parse import Origin
-    from incc.frontends.isa import Operation
-    from incc.frontends.kernel import Basis, CompiledLoop, Instruction, KernelCode
+from incc.core import Stream
+from incc.core.analysis import KernelResult
+from incc.frontends.asm.parse import Origin
+from incc.frontends.isa import Operation, isa
+from incc.frontends.kernel import Basis, CompiledLoop, Instruction, KernelCode
 
 # The most parts of a stream to search for a pattern; more are hundreds of unrolled copies.
 _MOST_PARTS = 4096

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from incc.core import NOBODYS, THROUGH_MEMORY
+from incc.core import NOBODYS, THROUGH_MEMORY, Event, PathStep, StartedUop
 from incc.frontends.isa import isa
+from incc.frontends.kernel import Instruction, KernelCode
 from incc.models.binding.bound import IS_LOAD, IS_STORE
 from incc.support.quantities import Amount, Count, Positive, Share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
     from fractions import Fraction
 
-    from incc.core import Event, PathStep, StartedUop
     from incc.core.analysis import KernelResult
     from incc.core.elements import Elements
-    from incc.frontends.kernel import Instruction, KernelCode
 
 DECIMALS = 6
 """The decimals of figures in reports."""

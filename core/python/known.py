@@ -6,17 +6,16 @@ template, regions that a script wrote. Bound to a core they are the same numbers
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from marshal import dumps
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from incc import core
+from incc.core import Analysis, Bounds, Simulation
 from incc.models.binding.bound import BoundKernel, Pipeline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from incc.core import Analysis, Bounds, Simulation
     from incc.core.waits import Waits
 
 R = TypeVar("R")

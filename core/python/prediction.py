@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from incc.core import Bounds
+from incc.core import Analysis, Bounds
 
 if TYPE_CHECKING:
     from fractions import Fraction
-
-    from incc.core import Analysis
 
 BoundName = Literal["port", "divider", "front_end", "retire", "loop_carried"]
 

@@ -18,6 +18,7 @@ Each cause is a single unknown. These are considered likely enough to be one:
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
@@ -25,20 +26,16 @@ import msgspec
 from msgspec.structs import replace
 
 from incc import core
-from incc.core.dataflow import DATA, INVARIANT, dataflow
+from incc.core import Edge
+from incc.core.dataflow import DATA, INVARIANT, Access, Address, Dataflow, dataflow
 from incc.core.prediction import WORTH_SAYING, predicted
 from incc.frontends.isa import isa
-from incc.models.binding.bound import IS_STORE, VALUE_LOAD, VALUE_STORE
+from incc.frontends.kernel import Instruction, KernelCode
+from incc.models.binding.bound import IS_STORE, VALUE_LOAD, VALUE_STORE, BoundKernel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from incc.core import Edge
     from incc.core.analysis import KernelResult
-    from incc.core.dataflow import Access, Address, Dataflow
     from incc.core.ways import Way, Ways
-    from incc.frontends.kernel import Instruction, KernelCode
-    from incc.models.binding.bound import BoundKernel
 
     CauseKind = Literal["aliasing", "forwarding", "line-crossings", "branches", "unknown-instructions"]
 

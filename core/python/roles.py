@@ -17,20 +17,16 @@ source loop became, and how many of its iterations one iteration of each contain
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
 from incc.core import elements
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from incc.core.analysis import KernelResult
-    from incc.core.elements import Elements, Work
-    from incc.frontends.asm.parse import Origin
-    from incc.frontends.kernel import Basis, Region, RoleName, SourceLocation
+from incc.core.analysis import KernelResult
+from incc.core.elements import Elements, Work
+from incc.frontends.asm.parse import Origin
+from incc.frontends.kernel import Basis, Region, RoleName, SourceLocation
 
 
 class Role(msgspec.Struct, frozen=True, kw_only=True):

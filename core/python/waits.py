@@ -9,14 +9,11 @@ missing, and to the instruction whose µop occupies the port or the divider.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from incc.core import Simulation, StartedUop
+from incc.core import Simulation, StartedUop
 
 Interval = tuple[int, int]
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import msgspec
 
-from incc.core.analysis import analyze_kernel
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.core.analysis import KernelResult, KernelSettings
-    from incc.frontends.asm.loops import LoopPath
-    from incc.frontends.kernel import KernelCode
-    from incc.models.model import MachineModel
+from incc.core.analysis import KernelResult, KernelSettings, analyze_kernel
+from incc.frontends.asm.loops import LoopPath
+from incc.frontends.kernel import KernelCode
+from incc.models.model import MachineModel
 
 
 class Way(msgspec.Struct, frozen=True):

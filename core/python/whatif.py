@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -9,16 +10,14 @@ import msgspec
 from msgspec.structs import astuple, replace
 
 from incc import core
+from incc.core import Analysis, Simulation
+from incc.frontends.kernel import KernelCode
 from incc.models.binding import bound as b
+from incc.models.binding.bound import BoundKernel
 from incc.models.binding.pipeline import copied
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from incc.core import Analysis, Simulation
     from incc.core.known import Known
-    from incc.frontends.kernel import KernelCode
-    from incc.models.binding.bound import BoundKernel
 
 # The least share of busy cycles from which on a second port of the same kind is tried.
 BUSY = 0.5

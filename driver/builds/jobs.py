@@ -30,25 +30,23 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from incc.driver.builds import limits
+from incc.driver.builds.project import Project
+from incc.driver.deliver import DeliveryRequest
+from incc.report import types as t
+from incc.report.build import UnitResult
 from incc.support.errors import AnalysisError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.driver.builds.project import Project
     from incc.driver.cli.own_options import WrapperOptions
-    from incc.driver.deliver import DeliveryRequest
     from incc.driver.settings import Settings
     from incc.frontends.unit import IncludeFolders, Unit
-    from incc.report import types as t
-    from incc.report.build import UnitResult
     from incc.report.folder.cache import UnitCache
 
 VERSION = 1

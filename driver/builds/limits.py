@@ -10,13 +10,10 @@ from __future__ import annotations
 import contextlib
 import resource
 import signal
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from types import FrameType
 
 from incc.support.errors import AnalysisError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from types import FrameType
 
 SECONDS_VARIABLE, MEMORY_VARIABLE = "INCC_MAX_SECONDS", "INCC_MAX_MEMORY"
 

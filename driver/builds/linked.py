@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
 from incc.driver.code import ObjectCode, of_functions
 from incc.driver.pipeline import analyze_code, model_of
-from incc.frontends.gcc_wrapper.linking import optimised_functions
-from incc.frontends.objects.kernels import located_kernels
+from incc.driver.settings import Scope, Settings
+from incc.frontends.gcc_wrapper.linking import Link, optimised_functions
+from incc.frontends.objects.kernels import KernelSource, ObjectKernels, located_kernels
 from incc.frontends.objects.read import ObjectError
 from incc.frontends.objects.symbols import elf_facts
+from incc.frontends.unit import Unit
+from incc.report.build import UnitResult
 from incc.support.errors import AnalysisError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from incc.driver.settings import Scope, Settings
-    from incc.frontends.gcc_wrapper.linking import Link
-    from incc.frontends.objects.kernels import KernelSource, ObjectKernels
-    from incc.frontends.unit import Unit
-    from incc.report.build import UnitResult
-
 
 TO_BE_LINKED_AGAIN = "the next link generates its machine code"
 """The reason why `analyze_linked` returns no result."""

@@ -19,6 +19,7 @@ The file does not turn the analysis on. Arguments and environment variables over
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +29,6 @@ from msgspec.structs import replace
 from incc.report.where import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from incc.driver.settings import Settings
 
 NAME = "incc.toml"

@@ -11,10 +11,7 @@ import re
 import shutil
 import stat
 import time
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
 OLD = 24 * 3600
 """Smallest age of files to remove, in seconds."""

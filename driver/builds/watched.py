@@ -7,10 +7,7 @@ waits for the compiler, or starts it.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import MutableMapping
+from collections.abc import MutableMapping
 
 _VARIABLE = "INCC_WATCH"
 

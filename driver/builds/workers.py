@@ -13,7 +13,7 @@ import resource
 import select
 import signal
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
@@ -24,9 +24,6 @@ from incc.driver.messages import collect_seldom
 from incc.frontends.isa import detect, isa
 from incc.report.folder.manifest import OWN
 from incc.support.errors import AnalysisError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MOST_TRIES = 2
 """Workers that a job may crash before it is moved to `failed`."""

@@ -5,31 +5,23 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
 from incc.driver.builds import watched
 from incc.driver.builds.limits import limited_time
-from incc.driver.builds.project import project_of
-from incc.driver.cli.own_options import PREFIX
+from incc.driver.builds.project import Project, project_of
+from incc.driver.cli.own_options import PREFIX, WrapperOptions
 from incc.driver.deliver import deliver, deliver_beside, identified, unmet, write_remarks, write_warnings
 from incc.driver.pipeline import analyze_for_cores, analyze_units, model_notes, report_of, write_marked
-from incc.driver.settings import with_values
+from incc.driver.settings import Settings, with_values
 from incc.frontends.gcc_wrapper.children import Children, Interrupted, die_by
-from incc.frontends.gcc_wrapper.compiler import CompilerError
+from incc.frontends.gcc_wrapper.compiler import Compiler, CompilerError
 from incc.frontends.gcc_wrapper.session import AssemblyFailure, Compilation
+from incc.frontends.unit import Unit
+from incc.report import types as t
 from incc.support.files import add_line, replace_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from incc.driver.builds.project import Project
-    from incc.driver.cli.own_options import WrapperOptions
-    from incc.driver.settings import Settings
-    from incc.frontends.gcc_wrapper.compiler import Compiler
-    from incc.frontends.unit import Unit
-    from incc.report import types as t
 
 
 class _Job:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,7 +12,6 @@ from incc.driver.cli.kinds import MCA, PREFIXES, WRAPPER, Option
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator, Sequence
 
 HELP = Option("--help[=man|bash|zsh]", "mode", "show this help, the manual page, or completion", aliases=("-h",))
 """An option of every command."""

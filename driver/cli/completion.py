@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import msgspec
 
-from incc.driver.cli.command import NAMES, names
-from incc.driver.cli.kinds import MCA, WRAPPER
+from incc.driver.cli.command import NAMES, Command, names
+from incc.driver.cli.kinds import MCA, WRAPPER, Option
 from incc.driver.cli.usage import COMMANDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from incc.driver.cli.command import Command
-    from incc.driver.cli.kinds import Option
 
 _HEAD = """\
 # Completion of incc's commands for bash, and for zsh through bashcompinit.

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from incc.driver import UsageError
-from incc.driver.cli.kinds import MANY, MCA, MOST, WRAPPER, read_value
+from incc.driver.cli.kinds import MANY, MCA, MOST, WRAPPER, Option, read_value
 from incc.driver.cli.options import FEW, OPTIONS, PAGE_ITERATIONS, find, options_of
 from incc.driver.settings import REPORTED, Settings, with_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from incc.core.whatif import CoreChange
-    from incc.driver.cli.kinds import Option
     from incc.driver.deliver import DeliveryRequest
 
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
-from incc.driver.cli.command import help_text
+from incc.driver.cli.command import Command, help_text
 from incc.driver.cli.completion import script
 from incc.driver.cli.manual import page
 from incc.driver.deliver import write_stream
-
-if TYPE_CHECKING:
-    from incc.driver.cli.command import Command
 
 
 def print_help(command: Command, wanted: str) -> int:

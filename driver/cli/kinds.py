@@ -7,6 +7,7 @@ of `incc` and `incc-mca`; the modules of other commands have theirs, with the en
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,6 @@ import msgspec
 from incc.driver import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from incc.core.whatif import CoreChange
     from incc.frontends.objects.spans import Addresses
     from incc.report.source.places import NamedKernels, NamedLine

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from incc.driver.cli.command import NAMES, entries
+from incc.driver.cli.command import NAMES, Command, entries
 from incc.support.version import __version__
-
-if TYPE_CHECKING:
-    from incc.driver.cli.command import Command
 
 
 def page(command: Command) -> str:

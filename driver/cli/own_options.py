@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,8 +16,6 @@ from incc.driver import UsageError
 from incc.frontends.gcc_wrapper.compiler import TAKES_NEXT, files_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from incc.driver.cli.given import Given
 
 PREFIX = "--analyze-"

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from incc.driver.cli.command import HELP, help_text, usage_lines
-from incc.driver.cli.kinds import MANY, read_value
+from incc.driver.cli.command import HELP, Command, help_text, usage_lines
+from incc.driver.cli.kinds import MANY, Option, read_value
 from incc.driver.messages import guarded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from incc.driver.cli.command import Command
-    from incc.driver.cli.kinds import Option
     from incc.driver.settings import Settings
 
 

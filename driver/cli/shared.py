@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from incc.driver.cli.kinds import Option
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MODEL_PATH = Option(
     "--model-path FOLDER|FILE", "list", "look for models there first (repeatable)", sets="core.model_path"

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import combinations
@@ -23,20 +24,22 @@ from incc.driver.cli.parsers import run
 from incc.driver.commands import bench_ports
 from incc.driver.deliver import write_stream
 from incc.driver.messages import fail, say
-from incc.driver.pipeline import choose_model, decode_unit, read_assembly, select
+from incc.driver.pipeline import ChosenModel, choose_model, decode_unit, read_assembly, select
 from incc.driver.settings import Scope
 from incc.frontends.asm.regions import marked_regions
+from incc.frontends.kernel import KernelCode
 from incc.frontends.unit import Unit
 from incc.measuring.forms.bench import CoreBench, NotMeasured, loop_of
 from incc.measuring.forms.messages import FORMS, NO_FORM, wrong_machine, wrong_model
-from incc.measuring.forms.operands import Unreadable, matching, read, title
+from incc.measuring.forms.operands import Named, Unreadable, matching, read, title
 from incc.measuring.forms.pairs import code_of, copies_of
 from incc.measuring.forms.predicted import rows
-from incc.measuring.forms.target import features_of, features_of_host, target
+from incc.measuring.forms.target import MeasuredCore, features_of, features_of_host, target
 from incc.measuring.harness import Harness, LoopFailure, Unavailable
 from incc.measuring.records import OtherRun, Records
 from incc.measuring.stand_in import Simulated
 from incc.models.forms.shapes import by_key
+from incc.models.model import MachineModel
 from incc.models.notation import form_key
 from incc.models.processors import host
 from incc.support.errors import AnalysisError
@@ -47,13 +50,6 @@ from incc.views.layout import Layout
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator, Sequence
-
-    from incc.driver.pipeline import ChosenModel
-    from incc.frontends.kernel import KernelCode
-    from incc.measuring.forms.operands import Named
-    from incc.measuring.forms.target import MeasuredCore
-    from incc.models.model import MachineModel
 
     _Item = TypeVar("_Item")
 

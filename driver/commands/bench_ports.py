@@ -5,26 +5,24 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from incc.driver import UsageError
 from incc.driver.deliver import write_stream
+from incc.measuring.forms.operands import Named
+from incc.measuring.forms.target import MeasuredCore
+from incc.measuring.harness import Machine
 from incc.measuring.host import ports as host_ports
+from incc.measuring.ports.study import Findings, FormPorts
 from incc.models.loading import load
+from incc.models.model import MachineModel
 from incc.models.notation import form_key
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
-
-    from incc.measuring.forms.operands import Named
-    from incc.measuring.forms.target import MeasuredCore
-    from incc.measuring.harness import Machine
-    from incc.measuring.ports.study import Findings, FormPorts
-    from incc.models.model import MachineModel
 
 _CERTAINTY = {
     "measured": ("sure", "no other ports explain the times with as few µops"),

@@ -7,9 +7,11 @@ import re
 import shutil
 import signal
 import sys
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from incc.driver.builds.workers import Pool, Queue
 from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
@@ -18,9 +20,6 @@ from incc.driver.messages import say
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
-
-    from incc.driver.builds.workers import Pool, Queue
 
 OK, USAGE, NOT_FOUND = 0, 2, 127
 

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import sys
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -19,17 +20,13 @@ from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run
 from incc.driver.messages import run_command, say
-from incc.history.reports import files_of, packed_text, read_reports
-from incc.history.store import open_database, open_reading, shown
+from incc.history.reports import PackedUnit, files_of, packed_text, read_reports
+from incc.history.store import Added, Database, StoredCommit, open_database, open_reading, shown
 from incc.report.documents import InputError
 from incc.views.layout import Layout, count, harmless
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Iterator
-
-    from incc.history.reports import PackedUnit
-    from incc.history.store import Added, Database, StoredCommit
 
 OK, INCOMPLETE, USAGE = 0, 1, 2
 

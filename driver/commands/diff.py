@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from incc.comparison import types as c
 from incc.comparison.build import ComparisonSettings, compare
+from incc.comparison.side import ComparedBuild
 from incc.driver import UsageError
 from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option, check_targets
 from incc.driver.cli.parsers import Parser, settings_of
-from incc.driver.deliver import write_rendered
+from incc.driver.deliver import Render, write_rendered
 from incc.driver.messages import fail, guarded, offenders, run_command, say
 from incc.driver.sides.analyse import CODE
 from incc.driver.sides.labels import distinct
@@ -28,11 +31,6 @@ from incc.views.comparison.cells import SORTS, ComparisonParts
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
-
-    from incc.comparison import types as c
-    from incc.comparison.side import ComparedBuild
-    from incc.driver.deliver import Render
 
 OK, FAILED, ERROR = 0, 1, 2
 

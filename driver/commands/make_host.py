@@ -11,37 +11,33 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
 from incc.measuring.forms.aarch64 import NOT_TRIED
-from incc.measuring.forms.target import features_of_host, target
-from incc.measuring.harness import Harness, Unavailable, missing
+from incc.measuring.forms.target import MeasuredCore, features_of_host, target
+from incc.measuring.harness import Harness, Machine, Unavailable, missing
 from incc.measuring.host import aarch64 as host_aarch64
 from incc.measuring.host import forms as host_forms
 from incc.measuring.host import model as host
 from incc.measuring.host import ports as host_ports
 from incc.measuring.host.choice import contradicted
 from incc.measuring.pipeline import comparison as pipeline
+from incc.measuring.pipeline.comparison import ComparedFinding
 from incc.measuring.pipeline.probing import ProbeBench
+from incc.measuring.ports.study import FormPorts
 from incc.measuring.stand_in import Simulated
-from incc.models.check import check
+from incc.models.check import ModelFinding, check
 from incc.models.importers.merge import replace_file
 from incc.models.loading import find_cpu, load, purge, search_places
+from incc.models.model import MachineModel
 from incc.models.processors.host import read
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator, Sequence
-
-    from incc.measuring.forms.target import MeasuredCore
-    from incc.measuring.harness import Machine
-    from incc.measuring.pipeline.comparison import ComparedFinding
-    from incc.measuring.ports.study import FormPorts
-    from incc.models.check import ModelFinding
-    from incc.models.model import MachineModel
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 

@@ -13,7 +13,7 @@ from incc.driver.cli.given import Given, llvm_views
 from incc.driver.cli.kinds import MCA, check_targets
 from incc.driver.cores import cores_of
 from incc.driver.llvm_mca.options import expanded, read, requested_help
-from incc.driver.machine_code import machine_code, read_for
+from incc.driver.machine_code import MachineCode, machine_code, read_for
 from incc.driver.messages import run_command
 from incc.driver.messages import tell_printable as tell
 from incc.driver.pipeline import (
@@ -24,17 +24,16 @@ from incc.driver.pipeline import (
     model_notes,
     read_assembly,
 )
+from incc.driver.settings import Settings
 from incc.frontends.isa import DecodeError
 from incc.frontends.unit import Unit
+from incc.report import types as t
 from incc.report.source.problems import found_problems, shown
 from incc.support.files import text_of, write_file
 from incc.support.version import __version__
 
 if TYPE_CHECKING:
     from incc.driver.deliver import DeliveryRequest, Undelivered
-    from incc.driver.machine_code import MachineCode
-    from incc.driver.settings import Settings
-    from incc.report import types as t
     from incc.views.llvm_mca.requested import Views
 
 

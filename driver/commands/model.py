@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run
-from incc.driver.coverage import CoverageError, read_assembly, read_hex
+from incc.driver.coverage import CoverageError, RefusedCode, Used, read_assembly, read_hex
 from incc.driver.messages import fail, run_command
 from incc.frontends.isa import DecodeError, TextForm
 from incc.frontends.isa import isa as instruction_set
@@ -25,9 +26,7 @@ from incc.models.notation import form_key
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
 
-    from incc.driver.coverage import RefusedCode, Used
     from incc.models.importers.common import Imported
 
 OK, FAILED = 0, 1

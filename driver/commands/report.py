@@ -16,18 +16,16 @@ from incc.driver.cli.kinds import Option, check_targets, condition
 from incc.driver.cli.parsers import run
 from incc.driver.deliver import write_rendered
 from incc.driver.messages import fail, offenders, run_command, say
+from incc.ranking import types as r
 from incc.ranking.build import GROUPS, SORTS, Asked, Threshold, rank
 from incc.ranking.hot.read import KINDS, read_hot
-from incc.ranking.hot.records import HotError
+from incc.ranking.hot.records import HotError, Told
 from incc.ranking.manifest import prune
 from incc.ranking.read import ReadSettings, read_build
 from incc.report.documents import InputError
 
 if TYPE_CHECKING:
     import argparse
-
-    from incc.ranking import types as r
-    from incc.ranking.hot.records import Told
 
 OK, FAILED, ERROR = 0, 1, 2
 

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import msgspec
 from msgspec.structs import replace
 
 from incc.driver.cores import cores_of
+from incc.driver.machine_code import MachineCode
 from incc.driver.messages import tell_printable
 from incc.driver.pipeline import AnalysisError, analyze_for_cores, model_notes
+from incc.driver.settings import Settings
 from incc.frontends.asm.llvm_regions import places, regions, spans
 from incc.frontends.isa import isa
 from incc.frontends.unit import Unit
 from incc.frontends.x86 import assembler
 from incc.frontends.x86.assembler import LimitError
-from incc.frontends.x86.llvm.reading import read, unusual, with_plain_numbers
+from incc.frontends.x86.llvm.reading import Reading, read, unusual, with_plain_numbers
+from incc.report import types as t
 from incc.report.source.problems import message
 from incc.views.llvm_mca.requested import RegionHeading
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from incc.driver.machine_code import MachineCode
-    from incc.driver.settings import Settings
-    from incc.frontends.x86.llvm.reading import Reading
-    from incc.report import types as t
 
 _INTEL = ".intel_syntax noprefix; "
 _OTHER_RETURNS = ("uiret", "sysret")

@@ -7,34 +7,27 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from msgspec.structs import replace
 
 from incc.driver import UsageError
+from incc.driver.cli.given import Given
 from incc.driver.cli.kinds import MCA
 from incc.driver.cli.options import options_of
 from incc.driver.cores import named_cores
 from incc.driver.llvm_mca.analysis import Input, StopError, analyse, say
-from incc.driver.llvm_mca.options import expanded, read, requested_help
-from incc.driver.llvm_mca.target import narrow, notes
-from incc.driver.machine_code import machine_code, read_for
-from incc.driver.settings import with_values
+from incc.driver.llvm_mca.options import CommandLine, expanded, read, requested_help
+from incc.driver.llvm_mca.target import McaTarget, narrow, notes
+from incc.driver.machine_code import MachineCode, machine_code, read_for
+from incc.driver.settings import Settings, with_values
 from incc.frontends.isa import DecodeError
 from incc.models.loading import host_cpu
+from incc.report import types as t
 from incc.support.files import text_of, write_all, write_file
 from incc.views import llvm_mca
 from incc.views.llvm_mca.requested import Views
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.driver.cli.given import Given
-    from incc.driver.llvm_mca.options import CommandLine
-    from incc.driver.llvm_mca.target import McaTarget
-    from incc.driver.machine_code import MachineCode
-    from incc.driver.settings import Settings
-    from incc.report import types as t
 
 _GENERAL = ("summary-view", "bottleneck-analysis", "resource-pressure", "timeline", "instruction-info")
 _STATISTICS = ("register-file-stats", "dispatch-stats", "scheduler-stats", "retire-stats")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -10,9 +10,6 @@ from incc.driver import UsageError
 from incc.driver.cli.given import Given
 from incc.driver.cli.kinds import MCA
 from incc.driver.cli.options import find
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 _LIBRARY_SWITCHES = """
 W asm-show-inst color crel disable-symbolication dwarf64 emit-compact-unwind-non-canonical fatal-warnings fdpic

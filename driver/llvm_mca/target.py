@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import msgspec
 from msgspec.structs import replace
 
+from incc.driver.machine_code import MachineCode
 from incc.frontends.x86.iced import Narrow
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.driver.machine_code import MachineCode
 
 DEFAULT = "x86_64-pc-linux-gnu"
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
 from incc.comparison.side import SideKernel, entries_of
+from incc.driver.code import ObjectCode
 from incc.driver.settings import REPORTED, Settings
+from incc.frontends.kernel import KernelCode
 from incc.report.build import build_report, unit_report
 from incc.report.documents import InputError
 from incc.report.identity import kernel_ids
 from incc.support.workers import MOST, WorkerError, in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from incc.driver.code import ObjectCode
-    from incc.frontends.kernel import KernelCode
     from incc.frontends.unit import Unit
 
 AT_A_TIME = 64

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from string import ascii_uppercase
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _ENDINGS = frozenset((".json", ".jsonl", ".db", ".sqlite", ".s", ".S", ".asm", ".o", ".obj", ".a", ".so", ".dll"))
 

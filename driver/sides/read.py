@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import os
 import stat
-from typing import TYPE_CHECKING, Any, BinaryIO
+from collections.abc import Iterator, Sequence
+from typing import Any, BinaryIO
 
 from msgspec.structs import replace
 
@@ -13,20 +14,15 @@ from incc.comparison import types as c
 from incc.comparison.side import NOT_COUNTED, ComparedBuild, SideKernel, entries_of, side_info
 from incc.driver.code import ASSEMBLY_ENDINGS, kind_of
 from incc.driver.cores import named_cores
-from incc.driver.settings import Scope
+from incc.driver.settings import CoreSettings, Scope, Settings
 from incc.driver.sides.analyse import CODE, CodePiece, analyse, object_pieces
 from incc.driver.sides.labels import distinct, labels
+from incc.report import types as t
 from incc.report.documents import InputError, NotAReportError, read_report, texts
 from incc.report.folder.manifest import OWN
 from incc.report.source.demangle import choose_functions
 from incc.support.errors import AnalysisError
 from incc.support.files import read_all
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.driver.settings import CoreSettings, Settings
-    from incc.report import types as t
 
 
 def read_sides(names: Sequence[str], settings: Settings = CODE, jobs: int = 1) -> list[ComparedBuild]:

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import msgspec
 from msgspec.structs import replace
 
 from incc.comparison import types as c
 from incc.comparison.side import ComparedBuild, side_info
+from incc.driver.settings import Settings
 from incc.driver.sides.analyse import CODE, CodePiece, analyse, in_processes
 from incc.driver.sides.labels import distinct
 from incc.driver.sides.read import Collected
 from incc.frontends.gcc_wrapper.compiler import Compiler, CompilerError, child_environment, find_program
 from incc.frontends.gcc_wrapper.processes import Processes
 from incc.frontends.gcc_wrapper.session import AssemblyFailure, Compilation, with_flags
+from incc.frontends.unit import Unit
 from incc.report.documents import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.driver.settings import Settings
-    from incc.frontends.unit import Unit
 
 
 class CompilerVariant(msgspec.Struct, frozen=True, kw_only=True):

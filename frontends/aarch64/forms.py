@@ -7,12 +7,9 @@ case, immediates with or without `#`.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from incc.frontends.isa import split_operands, word_set
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _CONDITIONS = word_set("eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le al nv")
 # SVE's names for conditions, in branches only.

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from incc.frontends.aarch64.common_work import WORK
 from incc.frontends.aarch64.forms import form_of
-from incc.frontends.isa import ByteMarkers, Isa, ObjectSigns, Syntax, TextForm, jump_target, words
-from incc.frontends.kernel import Refused
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.frontends.isa import CommonWork
-    from incc.frontends.kernel import Instruction, MemoryAccess
+from incc.frontends.isa import ByteMarkers, CommonWork, Isa, ObjectSigns, Syntax, TextForm, jump_target, words
+from incc.frontends.kernel import Instruction, MemoryAccess, Refused
 
 _CONDITIONS = words("eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le")
 _SVE_CONDITIONS = words("none any nlast last first nfrst pmore plast tcont tstop")

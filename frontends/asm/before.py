@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
 from incc.frontends.asm.control_flow import control_flow
+from incc.frontends.asm.graph import ControlFlow
+from incc.frontends.asm.loops import InstructionPlace
+from incc.frontends.asm.parse import Assembly
 from incc.frontends.asm.regions import marker_statements
 from incc.frontends.isa import isa
-from incc.frontends.kernel import Before
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from incc.frontends.asm.graph import ControlFlow
-    from incc.frontends.asm.loops import InstructionPlace
-    from incc.frontends.asm.parse import Assembly
-    from incc.frontends.kernel import Region
+from incc.frontends.kernel import Before, Region
 
 # The limits of the search for definitions of pointers. Further away they are seldom related.
 _MOST_BLOCKS = 24

@@ -19,17 +19,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from incc.frontends.asm.parse import INSTRUCTION
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from incc.frontends.asm.parse import Assembly
-    from incc.frontends.kernel import CompiledLoop, Region
+from incc.frontends.asm.parse import INSTRUCTION, Assembly
+from incc.frontends.kernel import CompiledLoop, Region
 
 _NAMED = r'^("[^"\n]*"|[\w.$?@]+):[ \t]*(?:#|//|;|@)+[ \t]*%incc\.loop\.(\d+)[ \t]*\r?$'
 _FALLEN_INTO = r"^(?:#|//|;|@)+[ \t]*%bb\.\d+:[ \t]*(?:#|//|;|@)+[ \t]*%incc\.loop\.(\d+)[ \t]*\r?$"

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
-from incc.frontends.asm.graph import Jump, Routine, build, group, hot_part, main_name, returns
-from incc.frontends.asm.parse import DIRECTIVE, INSTRUCTION, LABEL
+from incc.frontends.asm.graph import ControlFlow, Jump, Routine, build, group, hot_part, main_name, returns
+from incc.frontends.asm.parse import DIRECTIVE, INSTRUCTION, LABEL, AsmFunction, Assembly
 from incc.frontends.isa import isa, word_set
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from incc.frontends.asm.graph import ControlFlow
-    from incc.frontends.asm.parse import AsmFunction, Assembly
 
 
 def control_flow(assembly: Assembly, wanted: Callable[[str], bool] | None = None) -> list[ControlFlow]:

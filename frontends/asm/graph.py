@@ -6,14 +6,11 @@ algorithms take plain successor lists, so they can be used and tested without an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
 from incc.frontends.isa import word_set
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 # Functions of the C, C++ and Fortran run-time libraries that never return: code behind a call is not reached from it.
 _NO_RETURN = word_set(

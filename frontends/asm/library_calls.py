@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from incc.frontends.asm.parse import INSTRUCTION
+from incc.frontends.asm.parse import INSTRUCTION, Assembly
 from incc.frontends.isa import isa, word_set
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from incc.frontends.asm.parse import Assembly
 
 # gcc's tree-loop-distribution.cc and LLVM's LoopIdiomRecognize.cpp.
 _IN_PLACE_OF_LOOPS = word_set(

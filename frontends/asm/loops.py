@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
 
-from incc.frontends.asm.graph import dominators, loops, reverse_postorder
-from incc.frontends.kernel import LeftOut, LineSet, Neighbours, Region
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from incc.frontends.asm.graph import ControlFlow, IrreducibleCycle, NaturalLoop
-    from incc.frontends.kernel import SourceLocation
+from incc.frontends.asm.graph import ControlFlow, IrreducibleCycle, NaturalLoop, dominators, loops, reverse_postorder
+from incc.frontends.kernel import LeftOut, LineSet, Neighbours, Region, SourceLocation
 
 
 class InstructionPlace(Protocol):

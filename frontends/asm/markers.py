@@ -14,18 +14,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
-from incc.frontends.asm.parse import INSTRUCTION, LABEL, parse
+from incc.frontends.asm.parse import INSTRUCTION, LABEL, Assembly, parse
+from incc.frontends.isa import Isa
 from incc.frontends.isa import isa as instruction_set
 from incc.frontends.kernel import Region
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from incc.frontends.asm.parse import Assembly
-    from incc.frontends.isa import Isa
 
 # Outermost first. IACA's markers come first because OSACA reads them, too, and prefers a comment marker inside.
 DIALECTS = ("iaca", "osaca", "llvm-mca")

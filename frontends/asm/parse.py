@@ -7,17 +7,13 @@ by the decoders, control flow by `control_flow`, and the syntax of an instructio
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
+from incc.frontends.asm.graph import ControlFlow
 from incc.frontends.isa import detect, isa
 from incc.frontends.kernel import SourceLocation
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from incc.frontends.asm.graph import ControlFlow
 
 LABEL = 0
 DIRECTIVE = 1

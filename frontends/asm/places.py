@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
-from incc.frontends.asm.parse import INSTRUCTION
-from incc.frontends.kernel import Frame, SourceLocation
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from incc.frontends.asm.parse import Assembly
-    from incc.frontends.kernel import Inlined, LeftOut, Region
+from incc.frontends.asm.parse import INSTRUCTION, Assembly
+from incc.frontends.kernel import Frame, Inlined, LeftOut, Region, SourceLocation
 
 _OUTLINED = "omp_outlined"
 

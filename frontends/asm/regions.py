@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -13,17 +14,11 @@ from incc.frontends.asm import loops
 from incc.frontends.asm.control_flow import control_flow, label_index
 from incc.frontends.asm.graph import loops as natural_loops
 from incc.frontends.asm.loops import LoopPath, call_notes, line_list, lines_of, source_of
-from incc.frontends.asm.parse import DIRECTIVE, INSTRUCTION, LABEL
+from incc.frontends.asm.parse import DIRECTIVE, INSTRUCTION, LABEL, AsmFunction, Assembly, CommentMarker
 from incc.frontends.isa import isa, word_set
-from incc.frontends.kernel import LeftOut, Region
+from incc.frontends.kernel import LeftOut, Region, RegionKind
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from incc.frontends.asm.parse import AsmFunction, Assembly, CommentMarker
-    from incc.frontends.kernel import RegionKind
-
-    _Mark = TypeVar("_Mark")
+_Mark = TypeVar("_Mark")
 
 # The reason to leave out a pair of markers that are correct.
 EMPTY_REGION = "no instruction between the markers"

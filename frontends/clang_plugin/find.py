@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
 # As LLVM and distributions release it: "clang version 19.1.7", "Debian clang version 19.1.7 (3)". What vendors make of
 # it under their own names ("Apple clang version 15", "AMD clang version 17") is another compiler with other numbers.

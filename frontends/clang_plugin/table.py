@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from incc.frontends.kernel import CompiledLoop
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    T = TypeVar("T")
+T = TypeVar("T")
 
 VERSION = 1
 """The version of the table's format, as in Describe.h."""

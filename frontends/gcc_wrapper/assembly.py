@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import msgspec
 
+from incc.frontends.gcc_wrapper.dry_run import DryRun
 from incc.frontends.gcc_wrapper.remarks import clang_options, gcc_options
 from incc.frontends.isa import word_set, words
 from incc.frontends.unit import IncludeFolders
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.frontends.gcc_wrapper.dry_run import DryRun
 
 # The compilers proper of gcc whose output is assembly text, by the program's name.
 _GCC_FRONT_ENDS = word_set("cc1 cc1plus cc1obj cc1objplus f951")

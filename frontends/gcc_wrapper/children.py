@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import resource
 import signal
+from collections.abc import Mapping, Sequence
+from types import FrameType
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from types import FrameType
 
     class Watcher(Protocol):
         """A process that continues the compilation if this one is killed."""

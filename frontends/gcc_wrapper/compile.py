@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import tempfile
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -13,11 +13,7 @@ from msgspec.structs import replace
 from incc.frontends.gcc_wrapper.compiler import Compiler, child_environment, find_program
 from incc.frontends.gcc_wrapper.processes import Processes
 from incc.frontends.gcc_wrapper.session import AssemblyFailure, Compilation
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from incc.frontends.unit import Unit
+from incc.frontends.unit import Unit
 
 # Programs that run the compiler named by their arguments (the manuals of ccache, distcc, sccache and icecream).
 _LAUNCHERS = frozenset(("ccache", "distcc", "icecc", "sccache"))

@@ -8,10 +8,8 @@ from __future__ import annotations
 import os
 import shlex
 import signal
-from typing import TYPE_CHECKING, NoReturn
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
 
 TAKES_NEXT = frozenset(
     ("-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang", "-Xanalyzer", "-mllvm", "-o", "-D", "-I", "-include")

@@ -9,20 +9,15 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from incc.frontends.gcc_wrapper.assembly import is_core, sources_for_link, target_cpu
+from incc.frontends.gcc_wrapper.dry_run import DryRun, SubCommand
 from incc.frontends.gcc_wrapper.response_files import expanded
-from incc.frontends.objects.symbols import linker_inputs
+from incc.frontends.objects.symbols import Elf, LinkerInput, linker_inputs
 from incc.frontends.unit import Unit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.frontends.gcc_wrapper.dry_run import DryRun, SubCommand
-    from incc.frontends.objects.symbols import Elf, LinkerInput
 
 _COLLECT = "collect2"
 _GCC_PLUGIN = "liblto_plugin"

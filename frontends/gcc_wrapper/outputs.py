@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from incc.frontends.isa import word_set
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def output_of(arguments: Sequence[str], source: str) -> str:

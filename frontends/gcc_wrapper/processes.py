@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import signal
 import subprocess
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, BinaryIO
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from typing import BinaryIO
 
 
 class Processes:

@@ -11,19 +11,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from incc.frontends.kernel import SourceLocation
-from incc.frontends.remarks import Remark
+from incc.frontends.remarks import Remark, RemarkKind
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from incc.frontends.remarks import RemarkKind
-
-    ReadLine = Callable[[str, int], str]
-    """Returns a line of a source file, "" if there is none."""
+ReadLine = Callable[[str, int], str]
+"""Returns a line of a source file, "" if there is none."""
 
 GCC_VECTORISER, GCC_UNROLLER, CLANG_RECORD = ".vect", ".unroll", ".opt.yaml"
 """Endings of the files that the options below name."""

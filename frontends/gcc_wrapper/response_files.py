@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 _DEEPEST, _MOST = 16, 2000
 """Levels and number of files. A file may name itself, even several times; gcc gives up after 2000 files."""

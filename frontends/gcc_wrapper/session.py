@@ -6,32 +6,27 @@ import errno
 import os
 import shutil
 import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
-from incc.frontends.gcc_wrapper.assembly import make_plan, reads_stdin
-from incc.frontends.gcc_wrapper.children import Interrupted
-from incc.frontends.gcc_wrapper.compiler import CompilerError
-from incc.frontends.gcc_wrapper.dry_run import parse
+from incc.frontends.gcc_wrapper.assembly import AssemblyPlan, Run, make_plan, reads_stdin
+from incc.frontends.gcc_wrapper.children import Children, Interrupted
+from incc.frontends.gcc_wrapper.compiler import Compiler, CompilerError
+from incc.frontends.gcc_wrapper.dry_run import DryRun, parse
 from incc.frontends.gcc_wrapper.outputs import output_of
+from incc.frontends.gcc_wrapper.processes import Processes
 from incc.frontends.gcc_wrapper.remarks import read_remarks
 from incc.frontends.gcc_wrapper.response_files import expanded
 from incc.frontends.isa import word_set
+from incc.frontends.kernel import CompiledLoop
+from incc.frontends.marks import Mark, MarkError
 from incc.frontends.unit import IncludeFolders, Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from incc.frontends.gcc_wrapper.assembly import AssemblyPlan, Run
-    from incc.frontends.gcc_wrapper.children import Children
-    from incc.frontends.gcc_wrapper.compiler import Compiler
-    from incc.frontends.gcc_wrapper.dry_run import DryRun
     from incc.frontends.gcc_wrapper.linking import Link
-    from incc.frontends.gcc_wrapper.processes import Processes
-    from incc.frontends.kernel import CompiledLoop
-    from incc.frontends.marks import Mark, MarkError
 
     T = TypeVar("T")
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import msgspec
 
 from incc.frontends.objects.read import ObjectError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAGIC = b"!<arch>\n"
 THIN_MAGIC = b"!<thin>\n"

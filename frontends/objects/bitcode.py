@@ -10,12 +10,9 @@ any other bitcode the core is unknown.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import mmap
 
-if TYPE_CHECKING:
-    import mmap
-
-    Data = bytes | mmap.mmap
+Data = bytes | mmap.mmap
 
 _MODULE, _ATTRIBUTE_GROUPS = 8, 10
 _END, _ENTER, _UNABBREVIATED = 0, 1, 3

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from incc.frontends.container import debug_address
-from incc.frontends.elf import ALLOCATED, COMPRESSED, GROUP, OBJECT, RELOCATIONS, ElfError, read_elf
+from incc.frontends.elf import (
+    ALLOCATED,
+    COMPRESSED,
+    GROUP,
+    OBJECT,
+    RELOCATIONS,
+    ElfError,
+    ElfFile,
+    ElfSection,
+    read_elf,
+)
 from incc.frontends.objects.bytes import Reader
-from incc.frontends.objects.dwarf import Dwarf
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from incc.frontends.elf import ElfFile, ElfSection
-    from incc.frontends.objects.dwarf import Load
+from incc.frontends.objects.dwarf import Dwarf, Load
 
 _LARGEST = 1 << 32
 """Bytes of a section. A section that claims to be larger is damaged."""

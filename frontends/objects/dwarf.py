@@ -11,21 +11,16 @@ from __future__ import annotations
 import struct
 import zlib
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from incc.frontends.kernel import Inlined
+from incc.frontends.kernel import Inlined, SourceLocation
 from incc.frontends.objects.bytes import Reader, signed_leb, string_at, uleb
+from incc.frontends.objects.line_program import LineTable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from incc.frontends.kernel import SourceLocation
-    from incc.frontends.objects.line_program import LineTable
-
-    Load = Callable[[str], bytes]
-    """Returns the bytes of a section by its name, none if there is no such section."""
+Load = Callable[[str], bytes]
+"""Returns the bytes of a section by its name, none if there is no such section."""
 
 FAULTS = (ValueError, IndexError, KeyError, struct.error, ZeroDivisionError, OverflowError, MemoryError, zlib.error)
 """Exceptions that damaged data may raise."""

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
-from incc.frontends.container import ContainerCode
+from incc.frontends.asm.places import UserPlace
+from incc.frontends.container import CodeAddresses, Container, ContainerCode, DebugInformation, Span
 from incc.frontends.isa import DecodeError, isa
+from incc.frontends.kernel import KernelCode, LeftOut, SourceLocation
 from incc.frontends.objects.read import ObjectError, read
 from incc.frontends.unit import IncludeFolders
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.frontends.asm.places import UserPlace
-    from incc.frontends.container import CodeAddresses, Container, DebugInformation, Span
-    from incc.frontends.kernel import KernelCode, LeftOut, SourceLocation
     from incc.frontends.objects.spans import Addresses
 
 

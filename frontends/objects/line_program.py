@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
 
 from incc.frontends.asm.parse import shown_path
 from incc.frontends.kernel import SourceLocation
 from incc.frontends.objects.bytes import Reader, signed_leb, uleb
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Text = Callable[[int], str]
-    """Returns a string by its offset in a section."""
+Text = Callable[[int], str]
+"""Returns a string by its offset in a section."""
 
 _PATH, _DIRECTORY = 1, 2
 _NUMBERS = {0x0B: 1, 0x05: 2, 0x06: 4, 0x07: 8}

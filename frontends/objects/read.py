@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import warnings
 from bisect import bisect_left
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -20,16 +21,12 @@ from incc.frontends.elf import (
     RELOCATIONS,
     SYMBOLS,
     ElfError,
+    ElfFile,
     machine_of,
     read_elf,
 )
 from incc.frontends.isa import isa, names
 from incc.frontends.kernel import Relocation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from incc.frontends.elf import ElfFile
 
 _PAGE = 4096
 _LARGEST_POWER = 15

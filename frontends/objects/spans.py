@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import msgspec
 
 from incc.frontends.asm.regions import paired
-from incc.frontends.container import Span
+from incc.frontends.container import Container, Section, Span
 from incc.frontends.isa import isa
 from incc.frontends.kernel import LeftOut
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.frontends.container import Container, Section
 
 
 class Addresses(msgspec.Struct, frozen=True):

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import mmap
 import os
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator
+from typing import Literal
 
 import msgspec
 
 from incc.frontends.container import debug_address
-from incc.frontends.elf import EXECUTABLE, FUNCTION, INDIRECT_FUNCTION, MAGIC, OBJECT, SYMBOLS, ElfError, read_elf
+from incc.frontends.elf import (
+    EXECUTABLE,
+    FUNCTION,
+    INDIRECT_FUNCTION,
+    MAGIC,
+    OBJECT,
+    SYMBOLS,
+    Data,
+    ElfError,
+    ElfFile,
+    read_elf,
+)
 from incc.frontends.objects import archive, bitcode
 from incc.frontends.objects.read import ObjectError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from incc.frontends.elf import Data, ElfFile
-
-    Lto = Literal["", "gcc", "llvm", "llvm-fat"]
-    """Whose link-time optimisation a file has code for; "llvm-fat": bitcode and machine code."""
+Lto = Literal["", "gcc", "llvm", "llvm-fat"]
+"""Whose link-time optimisation a file has code for; "llvm-fat": bitcode and machine code."""
 
 
 class DefinedFunction(msgspec.Struct, frozen=True):

@@ -8,22 +8,17 @@ needed. Data in a form that compilers do not write counts as damage.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
-from incc.frontends.asm.parse import unescape
+from incc.frontends.asm.parse import Assembly, unescape
 from incc.frontends.asm.places import Places
 from incc.frontends.isa import word_set
+from incc.frontends.kernel import Inlined
 from incc.frontends.objects.dwarf import Dwarf
 from incc.frontends.objects.line_program import LineTable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from incc.frontends.asm.parse import Assembly
-    from incc.frontends.kernel import Inlined
-
-    Token = tuple[str, str, str]
-    """A label, or a directive and its operand."""
+Token = tuple[str, str, str]
+"""A label, or a directive and its operand."""
 
 _WIDTHS = {
     "byte": 1, "value": 2, "short": 2, "hword": 2, "2byte": 2, "long": 4, "int": 4, "4byte": 4, "quad": 8, "8byte": 8,

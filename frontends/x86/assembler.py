@@ -15,7 +15,7 @@ import signal
 import sys
 import tempfile
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -24,9 +24,6 @@ from incc.frontends.elf import PROGBITS, RELOCATIONS, ElfError, read_elf
 from incc.frontends.isa import DecodeError, word_set
 from incc.frontends.kernel import Refused, Relocation
 from incc.frontends.x86.iced import Narrow
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 
 class AssemblerError(DecodeError):

@@ -8,7 +8,8 @@ What does not depend on the address or the symbols is worked out once for each d
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 from iced_x86 import (
@@ -28,16 +29,17 @@ from iced_x86 import (
 from msgspec.structs import replace
 
 from incc.frontends.isa import word_set
-from incc.frontends.kernel import Affine, Arithmetic, Instruction, MemoryAccess, Register, RegisterAccess
-from incc.frontends.x86.classify import arithmetic_class, divisor_of, move_class, same_source_idiom, sum_of
+from incc.frontends.kernel import Affine, Arithmetic, Instruction, MemoryAccess, Register, RegisterAccess, Relocation
+from incc.frontends.x86.classify import (
+    ArithmeticClass,
+    arithmetic_class,
+    divisor_of,
+    move_class,
+    same_source_idiom,
+    sum_of,
+)
 from incc.frontends.x86.iced import CODE32, CODE_NAMES, MNEMONIC_NAMES, REGISTER_NAMES, bits_of, constants
 from incc.frontends.x86.kept import keep
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.frontends.kernel import Relocation
-    from incc.frontends.x86.classify import ArithmeticClass
 
 # --- registers -------------------------------------------------------------------------------------------------------
 

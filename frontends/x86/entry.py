@@ -7,15 +7,10 @@ form of Braun et al., CC 2013, with its removal of trivial φ functions); otherw
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
-from incc.frontends.kernel import Affine
+from incc.frontends.kernel import Affine, Before, Instruction
 from incc.frontends.x86.kept import keep
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from incc.frontends.kernel import Before, Instruction
 
 _POINTERS = frozenset(
     ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15")

@@ -6,10 +6,8 @@ Expressions of constants are folded; when printed, operands that are expressions
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import TypeAlias
 
 Expression: TypeAlias = "int | str | tuple[str, Expression] | tuple[str, Expression, Expression]"
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, SupportsIndex
+from types import ModuleType
+from typing import Literal, SupportsIndex
 
 from iced_x86 import Code, Mnemonic, Register
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 
 def constants(module: ModuleType) -> dict[str, int]:

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from incc.frontends.isa import ByteMarkers, Isa, ObjectSigns, Syntax, TextForm, jump_target, word_set, words
-from incc.frontends.kernel import Region
+from incc.frontends.isa import (
+    ByteMarkers,
+    CommonWork,
+    Effects,
+    FormWork,
+    Isa,
+    NotRunnable,
+    ObjectSigns,
+    Operation,
+    Runnable,
+    Syntax,
+    TextForm,
+    jump_target,
+    word_set,
+    words,
+)
+from incc.frontends.kernel import Before, Instruction, KernelCode, MemoryAccess, Refused, Region
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from incc.frontends.container import Container, ContainerCode, Span
-    from incc.frontends.isa import CommonWork, Effects, FormWork, NotRunnable, Operation, Runnable
-    from incc.frontends.kernel import Before, Instruction, KernelCode, MemoryAccess, Refused
 
 _BRANCH_OF: dict[str, tuple[str, str]] = {}
 _MOST_BRANCHES = 4096

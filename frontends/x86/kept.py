@@ -8,11 +8,10 @@ dictionary's `get`. Threads may do both at once: one that misses computes the re
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-if TYPE_CHECKING:
-    _Key = TypeVar("_Key")
-    _Value = TypeVar("_Value")
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 MOST = 32768
 """Encodings kept by each dictionary; a decoded instruction takes 1.3 KB."""

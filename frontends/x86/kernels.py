@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from incc.frontends.kernel import Instruction, KernelCode, Refused
+from incc.frontends.kernel import Affine, Before, Instruction, KernelCode, Refused, Region
 from incc.frontends.x86.assembler import AssembledLines, AssemblerError, Encoded, assemble, heard, is_one_statement
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.frontends.kernel import Affine, Before, Region
 
 ISA = "x86"
 

@@ -5,13 +5,11 @@ As iced-x86's formatters write them, so that there is no list to fall behind.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import iced_x86 as iced
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # Spellings of conditions: iced-x86 has up to three names for each, of which a formatter uses one.
 _CONDITIONS = ("b", "ae", "e", "ne", "be", "a", "p", "np", "l", "ge", "le", "g")

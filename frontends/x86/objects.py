@@ -7,28 +7,22 @@ of the code before them, are decoded in full.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import msgspec
 from iced_x86 import FlowControl, OpKind
 from msgspec.structs import replace
 
 from incc.frontends.asm.before import before_loops
-from incc.frontends.asm.graph import Jump, Routine, build, group, hot_part, returns
+from incc.frontends.asm.graph import ControlFlow, Jump, Routine, build, group, hot_part, returns
 from incc.frontends.asm.loops import InstructionFacts, call_notes, innermost
-from incc.frontends.container import CodeAddresses, ContainerCode
-from incc.frontends.kernel import KernelCode, LeftOut, Region
+from incc.frontends.container import CodeAddresses, Container, ContainerCode, DebugInformation, Section, Span
+from incc.frontends.kernel import Instruction, KernelCode, LeftOut, Region, Relocation, SourceLocation
 from incc.frontends.x86.decode import decode, disassemble
 from incc.frontends.x86.entry import Follower, entry_values
 from incc.frontends.x86.kernels import ISA, finished
 from incc.frontends.x86.pace import pace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from incc.frontends.asm.graph import ControlFlow
-    from incc.frontends.container import Container, DebugInformation, Section, Span
-    from incc.frontends.kernel import Instruction, Relocation, SourceLocation
 
 _NEXT, _CALL, _INDIRECT_CALL = FlowControl.NEXT, FlowControl.CALL, FlowControl.INDIRECT_CALL
 _INDIRECT = FlowControl.INDIRECT_BRANCH

@@ -13,14 +13,11 @@ A loop that has a step of two in the source has a number of iterations of the sa
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from math import gcd
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.frontends.kernel import Instruction
-    from incc.frontends.x86.entry import Follower
+from incc.frontends.kernel import Instruction
+from incc.frontends.x86.entry import Follower
 
 # Branches back that are taken until two values are equal, and those that are taken while one is below the other.
 _UNTIL_EQUAL = frozenset(("jne", "jnz"))

@@ -28,25 +28,20 @@ The first byte lies as the kernel's does within 64 bytes, behind no-operations.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 from iced_x86 import CpuidFeature, Decoder, FlowControl
 from msgspec.structs import replace
 
-from incc.frontends.isa import NotRunnable, Runnable, word_set, words
+from incc.frontends.isa import ExitKind, NotRunnable, Runnable, word_set, words
+from incc.frontends.kernel import Instruction, KernelCode, MemoryAccess
 from incc.frontends.x86.decode import PREFIXES
 from incc.frontends.x86.iced import REGISTER_NAMES, bits_of, constants
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    _Item = TypeVar("_Item")
-
-    from incc.frontends.isa import ExitKind
-    from incc.frontends.kernel import Instruction, KernelCode, MemoryAccess
-
-    _Terms = dict[str, int]
+_Item = TypeVar("_Item")
+_Terms = dict[str, int]
 
 _GPR = words("rax rcx rdx rbx rsp rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15")
 _NUMBER = {root: n for n, root in enumerate(_GPR)}

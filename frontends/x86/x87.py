@@ -6,15 +6,12 @@ at the start of the kernel: `fld` writes st7, as the stack is circular, and what
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from incc.frontends.kernel import Instruction, Register, RegisterAccess
 from incc.frontends.x86.decode import x87_increment
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _SLOTS = [Register(name=f"st{i}", root=f"st{i}", offset=0, width=80, kind="x87") for i in range(8)]
 _ROOTS = {register.root: i for i, register in enumerate(_SLOTS)}

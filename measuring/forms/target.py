@@ -7,18 +7,16 @@ the model and from the processor's CPUID, and are tried before use.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import iced_x86 as iced
 import msgspec
 from iced_x86 import OpKind, Register, RegisterExt
 
 from incc.models.forms.shapes import FEATURES, Shape, by_key, dataflow, example, features, root_name
+from incc.models.model import Form, MachineModel
 from incc.models.processors.host import feature
 from incc.models.throughput import of_form
-
-if TYPE_CHECKING:
-    from incc.models.model import Form, MachineModel
 
 # Features of every x86-64 processor, and those that have no name of their own in CPUID.
 _ALWAYS = frozenset(

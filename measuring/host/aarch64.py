@@ -7,7 +7,7 @@ are computed from the figures of its forms. Loops are those of `forms_aarch64`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -15,12 +15,10 @@ from incc.measuring.forms import aarch64 as forms_aarch64
 from incc.measuring.forms.aarch64 import FormLoop, NotMeasurable
 from incc.measuring.forms.bench import NotMeasured
 from incc.measuring.harness import LoopFailure, MachineLoop, Measurement
+from incc.measuring.harness import Machine as MachineOfLoops
+from incc.measuring.host.forms import Key
+from incc.models.model import MachineModel
 from incc.models.throughput import of_form
-
-if TYPE_CHECKING:
-    from incc.measuring.harness import Machine as MachineOfLoops
-    from incc.measuring.host.forms import Key
-    from incc.models.model import MachineModel
 
 ISA = "aarch64"
 

@@ -9,16 +9,13 @@ uncertainty of measuring. Nothing is fitted: a change is taken as it was measure
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from incc.core.analysis import KernelSettings, analyze_kernel
 from incc.frontends.isa import isa
-
-if TYPE_CHECKING:
-    from incc.measuring.host.model import Case
-    from incc.models.model import MachineModel
+from incc.measuring.host.model import Case
+from incc.models.model import MachineModel
 
 WORSE = 0.01
 """The increase of the mean error of a change's loops from which on the change is left out.

@@ -10,25 +10,21 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
-from incc.measuring.forms.bench import CoreBench, NotMeasured, measurable, variants
-from incc.measuring.forms.target import set_name
+from incc.measuring.forms.bench import CoreBench, FormVariant, NotMeasured, measurable, variants
+from incc.measuring.forms.target import MeasuredCore, set_name
+from incc.measuring.harness import Machine
+from incc.measuring.ports.study import FormPorts
 from incc.measuring.records import Log, whole_lines
 from incc.models.files.source import Entry, Forms
+from incc.models.forms.shapes import Shape
+from incc.models.model import Form, MachineModel
 from incc.models.notation import form_key, write_latency
 from incc.models.throughput import of_form
-
-if TYPE_CHECKING:
-    from incc.measuring.forms.bench import FormVariant
-    from incc.measuring.forms.target import MeasuredCore
-    from incc.measuring.harness import Machine
-    from incc.measuring.ports.study import FormPorts
-    from incc.models.forms.shapes import Shape
-    from incc.models.model import Form, MachineModel
 
 WANTED = ("latency", "tp")
 

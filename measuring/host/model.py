@@ -13,7 +13,7 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -21,17 +21,15 @@ from msgspec.structs import replace
 from incc.core.analysis import KernelResult, analyze_kernel
 from incc.frontends.isa import isa
 from incc.measuring.harness import LoopFailure, MachineLoop
+from incc.measuring.host.forms import Result
 from incc.measuring.host.ports import of_relative, surely_different, uops_text
 from incc.measuring.kernels import MACHINES
 from incc.measuring.pipeline.comparison import ComparedFinding, changed_fusion, changed_parameters
+from incc.measuring.pipeline.probing import ProbeBench
+from incc.measuring.ports.study import FormPorts
 from incc.models.files.source import Forms, write_forms
 from incc.models.model import MachineModel
 from incc.models.notation import form_key
-
-if TYPE_CHECKING:
-    from incc.measuring.host.forms import Result
-    from incc.measuring.pipeline.probing import ProbeBench
-    from incc.measuring.ports.study import FormPorts
 
 MARK = "# Made by `incc-model make host`"
 """The start of a file that may be overwritten."""

@@ -7,19 +7,15 @@ or two for each set of ports and one that takes no port, and machine code to tim
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
 
-from incc.measuring.harness import MachineLoop, Measurement
+from incc.measuring.forms.target import MeasuredCore
+from incc.measuring.harness import Machine, MachineLoop, Measurement
 from incc.measuring.ports import loops as port_loops
+from incc.measuring.ports.experiments import Copies
 from incc.measuring.ports.study import Findings, FormPorts, Relative, Uops, study
 from incc.models.forms.shapes import by_key, features
+from incc.models.model import Form, MachineModel
 from incc.models.notation import split_key
-
-if TYPE_CHECKING:
-    from incc.measuring.forms.target import MeasuredCore
-    from incc.measuring.harness import Machine
-    from incc.measuring.ports.experiments import Copies
-    from incc.models.model import Form, MachineModel
 
 _BLOCKERS = 2
 """Forms for each set of ports of the relative."""

@@ -9,7 +9,7 @@ value stays.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -18,9 +18,7 @@ from incc.measuring.pipeline import front_end as probe_front
 from incc.measuring.pipeline import memory as probe_memory
 from incc.measuring.pipeline import window as probe_window
 from incc.measuring.pipeline.probing import Finding, ProbeBench, ProbeFailure, unknown
-
-if TYPE_CHECKING:
-    from incc.models.model import MachineModel
+from incc.models.model import MachineModel
 
 Probe = Callable[[ProbeBench], list[Finding]]
 

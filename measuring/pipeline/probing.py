@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 from msgspec.structs import asdict, astuple, replace
@@ -18,9 +18,6 @@ from msgspec.structs import asdict, astuple, replace
 from incc.measuring.assemble import loop
 from incc.measuring.harness import LoopFailure, MachineLoop, Measurement
 from incc.measuring.records import Log, whole_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Measure = Callable[[MachineLoop], Measurement | LoopFailure]
 """A function that runs a loop (`harness.Machine.measure`)."""

@@ -15,7 +15,7 @@ from functools import reduce
 from itertools import combinations, permutations
 from math import ceil, floor
 from operator import or_
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -36,10 +36,8 @@ from incc.measuring.ports.sets import (
     usage_of,
     usages,
 )
+from incc.models.model import MachineModel
 from incc.models.notation import split_key
-
-if TYPE_CHECKING:
-    from incc.models.model import MachineModel
 
 Uops = tuple[tuple[str, int], ...]
 """(ports joined by ",", how many), as models.model.Form has them."""

@@ -7,12 +7,15 @@ that are renamed together, fusion, elimination and idioms, and the latency from 
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
+from incc.frontends.kernel import Instruction, KernelCode, MemoryAccess, Register, RegisterAccess
 from incc.models.binding import bound as b
 from incc.models.binding.pieces import (
     BoundPiece,
     PieceShape,
+    RegisterFacts,
     WholeKernel,
     cache_for,
     is_vector,
@@ -22,15 +25,8 @@ from incc.models.binding.pieces import (
 )
 from incc.models.binding.pipeline import bind_pipeline, pipeline_facts
 from incc.models.binding.renamer import COMPUTED_SUM, EXECUTES, FOLDS, NO_SUM, PASSES, find_fused_moves, find_sums
-from incc.models.model import MOST_SLOTS
+from incc.models.model import MOST_SLOTS, Form, MachineModel
 from incc.models.patterns import matches, port_delay_rules, port_delays_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from incc.frontends.kernel import Instruction, KernelCode, MemoryAccess, Register, RegisterAccess
-    from incc.models.binding.pieces import RegisterFacts
-    from incc.models.model import Form, MachineModel
 
 _Input = tuple[int, int, int]
 """An input of a value: (kind, id, latency in cycles)."""

@@ -10,19 +10,16 @@ that differ only in names share everything: loops that a compiler cloned, region
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, chain, count, pairwise
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
+from incc.frontends.kernel import Instruction, KernelCode, Register, RegisterAccess
 from incc.models.binding import bound as b
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from incc.frontends.kernel import Instruction, KernelCode, Register, RegisterAccess
-    from incc.models.model import Form, MachineModel
+from incc.models.model import Form, MachineModel
 
 MOST_KEPT = 16384
 """The most pieces and shapes that are cached for a core, of less than 1 KB each. When there are more, all are dropped.

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
+from incc.frontends.kernel import Instruction, KernelCode
 from incc.models.binding import bound as b
-from incc.models.binding.pieces import LONGEST_JOINED, MOST_JOINED, PipelineFacts, register_facts
+from incc.models.binding.pieces import LONGEST_JOINED, MOST_JOINED, PieceShape, PipelineFacts, register_facts
 from incc.models.binding.renamer import rule_sides
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from incc.frontends.kernel import Instruction, KernelCode
-    from incc.models.binding.pieces import PieceShape
-    from incc.models.model import Form, MachineModel
+from incc.models.model import Form, MachineModel
 
 PORT_BINDING = {
     "least_loaded": b.PORTS_LEAST_LOADED,

@@ -26,17 +26,14 @@ which these fuse.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence, Set
+from typing import Any
 
 import msgspec
 
+from incc.frontends.kernel import Instruction, KernelCode
+from incc.models.model import Form, MachineModel
 from incc.models.patterns import matches
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence, Set
-
-    from incc.frontends.kernel import Instruction, KernelCode
-    from incc.models.model import Form, MachineModel
 
 # --- folded sums -----------------------------------------------------------------------------------------------------
 

@@ -7,20 +7,26 @@ from __future__ import annotations
 
 import marshal
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from incc.models.files import llvm_table
-from incc.models.files.source import FORMAT, FileProblem, Forms, by_conditions, merge_forms, read_chain
+from incc.models.files.source import (
+    FORMAT,
+    Entry,
+    FileProblem,
+    FindModel,
+    Forms,
+    ModelSource,
+    by_conditions,
+    merge_forms,
+    read_chain,
+)
 from incc.models.forms.rules import INSTRUCTION_SETS
 from incc.models.model import ModelError, checksum
 from incc.models.notation import form_key, parse_port_set
 from incc.models.schema.kinds import suggestion, unknown
 from incc.models.schema.parameters import defaults, problems_together
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.models.files.source import Entry, FindModel, ModelSource
 
 _MOST_COLUMNS = 64
 """The most ports and resources that the native core takes."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from msgspec.structs import asdict
 
 from incc.models.llvm_names import Llvm, LlvmRegisterFile, LlvmScheduler, LlvmUnit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 MARK = "# Names and sizes are LLVM's (incc-model import llvm --resources); which of our units they are, is kept."
 """The comment above the table in a model file, which tells where the table begins."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -15,11 +16,8 @@ from incc.models.schema import fields as schema
 from incc.models.schema.kinds import unknown
 from incc.models.schema.parameters import problems_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    FindModel = Callable[[str, Sequence[str]], str]
-    """Returns the file of a model in places: `incc.models.loading.find_model`, which depends on this module."""
+FindModel = Callable[[str, Sequence[str]], str]
+"""Returns the file of a model in places: `incc.models.loading.find_model`, which depends on this module."""
 
 FORMAT = 1
 """The version of the file format that is read and written."""

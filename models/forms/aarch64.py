@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from incc.frontends.isa import split_operands
 from incc.models.notation import parse_latency
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 TITLE = "AArch64"
 # The sources name other ports than those that compute for some µops of stores and of address write-back.

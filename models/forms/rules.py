@@ -6,10 +6,8 @@ The modules `x86` and `aarch64` of this package implement it; nothing else in mo
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 INSTRUCTION_SETS = ("x86", "aarch64")
 """The instruction sets that a model can be for, by its `isa`; each is a module of this package."""

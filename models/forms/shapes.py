@@ -7,8 +7,9 @@ memory).
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import iced_x86 as iced
 import msgspec
@@ -27,9 +28,6 @@ from iced_x86 import (
     RflagsBits,
 )
 from msgspec.structs import astuple
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from incc.frontends.x86.names import names_of
 from incc.models.forms.shapes import by_key, dataflow, example
 from incc.models.notation import form_key, parse_latency
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 TITLE = "x86"
 RESULTS_ARE_COMPUTED = True

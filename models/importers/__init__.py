@@ -7,15 +7,16 @@ models/importers/merge.py.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from incc.models.files.source import Forms, ModelSource
+
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
 
-    from incc.models.files.source import Forms, ModelSource
     from incc.models.importers.common import Imported
 
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from incc.models.files.source import DEFAULTS, Conditions, Entries, Entry, Forms, by_conditions, resolved
-from incc.models.forms.shapes import FEATURES, by_key, features
+from incc.models.forms.shapes import FEATURES, Shape, by_key, features
 from incc.models.notation import read_usage, write_usage
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from incc.models.forms.shapes import Shape
 
 
 class ImportFailed(Exception):

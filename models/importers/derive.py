@@ -6,12 +6,13 @@ Every form made here names its origin in the field `derived`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
 
 from msgspec.structs import replace
 
+from incc.models.files.source import Conditions, Entries, Entry, Forms
 from incc.models.forms.shapes import Shape, by_key, dataflow
+from incc.models.importers import ImportRequest
 from incc.models.importers.common import (
     Imported,
     add_features,
@@ -29,14 +30,8 @@ from incc.models.notation import (
     write_usage,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from incc.models.files.source import Conditions, Entries, Entry, Forms
-    from incc.models.importers import ImportRequest
-
-    EntriesOf = Callable[[str], Mapping[Conditions, Entry]]
-    """A function that returns the entries of a form in the model, or nothing."""
+EntriesOf = Callable[[str], Mapping[Conditions, Entry]]
+"""A function that returns the entries of a form in the model, or nothing."""
 
 # Instructions whose VEX form does not name the element size.
 _UNSIZED = re.compile(r"^(VPAND|VPANDN|VPOR|VPXOR|VMOVDQA|VMOVDQU)(8|16|32|64|D|Q)(?=_)")

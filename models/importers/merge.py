@@ -7,25 +7,22 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
-from incc.models.files.source import GENERATED, Entry, fusion_classes, merge_forms, read_chain, write_forms
+from incc.models.files.source import GENERATED, Also, Entry, Forms, fusion_classes, merge_forms, read_chain, write_forms
 from incc.models.forms.rules import rules_of
 from incc.models.importers import ImportRequest, importer
-from incc.models.importers.common import ImportFailed, read_text
+from incc.models.importers.common import Imported, ImportFailed, read_text
 from incc.models.loading import find_model, search_places
 from incc.models.notation import parse_latency
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
-
-    from incc.models.files.source import Also, Forms
-    from incc.models.importers.common import Imported
 
 
 class Merged(msgspec.Struct, frozen=True):

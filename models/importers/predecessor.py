@@ -8,23 +8,21 @@ latency that was measured to be longer or shorter there is so in both. Every for
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
-from incc.models.files.source import Conditions, Entry, merge_forms
+from incc.models.files.source import Conditions, Entries, Entry, merge_forms
 from incc.models.forms.shapes import by_key
+from incc.models.importers import ImportRequest
 from incc.models.importers.common import Imported, add_features, differences, read_pairs, wanted
 from incc.models.loading import load
 from incc.models.notation import longest_latency, parse_latency, read_usage, write_latency, write_usage
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from incc.models.files.source import Entries
-    from incc.models.importers import ImportRequest
 
 _WIDE = 512
 _GENERAL = frozenset(["R8", "R16", "R32", "R64"])

@@ -7,12 +7,9 @@ it: a name whose core lacks the feature is wrong, and the core is at least as ne
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 import msgspec
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 INTEL, AMD = "GenuineIntel", "AuthenticAMD"
 

@@ -13,15 +13,13 @@ import json
 import os
 import sys
 import zlib
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from incc.models.schema import parameters
 from incc.models.schema.fields import FIELDS, FUNCTIONS
 from incc.models.schema.parameters import BY_NAME, PARAMETERS, REQUIRED
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 FOLDER = os.path.dirname(os.path.realpath(__file__))
 MODELS = os.path.dirname(FOLDER)

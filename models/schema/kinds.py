@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from incc.models.patterns import port_delay_rules
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
 
 Problems = list[tuple[str, str]]
 """(key within the value or "", message that continues the parameter's name) for each problem of a value."""

@@ -7,7 +7,8 @@ down start-up.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -31,9 +32,6 @@ from incc.models.schema.kinds import (
     whole,
     whole_or_unlimited,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 REQUIRED: Any = None
 """In place of a default: every model must state the parameter."""

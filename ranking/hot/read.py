@@ -7,19 +7,15 @@ import os
 import re
 import stat
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from incc.ranking.hot import coverage, listed, perf
-from incc.ranking.hot.records import HotError
+from incc.ranking.hot.records import HotError, Told
 from incc.report.documents import malformed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from incc.ranking.hot.records import Told
 
 KINDS = {
     "gcov": "gcov's text, FILE.gcov",

@@ -19,12 +19,9 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 import msgspec
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _MAGIC = b"incc unit 1\n"
 _DIGITS = frozenset("0123456789abcdef")

@@ -10,18 +10,14 @@ from __future__ import annotations
 import json
 import os
 import stat
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import msgspec
 from msgspec.structs import asdict
 
+from incc.report import types as t
 from incc.support.files import write_all
 from incc.support.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from incc.report import types as t
 
 OWN = ".incc"
 """The folder, within a folder of reports, for files other than reports."""

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.report import types as t
+from incc.report import types as t
 
 LONGEST = 100
 """The longest part of a source's name in a report's name, in bytes. File systems allow 255, which must also hold the

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from incc.report import types as t
 from incc.report.folder import manifest
 from incc.support.files import replace_file
-
-if TYPE_CHECKING:
-    from incc.report import types as t
 
 
 def put(

@@ -8,17 +8,16 @@ effects of flags by compiler; `bench/hints.py` follows the hints and measures th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from incc.core.ranges import KernelRange
+from incc.report import types as t
 from incc.report.hints import arithmetic, chains, completeness, front_end, memory, vectors
+from incc.report.hints.advice import CompilerCall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from incc.core.analysis import KernelResult
-    from incc.core.ranges import KernelRange
-    from incc.report import types as t
-    from incc.report.hints.advice import CompilerCall
 
     Rule = Callable[[KernelResult, CompilerCall], t.Hint | None]
 

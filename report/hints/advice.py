@@ -6,13 +6,12 @@ not pay, and `--check` fails if a row contradicts its results.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from incc.frontends.unit import Unit
 
 GCC, CLANG, ANY = "gcc", "clang", ""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from incc.report import types as t
 from incc.report import wording
-from incc.report.hints.advice import advise
+from incc.report.hints.advice import CompilerCall, advise
 from incc.report.hints.common import (
     WORTH,
     bound_without,
@@ -19,8 +20,6 @@ from incc.report.hints.common import (
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
-    from incc.report import types as t
-    from incc.report.hints.advice import CompilerCall
 
 
 def invariant_divisor(facts: KernelResult, build: CompilerCall) -> t.Hint | None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from incc.core import Chain, PathStep
 from incc.core.prediction import CLOSE
 from incc.frontends.isa import isa
+from incc.frontends.kernel import Instruction, KernelCode
 from incc.models.binding.bound import IS_LOAD, IS_STORE
 from incc.report import types as t
 from incc.report import wording
-from incc.report.hints.advice import CLANG, advise
+from incc.report.hints.advice import CLANG, CompilerCall, advise
 from incc.report.hints.common import (
     calls,
     hint,
@@ -23,13 +27,7 @@ from incc.report.hints.common import (
 from incc.report.verdict import chain_instructions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from collections.abc import Set as AbstractSet
-
-    from incc.core import Chain, PathStep
     from incc.core.analysis import KernelResult
-    from incc.frontends.kernel import Instruction, KernelCode
-    from incc.report.hints.advice import CompilerCall
 
 
 def sum_chain(facts: KernelResult, build: CompilerCall) -> t.Hint | None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from incc.frontends.isa import isa
+from incc.frontends.kernel import KernelCode, MemoryAccess
 from incc.models.throughput import port_bound
 from incc.report import types as t
+from incc.report.hints.advice import Advice
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from incc.core.analysis import KernelResult
-    from incc.frontends.kernel import KernelCode, MemoryAccess
-    from incc.report.hints.advice import Advice
 
 WORTH = Fraction(95, 100)
 """The largest share of the cycles that may remain after following a hint."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from incc.report import types as t
 from incc.report import wording
-from incc.report.hints.advice import advise
+from incc.report.hints.advice import CompilerCall, advise
 from incc.report.hints.common import hint
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
-    from incc.report import types as t
-    from incc.report.hints.advice import CompilerCall
 
 
 def unknown_instructions(facts: KernelResult, build: CompilerCall) -> t.Hint | None:

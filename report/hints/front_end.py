@@ -5,15 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from incc.report import types as t
 from incc.report import wording
-from incc.report.hints.advice import advise
+from incc.report.hints.advice import CompilerCall, advise
 from incc.report.hints.common import WORTH, bound_without, calls, hint, inner_branches
 from incc.report.verdict import chain_instructions
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
-    from incc.report import types as t
-    from incc.report.hints.advice import CompilerCall
 
 # The least slowdown relative to the fastest address that is reported.
 _PLACE_MATTERS = 1.05

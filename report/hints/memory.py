@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from incc.core.ranges import KernelRange
 from incc.frontends.isa import isa
+from incc.frontends.kernel import KernelCode, MemoryAccess
 from incc.models.binding.bound import UOP_LOAD, UOP_STORE_ADDRESS
 from incc.models.throughput import port_bound
 from incc.report import types as t
 from incc.report import wording
+from incc.report.hints.advice import CompilerCall
 from incc.report.hints.common import WORTH, bound_without, hint, operations, step_of, steps
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
-    from incc.core.ranges import KernelRange
-    from incc.frontends.kernel import KernelCode, MemoryAccess
-    from incc.report.hints.advice import CompilerCall
 
 
 def store_addresses(facts: KernelResult, build: CompilerCall) -> t.Hint | None:

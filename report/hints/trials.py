@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
 from incc.report import types as t
 from incc.report.hints.work import NOTHING, calls, expected_cycles, places, work_ratio
 from incc.report.wording import number
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    Key = tuple[str, str, int]
+Key = tuple[str, str, int]
 
 
 def flag_sets(units: Iterable[t.UnitReport]) -> list[tuple[str, ...]]:

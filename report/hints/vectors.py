@@ -9,14 +9,13 @@ from msgspec.structs import replace
 from incc.core import figures
 from incc.frontends.isa import isa
 from incc.models.throughput import of_form
-from incc.report.hints.advice import ANY, CLANG, GCC, Advice, advise
+from incc.report import types as t
+from incc.report.hints.advice import ANY, CLANG, GCC, Advice, CompilerCall, advise
 from incc.report.hints.common import calls, hint, inner_branches, operations, step_of, steps
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.models.model import MachineModel
-    from incc.report import types as t
-    from incc.report.hints.advice import CompilerCall
 
 
 def scalar_arithmetic(facts: KernelResult, build: CompilerCall) -> t.Hint | None:

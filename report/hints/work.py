@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from incc.report import types as t
+from incc.report import types as t
 
 NOTHING = 0.01
 """A smaller part of the cycles gained or lost is nothing: predictions are not that good."""

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from incc.frontends.kernel import Transformations
+from incc.frontends.kernel import CompiledLoop, Transformations
 from incc.report import types as t
 from incc.report import wording
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from incc.frontends.kernel import CompiledLoop
 
 _WHAT = {
     "plain": "unchanged from the source",

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 # The Itanium ABI's mangling, Rust's legacy mangling with it.
 _MANGLED = re.compile(r"\b_{1,3}Z[A-Za-z0-9_.$]+")

@@ -8,23 +8,20 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
-from incc.frontends.kernel import SourceLocation
-from incc.frontends.marks import MarkError, marks_of
+from incc.frontends.kernel import Region, SourceLocation
+from incc.frontends.marks import Mark, MarkError, marks_of
+from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.report import wording
+from incc.report.source.selection import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from incc.frontends.kernel import Region
-    from incc.frontends.marks import Mark
-    from incc.frontends.unit import Unit
-    from incc.report.source.selection import Selection
     from incc.report.where import Condition
 
 _LARGEST = 1 << 24

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
+from incc.frontends.asm.parse import Assembly
 from incc.frontends.objects.text_debug import TextDebug
+from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.report.source.demangle import choose_functions, demangle, replace, short_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.frontends.asm.parse import Assembly
-    from incc.frontends.unit import Unit
-    from incc.report.source.selection import Selection
+from incc.report.source.selection import Selection
 
 MOST_NAMED = 4
 """The most functions that a sentence names."""

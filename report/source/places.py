@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
 import msgspec
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from incc.report import types as t
+from incc.report import types as t
 
 
 class NamedLine(msgspec.Struct, frozen=True):

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import msgspec
 
 from incc.frontends.asm.regions import EMPTY_REGION
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.report import types as t
+from incc.report import types as t
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True, order=True):

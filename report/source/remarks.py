@@ -13,17 +13,13 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
+from incc.frontends.remarks import Remark
 from incc.report import types as t
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from incc.frontends.remarks import Remark
-
-    At = tuple[str, int, int]
-    """File, line and column."""
+At = tuple[str, int, int]
+"""File, line and column."""
 
 _VECTOR_BITS = 128
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import msgspec
 from msgspec.structs import replace
 
 from incc.frontends.asm.library_calls import calls_in_place_of_loops, outlined
-from incc.frontends.asm.places import NumberedInstructions
+from incc.frontends.asm.parse import Assembly
+from incc.frontends.asm.places import NumberedInstructions, UserPlace
 from incc.frontends.headers import Headers
+from incc.frontends.kernel import LeftOut, Region
+from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.report.source.demangle import choose_functions
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.frontends.asm.parse import Assembly
-    from incc.frontends.asm.places import UserPlace
-    from incc.frontends.kernel import LeftOut, Region
-    from incc.frontends.unit import Unit
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec.structs import replace
 
 from incc.frontends.isa import isa
-
-if TYPE_CHECKING:
-    from incc.frontends.kernel import Instruction
-    from incc.frontends.unit import Unit
+from incc.frontends.kernel import Instruction
+from incc.frontends.unit import Unit
 
 
 class Written:

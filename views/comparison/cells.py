@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import msgspec
 
+from incc.comparison import types as c
 from incc.report import wording
-from incc.views.layout import count, each
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from incc.comparison import types as c
-    from incc.report.source.places import NamedKernels
-    from incc.views.layout import Layout
+from incc.report.source.places import NamedKernels
+from incc.views.layout import Layout, count, each
 
 SURE = 0.8
 """Matches of less confidence are marked."""

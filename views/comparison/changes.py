@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
 
+from incc.comparison import types as c
 from incc.report import wording
 from incc.views.comparison import cells
+from incc.views.comparison.cells import NumberedRow
+from incc.views.layout import Layout
 from incc.views.table import Cell, Column, Table, TableRow, number_column, text_column
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from incc.comparison import types as c
-    from incc.views.comparison.cells import NumberedRow
-    from incc.views.layout import Layout
 
 SHORT = {"element": "elem.", "work": "work", "iteration": "iter.", "": ""}
 """Bases of cycles in the table."""

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
+from incc.comparison import types as c
 from incc.report import wording
 from incc.views.comparison import cells, changes, matrix
-from incc.views.comparison.cells import ComparisonParts
+from incc.views.comparison.cells import ComparisonParts, NumberedRow
 from incc.views.layout import Layout, count
 from incc.views.markdown import LIMIT, bullets, code, code_block, cut, details, prose
 from incc.views.table import markdown_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.comparison import types as c
-    from incc.views.comparison.cells import NumberedRow
 
 MOST_ROWS = 20
 """Rows of the table, unless the user gives a number."""

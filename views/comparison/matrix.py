@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from incc.comparison import types as c
 from incc.views.comparison import cells
+from incc.views.comparison.cells import NumberedRow
+from incc.views.layout import Layout
 from incc.views.table import Cell, Table, TableRow, number_column, text_column, text_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.comparison import types as c
-    from incc.views.comparison.cells import NumberedRow
-    from incc.views.layout import Layout
 
 MOST_LABEL = 16
 """Characters of a label that heads a column; longer ones are replaced by letters."""

@@ -9,21 +9,17 @@ of ten thousand kernels opens at once.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
+from incc.comparison import types as c
 from incc.views.comparison import cells, changes, matrix
+from incc.views.comparison.cells import NumberedRow
 from incc.views.comparison.pair import row_data
 from incc.views.comparison.side_by_side import MARKS
 from incc.views.html import templates
 from incc.views.layout import Layout
 from incc.views.table import Cell, Column, Table, TableRow, select
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from incc.comparison import types as c
-    from incc.views.comparison.cells import NumberedRow
 
 MOST = 1000
 """Rows in the table when the page opens."""

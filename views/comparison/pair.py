@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
+from incc.comparison import types as c
+from incc.report import types as t
 from incc.views.comparison import cells, changes
+from incc.views.comparison.cells import NumberedRow
 from incc.views.html.data import BOUNDS, instruction_row
+from incc.views.layout import Layout
 from incc.views.text import compact, dependencies
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.comparison import types as c
-    from incc.report import types as t
-    from incc.views.comparison.cells import NumberedRow
-    from incc.views.layout import Layout
 
 
 def row_data(numbered: NumberedRow, fails: Sequence[str], layout: Layout) -> dict[str, Any]:

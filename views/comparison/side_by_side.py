@@ -5,21 +5,16 @@ Beside them are their cycles on ports, on the critical path and on the longest l
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from incc.comparison import types as c
+from incc.report import types as t
 from incc.views.comparison import cells
-from incc.views.layout import BOLD, GREEN, RED, YELLOW
+from incc.views.comparison.cells import NumberedRow
+from incc.views.layout import BOLD, GREEN, RED, YELLOW, Layout
 from incc.views.text import compact, dependencies
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.comparison import types as c
-    from incc.report import types as t
-    from incc.views.comparison.cells import NumberedRow
-    from incc.views.layout import Layout
 
 MARKS = {
     "same": (" ", ""),

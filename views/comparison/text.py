@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from incc.comparison import types as c
 from incc.report import wording
 from incc.views.comparison import cells, changes
-from incc.views.comparison.cells import ComparisonParts
+from incc.views.comparison.cells import ComparisonParts, NumberedRow
 from incc.views.layout import BOLD, RED, Layout, count, harmless
 from incc.views.table import STYLES, text_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from incc.comparison import types as c
-    from incc.views.comparison.cells import NumberedRow
 
 FEW = 10
 """Rows with figures and causes below the table, and kernels in a list, unless everything is shown."""

@@ -5,13 +5,9 @@ Kernels that fail the condition of --fail-if are errors. Without a condition, th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from incc.comparison import types as c
 from incc.views.comparison import cells, changes
 from incc.views.layout import harmless, short_files
-
-if TYPE_CHECKING:
-    from incc.comparison import types as c
 
 
 def render(comparison: c.ComparisonReport) -> str:

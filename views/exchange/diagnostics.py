@@ -6,24 +6,18 @@ and build tools read them as they read the compiler's.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
+from incc.report import types as t
 from incc.views.layout import harmless
 from incc.views.text import header
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from incc.report import types as t
-
-    Sources = Mapping[str, Mapping[int, str]]
-    """Lines of sources, by the report's names of files."""
-
-    Place = tuple[str, int, int]
-    """File, line and column; 0 for unknown ones."""
-
-    Advice = tuple[int, str]
-    """Column behind the marked text (0: unknown), and the text to replace it with (empty: none)."""
+Sources = Mapping[str, Mapping[int, str]]
+"""Lines of sources, by the report's names of files."""
+Place = tuple[str, int, int]
+"""File, line and column; 0 for unknown ones."""
+Advice = tuple[int, str]
+"""Column behind the marked text (0: unknown), and the text to replace it with (empty: none)."""
 
 REMARK, WARNING, ERROR, NOTE = "remark", "warning", "error", "note"
 

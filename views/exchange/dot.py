@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from incc.report import types as t
-
+from incc.report import types as t
 
 # One colour a chain, longest first, repeated after the last: Okabe and Ito's palette, which colour-blind readers can
 # tell apart, without its yellow, which is hard to see on white.

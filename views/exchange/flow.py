@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from incc.report import types as t
 from incc.views.exchange.dot import digraph, quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from incc.report import types as t
 
 
 def render(report: t.AnalysisReport) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from incc.report import types as t
+
 if TYPE_CHECKING:
     import networkx
-
-    from incc.report import types as t
 
 
 def graph(kernel: t.KernelReport) -> networkx.MultiDiGraph[int]:

@@ -6,14 +6,11 @@ It is failed if the condition of --fail-if holds, and skipped if the kernels can
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from incc.comparison import types as c
 from incc.views.comparison import cells, changes
 from incc.views.layout import Layout
-
-if TYPE_CHECKING:
-    from incc.comparison import types as c
 
 
 def render(comparison: c.ComparisonReport) -> str:

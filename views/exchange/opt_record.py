@@ -5,14 +5,10 @@ Kernels are analyses of the pass `incc`, hints are missed optimisations.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
+from incc.report import types as t
 from incc.views.exchange.diagnostics import headline, place
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.report import types as t
 
 
 def render(report: t.AnalysisReport) -> str:

@@ -7,15 +7,12 @@ A result for each kernel (`cycles`), each hint (`hint/NAME`) and each expectatio
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 from urllib.parse import quote
 
+from incc.report import types as t
 from incc.views.exchange.diagnostics import headline, place
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from incc.report import types as t
 
 _RULES = {
     "cycles": "The predicted cycles of a loop on a core, and its limit",

@@ -7,19 +7,15 @@ from the data that `data.py` makes, so that a page of hundreds of kernels opens 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
+from incc.report import types as t
 from incc.views.html.data import kernel_data
 from incc.views.html.templates import render as render_template
 from incc.views.layout import Layout
 from incc.views.table import Cell, Column, Table, TableRow, number_column, select
 from incc.views.text import header
 from incc.views.text.overview import COLUMNS, row_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from incc.report import types as t
 
 
 def render(report: t.AnalysisReport, sources: Mapping[str, Mapping[int, str]] | None = None) -> str:

@@ -5,16 +5,13 @@ Rows are lists, and texts that come often are numbers, which makes pages small.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
+from incc.report import types as t
+from incc.views.layout import Layout
 from incc.views.text import dependencies, header
 from incc.views.text.overview import row_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from incc.report import types as t
-    from incc.views.layout import Layout
 
 BOUNDS: dict[t.BoundName, str] = {
     "port": "Ports",

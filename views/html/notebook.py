@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
+from incc.report import types as t
+from incc.report.types import BoundName
 from incc.views.html import templates
 from incc.views.layout import count, cycles
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.report import types as t
-    from incc.report.types import BoundName
 
 _BOUNDS: dict[BoundName, tuple[str, str]] = {
     "port": ("Ports", "execution ports"),

@@ -7,17 +7,13 @@ llvm-mca's JSON has it. docs/llvm-mca.md defines each column, and says where its
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
 
+from incc.report import types as t
 from incc.views.layout import harmless
+from incc.views.llvm_mca.requested import RegionHeading, Views
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from incc.report import types as t
-    from incc.views.llvm_mca.requested import RegionHeading, Views
-
-    View = Callable[[t.KernelReport, Views], Iterable[str]]
+View = Callable[[t.KernelReport, Views], Iterable[str]]
 
 __all__ = ["render"]
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from msgspec.structs import asdict
 
+from incc.report import types as t
 from incc.views.llvm_mca.columns import padded, percent
+from incc.views.llvm_mca.requested import Views
 from incc.views.llvm_mca.resources import llvm_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.report import types as t
-    from incc.views.llvm_mca.requested import Views
 
 INSTRUCTION, DEPENDENCY = 14, 58
 _CARRIED = (" |", " |    < loop carried > ", " |")

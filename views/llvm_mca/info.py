@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
+from incc.report import types as t
 from incc.views.llvm_mca.columns import padded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from incc.report import types as t
-    from incc.views.llvm_mca.requested import Views
+from incc.views.llvm_mca.requested import Views
 
 _LEGEND = ("#uOps", "Latency", "RThroughput", "MayLoad", "MayStore", "HasSideEffects (U)")
 _BARRIERS = ("LoadBarrier", "StoreBarrier")

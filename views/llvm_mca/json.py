@@ -6,25 +6,22 @@ to 17 digits and without an empty fraction. `Incc` is one line, so the other lin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
+from incc.report import types as t
 from incc.views.json import render as own
 from incc.views.llvm_mca.info import document as info_document
 from incc.views.llvm_mca.pressure import document as pressure_document
+from incc.views.llvm_mca.requested import RegionHeading, Views
 from incc.views.llvm_mca.resources import resources
 from incc.views.llvm_mca.statistics import stalls
 from incc.views.llvm_mca.summary import document as summary_document
 from incc.views.llvm_mca.timeline import document as timeline_document
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.report import types as t
-    from incc.views.llvm_mca.requested import RegionHeading, Views
 
 
 def document(report: t.AnalysisReport, views: Views) -> Any:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from incc.report import types as t
 from incc.views.llvm_mca.columns import padded, rounded
+from incc.views.llvm_mca.requested import Views
 from incc.views.llvm_mca.resources import resources
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.report import types as t
-    from incc.views.llvm_mca.requested import Views
 
 COLUMN = 7
 _NOTHING = " - "

@@ -6,14 +6,11 @@ incc's own ports and units, numbered in the same way.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import msgspec
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.report import types as t
+from incc.report import types as t
 
 
 class Resource(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import floor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from incc.report import types as t
 from incc.views.llvm_mca.columns import padded, percent, share
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from incc.report import types as t
-    from incc.views.llvm_mca.requested import Views
+from incc.views.llvm_mca.requested import Views
 
 _STALLS = (
     ("RAT", "Register unavailable", "registers"),

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from incc.report import types as t
 from incc.views.llvm_mca.columns import rounded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from incc.report import types as t
-    from incc.views.llvm_mca.requested import Views
+from incc.views.llvm_mca.requested import Views
 
 
 def lines(kernel: t.KernelReport, views: Views) -> Iterator[str]:

@@ -6,17 +6,14 @@ retirement, R: retired.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
+from incc.report import types as t
 from incc.views.llvm_mca.columns import padded, rounded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.report import types as t
-    from incc.views.llvm_mca.requested import Views
+from incc.views.llvm_mca.requested import Views
 
 INDEX = 10  # the width of the column with [iteration,instruction]
 _STAGES = ("dispatched", "ready", "issued", "executed", "retired")

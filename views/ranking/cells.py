@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
+from incc.ranking import types as r
+from incc.report import types as t
 from incc.report import wording
-from incc.views.layout import count, each
+from incc.views.layout import Layout, count, each
 from incc.views.table import Cell, Column, Table, TableRow, number_column, text_column
 from incc.views.text.overview import VECTORS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from incc.ranking import types as r
-    from incc.report import types as t
-    from incc.views.layout import Layout
 
 MOST_NAMED = 5
 """Files that a sentence names; more are counted."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from incc.ranking import types as r
 from incc.views.layout import Layout, count
 from incc.views.markdown import LIMIT, bullets, code, cut, details, prose
 from incc.views.ranking import cells
 from incc.views.table import markdown_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from incc.ranking import types as r
 
 MOST_OPENED = 10
 """Rows with verdicts and advice to open."""

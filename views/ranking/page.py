@@ -8,17 +8,13 @@ thousand kernels opens at once.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from incc.ranking import types as r
 from incc.views.html import templates
 from incc.views.layout import Layout, count
 from incc.views.ranking import cells
 from incc.views.table import Table, TableRow, select
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.ranking import types as r
 
 MOST = 1000
 """Rows in the table when the page opens."""

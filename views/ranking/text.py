@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from incc.ranking import types as r
 from incc.views.layout import BOLD, RED, YELLOW, Layout, count, harmless
 from incc.views.ranking import cells
 from incc.views.table import text_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from incc.ranking import types as r
 
 FEW = 3
 """Rows with verdict and advice below the table."""

@@ -7,17 +7,16 @@ lays out what is in the report; the only thing decided there is the width of col
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from incc.report import types as t
 from incc.views.layout import Layout, harmless, terminal
 from incc.views.text import header as header
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from incc.report import types as t
     from incc.report.source.places import NamedKernels, NamedLine
 
     View = Callable[[t.UnitReport, t.KernelReport, Layout], Iterable[str]]

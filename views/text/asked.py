@@ -5,15 +5,10 @@ They are part of the summary. Without the summary those are shown that were requ
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from incc.views.layout import count, cycles
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from incc.report import types as t
-    from incc.views.layout import Layout
+from incc.report import types as t
+from incc.views.layout import Layout, count, cycles
 
 
 def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:

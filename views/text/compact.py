@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from incc.views.layout import BOLD, MIN_TEXT, RED, YELLOW, unknown_legend
+from incc.report import types as t
+from incc.views.layout import BOLD, MIN_TEXT, RED, YELLOW, Layout, unknown_legend
 from incc.views.text import dependencies
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.report import types as t
-    from incc.views.layout import Layout
 
 
 def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:

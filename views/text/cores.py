@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from incc.views.layout import BOLD, count, cycles, each
+from incc.report import types as t
+from incc.views.layout import BOLD, Layout, count, cycles, each
 from incc.views.table import Cell, Column, Table, TableRow, number_column, row, text_lines
 from incc.views.text import header
 from incc.views.text.overview import cycles_of, measured
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.report import types as t
-    from incc.views.layout import Layout
 
 BEST = "*"
 

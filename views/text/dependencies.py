@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from incc.views.layout import BOLD, RED, cycles
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.report import types as t
-    from incc.views.layout import Layout
-
+from incc.report import types as t
+from incc.views.layout import BOLD, RED, Layout, cycles
 
 MAX_CHAINS = 10
 """Chains that are listed; the report has all of them."""

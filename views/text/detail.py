@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from incc.report.source.places import is_at
-from incc.views.layout import cycles
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.report import types as t
-    from incc.report.source.places import NamedLine
-    from incc.views.layout import Layout
+from incc.report import types as t
+from incc.report.source.places import NamedLine, is_at
+from incc.views.layout import Layout, cycles
 
 
 def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, places: Sequence[NamedLine]) -> Iterator[str]:

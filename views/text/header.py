@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from incc.views.layout import BOLD, count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from incc.report import types as t
-    from incc.views.layout import Layout
+from incc.report import types as t
+from incc.views.layout import BOLD, Layout, count
 
 
 def unit_lines(report: t.AnalysisReport, unit: t.UnitReport, layout: Layout) -> Iterator[str]:

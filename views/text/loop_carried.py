@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from incc.views.layout import BOLD, RED, count, cycles
+from incc.report import types as t
+from incc.views.layout import BOLD, RED, Layout, count, cycles
 from incc.views.text.critical_path import step_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from incc.report import types as t
-    from incc.views.layout import Layout
 
 
 def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:

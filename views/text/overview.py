@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from incc.views.layout import each
+from incc.report import types as t
+from incc.views.layout import Layout, each
 from incc.views.table import Table, number_column, row, text_column, text_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.report import types as t
-    from incc.views.layout import Layout
-
 
 VECTORS = text_column(
     "Vectors", "Width of the vectors, and the share of operations in them", 7, 6, priority=1, optional=True, spare=True

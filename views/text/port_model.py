@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
+from incc.report import types as t
 from incc.views.layout import BOLD, Layout
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.report import types as t
 
 USUAL_WIDTH = 80
 """Width of a drawing, also in wider terminals, where boxes would only have more blanks in them."""

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from incc.views.layout import BOLD, count
+from incc.report import types as t
+from incc.views.layout import BOLD, Layout, count
 from incc.views.text import header
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.report import types as t
-    from incc.views.layout import Layout
 
 INDENT = "   "
 

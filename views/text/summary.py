@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from incc.report import types as t
 from incc.report.phrases import EXITS, LOST_SLOTS
-from incc.views.layout import BOLD, cycles, percent
+from incc.report.types import BoundName
+from incc.views.layout import BOLD, Layout, cycles, percent
 from incc.views.text import asked
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from incc.report import types as t
-    from incc.report.types import BoundName
-    from incc.views.layout import Layout
 
 
 def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:

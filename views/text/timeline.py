@@ -5,15 +5,10 @@ With µops, instructions of several µops have a line for each, and letters show
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from incc.views.layout import MIN_TEXT, unknown_legend
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.report import types as t
-    from incc.views.layout import Layout
+from incc.report import types as t
+from incc.views.layout import MIN_TEXT, Layout, unknown_legend
 
 
 def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:

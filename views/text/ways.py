@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from incc.views.layout import line_list
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from incc.report import types as t
-    from incc.views.layout import Layout
+from incc.report import types as t
+from incc.views.layout import Layout, line_list
 
 
 def lines(unit: t.UnitReport, layout: Layout) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from incc.core.analysis import KernelSettings
@@ -12,12 +13,12 @@ from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run, settings_of
-from incc.driver.commands.scan.analysis import Scan, ScanOutcome, Worker
+from incc.driver.commands.scan.analysis import Input, Scan, ScanOutcome, Worker
 from incc.driver.commands.scan.inputs import HexBlock, read_inputs
 from incc.driver.commands.scan.output import Output, say_scan
 from incc.driver.cores import cores_of, named_cores
 from incc.driver.messages import run_command
-from incc.driver.pipeline import check_readable, choose_model
+from incc.driver.pipeline import ChosenModel, check_readable, choose_model
 from incc.driver.settings import REPORTED, Settings
 from incc.frontends.isa import isa
 from incc.models.loading import list_models, load
@@ -26,10 +27,6 @@ from incc.support.workers import MOST, WorkerError, in_order
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator
-
-    from incc.driver.commands.scan.analysis import Input
-    from incc.driver.pipeline import ChosenModel
 
 CHUNK = 16
 """Blocks that a worker process takes at a time: enough to make handing them over cheap, few enough to share evenly."""

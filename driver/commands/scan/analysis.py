@@ -3,37 +3,42 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from incc.core.analysis import analyze_kernel
+from incc.core.analysis import KernelResult, analyze_kernel
 from incc.driver.code import ObjectCode
 from incc.driver.commands.scan.inputs import AssemblyFile, CodeFile, HexBlock
-from incc.driver.pipeline import analyze_code, analyze_unit, find_regions, host_of, read_assembly, report_of
+from incc.driver.pipeline import (
+    ChosenModel,
+    analyze_code,
+    analyze_unit,
+    find_regions,
+    host_of,
+    read_assembly,
+    report_of,
+)
 from incc.driver.settings import Scope, Settings
+from incc.frontends.gcc_wrapper.compile_commands import CompilerCommand
 from incc.frontends.isa import isa
 from incc.frontends.objects.kernels import located_kernels
 from incc.frontends.objects.read import ObjectError
 from incc.frontends.unit import Unit
+from incc.report import types as t
 from incc.report.identity import content_hash
+from incc.report.unit_result import UnitResult
 from incc.support.errors import AnalysisError
 from incc.support.files import read_input
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.core.analysis import KernelResult
-    from incc.driver.pipeline import ChosenModel
-    from incc.frontends.gcc_wrapper.compile_commands import CompilerCommand
     from incc.measuring.harness import LoopFailure
     from incc.measuring.kernels import KernelMeasurement, Measurer
-    from incc.report import types as t
-    from incc.report.unit_result import UnitResult
     from incc.report.where import Condition
 
-    Input = HexBlock | AssemblyFile | CodeFile | CompilerCommand
+Input = HexBlock | AssemblyFile | CodeFile | CompilerCommand
 
 
 class Scan(Struct, frozen=True, kw_only=True):

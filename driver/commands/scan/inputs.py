@@ -7,20 +7,15 @@ import hashlib
 import os
 import stat
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from incc.driver.code import ASSEMBLY_ENDINGS, kind_of
-from incc.frontends.objects.archive import listed
+from incc.frontends.objects.archive import ArchiveMember, listed
 from incc.frontends.objects.read import ObjectError
 from incc.support.files import no_file_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.frontends.objects.archive import ArchiveMember
 
 _HEADER = 4096
 """Bytes of a file that tell what it is."""

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING
 
+from incc.driver.commands.scan.analysis import Scan, ScanOutcome
 from incc.driver.messages import say
+from incc.report import types as t
 from incc.views.layout import Layout, harmless, terminal
-
-if TYPE_CHECKING:
-    from incc.driver.commands.scan.analysis import Scan, ScanOutcome
-    from incc.report import types as t
 
 say_scan = partial(say, "incc-scan")
 

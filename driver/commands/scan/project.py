@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from incc.driver import UsageError
 from incc.driver.builds.project import project_of
-from incc.frontends.gcc_wrapper.compile_commands import NAME, read_commands
+from incc.driver.settings import Settings
+from incc.frontends.gcc_wrapper.compile_commands import NAME, CompilerCommand, read_commands
 from incc.frontends.gcc_wrapper.compiler import Compiler, CompilerError, child_environment, find_program
 from incc.frontends.gcc_wrapper.processes import Processes
 from incc.frontends.gcc_wrapper.session import AssemblyFailure, Compilation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from incc.driver.settings import Settings
-    from incc.frontends.gcc_wrapper.compile_commands import CompilerCommand
-    from incc.frontends.unit import Unit
+from incc.frontends.unit import Unit
 
 
 class CompilationDatabase(Struct, frozen=True):

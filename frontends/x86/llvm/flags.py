@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from incc.frontends.isa import Effects
+from incc.frontends.kernel import Instruction
 from incc.frontends.x86.decode import native_of
 from incc.frontends.x86.kept import Lines
 from incc.frontends.x86.statements import read_statement
-
-if TYPE_CHECKING:
-    from incc.frontends.kernel import Instruction
 
 _BARRIERS = {"lfence": (True, False), "sfence": (False, True), "mfence": (True, True)}
 """Load and store barriers. Source: X86InstPostProcess::setMemBarriers of LLVM's target."""

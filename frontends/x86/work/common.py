@@ -5,10 +5,7 @@ These forms tell what the ports of a core's model do.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from incc.frontends.isa import CommonWork
+from incc.frontends.isa import CommonWork
 
 
 def _general(name: str, form: str) -> CommonWork:

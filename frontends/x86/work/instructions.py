@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from incc.frontends.kernel import Instruction
+from incc.frontends.kernel import Instruction
 
 # The first that fits a mnemonic, in Intel's spelling and without the v of VEX and EVEX, says it.
 _KINDS = (

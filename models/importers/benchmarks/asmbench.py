@@ -10,16 +10,12 @@ and an empty line. Operands are in the order of AT&T syntax for x86.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from incc.models.importers import ImportRequest
 from incc.models.importers.benchmarks import common as benchmark
 from incc.models.importers.benchmarks.common import PublishedFigures, read_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from incc.models.importers import ImportRequest
-    from incc.models.importers.common import Imported
+from incc.models.importers.common import Imported
 
 _NAME = re.compile(r"[A-Za-z][\w.]*(-\w*)?$")
 _FIGURE = re.compile(r"(Latency|Throughput):\s*(\d+(?:\.\d*)?)\s*(?:cycles?|cy)\b.*$")

@@ -8,6 +8,7 @@ from the model if it has only one set of so many for instructions on such regist
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,15 +16,13 @@ import msgspec
 from incc.models.files.source import Entry, Forms, first_setting
 from incc.models.forms.rules import rules_of
 from incc.models.forms.shapes import shapes
+from incc.models.importers import ImportRequest
 from incc.models.importers.common import Imported, Malformed, add_features, read_text
 from incc.models.notation import parse_latency, parse_ports, write_latency
 from incc.models.throughput import of_form
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from incc.models.importers import ImportRequest
 
 TOLERANCE = 0.05
 """The largest relative deviation of a measurement from a whole number of cycles or of ports."""

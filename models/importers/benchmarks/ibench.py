@@ -7,16 +7,12 @@ also stand on the line below, as in the appendix of Laukemann's thesis (2020).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from incc.models.importers import ImportRequest
 from incc.models.importers.benchmarks import common as benchmark
 from incc.models.importers.benchmarks.common import PublishedFigures, read_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from incc.models.importers import ImportRequest
-    from incc.models.importers.common import Imported
+from incc.models.importers.common import Imported
 
 _HEAD = re.compile(r"\s*(?P<name>[\w.]+(?:-\w*)?)-(?P<what>TP|LT)\s*:\s*(?P<rest>.*)$")
 _FIGURE = re.compile(r"(?P<cycles>\d+(?:\.\d*)?)\s*\((?:clk|clock) cy(?:cles?)?\)(?:\s*\[DEBUG.*\])?\s*$")

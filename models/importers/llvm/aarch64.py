@@ -9,20 +9,16 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
 from incc.frontends.aarch64.forms import form_of
 from incc.frontends.isa import split_operands
-from incc.models.files.source import Entry, Forms
+from incc.models.files.source import Conditions, Entry, Forms
 from incc.models.importers.common import MALFORMED, Imported, ImportFailed, Malformed, reduced
 from incc.models.notation import port_set_name, write_latency
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from incc.models.files.source import Conditions
 
 # Units that LLVM names otherwise than the vendor's guide (Cortex-A57 and -A72 Software Optimization Guides, pipelines:
 # division is on F0, shifts of vectors on F1, as on these units in AArch64SchedA57.td).

@@ -6,10 +6,7 @@ the ones listed here are written by compilers all the same, or have figures in i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
 
 # Features of every 64-bit processor; `endbr64` and multi-byte nops do nothing on processors without them.
 _ALWAYS = (

@@ -10,20 +10,16 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
 from incc.frontends.x86.decode import twin
 from incc.models import loading
-from incc.models.forms.shapes import encode, example, shapes
+from incc.models.forms.shapes import Shape, encode, example, shapes
 from incc.models.importers.llvm.importer import queries, run
 from incc.models.importers.llvm.missing_forms import FILE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incc.models.forms.shapes import Shape
 
 # LLVM's processors by their scheduling model; the first one stands for all of a line.
 _MODELS = """

@@ -13,12 +13,13 @@ import shutil
 import subprocess
 import tempfile
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from incc.models.files.compile import read_header
-from incc.models.files.source import Entry, Forms
+from incc.models.files.source import Conditions, Entries, Entry, Forms
 from incc.models.forms.shapes import (
     FEATURES,
     VECTOR_BITS,
@@ -29,6 +30,7 @@ from incc.models.forms.shapes import (
     encode,
     example,
 )
+from incc.models.importers import ImportRequest
 from incc.models.importers.common import (
     MALFORMED,
     Imported,
@@ -43,15 +45,11 @@ from incc.models.importers.derive import with_pairs_of_twins
 from incc.models.importers.llvm import aarch64 as llvm_aarch64
 from incc.models.importers.llvm import units as llvm_units
 from incc.models.importers.llvm.features import features_of
+from incc.models.importers.llvm.units import UnitModel
 from incc.models.notation import write_latency, write_numbered_usage
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from incc.models.files.source import Conditions, Entries
-    from incc.models.importers import ImportRequest
-    from incc.models.importers.llvm.units import UnitModel
 
 # Cycles of the load that LLVM's Intel models add to the latency of an instruction with a memory source
 # (ReadAfterLd and ReadAfterVec*Ld in X86SchedSkylake*.td), by bits loaded or of the widest vector register.

@@ -7,23 +7,19 @@ since the core never runs these instructions; only the llvm-mca interface uses t
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
 from incc.models.files.compile import pack
-from incc.models.forms.shapes import dataflow, shape_of
+from incc.models.files.source import Entry
+from incc.models.forms.shapes import FormDataflow, Shape, dataflow, shape_of
 from incc.models.importers.common import reduced
 from incc.models.importers.llvm import importer as llvm
 from incc.models.importers.llvm import units as llvm_units
+from incc.models.model import MachineModel
 from incc.models.notation import parse_ports, port_set_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from incc.models.files.source import Entry
-    from incc.models.forms.shapes import FormDataflow, Shape
-    from incc.models.model import MachineModel
 
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "figures.txt")
 

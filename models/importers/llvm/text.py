@@ -11,7 +11,8 @@ import argparse
 import json
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import iced_x86 as iced
 import msgspec
@@ -21,9 +22,6 @@ from incc.frontends.x86.iced import Narrow, bits_of
 from incc.frontends.x86.llvm import text as llvm_text
 from incc.models.forms.shapes import encode, example, shapes
 from incc.models.importers.llvm.importer import print_x86
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(llvm_text.__file__)))
 FORMS, FLAGS = (os.path.join(_FOLDER, f"{name}.txt") for name in ("forms", "flags"))

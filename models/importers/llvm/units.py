@@ -9,23 +9,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
 from incc.models.files import llvm_table
 from incc.models.files.source import Entry
-from incc.models.forms.shapes import VECTOR_BITS
+from incc.models.forms.shapes import VECTOR_BITS, FormDataflow, Shape
 from incc.models.importers.common import read_pairs
 from incc.models.llvm_names import from_header
-from incc.models.notation import parse_port_set, port_set_name, read_usage, write_latency, write_usage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from incc.models.forms.shapes import FormDataflow, Shape
-    from incc.models.notation import Latency
-
+from incc.models.notation import Latency, parse_port_set, port_set_name, read_usage, write_latency, write_usage
 
 _JUMPS = "ja jae jb jbe je jg jge jl jle jne jno jnp jns jo jp js"
 FUSION = {"cmp_test": tuple(_JUMPS.split())}

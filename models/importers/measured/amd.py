@@ -5,18 +5,15 @@ The rules are in docs/models.md ("Zen 3, measured").
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
+from incc.models.files.source import Conditions, Entry, Forms
 from incc.models.forms.shapes import by_key
 from incc.models.notation import latency_by_pair, parse_latency, read_usage, write_latency, write_usage
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from incc.models.files.source import Conditions, Entry, Forms
-
-    Record = Mapping[str, Any]
-    """A measurement: µops `seen` beside blockers, `latency`, reciprocal throughput `tp`."""
+Record = Mapping[str, Any]
+"""A measurement: µops `seen` beside blockers, `latency`, reciprocal throughput `tp`."""
 
 _LATE = 0.75
 """Cycles by which a chain must differ to be believed: half a cycle is the cost of waiting for pipes."""

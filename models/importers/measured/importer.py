@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
-from incc.models.files.source import Entry, Forms, first_setting, merge_forms
+from incc.models.files.source import Conditions, Entry, Forms, first_setting, merge_forms
 from incc.models.forms.shapes import FormDataflow, Shape, by_key, dataflow
+from incc.models.importers import ImportRequest
 from incc.models.importers.common import (
     MALFORMED,
     Imported,
@@ -24,18 +26,12 @@ from incc.models.importers.common import (
     reduced,
     wanted,
 )
-from incc.models.importers.measured.amd import idiom, lay_over, width
+from incc.models.importers.measured.amd import Record, idiom, lay_over, width
 from incc.models.importers.measured.intel import import_records
-from incc.models.notation import parse_latency, write_latency, write_usage
+from incc.models.notation import Latency, parse_latency, write_latency, write_usage
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Mapping
-
-    from incc.models.files.source import Conditions
-    from incc.models.importers import ImportRequest
-    from incc.models.importers.measured.amd import Record
-    from incc.models.notation import Latency
 
 _DIVIDES = re.compile(r"V?(DIV|SQRT)[PS][SDH]$")
 _PLAIN_MOVE = re.compile(r"V?MOV([DQ]|AP[SD]|UP[SD]|S[SD]|[LH]P[SD]|DQ[AU](8|16|32|64)?)?$")

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from incc.models.files.source import Entries, Entry, Forms, resolved
+from incc.models.files.source import Conditions, Entries, Entry, Forms, resolved
 from incc.models.forms.shapes import Shape, by_key, dataflow
 from incc.models.importers.common import Imported, differences, reduced
 from incc.models.notation import (
@@ -23,12 +24,7 @@ from incc.models.notation import (
 )
 from incc.models.throughput import of_form
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from incc.models.files.source import Conditions
-
-    Records = Mapping[str, Mapping[Conditions, Mapping[str, Any]]]
+Records = Mapping[str, Mapping[Conditions, Mapping[str, Any]]]
 
 SOURCE = "measured"
 

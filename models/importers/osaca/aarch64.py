@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 
@@ -18,9 +19,6 @@ from incc.models.importers.common import MALFORMED, Imported, ImportFailed, Malf
 from incc.models.importers.llvm.aarch64 import port_usage
 from incc.models.importers.osaca.file import read_forms
 from incc.models.notation import latency_by_pair, write_latency
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 # OSACA's ports in the order of their numbers, by the names that LLVM and the vendors' guides give them (after the
 # figure of the pipes in each machine file). Units that are not pipelined are called DV, or a port's number and DV.

@@ -7,10 +7,12 @@ as general-purpose ones. How that becomes a form's figures is described in docs/
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from incc.models.files.source import Entry, Forms
+from incc.models.files.source import Conditions, Entry, Forms
 from incc.models.forms.shapes import Shape, dataflow
+from incc.models.importers import ImportRequest
 from incc.models.importers.common import (
     MALFORMED,
     Imported,
@@ -28,10 +30,6 @@ from incc.models.notation import write_latency, write_numbered_usage
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Mapping
-
-    from incc.models.files.source import Conditions
-    from incc.models.importers import ImportRequest
 
 _KINDS = {"xmm": "XMM", "ymm": "YMM", "zmm": "ZMM", "mm": "MM", "gpr": "gpr", "k": "gpr"}
 _WIDTHS = frozenset(["R8", "R16", "R32", "R64"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from iced_x86 import FlowControl
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 from incc.models.files.compile import compile_model
 from incc.models.files.source import (
     DEFAULTS,
+    Conditions,
     Entries,
     Entry,
     Forms,
@@ -25,6 +27,7 @@ from incc.models.files.source import (
     resolved,
 )
 from incc.models.forms.shapes import VECTOR_BITS, Shape, by_key, dataflow, example
+from incc.models.importers import ImportRequest
 from incc.models.importers.common import Imported, ImportFailed, reduced
 from incc.models.importers.uops_info import importer as uops_info
 from incc.models.loading import find_model, search_places
@@ -32,10 +35,6 @@ from incc.models.notation import longest_latency, parse_latency, parse_ports, re
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Mapping, Sequence
-
-    from incc.models.files.source import Conditions
-    from incc.models.importers import ImportRequest
 
 # The functions of the measured core's sets of arithmetic units, as in ports.functions of another core.
 _ROLES = {"ALU1": "multiply", "ALU12": "shift", "ALU03": "select", "ALU0123": "integer"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,9 @@ import iced_x86 as iced
 import msgspec
 from msgspec.structs import replace
 
-from incc.models.files.source import Entry, Forms, fusion_classes
+from incc.models.files.source import Conditions, Entries, Entry, Forms, fusion_classes
 from incc.models.forms.shapes import READS, WRITES, Shape, by_key, example, root_name, shapes
-from incc.models.importers import derive
+from incc.models.importers import ImportRequest, derive
 from incc.models.importers.common import (
     MALFORMED,
     Imported,
@@ -31,15 +32,10 @@ from incc.models.importers.common import (
 )
 from incc.models.importers.uops_info import xml as uops_xml
 from incc.models.model import MOST_SLOTS
-from incc.models.notation import latency_by_pair, parse_latency, write_latency, write_numbered_usage
+from incc.models.notation import Latency, latency_by_pair, parse_latency, write_latency, write_numbered_usage
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping
-
-    from incc.models.files.source import Conditions, Entries
-    from incc.models.importers import ImportRequest
-    from incc.models.notation import Latency
 
     _Bounds = dict[tuple[str, Conditions], set[tuple[str, str]]]
     """Pairs (to, from) of which only a lower bound of the latency is published, by form and conditions."""

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import gzip
 import re
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from collections.abc import Iterator
+from typing import Any, BinaryIO, cast
 from xml.parsers import expat
 
 from incc.models.importers.common import ImportFailed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Attributes of an instruction that tell variants of the same form apart.
 _CONDITIONS = ("agen", "bcast", "eosz", "high8", "immzero", "mask", "rep", "rm", "sae", "zeroing")
