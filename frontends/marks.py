@@ -17,6 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.frontends.kernel import SourceLocation
+from incc.support.errors import suggestion
 from incc.support.quantities import Count
 
 SIGN = "incc:"
@@ -142,10 +143,7 @@ def _read(comment: str, at: int) -> _Clauses:
         if not clause:
             raise _MarkSyntaxError(f"{comment[at:end].split()[0]!r} is none of name(…), mcpu(…) and expect(…)", at)
         if clause[1] not in _CLAUSES:
-            from difflib import get_close_matches
-
-            close = get_close_matches(clause[1], _CLAUSES, 1)
-            likely = f", did you mean {close[0]}?" if close else "; there are name, mcpu and expect"
+            likely = suggestion(clause[1], _CLAUSES, otherwise="; there are name, mcpu and expect")
             raise _MarkSyntaxError(f"no {clause[1]!r} in a mark{likely}", at)
         closing = next((i for i, depth in parentheses(comment, clause.end(), end) if depth < 0), -1)
         if closing < 0:

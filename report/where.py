@@ -18,6 +18,7 @@ import msgspec
 from incc.frontends.marks import parentheses
 from incc.report import types as t
 from incc.report.types import BoundName
+from incc.support.errors import nearest
 
 if TYPE_CHECKING:
     import pyparsing as pp
@@ -488,12 +489,10 @@ class _Checker:
         return entry.kind, _value_of(name, entry.kind)
 
     def _suggestion(self, name: str) -> str:
-        from difflib import get_close_matches
-
         suffix = name[-2:] if self.pairs and name[-2:] in ("_a", "_b") else ""
         # Suggestions for long names are slow to find, and nobody mistypes such names.
         if len(name) < 40:
-            close = get_close_matches(name.removesuffix(suffix).lower(), [*self.names, *self.of_pairs, *_WORDS], 1, 0.6)
+            close = nearest(name.removesuffix(suffix).lower(), [*self.names, *self.of_pairs, *_WORDS])
             if close:
                 return f"; did you mean {close[0]}{suffix if close[0] in self.names else ''}?"
         return f"; valid names: {', '.join([*self.names, *self.of_pairs])}"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from incc.driver import UsageError
 from incc.driver.cli.kinds import MANY, MCA, MOST, WRAPPER, Option, read_value
 from incc.driver.cli.options import FEW, OPTIONS, PAGE_ITERATIONS, find, options_of
 from incc.driver.settings import REPORTED, Settings, with_values
+from incc.support.errors import suggestion
 
 if TYPE_CHECKING:
     from incc.core.whatif import CoreChange
@@ -113,9 +113,8 @@ def _views(option: str, value: str) -> tuple[str, ...]:
     chosen = [] if value == "none" else views if value == "all" else value.split(",")
     for name in chosen:
         if name not in views:
-            close = get_close_matches(name, views, n=1)
-            likely = f", did you mean {close[0]}?" if close else f"; there are {', '.join(dict.fromkeys(views))}"
-            raise UsageError(f"{option}: no view {name!r}{likely}")
+            valid = f"; there are {', '.join(dict.fromkeys(views))}"
+            raise UsageError(f"{option}: no view {name!r}{suggestion(name, views, otherwise=valid)}")
     return tuple(dict.fromkeys(chosen))
 
 

@@ -7,13 +7,13 @@ field of the part of `Settings` (driver/settings.py) that the entry names.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Any
 
 from msgspec.structs import replace
 
 from incc.driver import UsageError
 from incc.driver.cli.kinds import MCA, PREFIXES, WRAPPER, Option
+from incc.support.errors import nearest
 
 FEW = 4
 """Largest number of kernels for which a report shows all views, unless the user names views."""
@@ -436,7 +436,6 @@ def find(command: str, spelled: str) -> Option:
         # The prefix that all names share would make all of them similar.
         prefix = PREFIXES[command]
         names = sorted(name.removeprefix(prefix) for name in options if name.startswith(prefix))
-        close = get_close_matches(spelled.removeprefix(prefix), names, n=1)
-        likely = f", did you mean {prefix}{close[0]}?" if close else ""
-        raise UsageError(f"unknown option {spelled}{likely}")
+        near = nearest(spelled.removeprefix(prefix), names)
+        raise UsageError(f"unknown option {spelled}" + (f"; did you mean {prefix}{near[0]}?" if near else ""))
     return options[spelled]

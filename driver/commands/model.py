@@ -23,6 +23,7 @@ from incc.models.importers import SOURCES, importer
 from incc.models.loading import find_model, list_models, load, search_places
 from incc.models.model import MachineModel, ModelError
 from incc.models.notation import form_key
+from incc.support.errors import nearest
 
 if TYPE_CHECKING:
     import argparse
@@ -132,8 +133,6 @@ def _form_of(isa: str, statement: str) -> str:
 
 def _near(models: Sequence[MachineModel], what: str) -> str:
     """Return a suggestion of similar names for a name that no form has, "" if there are none."""
-    from difflib import get_close_matches
-
     word = what.strip().partition(" ")[0]
     names: dict[str, str] = {}
     for rules in {model.isa: rules_of(model.isa) for model in models}.values():
@@ -142,7 +141,7 @@ def _near(models: Sequence[MachineModel], what: str) -> str:
         for form in model.forms():
             names.setdefault(form.lower(), form)
             names.setdefault(form.partition("/")[0].lower(), form.partition("/")[0])
-    near = [names[name] for name in get_close_matches(word.lower(), names, 12, 0.6)]
+    near = [names[name] for name in nearest(word.lower(), names, 12)]
     near = [name for name in near if any(_matching(model, name) for model in models)]
     return f"; did you mean {', '.join(near[:4])}?" if near else ""
 

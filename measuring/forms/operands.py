@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 import msgspec
@@ -19,6 +18,7 @@ from incc.measuring.forms.target import MeasuredCore
 from incc.models.forms.rules import rules_of
 from incc.models.forms.shapes import Shape, by_key
 from incc.models.notation import split_key
+from incc.support.errors import nearest, suggestion
 
 
 class Unreadable(Exception):
@@ -103,8 +103,7 @@ def read(text: str, core: MeasuredCore) -> Named:
     is_called = rules_of("x86").is_called
     called = [shape for key, shape in by_key().items() if is_called(key, mnemonic)]
     if not called:
-        near = get_close_matches(mnemonic, rules_of("x86").mnemonics(), 3, 0.6)
-        raise Unreadable(f"{mnemonic!r} is no instruction" + (f"; did you mean {', '.join(near)}?" if near else ""))
+        raise Unreadable(f"{mnemonic!r} is no instruction{suggestion(mnemonic, rules_of('x86').mnemonics(), 3)}")
     operands = _split(rest)
     patterns = [pattern(o) for o in operands]
     if "" in patterns:
@@ -181,7 +180,7 @@ def _by_key(text: str, core: MeasuredCore) -> Named:
     shapes_by_key = {k.lower(): s for k, s in by_key().items()}
     shape = shapes_by_key.get(key.lower())
     if shape is None:
-        near = get_close_matches(key.lower(), shapes_by_key, 3, 0.6)
+        near = nearest(key.lower(), shapes_by_key, 3)
         raise Unreadable(
             f"{key!r} is no form" + (f"; did you mean {', '.join(shapes_by_key[n].key for n in near)}?" if near else "")
         )

@@ -25,8 +25,9 @@ from incc.models.files.source import (
 from incc.models.forms.rules import INSTRUCTION_SETS
 from incc.models.model import ModelError, checksum
 from incc.models.notation import form_key, parse_port_set
-from incc.models.schema.kinds import suggestion, unknown
+from incc.models.schema.kinds import unknown
 from incc.models.schema.parameters import defaults, problems_together
+from incc.support.errors import suggestion
 
 _MOST_COLUMNS = 64
 """The most ports and resources that the native core takes."""

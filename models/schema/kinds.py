@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.models.patterns import port_delay_rules
+from incc.support.errors import suggestion
 
 Problems = list[tuple[str, str]]
 """(key within the value or "", message that continues the parameter's name) for each problem of a value."""
@@ -28,12 +28,6 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     """Returns the port sets, names joined by ",", that a value mentions."""
     needed: tuple[str, ...] = ()
     """Keys that a table must have in the end; a table that completes another one need not."""
-
-
-def suggestion(name: str, names: Iterable[str]) -> str:
-    """Return "; did you mean 'X'?" with the name that is closest, or ""."""
-    near = difflib.get_close_matches(name, list(names), 1, 0.6)
-    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def unknown(what: str, name: str, names: Iterable[str]) -> str:

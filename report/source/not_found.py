@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from incc.frontends.asm.parse import Assembly
@@ -12,6 +11,7 @@ from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.report.source.demangle import choose_functions, demangle, replace, short_name
 from incc.report.source.selection import Selection
+from incc.support.errors import nearest
 
 MOST_NAMED = 4
 """The most functions that a sentence names."""
@@ -78,5 +78,5 @@ def _nearest(glob: str, functions: Sequence[str]) -> list[str]:
         short = short_name(replace(symbol, readable))
         for name in (symbol, short, short.rpartition("::")[2]):
             names.setdefault(name.lower(), short)
-    close = get_close_matches("".join(c for c in glob.lower() if c not in "*?[]"), names, n=MOST_NAMED, cutoff=0.6)
+    close = nearest("".join(c for c in glob.lower() if c not in "*?[]"), names, MOST_NAMED)
     return list(dict.fromkeys(names[name] for name in close))

@@ -323,11 +323,11 @@ sys.path[:0] = {path!r}
 from incc.driver.commands import diff
 from incc.comparison import build
 from incc.comparison import types as c
-from incc.comparison.side import Side
+from incc.comparison.side import ComparedBuild
 from made_comparisons import ordinary, side
 def read_sides(names, settings, jobs):
     {reading}
-    return [Side(side(name), []) for name in names]
+    return [ComparedBuild(side(name), []) for name in names]
 diff.read_sides = read_sides
 diff.compare = lambda sides, wanted: ordinary()
 sys.exit(diff.run_command(lambda: diff.main(sys.argv[1:])))

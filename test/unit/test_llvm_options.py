@@ -89,7 +89,7 @@ def test_files() -> None:
 
 
 def test_unknown() -> None:
-    assert error("--timelin=1") == "unknown option -timelin, did you mean -timeline?"
+    assert error("--timelin=1") == "unknown option -timelin; did you mean -timeline?"
     assert error("---timeline") == "unknown option ---timeline"
 
 

@@ -101,7 +101,7 @@ def test_what_is_marked_in_fortran(code: str, file: str, found: tuple[int, int, 
     [
         ("incc: analyse", 10, "incc: takes analyze, not 'analyse'"),
         ("incc:", 9, "incc: takes analyze"),
-        ("incc: analyze expects(cycles < 3)", 18, "no 'expects' in a mark, did you mean expect?"),
+        ("incc: analyze expects(cycles < 3)", 18, "no 'expects' in a mark; did you mean expect?"),
         ("incc: analyze foo(3)", 18, "no 'foo' in a mark; there are name, mcpu and expect"),
         ("incc: analyze cycles < 3", 18, "'cycles' is none of name(…), mcpu(…) and expect(…)"),
         ("incc: analyze expect(max(1, 2)", 18, "expect(… has no closing parenthesis"),

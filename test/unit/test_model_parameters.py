@@ -64,8 +64,8 @@ def write(folder: Path, text: str, name: str = "small") -> Path:
 
 
 MISTAKES = [
-    ("rob = 100", "rob = 100\ndsb_widht = 6", "unknown parameter 'dsb_widht'; did you mean 'dsb_width'?"),
-    ("rob = 100", 'rob = 100\nport_binding = "ten_port"', "is unknown: 'ten_port'; did you mean 'ten_ports'?"),
+    ("rob = 100", "rob = 100\ndsb_widht = 6", "unknown parameter 'dsb_widht'; did you mean dsb_width?"),
+    ("rob = 100", 'rob = 100\nport_binding = "ten_port"', "is unknown: 'ten_port'; did you mean ten_ports?"),
     ("rob = 100", "rob = 100\nport_binding = 3", "'port_binding' must be one of least_loaded,"),
     ("rob = 100", "rob = 0", "'rob' must be a whole number, 1 or more, not 0"),
     ("rob = 100", 'rob = "many"', "'rob' must be a whole number, 1 or more, not 'many'"),
@@ -77,14 +77,14 @@ MISTAKES = [
     ("rob = 100", "rob = 100\nlsd_unroll = { 3 = 0 }", "'lsd_unroll.3' must be a whole number, 1 or more"),
     ("rob = 100", 'rob = 100\nschedulers = { "0,1" = "x" }', "'schedulers.0,1' must be a whole number, 1 or more"),
     ("rob = 100", 'rob = 100\nqueued_at = { "0" = "0,9" }', "queued_at names an unknown port in '0,9'"),
-    ("rob = 100", 'rob = 100\nwide_vectors = { widht = 5 }', "'wide_vectors.widht' is unknown; did you mean 'width'?"),
+    ("rob = 100", 'rob = 100\nwide_vectors = { widht = 5 }', "'wide_vectors.widht' is unknown; did you mean width?"),
     ("rob = 100", 'rob = 100\nwide_vectors = { width = 512 }', "parameter 'wide_vectors.closes' is missing"),
     ("rob = 100", "rob = 100\nalternating_ports = 3", "'alternating_ports' must be a list of ports"),
-    ("load_latency = { gpr = 5 }", "load_latency = { grp = 5 }", "'load_latency.grp' is unknown; did you mean 'gpr'?"),
-    ('load = "p2"', 'laod = "p2"', "unknown function of ports 'laod'; did you mean 'load'?"),
-    ('resources = ["0DV"]', 'resource = ["0DV"]', "unknown key 'ports.resource'; did you mean 'ports.resources'?"),
-    ('title = "A small core"', 'titel = "A small core"', "unknown key 'titel'; did you mean 'title'?"),
-    ("retire = 1,", "retires = 1,", "unknown field 'retires'; did you mean 'retire'?"),
+    ("load_latency = { gpr = 5 }", "load_latency = { grp = 5 }", "'load_latency.grp' is unknown; did you mean gpr?"),
+    ('load = "p2"', 'laod = "p2"', "unknown function of ports 'laod'; did you mean load?"),
+    ('resources = ["0DV"]', 'resource = ["0DV"]', "unknown key 'ports.resource'; did you mean ports.resources?"),
+    ('title = "A small core"', 'titel = "A small core"', "unknown key 'titel'; did you mean title?"),
+    ("retire = 1,", "retires = 1,", "unknown field 'retires'; did you mean retire?"),
     ("retire = 1,", "retire = 1, divider = -4,", "divider of -4"),
     ("retire = 1,", 'retire = 1, divider = 4, unit = "0VD",', "unit '0VD' is not in ports.resources"),
 ]  # fmt: skip
@@ -293,7 +293,7 @@ def test_a_model_does_not_change() -> None:
     assert other.with_parameters({"rob": 224}).version == other.with_parameters({"rob": 224}).version
     assert other.name == "skylake"
     assert other.stated_parameters == {**model.stated_parameters, "rob": 300}
-    for wrong, message in (({"robb": 1}, "unknown parameter 'robb'; did you mean 'rob'"), ({"rob": 0}, "'rob' must")):
+    for wrong, message in (({"robb": 1}, "unknown parameter 'robb'; did you mean rob"), ({"rob": 0}, "'rob' must")):
         with pytest.raises(m.ModelError, match=message):
             model.with_parameters(wrong)
     with pytest.raises(m.ModelError, match="unknown port"):

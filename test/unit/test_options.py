@@ -156,8 +156,8 @@ def test_the_table_is_consistent() -> None:
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
-        ("--pathz", "unknown option -pathz, did you mean -paths?"),
-        ("-timelin=true", "unknown option -timelin, did you mean -timeline?"),
+        ("--pathz", "unknown option -pathz; did you mean -paths?"),
+        ("-timelin=true", "unknown option -timelin; did you mean -timeline?"),
         ("--xyzzy", "unknown option -xyzzy"),
         ("--mcpu=", "-mcpu needs a value: -mcpu=…"),
         ("-o", "-o needs a value: -o=…"),

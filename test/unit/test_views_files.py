@@ -103,11 +103,11 @@ def test_each_view_has_a_file(view: str) -> None:
 PROGRAM = """
 import json, sys
 import msgspec
-from incc.report.types import Report
+from incc.report.types import AnalysisReport
 report, views = json.load(sys.stdin)
-report = msgspec.convert(report, Report)
-from incc.views.text import Show, render
-render(report, show=Show(views=views))
+report = msgspec.convert(report, AnalysisReport)
+from incc.views.text import TextParts, render
+render(report, show=TextParts(views=views))
 print(json.dumps([name for name in sys.modules if name.startswith("incc.")]))
 """
 

@@ -123,7 +123,7 @@ def test_environment() -> None:
 @pytest.mark.parametrize(
     ("argument", "words"),
     [
-        ("--analyze-fromat=json", "unknown option --analyze-fromat, did you mean --analyze-format?"),
+        ("--analyze-fromat=json", "unknown option --analyze-fromat; did you mean --analyze-format?"),
         ("--analyze-xyzzy", "unknown option --analyze-xyzzy"),
         ("--analyze-format=xml", "--analyze-format is one of text, json, not 'xml'"),
         ("--analyze-format", "--analyze-format needs a value"),
@@ -141,7 +141,7 @@ def test_environment() -> None:
         ("--analyze-wait-view=yes", "--analyze-wait-view is true or false, not 'yes'"),
         ("--analyze-branch-probability=2", "--analyze-branch-probability is a number from 0 to 1, not '2'"),
         ("--analyze-timeline-max-iterations=3", "unknown option --analyze-timeline-max-iterations"),
-        ("--analyze-pathz", "unknown option --analyze-pathz, did you mean --analyze-paths?"),
+        ("--analyze-pathz", "unknown option --analyze-pathz; did you mean --analyze-paths?"),
         ("--marker=vtune", "--marker is one of osaca, llvm-mca, iaca, all, not 'vtune'"),
         ("--incc-cc=", "--incc-cc needs a value"),
     ],

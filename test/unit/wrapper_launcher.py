@@ -69,7 +69,7 @@ def install() -> None:
     text.render = lambda report, width, colour, show: REPORT  # type: ignore[attr-defined]
     text.VIEWS = ()  # type: ignore[attr-defined]
     text.UNIT_VIEWS = ()  # type: ignore[attr-defined]
-    text.Show = lambda **arguments: None  # type: ignore[attr-defined]
+    text.TextParts = lambda **arguments: None  # type: ignore[attr-defined]
     sys.modules["incc.views.text"] = text
 
 
