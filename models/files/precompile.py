@@ -20,7 +20,7 @@ def main(source: str, out: str) -> None:
         with open(os.path.join(folder, "incc", "__init__.py"), "wb"):
             pass
         package = os.path.join(folder, "incc", "models")
-        for part in ("frontends", "models"):
+        for part in ("frontends", "models", "support"):
             shutil.copytree(
                 os.path.join(source, part),
                 os.path.join(folder, "incc", part),
