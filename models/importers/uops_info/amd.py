@@ -31,7 +31,15 @@ from incc.models.importers import ImportRequest
 from incc.models.importers.common import Imported, ImportFailed, reduced
 from incc.models.importers.uops_info import importer as uops_info
 from incc.models.loading import find_model, search_places
-from incc.models.notation import longest_latency, parse_latency, parse_ports, read_usage, write_latency, write_usage
+from incc.models.notation import (
+    longest_latency,
+    parse_latency,
+    parse_ports,
+    port_set_name,
+    read_usage,
+    write_latency,
+    write_usage,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -100,7 +108,7 @@ def successor(reference: Forms, header: Mapping[str, Any], like: str) -> Forms:
     With pipes as wide (`memory_bits`), an operation that held a pipe for two cycles is one µop, and an access one
     access.
     """
-    sets = {name: _write(ports.split(","), header["ports"]) for name, ports in header["functions"].items()}
+    sets = {name: port_set_name(ports.split(",")) for name, ports in header["functions"].items()}
     renamed = {old: sets[role] for old, role in _ROLES.items()}
     renamed |= {"AG012": sets["load"], "AG01": sets["load_vector"], "ST01": sets["store_data"]}
     renamed |= {"BR": sets["branch_taken"], "p(ALU0|BR)": sets["branch_not_taken"]}
@@ -142,7 +150,7 @@ def complete(
     `branch_not_taken`. `vector_bits` is the width of one access to memory. `like` returns the entries of a form on a
     core of which the integer units were measured.
     """
-    sets = {name: _write(members.split(","), ports) for name, members in functions.items()}
+    sets = {name: port_set_name(members.split(",")) for name, members in functions.items()}
     result: Forms = {}
     for key, entries in forms.items():
         shape = by_key().get(key)
@@ -245,17 +253,6 @@ def _pipes(measured: Entry, slots: int, ports: Sequence[str], leaving: str) -> C
     except ValueError:
         return Counter()
     return uops
-
-
-def _write(names: Sequence[str], ports: Sequence[str]) -> str:
-    """Return the notation of a set of ports: "ALU12", or "p(ALU0|BR)"."""
-    if len(names) == 1:
-        return names[0]
-    prefixes = {n[:-1] for n in names}
-    short = prefixes.pop() + "".join(sorted(n[-1] for n in names))
-    if not prefixes and all(n[-1].isdigit() for n in names) and short not in ports:
-        return short
-    return f"p({'|'.join(names)})"
 
 
 def _compares(shape: Shape) -> bool:
