@@ -60,9 +60,5 @@ def read(path: str) -> Iterator[PublishedFigures | tuple[int, str]]:
 
 
 def _measured(name: str, what: str, line: int, cycles: str) -> PublishedFigures:
-    value = float(cycles)
-    return (
-        PublishedFigures(name=name, line=line, throughput=value, latency=None)
-        if what == "TP"
-        else PublishedFigures(name=name, line=line, throughput=None, latency=value)
-    )
+    figure = {"TP": "throughput", "LT": "latency"}[what]
+    return PublishedFigures(name=name, line=line, **{figure: float(cycles)})

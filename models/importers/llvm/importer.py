@@ -81,11 +81,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def import_forms(request: ImportRequest) -> Imported:
     """Return figures of the forms that the model may have, by the way for its instruction set."""
-    return {"x86": _x86, "aarch64": _aarch64}[request.isa](request)
-
-
-def _x86(request: ImportRequest) -> Imported:
     options = request.options
+    if request.isa == "aarch64":
+        lines = enumerate_aarch64(options.cpu, options.llvm_config)
+        return llvm_aarch64.import_cpu(options.cpu, lines, options.keep_going)
     if not request.chain:
         raise ImportFailed(f"{request.output}: no such model")
     header, _ = read_header(request.chain)
@@ -136,12 +135,6 @@ def _one_load_port(forms: Forms, functions: Mapping[str, str]) -> Forms:
     return made
 
 
-def _aarch64(request: ImportRequest) -> Imported:
-    options = request.options
-    lines = enumerate_aarch64(options.cpu, options.llvm_config)
-    return llvm_aarch64.import_cpu(options.cpu, lines, options.keep_going)
-
-
 def import_cpu(
     cpu: str,
     forms: Iterable[Shape],
@@ -175,8 +168,7 @@ def import_cpu(
         except MALFORMED as e:
             malformed.add(f"llvm_sched {cpu}:{number}", e)
     if core is None:
-        for key, entries in full.items():
-            _add_indexed(key, entries)
+        _add_indexed(full)
     else:
         _mirrored_idioms(full)
     result: Forms = {key: reduced(entries) for key, entries in full.items() if () in entries}
@@ -289,12 +281,12 @@ def fused_uops(shape: Shape, ports: Mapping[str, int], flow: FormDataflow) -> in
     return max(1, total - fused)
 
 
-def _add_indexed(key: str, entries: Entries) -> None:
+def _add_indexed(full: Forms) -> None:
     """Add the changes of an indexed address on Sandy Bridge to Skylake: see docs/models.md."""
-    for conditions, fields in list(entries.items()) if key.endswith("/m") else ():
-        indexed = indexed_variant(key, fields)
-        if indexed is not None:
-            entries[tuple(sorted((*conditions, "indexed")))] = indexed
+    for key, entries in full.items():
+        for conditions, fields in list(entries.items()) if key.endswith("/m") else ():
+            if (indexed := indexed_variant(key, fields)) is not None:
+                entries[tuple(sorted((*conditions, "indexed")))] = indexed
 
 
 # --- running LLVM ----------------------------------------------------------------------------------------------------

@@ -81,25 +81,21 @@ def import_files(
     """
     places = search_places(search_path)
     header = compile_model(output, places, find_model)[1]
-    reference = merge_forms(read_chain(find_model(like, places), places, find_model))
+    chain = read_chain(find_model(like, places), places, find_model)
+    reference, fusion = merge_forms(chain), fusion_classes(chain[:1])
     missing = sorted(set(_FUNCTIONS) - set(header["functions"]))
     if missing:
         raise ImportFailed(f"{output}: ports.functions.{missing[0]} is missing, which says what AMD's integer units do")
     if not files:
-        return Imported(forms=successor(reference, header, like), fusion=classes(like, places))
+        return Imported(forms=successor(reference, header, like), fusion=fusion)
     imported = uops_info.import_files(files, keep_going)
     bits = header["parameters"]["memory_bits"] or 256
     forms = complete(imported.forms, header["functions"], header["ports"], bits, lambda key: reference.get(key, {}))
     for key, entries in forms.items():
         entries[()]["source"] = "uops.info"
-        if fusion := reference.get(key, {}).get((), {}).get("fusion"):
-            entries[()]["fusion"] = fusion
-    return replace(imported, forms=forms, fusion=classes(like, places))
-
-
-def classes(like: str, places: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the macro-fusion classes of a model."""
-    return fusion_classes(read_chain(find_model(like, places), places, find_model)[:1])
+        if name := reference.get(key, {}).get((), {}).get("fusion"):
+            entries[()]["fusion"] = name
+    return replace(imported, forms=forms, fusion=fusion)
 
 
 def successor(reference: Forms, header: Mapping[str, Any], like: str) -> Forms:
