@@ -83,7 +83,7 @@ def import_forms(request: ImportRequest) -> Imported:
     """Return figures of the forms that the model may have, by the way for its instruction set."""
     options = request.options
     if request.isa == "aarch64":
-        lines = enumerate_aarch64(options.cpu, options.llvm_config)
+        lines = run(options.cpu, [], options.llvm_config, "aarch64", "--enumerate")
         return llvm_aarch64.import_cpu(options.cpu, lines, options.keep_going)
     if not request.chain:
         raise ImportFailed(f"{request.output}: no such model")
@@ -292,32 +292,22 @@ def _add_indexed(full: Forms) -> None:
 # --- running LLVM ----------------------------------------------------------------------------------------------------
 
 
-def enumerate_aarch64(cpu: str, llvm_config: str = "llvm-config-19") -> list[str]:
-    """Return LLVM's data on an example of every instruction of an AArch64 processor: JSON, one a line.
-
-    Raises ImportFailed if LLVM's development files or its model of the processor are missing.
-    """
-    return _start([_program(llvm_config), "aarch64", cpu, "--enumerate"], "")
-
-
 def print_x86(lines: list[str], llvm_config: str = "llvm-config-19", triple: str = "x86_64") -> list[str]:
     """Return LLVM's text and effects, on any processor, of instructions ("KEY HEX"): JSON, one a line.
 
     Raises ImportFailed if LLVM's development files are missing.
     """
-    return _start([_program(llvm_config), triple, "sapphirerapids", "--print"], "\n".join(lines) + "\n")
+    return run("sapphirerapids", lines, llvm_config, triple, "--print")
 
 
-def run(cpu: str, lines: list[str], llvm_config: str, triple: str = "x86_64") -> list[str]:
+def run(cpu: str, lines: list[str], llvm_config: str, triple: str = "x86_64", *options: str) -> list[str]:
     """Return LLVM's data on a processor, and on instructions ("KEY HEX") on it: JSON, one a line.
 
-    Raises ImportFailed if LLVM's development files or its model of the processor are missing.
+    `options` are llvm_sched.cpp's. Raises ImportFailed if LLVM's development files or its model of the processor are
+    missing.
     """
-    return _start([_program(llvm_config), triple, cpu], "\n".join(lines) + "\n")
-
-
-def _start(command: list[str], text: str) -> list[str]:
-    done = subprocess.run(command, input=text, capture_output=True, text=True)
+    command = [_program(llvm_config), triple, cpu, *options]
+    done = subprocess.run(command, input="\n".join(lines) + "\n", capture_output=True, text=True)
     if done.returncode:
         raise ImportFailed(done.stderr.strip() or f"{command[0]} ended with status {done.returncode}")
     return done.stdout.splitlines()
