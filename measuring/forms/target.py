@@ -152,7 +152,6 @@ def _keeps_busy(shape: Shape, form: Form) -> bool:
         and _has_free_registers(shape)
         and not _may_be_renamed(shape)
         and _is_independent(shape, form)
-        and example(shape) is not None
     )
 
 
@@ -185,7 +184,7 @@ def _may_be_renamed(shape: Shape) -> bool:
 def _is_independent(shape: Shape, form: Form) -> bool:
     """Return True if copies of the form with other results do not wait for each other."""
     flow = dataflow(shape)
-    if flow is None or flow.stores:
+    if flow.stores:
         return False
     if "0" not in flow.targets:
         # Comparisons: nothing reads their results.
@@ -205,7 +204,6 @@ def _plainness(shape: Shape) -> tuple[object, ...]:
     order = ("R64", "R32", "XMM", "YMM", "ZMM", "K")
     kinds = {"R" if o.startswith("R") else "K" if o == "K" else "V" for o in shape.operands if o[0] not in "I1"}
     flow = dataflow(shape)
-    assert flow is not None
     return (
         2 * ("0" in flow.sources) - ("0" not in flow.targets),
         shape.mnemonic == "LEA",
@@ -224,8 +222,6 @@ def blocking(blocker: Blocker, number: int, taken: frozenset[str] = frozenset())
     """Return the number-th copy of a blocker. `taken` has root names of registers that it must not write."""
     shape = blocker.shape
     i, flow = example(shape), dataflow(shape)
-    assert i is not None
-    assert flow is not None
     for n, operand in enumerate(shape.operands):
         if i.op_kind(n) != OpKind.REGISTER:
             continue

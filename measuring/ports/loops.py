@@ -42,9 +42,8 @@ def checked(form: str) -> tuple[Shape, FormDataflow]:
     shape = by_key().get(form)
     if shape is None:
         raise NotIndependent(f"{form}: no such form")
-    one = example(shape)
     flow, info = dataflow(shape), shape.info
-    if one is None or flow is None or one.flow_control != FlowControl.NEXT:
+    if example(shape).flow_control != FlowControl.NEXT:
         raise NotIndependent(f"{form}: cannot be run in a loop")
     if info.must_be_cpl0 or info.is_privileged or info.is_stack_instruction or info.is_input_output:
         raise NotIndependent(f"{form}: cannot be run in a loop")
@@ -113,7 +112,6 @@ def copies_of(copies: Mapping[str, int]) -> list[iced.Instruction]:
     for _, _, form in order:
         shape, flow = checked(form)
         one = example(shape)
-        assert one is not None
         read = 0
         for n, operand in enumerate(shape.operands):
             if operand not in _READ:

@@ -869,7 +869,8 @@ class _Beside:
             relatives = self._relatives(slower) if source == "relative" else []
             if source == "relative" and not relatives:
                 continue
-            smallest = self._search(total(relatives[0]) if relatives else self._most_uops(), slower)
+            most = min(8, max([self.study.fused * self.slots[1], *self.least]))
+            smallest = self._search(total(relatives[0]) if relatives else most, slower)
             candidates = relatives or self._candidates(source, smallest, slower)
             if not candidates:
                 continue
@@ -925,9 +926,6 @@ class _Beside:
         near = sum(n * min(((m ^ mask).bit_count() for m, _ in there), default=0) for mask, n in usage)
         return sum(mask not in self.masks for mask, _ in usage), near
 
-    def _most_uops(self) -> int:
-        return min(8, max(self.study.fused * self.slots[1], max(self.least, default=0)))
-
     def _search(self, most: int, slower: bool) -> list[Usage]:
         noise = self.study.noise
         limits = list(zip(self.masks, self.least, self.most, strict=True))
@@ -973,7 +971,10 @@ class _Beside:
         measured = {test.blockers for test in self.tests}
         for count in (1, 2, 3):
             levels = {
-                blockers: self.study._levels(self._time_of_two(usage, blockers) for usage in several)
+                # Two copies take not less than alone.
+                blockers: self.study._levels(
+                    max(self._time(usage, _Test(blockers, 2, 0.0)), 2 * self.alone) for usage in several
+                )
                 for blockers in self._mixtures(count)
                 if blockers not in measured and all(copies >= 1 for _, copies in blockers)
             }
@@ -981,10 +982,6 @@ class _Beside:
             if chosen is not None:
                 return self._beside(chosen, 2) is not None
         return False
-
-    def _time_of_two(self, usage: Usage, blockers: _Copies) -> float:
-        """Return the cycles of two copies beside blockers, not less than they take alone."""
-        return max(self._time(usage, _Test(blockers, 2, 0.0)), 2 * self.alone)
 
     def _mixtures(self, count: int) -> Iterator[_Copies]:
         """Yield copies of so many different blockers that keep all their ports busy beside two of the form."""

@@ -29,10 +29,9 @@ TOLERANCE = 0.05
 
 
 class PublishedFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """A form's figures in cycles, None where not measured, and their line."""
+    """A form's figures in cycles, None where not measured."""
 
     name: str
-    line: int
     throughput: float | None = None
     latency: float | None = None
 
@@ -147,11 +146,9 @@ _X86_KINDS = {
     "y": "YMM",
     "z": "ZMM",
     "mm": "MM",
-    "k": "K",
     "i": r"I(8|16|32|64)",
     "imd": r"I(8|16|32|64)",
     "imm": r"I(8|16|32|64)",
-    "mem": "M",
 }
 
 

@@ -128,7 +128,7 @@ def _one_load_port(forms: Forms, functions: Mapping[str, str]) -> Forms:
     for form, entries in forms.items():
         flow = dataflow(by_key()[form])
         made[form] = {
-            c: llvm_units.with_one_load_port(f, flow, functions) if flow is not None and "ports" in f else f
+            c: llvm_units.with_one_load_port(f, flow, functions) if "ports" in f else f
             for c, f in entries.items()
             if c != ("indexed",)
         }
@@ -178,8 +178,6 @@ def import_cpu(
 def _add(entries: Entries, shape: Shape, conditions: Conditions, data: dict[str, Any], core: UnitModel | None) -> None:
     """Add LLVM's figures of a form under some conditions to its entries."""
     flow = dataflow(shape, "mask" in conditions)
-    if flow is None:
-        return
     if core is None:
         entries[conditions] = entry(shape, flow, data)
     elif conditions != ("same_reg",):
@@ -212,11 +210,11 @@ def queries(forms: Iterable[Shape], idioms: bool = False) -> Iterator[tuple[str,
             variants += [("mask", "zeroing")] * shape.info.can_use_zeroing_masking
             variants += [("bcast",)] * (shape.has_memory and shape.info.can_broadcast)
         for conditions in variants:
-            instruction = example(shape, "mask" in conditions, "zeroing" in conditions, "bcast" in conditions)
-            code = None if instruction is None else encode(instruction)
+            code = encode(example(shape, "mask" in conditions, "zeroing" in conditions, "bcast" in conditions))
             if code is not None:
                 yield f"{shape.key}[{','.join(conditions)}]", (shape, conditions, code)
-        if idioms and llvm_units.idiom(shape) and (instruction := example(shape)) is not None:
+        if idioms and llvm_units.idiom(shape):
+            instruction = example(shape)
             last = max(n for n, o in enumerate(shape.operands) if not o.startswith("I"))
             instruction.set_op_register(last, instruction.op_register(last - 1))
             if (code := encode(instruction)) is not None:

@@ -66,8 +66,6 @@ def examples() -> Iterator[tuple[str, bytes]]:
             variants += ["+"] if not shape.has_memory and rounding else []
         for variant in variants:
             instruction = example(shape, broadcast=variant == "*")
-            if instruction is None:
-                continue
             if variant == "+":
                 if shape.info.can_use_rounding_control:
                     instruction.rounding_control = iced.RoundingControl.ROUND_DOWN
@@ -90,9 +88,9 @@ def narrow_examples() -> Iterator[tuple[str, bytes]]:
     Not those of vectors' encodings, of which LLVM's disassembler forgets a bit in this mode.
     """
     for shape in shapes(32):
-        instruction = example(shape, bits=32) if shape.encoding == "LEGACY" else None
-        if instruction is None:
+        if shape.encoding != "LEGACY":
             continue
+        instruction = example(shape, bits=32)
         code = encode(_with_immediates(instruction), 32) or encode(instruction, 32)
         if code is not None:
             yield shape.key, Narrow(code)
@@ -102,8 +100,7 @@ def masked_examples() -> Iterator[tuple[str, bytes]]:
     """Yield examples with a mask of the forms that can have one."""
     for shape in shapes():
         if shape.encoding == "EVEX" and shape.info.can_use_op_mask_register:
-            instruction = example(shape, True)
-            code = None if instruction is None else encode(instruction)
+            code = encode(example(shape, True))
             if code is not None:
                 yield shape.key, code
 

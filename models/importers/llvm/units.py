@@ -107,7 +107,8 @@ def entry(shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: UnitM
         fields["hold"] = hold
     elif tp >= 2 and not unit:
         fields["tp"] = round(tp, 2)
-    if core.fuses and shape.mnemonic in ("CMP", "TEST") and not _memory_and_immediate(shape):
+    memory_and_immediate = shape.has_memory and any(o.startswith("I") for o in shape.operands)
+    if core.fuses and shape.mnemonic in ("CMP", "TEST") and not memory_and_immediate:
         fields["fusion"] = "cmp_test"
     if fused > 2 and not core.kinds:
         # AMD decodes instructions of more than two macro-ops from microcode.
@@ -130,10 +131,6 @@ def latency_pairs(flow: FormDataflow, cycles: int, computes: bool) -> list[Laten
                 latency = 0
             pairs.append((to, source, max(0, latency)))
     return pairs
-
-
-def _memory_and_immediate(shape: Shape) -> bool:
-    return shape.has_memory and any(o.startswith("I") for o in shape.operands)
 
 
 def _accesses(shape: Shape, flow: FormDataflow, core: UnitModel, width: int) -> Counter[str]:

@@ -90,8 +90,6 @@ def import_files(
                 unmatched.append((text, "not marked as measured"))
             for shape, conditions in matches if imported else ():
                 flow = dataflow(shape, "mask" in conditions)
-                if flow is None:
-                    continue
                 entries = full.setdefault(shape.key, {})
                 pairs = [(to, source, latency) for to in flow.targets for source in flow.sources]
                 entry = {**fields, "latency": write_latency(pairs)} if pairs else fields

@@ -253,8 +253,7 @@ def _pipes(measured: Entry, slots: int, ports: Sequence[str], leaving: str) -> C
 
 def _compares(shape: Shape) -> bool:
     """Return True if results go to flags."""
-    flow = dataflow(shape)
-    return flow is not None and bool({"C", "SPAZO"} & set(flow.targets))
+    return bool({"C", "SPAZO"} & set(dataflow(shape).targets))
 
 
 def _integer(
@@ -265,8 +264,7 @@ def _integer(
     `waits` is the longest latency.
     """
     uops: Counter[str] = Counter()
-    instruction = example(shape)
-    kind = None if instruction is None else instruction.flow_control
+    kind = example(shape).flow_control
     if kind in (FlowControl.CONDITIONAL_BRANCH, FlowControl.UNCONDITIONAL_BRANCH):
         uops[sets["branch_not_taken"]] = 1
         if most > 1:
@@ -290,7 +288,7 @@ def _memory(shape: Shape, conditions: Conditions, sets: Mapping[str, str], vecto
     """Return accesses to memory, explicit and implicit."""
     accesses: Counter[str] = Counter()
     flow = dataflow(shape, "mask" in conditions)
-    if flow is None or shape.mnemonic == "LEA" or "NOP" in shape.mnemonic:
+    if shape.mnemonic == "LEA" or "NOP" in shape.mnemonic:
         return accesses
     width = max((VECTOR_BITS.get(o, 0) for o in shape.operands), default=0)
     parts = max(1, (shape.memory_bits if "bcast" not in conditions else 0) // vector_bits)
