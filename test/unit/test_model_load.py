@@ -427,7 +427,8 @@ def test_tables_compiled_ahead(tmp_path: Path) -> None:
         copy = tmp_path / "source" / "models" / file.relative_to(source)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, copy)
-    shutil.copytree(source.parent / "frontends", tmp_path / "source" / "frontends")
+    for part in ("frontends", "support"):
+        shutil.copytree(source.parent / part, tmp_path / "source" / part)
     run = [sys.executable, str(source / "files" / "precompile.py"), str(tmp_path / "source"), str(tmp_path / "tables")]
     subprocess.run(run, check=True, env={**os.environ, "INCC_MODEL_PATH": ""})
     package.mkdir()
