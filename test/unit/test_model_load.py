@@ -429,12 +429,11 @@ def test_tables_compiled_ahead(tmp_path: Path) -> None:
         shutil.copy(file, copy)
     for part in ("frontends", "support"):
         shutil.copytree(source.parent / part, tmp_path / "source" / part)
+        shutil.copytree(source.parent / part, package / part)
     run = [sys.executable, str(source / "files" / "precompile.py"), str(tmp_path / "source"), str(tmp_path / "tables")]
     subprocess.run(run, check=True, env={**os.environ, "INCC_MODEL_PATH": ""})
-    package.mkdir()
     (package / "__init__.py").touch()
     shutil.copytree(tmp_path / "source" / "models", package / "models")
-    shutil.copytree(tmp_path / "source" / "frontends", package / "frontends")
     shutil.copytree(tmp_path / "tables", package / "models" / "tables")
     # A file where the cache's folder would be: nothing can be written, whoever runs this.
     (package / "models" / "data" / "__pycache__").write_text("")

@@ -144,6 +144,7 @@ def kind(change: str) -> str:
     return "port" if change.startswith("port ") else change
 
 
+@pytest.mark.long
 def test_on_average_no_change_for_the_better_makes_slower() -> None:
     by_kind: dict[str, list[float]] = {}
     for core in CORES:
