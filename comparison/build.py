@@ -15,7 +15,7 @@ from incc.comparison.match import Match, match
 from incc.comparison.side import ComparedBuild, SideKernel
 from incc.report import types as t
 from incc.report.hints.work import NOTHING, expected_cycles
-from incc.report.where import NAMES, OF_WORK, PAIR_NAMES, Condition, Value
+from incc.report.where import NAMES, OF_WORK, PAIR_NAMES, Condition, Value, pair_values
 from incc.report.wording import listed
 from incc.support.version import __version__
 
@@ -305,9 +305,7 @@ def _values(
             # The cycles of all loops that do the work count.
             _set_cycles(first, change.cycles_a, elements.per_iteration)
             _set_cycles(second, change.cycles_b, elements.per_iteration)
-    values = dict(first if b is None else second)
-    values |= {f"{name}_a": value for name, value in first.items()}
-    values |= {f"{name}_b": value for name, value in second.items()}
+    values = pair_values(first, second) | (first if b is None else {})
     if change is not None:
         values |= {name: getattr(change, name) for name in PAIR_NAMES if name != "causes"}
         values["causes"] = ", ".join(dict.fromkeys(cause.kind for cause in change.causes))

@@ -17,6 +17,7 @@ import msgspec
 
 from incc.history.reports import UNIT_COLUMNS, Body, PackedUnit, compressed
 from incc.history.schema import APPLICATION_ID, COLUMNS, TABLES, VERSION, text
+from incc.history.types import shown
 from incc.report.documents import InputError
 
 PATIENCE = 120.0
@@ -414,12 +415,6 @@ _UNIT_COLUMNS = ", ".join(('"commit"', '"key"', "digest", "body", "added", *UNIT
 _INSERT_UNIT = f"INSERT OR IGNORE INTO units ({_UNIT_COLUMNS}) VALUES ({', '.join('?' * (5 + len(UNIT_COLUMNS)))})"
 _KERNEL_COLUMNS = ", ".join(f'"{name}"' for name in ("id", *COLUMNS))
 _INSERT_KERNEL = f"INSERT OR IGNORE INTO kernels ({_KERNEL_COLUMNS}) VALUES ({', '.join('?' * (1 + len(COLUMNS)))})"
-
-
-def shown(name: str) -> str:
-    """Return a commit's name for people: a hash is shortened."""
-    is_hash = len(name) in (40, 64) and all(c in "0123456789abcdef" for c in name)
-    return name[:10] if is_hash else name
 
 
 def _bound(values: Sequence[Any] | dict[str, Any]) -> Sequence[Any] | dict[str, Any]:

@@ -80,7 +80,7 @@ def kernel_report(
     spread = find_range(result, ways) if steady else None
     range_ = kernel_range(result, spread)
     work, moved = figures.operations(kernel), figures.traffic(kernel, bound.instruction_flags, part.step)
-    elements = part.elements
+    elements, what_ifs = part.elements, _what_ifs(result)
     return t.KernelReport(
         kernel_id=unit.kernel_ids[number] if unit.kernel_ids else "",
         content_hash=content_hash(kernel),
@@ -115,11 +115,11 @@ def kernel_report(
         size=_size(kernel, bound),
         arithmetic=_arithmetic(work, moved),
         memory=_memory(moved, analysis),
-        verdict=verdict.sentence(result, bounds) if steady else "",
+        verdict=verdict.sentence(result, bounds, what_ifs) if steady else "",
         hints=_hints(result, build, spread) if steady else [],
         bounds=bounds,
         simulated=_simulated(bound, result.simulation) if result.simulation else None,
-        what_ifs=_what_ifs(result),
+        what_ifs=what_ifs,
         cold=cold_report(result) if result.cold else None,
         alignments=[ratio(cycles) for cycles in result.alignments],
         dispatch_width=bound.issue_width,

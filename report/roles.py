@@ -20,11 +20,6 @@ def is_side(role: t.RoleReport) -> bool:
     return role.name not in ("main", "")
 
 
-def may_replace(role: t.RoleReport) -> bool:
-    """Return True if a loop replaces its main loop where that cannot run, such as for overlapping arrays."""
-    return role.name == "fallback" or role.instead
-
-
 def set_role(kernel: t.KernelReport, role: Role, main_id: str = "", main: KernelCode | None = None) -> None:
     """Set a kernel's role, and withhold advice on loops that the compiler added.
 

@@ -21,7 +21,8 @@ from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run
 from incc.driver.messages import run_command, say
 from incc.history.reports import PackedUnit, files_of, packed_text, read_reports
-from incc.history.store import Added, Database, StoredCommit, open_database, open_reading, shown
+from incc.history.store import Added, Database, StoredCommit, open_database, open_reading
+from incc.history.types import shown
 from incc.report.documents import InputError
 from incc.views.layout import Layout, count, harmless
 
