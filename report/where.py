@@ -262,18 +262,14 @@ def parse(text: str, pairs: bool = False, names: Mapping[str, Name] = NAMES, ran
     """
     if len(text) > MAX_LENGTH:
         raise ValueError(f"a condition has at most {MAX_LENGTH} characters, not {len(text)}")
-    _check_depth(text)
+    for i, depth in parentheses(text, 0, len(text)):
+        if depth > MAX_DEPTH:
+            raise _error(i, f"more than {MAX_DEPTH} nested parentheses")
     checker = _Checker({**names, **RANKED_NAMES} if ranked else names, PAIR_NAMES if pairs else None)
     kind, test = checker.check(_tree(text))
     if kind != TRUTH:
         raise ValueError(f"{text.strip()!r} is {_described(kind)}, not a condition; compare it with a value")
     return Condition(text, frozenset(checker.used), checker.needs_baseline, test)
-
-
-def _check_depth(text: str) -> None:
-    for i, depth in parentheses(text, 0, len(text)):
-        if depth > MAX_DEPTH:
-            raise _error(i, f"more than {MAX_DEPTH} nested parentheses")
 
 
 def _error(at: int, message: str) -> ValueError:
@@ -444,7 +440,9 @@ class _Checker:
                 operand = self._operand(parts[1], TRUTH, "not")
                 return TRUTH, _computed([operand], operator.not_, unknown=True) if parts[0] else operand
             case "and" | "or":
-                return TRUTH, _joined(operation, [self._operand(part, TRUTH, operation) for part in parts])
+                conditions = [self._operand(part, TRUTH, operation) for part in parts]
+                join = all if operation == "and" else any
+                return TRUTH, lambda values, baseline: join([holds(values, baseline) is True for holds in conditions])
             case "like":
                 operand, negated, pattern = self._operand(parts[0], TEXT, "like"), parts[1], parts[2].parts[0]
                 return TRUTH, _computed([operand], lambda text: fnmatchcase(text, pattern) != negated, unknown=False)
@@ -555,11 +553,6 @@ def _arithmetic(operands: Sequence[_Evaluate], signs: Sequence[str]) -> _Evaluat
         return None if result != result else result
 
     return _computed(operands, compute)
-
-
-def _joined(word: str, operands: Sequence[_Evaluate]) -> _Evaluate:
-    join = all if word == "and" else any
-    return lambda values, baseline: join([operand(values, baseline) is True for operand in operands])
 
 
 _ORDERS: dict[str, Callable[[Any, Any], bool]] = {

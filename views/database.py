@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from incc.history import types as d
 from incc.report.wording import relative
@@ -184,7 +184,9 @@ def _build_row(candidate: d.Candidate, kernel: d.Best) -> list[str]:
     least = kernel.builds[0].cycles_per_element
     cycles = candidate.cycles_per_element
     ratio = f"×{cycles / least:.2f}" if least and cycles > least else ""
-    build = " ".join([_compiler(candidate.build), *_flags(candidate.build.command)]).strip()
+    # Only options that affect the generated code are shown.
+    flags = [word for word in candidate.build.command if word.startswith(("-O", "-m", "-f"))]
+    build = " ".join([_compiler(candidate.build), *flags]).strip()
     return [each(cycles), ratio, candidate.limit, candidate.vector, build, d.shown(candidate.commit)]
 
 
@@ -204,11 +206,6 @@ def _loop(kernel: d.Best) -> str:
 
 def _compiler(build: d.RecordedBuild) -> str:
     return f"{build.compiler} {build.compiler_version.split(' ')[0]}".strip()
-
-
-def _flags(command: Iterable[str]) -> list[str]:
-    """Return the options that affect code generation."""
-    return [word for word in command if word.startswith(("-O", "-m", "-f"))]
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------

@@ -305,32 +305,26 @@ class _Builds:
 
     def __init__(self, collected: Collected) -> None:
         self.collected = collected
-        self.places: dict[Any, tuple[int, int]] = {}
+        self.places: dict[Any, slice] = {}
         self.replaced: dict[str, None] = {}
 
     def add(self, report: t.AnalysisReport) -> None:
         for unit in report.units:
-            ids = frozenset(kernel.kernel_id for kernel in unit.kernels)
+            ids = {kernel.kernel_id for kernel in unit.kernels}
             start = len(self.collected.entries)
             self.collected.add(unit)
             if not unit.command:  # code without a command, which cannot be identified
                 continue
-            key: Any
             has_output = bool(unit.folder and unit.output)
-            if has_output:
-                # The same output compiled again, with any options.
-                key = unit.folder, unit.source, unit.output, unit.model.name
-            else:
-                key = unit.source, tuple(unit.command), unit.model.name
+            # The same output may be compiled again with other options.
+            made = (unit.folder, unit.output) if has_output else tuple(unit.command)
+            key = has_output, made, unit.source, unit.model.name
             before = self.places.get(key)
             # Without a folder, the source may be another file of the same name.
-            if before is not None and (has_output or self._ids(*before) & ids):
+            if before and (has_output or any(e.kernel.kernel_id in ids for e in self.collected.entries[before])):
                 self.replaced[unit.source] = None
-                self.collected.entries[before[0] : before[1]] = [_GONE] * (before[1] - before[0])
-            self.places[key] = start, len(self.collected.entries)
-
-    def _ids(self, start: int, end: int) -> frozenset[str]:
-        return frozenset(entry.kernel.kernel_id for entry in self.collected.entries[start:end])
+                self.collected.entries[before] = [_GONE] * (before.stop - before.start)
+            self.places[key] = slice(start, len(self.collected.entries))
 
     def end(self) -> None:
         if not self.replaced:
