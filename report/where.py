@@ -65,7 +65,8 @@ class PairName(msgspec.Struct, frozen=True):
 _BOUNDS: tuple[BoundName, ...] = ("port", "divider", "front_end", "retire", "loop_carried")
 
 
-def _place(unit: t.UnitReport, kernel: t.KernelReport) -> tuple[str, int]:
+def place(unit: t.UnitReport, kernel: t.KernelReport) -> tuple[str, int]:
+    """Return file and line of a kernel: in the source or, if that is unknown, in the assembly."""
     source = kernel.source
     return (source.file, source.line) if source else (unit.assembly_file, kernel.first_line)
 
@@ -144,8 +145,8 @@ NAMES: dict[str, Name] = {
     "content_hash": _field(TEXT, "hash of the code; equal for equal code", "content_hash"),
     "kind": _field(TEXT, "loop, marker, file or code", "kind"),
     "label": _field(TEXT, "the label at its start", "label"),
-    "file": Name(TEXT, "the source file, or the assembly file if the source is unknown", lambda u, k: _place(u, k)[0]),
-    "line": Name(NUMBER, "the line in that file; may be unknown", lambda u, k: _place(u, k)[1] or None),
+    "file": Name(TEXT, "the source file, or the assembly file if the source is unknown", lambda u, k: place(u, k)[0]),
+    "line": Name(NUMBER, "the line in that file; may be unknown", lambda u, k: place(u, k)[1] or None),
     "source": Name(
         TEXT,
         "the compiled file, or the linked file for code generated at link time; empty for assembly input",
