@@ -158,7 +158,6 @@ class _Matcher:
         self.how: dict[int, tuple[By, float]] = {}
         self.parts_a: dict[int, list[int]] = {}
         self.parts_b: dict[int, list[int]] = {}
-        self._known_likeness: dict[tuple[int, int], float] = {}
 
     def run(self) -> None:
         self.sides = Sides(

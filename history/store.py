@@ -218,14 +218,8 @@ class Database:
             with problems(self.path):
                 _patiently(self.connection, "VACUUM")
                 self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        return Pruned(
-            commits=[commit.name for commit in gone],
-            units=units,
-            bodies=bodies,
-            kept=kept,
-            before=size,
-            after=self.size(),
-        )
+        names = [commit.name for commit in gone]
+        return Pruned(commits=names, units=units, bodies=bodies, kept=kept, before=size, after=self.size())
 
     def size(self) -> int:
         """Return the size of the database, in bytes."""
