@@ -168,7 +168,8 @@ def pipeline_facts(
         return None
     # Properties in which instructions of one shape differ.
     moved = i.affine.constant if i.affine is not None and i.affine.target == model.parameters.get("stack_engine") else 0
-    own = i.length, i.opcode_offset, i.constants, i.encoding_traits, i.traits, _takes_extra_slot(i), moved
+    stack = _stack_use(i, model.parameters.get("stack_engine", ""))
+    own = i.length, i.opcode_offset, i.constants, i.encoding_traits, i.traits, _takes_extra_slot(i), moved, stack
     cached = shape.facts.get(own)
     if cached is None:
         cached = _facts(i, shape.form, shape.row[0], shape.row[1], model, mask)

@@ -379,6 +379,7 @@ def test_operands_in_one_register(stand: type[Stand], capsys: Any) -> None:
 # --- sets of ports ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_sets_of_ports_beside_a_relative(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "times.jsonl"
     command = ["--port-sets", "--relative=haswell", "vaddpd ymm, ymm, ymm", "imul r64, r64", "-o", str(path)]

@@ -302,6 +302,7 @@ def test_notes_on_what_is_not_counted() -> None:
 KERNELS = st.dictionaries(st.sampled_from("fghij"), st.sampled_from([1.0, 2.0, 4.0, 4.01]), max_size=5)
 
 
+@pytest.mark.long
 @given(st.lists(KERNELS, min_size=2, max_size=4))
 def test_every_kernel_is_in_one_row(given: list[dict[str, float]]) -> None:
     sides = [side(f"s{n}", *((f"{k}/loop1", c) for k, c in kernels.items())) for n, kernels in enumerate(given)]
@@ -324,6 +325,7 @@ def test_every_kernel_is_in_one_row(given: list[dict[str, float]]) -> None:
             )
 
 
+@pytest.mark.long
 def test_many_kernels_need_little_memory() -> None:
     """Of those that did not change no instruction is looked at, and rows have no copies of what is in kernels."""
     kernels = [make_kernel(f"f{n}/loop1", texts=("nop", f"nop {n}")) for n in range(1000)]

@@ -80,6 +80,7 @@ def test_a_report_and_itself(tmp_path: Path, report: Path) -> None:
     as_every_input(tmp_path, report)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("source", GOLDEN, ids=lambda path: path.stem)
 def test_a_golden_report_and_itself(tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(source.parent)

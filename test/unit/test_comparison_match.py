@@ -132,6 +132,7 @@ def builds(draw: st.DrawFn, names: Sequence[str] = ("f", "g", "scale_rows", "sum
     return found
 
 
+@pytest.mark.long
 @examples(40)
 @given(builds(), builds())
 def test_both_ways_alike(a: list[Loop], b: list[Loop]) -> None:
@@ -158,6 +159,7 @@ def test_each_once(a: list[Loop], b: list[Loop]) -> None:
         assert (a[m.a].role == "main") == (b[m.b].role == "main") or m.by == "content"
 
 
+@pytest.mark.long
 @examples(40)
 @given(builds())
 def test_a_build_is_itself(loops: list[Loop]) -> None:
@@ -168,6 +170,7 @@ def test_a_build_is_itself(loops: list[Loop]) -> None:
         ]
 
 
+@pytest.mark.long
 @examples(40)
 @given(builds(), builds(), st.randoms(use_true_random=False))
 def test_the_order_of_kernels_decides_nothing(a: list[Loop], b: list[Loop], rnd: random.Random) -> None:
@@ -346,6 +349,7 @@ def test_widths_of_vectors_do_not_matter() -> None:
     assert likeness(Features(0, wide), Features(0, entry(Loop(function="f", number=1, forms=(DIV,))))) < 0.4
 
 
+@pytest.mark.long
 def test_many_equal_loops_without_names() -> None:
     """Code without symbols: thousands of kernels of one function, which is none."""
     rnd = random.Random(3)

@@ -132,6 +132,7 @@ def test_only_what_changed_is_there_at_once_where_there_is_much() -> None:
     assert (table.count('href="#p'), rest.count('href="#p')) == (MOST, 50)
 
 
+@pytest.mark.long
 def test_many_rows_make_no_large_page() -> None:
     """A kilobyte and a half for each that did not change."""
     small, large = (len(render(many(count))) for count in (1000, 3000))

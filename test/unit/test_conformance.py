@@ -125,6 +125,7 @@ def test_results_are_masked() -> None:
 # What is alike
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("group", GROUPS)
 def test_what_was_alike_is_alike(group: str) -> None:
     expected = mca_table.read_expected()
@@ -138,6 +139,7 @@ def test_what_was_alike_is_alike(group: str) -> None:
     assert worse == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("group", GROUPS)
 def test_no_case_ends_in_a_traceback(group: str) -> None:
     """Of those that are not alike yet, too: one in five here, every one of them above once it is."""

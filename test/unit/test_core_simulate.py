@@ -605,6 +605,7 @@ def test_no_uop_is_issued_without_a_slot() -> None:
     assert simulate(k).cycles_per_iteration == simulate(bound("add %rax, %rbx")).cycles_per_iteration == 1
 
 
+@pytest.mark.long
 def test_the_record_of_an_instruction_of_very_many_uops() -> None:
     b = BoundBuilder()
     for _ in range(50_000):

@@ -245,6 +245,7 @@ def merge(into: Path, *others: Path) -> None:
     assert main(["merge", f"--db={into}", *map(str, others)]) == 0
 
 
+@pytest.mark.long
 @given(_ADDED, _ADDED)
 @examples(30)
 def test_merging_loses_nothing(tmp_path_factory: pytest.TempPathFactory, a: Any, b: Any) -> None:

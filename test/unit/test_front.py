@@ -128,6 +128,7 @@ def test_c_objects(lean: Lean, cc: str, flags: list[str]) -> None:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cc", [if_there("g++"), if_there("g++-11"), if_there("clang++-14"), if_there("clang++-19")])
 def test_cxx_objects(lean: Lean, cc: str) -> None:
     lean(cc, "-O2", "-std=c++17", "-g1", "-c", *CXX, sources=CXX)
@@ -142,6 +143,7 @@ def test_fortran_objects(lean: Lean, cc: str) -> None:
     assert len(lean.units()) == 1
 
 
+@pytest.mark.long
 @each_gcc
 def test_text_is_that_of_the_object(lean: Lean, cc: str) -> None:
     for more in ([], ["-pipe"]):
@@ -438,6 +440,7 @@ def test_a_folder_of_reports_without_its_parent(lean: Lean) -> None:
     assert not target.exists()
 
 
+@pytest.mark.long
 @needs_gcc
 def test_files_that_may_not_grow(lean: Lean) -> None:
     """A limit on the size of files holds the copies of the text, but not the compiler."""

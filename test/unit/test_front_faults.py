@@ -217,6 +217,7 @@ def ending_python(lean: Lean, when: str, how: str) -> None:
     python.chmod(0o755)
 
 
+@pytest.mark.long
 @each_family
 @pytest.mark.parametrize("how", list(ENDS.values()), ids=list(ENDS))
 @pytest.mark.parametrize("when", WHEN)

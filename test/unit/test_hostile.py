@@ -131,6 +131,7 @@ def test_numbers_that_the_core_cannot_count_to(tmp_path: Path, number: str) -> N
         assert f"-{option} is at most 1000000000000" in found.stderr
 
 
+@pytest.mark.long
 def test_a_timeline_that_nobody_reads_is_cut_off_with_a_note() -> None:
     (kernel,) = incc.analyze(LOOP, input="asm", mcpu="skylake", timeline=100_000_000, what_ifs=False)
     assert any(note.startswith("the timeline has the first ") for note in kernel.notes)

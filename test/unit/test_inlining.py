@@ -84,6 +84,7 @@ def instructions(assembly: Assembly) -> list[int]:
     return [i for i, s in enumerate(assembly.statements) if s.kind == INSTRUCTION and s.location]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("compiler", "options"), list(itertools.product(COMPILERS, OPTIONS)))
 def test_as_the_symbolizer_says(tmp_path: Path, compiler: str, options: str) -> None:
     """Each instruction gets a label; where these are linked, LLVM's symbolizer says what was inlined there."""

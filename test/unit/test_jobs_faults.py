@@ -57,6 +57,7 @@ def test_a_unit_that_takes_too_long_is_left_out(
     assert signal.getsignal(signal.SIGVTALRM) == before
 
 
+@pytest.mark.long
 def test_who_takes_the_first_word_for_a_mistake_is_told_again() -> None:
     tries = 0
     with limits.limited_time({"INCC_MAX_SECONDS": "1"}):
@@ -68,6 +69,7 @@ def test_who_takes_the_first_word_for_a_mistake_is_told_again() -> None:
     assert tries == 3
 
 
+@pytest.mark.long
 def test_native_code_that_does_not_end_ends_with_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """A handler of Python waits until native code returns; the second timer does not."""
     program = (

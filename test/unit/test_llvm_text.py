@@ -389,6 +389,7 @@ def statements() -> list[str]:
     return [text for text in dict.fromkeys(texts) if not re.match(r"rep|.*addr32", text)]
 
 
+@pytest.mark.long
 @pytestmark_llvm
 def test_the_tables_are_what_llvm_says() -> None:
     written, _ = importer.read("llvm-config-19", list(importer.examples()))

@@ -52,6 +52,7 @@ def run_on(relative: MachineModel, folder: str, loops: Sequence[host.Case]) -> m
 # --- the probes find the parameters of a simulated core ---------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["skylake", "sapphirerapids", "znver4", "haswell"])
 def test_nothing_differs_from_the_model_that_is_the_machine(name: str) -> None:
     model = load(name)
@@ -167,6 +168,7 @@ class Noisy:
         return figure
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_same_is_found_on_a_busy_machine(seed: int) -> None:
     model = load("skylake")
@@ -437,6 +439,7 @@ def test_forms_are_measured_together_and_disturbed_ones_again() -> None:
     assert asked[len(together) :] == [1] * len(bench.plan(some[0]).steps)
 
 
+@pytest.mark.long
 def test_ports_that_differ_are_written_and_those_in_doubt_are_not(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "other.toml"
     path.write_text(
@@ -592,6 +595,7 @@ class Ended(Exception):
     """The machine goes down."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, Ended])
 def test_wherever_a_run_ends_the_next_one_goes_on(
     kind: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

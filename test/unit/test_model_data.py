@@ -72,6 +72,7 @@ def test_the_schema_notices_mistakes(fields: dict[str, Any]) -> None:
     assert list(_validator("form").iter_errors(fields))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", FILES, ids=[p.stem for p in FILES])
 def test_no_errors(path: Path) -> None:
     errors = [str(f) for f in check(str(path), [data_folder()]) if f.level == "error"]

@@ -427,13 +427,13 @@ def test_tables_compiled_ahead(tmp_path: Path) -> None:
         copy = tmp_path / "source" / "models" / file.relative_to(source)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, copy)
-    shutil.copytree(source.parent / "frontends", tmp_path / "source" / "frontends")
+    for part in ("frontends", "support"):
+        shutil.copytree(source.parent / part, tmp_path / "source" / part)
+        shutil.copytree(source.parent / part, package / part)
     run = [sys.executable, str(source / "files" / "precompile.py"), str(tmp_path / "source"), str(tmp_path / "tables")]
     subprocess.run(run, check=True, env={**os.environ, "INCC_MODEL_PATH": ""})
-    package.mkdir()
     (package / "__init__.py").touch()
     shutil.copytree(tmp_path / "source" / "models", package / "models")
-    shutil.copytree(tmp_path / "source" / "frontends", package / "frontends")
     shutil.copytree(tmp_path / "tables", package / "models" / "tables")
     # A file where the cache's folder would be: nothing can be written, whoever runs this.
     (package / "models" / "data" / "__pycache__").write_text("")

@@ -161,6 +161,7 @@ CASES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("compiler", "ending", "flags"), CASES)
 def test_places_of_objects_are_those_of_the_assembly(
     tmp_path: pathlib.Path, compiler: str, ending: str, flags: str
@@ -185,6 +186,7 @@ def test_places_of_objects_are_those_of_the_assembly(
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
 @pytest.mark.parametrize(
     "linked", ["-shared -fPIC", "-static-pie -fPIE", "-no-pie", "-shared -fPIC -gz", "-shared -fPIC -flto"]

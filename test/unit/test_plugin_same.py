@@ -76,6 +76,7 @@ def test_there_are_enough_sources() -> None:
     assert all(len(third) >= 20 for third in THIRDS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", [X86, AARCH64], ids=["x86-64", "aarch64"])
 @pytest.mark.parametrize("major", VERSIONS)
 def test_some_objects_are_the_same(major: int, target: tuple[str, ...], tmp_path: Path) -> None:

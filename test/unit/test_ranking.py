@@ -751,6 +751,7 @@ def test_the_page_draws_rows_from_its_data(tmp_path: Path) -> None:
     assert hidden == [False, True]
 
 
+@pytest.mark.long
 def test_the_pages_rows_beyond_the_first_are_taken_when_asked_for(tmp_path: Path) -> None:
     import browser
     from incc.views.ranking import page as view

@@ -79,6 +79,7 @@ def test_a_name_that_no_file_has(
     assert sorted(path.name for path in folder.iterdir()) == ["a.s", "bad.s"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("face", [[], ["--compat"]], ids=["incc-mca", "llvm-mca"])
 @pytest.mark.parametrize("streams", STREAMS)
 def test_streams_that_are_closed_or_full(folder: pathlib.Path, streams: str, face: list[str]) -> None:
@@ -104,6 +105,7 @@ def test_nothing_that_could_be_read(
         assert "error: " in capfd.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("face", [[], ["--compat"]], ids=["incc-mca", "llvm-mca"])
 def test_a_few_bytes_that_ask_for_any_time(
     tmp_path: pathlib.Path, face: list[str], capfd: pytest.CaptureFixture[str]
@@ -262,6 +264,7 @@ def test_an_operand_as_deep_as_a_file_is_long(tmp_path: pathlib.Path, capfd: pyt
     assert "movl\t$100001, %eax\n" in capfd.readouterr().out
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     [
@@ -291,6 +294,7 @@ def test_what_llvm_cannot_tell_the_line_of_is_told(tmp_path: pathlib.Path, capfd
     assert "error: macros cannot be nested more than 20 levels deep" in capfd.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("text", "over"),
     [

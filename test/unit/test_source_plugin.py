@@ -325,6 +325,7 @@ template <typename T> T f(T *a, int n) {
     assert sorted(path.name for path in tmp_path.iterdir()) == ["k.cpp", "k.o"], "no table unless it is asked for"
 
 
+@pytest.mark.long
 @every_version
 def test_code_without_marks_is_the_same(major: int, tmp_path: Path) -> None:
     source = Path(__file__).parents[2] / "bench/elements_kernels.c"

@@ -164,6 +164,7 @@ def test_without_debug_information_symbols_say_whose_a_loop_is(place: Place, cc:
     assert all(any("xor" in i["text"] for i in k["instructions"]) for k in tallies)
 
 
+@pytest.mark.long
 @every_compiler
 def test_one_command_from_sources_to_the_program(place: Place, cc: str) -> None:
     place.compile(cc)
@@ -188,6 +189,7 @@ def test_members_of_libraries(place: Place, cc: str) -> None:
     assert found.units[0]["kernels"][0]["notes"][0] == "after link-time optimisation of main.o, ./libmine.a"
 
 
+@pytest.mark.long
 @every_compiler
 def test_shared_libraries_and_objects(place: Place, cc: str) -> None:
     place.compile(cc, "-fPIC")
@@ -208,6 +210,7 @@ def test_response_files(place: Place) -> None:
     assert lines(place.same("gcc", "@link", output="program")) == set(LOOPS)
 
 
+@pytest.mark.long
 @every_compiler
 def test_programs_with_all_of_libc(place: Place, cc: str) -> None:
     place.compile(cc)
@@ -259,6 +262,7 @@ def test_stripped_programs_are_not_analysed(place: Place, cc: str) -> None:
     assert place.incc(cc, *FLAGS, "-flto", "main.o", "dot.o", "native.o", "-o", "/dev/null") == Linked([], "")
 
 
+@pytest.mark.long
 @every_compiler
 def test_sources_without_it(place: Place, cc: str) -> None:
     found = place.same(cc, *FLAGS, "-flto", "-frandom-seed=1", "-c", "dot.c", output="dot.o")
@@ -345,6 +349,7 @@ def build(place: Place) -> Build:
 FILES = ("main.o", "dot.o", "native.o", "-o", "program")
 
 
+@pytest.mark.long
 @every_compiler
 def test_a_link_leaves_a_job(place: Place, build: Build, cc: str) -> None:
     place.compile(cc)
@@ -368,6 +373,7 @@ def test_a_link_leaves_a_job(place: Place, build: Build, cc: str) -> None:
     assert not job.exists()
 
 
+@pytest.mark.long
 @every_compiler
 def test_one_command_from_sources_leaves_a_job(place: Place, build: Build, cc: str) -> None:
     place.compile(cc)
@@ -396,6 +402,7 @@ def test_response_files_and_symbols_may_be_gone_when_a_job_is_done(place: Place,
     assert stale() == ["program has changed since"]
 
 
+@pytest.mark.long
 @needs_gcc
 @pytest.mark.parametrize("name", ["dot.o", "native.o", "./libmine.a"])
 def test_inputs_have_to_be_there_as_they_were(place: Place, build: Build, name: str) -> None:
@@ -642,6 +649,7 @@ def test_functions_of_objects_and_programs(tmp_path: Path) -> None:
 CLANGS = [case for case in COMPILERS if str(case.values[0]).startswith("clang")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cc", CLANGS)
 @pytest.mark.parametrize("flags", [["-flto"], ["-flto=thin"], ["-flto=thin", "-ffat-lto-objects"]])
 def test_bitcode_says_for_which_core_it_is(tmp_path: Path, cc: str, flags: list[str]) -> None:

@@ -129,6 +129,7 @@ def test_c_objects(both: Both, cc: str, flags: str) -> None:
     assert all(".loc" in u["assembly"] for u in both.units() if u["source"] != "empty.c")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cc", CXX_COMPILERS)
 @pytest.mark.parametrize("flags", FLAGS)
 def test_cxx_objects(both: Both, cc: str, flags: str) -> None:
@@ -157,6 +158,7 @@ def test_other_versions(both: Both, cc: str) -> None:
     assert all(u["compiler_version"].startswith(cc.rpartition("-")[2]) for u in both.units())
 
 
+@pytest.mark.long
 @every_compiler
 def test_assembly_has_the_code_of_the_object(both: Both, cc: str, tmp_path: Path) -> None:
     """The second run, with its line information, generates the same instructions."""
@@ -243,6 +245,7 @@ def test_kinds_of_command(both: Both, cc: str, arguments: list[str]) -> None:
     assert len(both.units()) == (len([a for a in arguments if a.endswith(".c")]) if result.status == 0 else 0)
 
 
+@pytest.mark.long
 @needs_gcc
 @pytest.mark.parametrize(
     "arguments",
@@ -268,6 +271,7 @@ def test_kinds_of_gcc_command(both: Both, arguments: list[str]) -> None:
     assert len(both.units()) == 1
 
 
+@pytest.mark.long
 @needs_clang
 @pytest.mark.parametrize(
     "arguments",
@@ -287,6 +291,7 @@ def test_kinds_of_clang_command(both: Both, arguments: list[str]) -> None:
     assert len(both.units()) == 1
 
 
+@pytest.mark.long
 @every_compiler
 @pytest.mark.parametrize("option", ["-ftime-trace", "-fsave-optimization-record"])
 def test_files_that_differ_each_time(incc: Path, cc: str, option: str, tmp_path: Path) -> None:
@@ -561,6 +566,7 @@ def test_signals_reach_the_compiler(incc: Path, tmp_path: Path, own: list[str], 
     assert (process.returncode, out) == (3, "got it\n")
 
 
+@pytest.mark.long
 @needs_gcc
 def test_interrupted_analysis_leaves_nothing(incc: Path, tmp_path: Path) -> None:
     """The compiler is done, the second run hangs, somebody loses patience."""

@@ -136,6 +136,7 @@ def test_without_llvm(
     assert "what .rept and .irp repeat is not analysed: LLVM, which could write them out" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_no_more_than_a_text_is_worth(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "x.s").write_text(".rept 1000000000\nnop\n.endr\n")
     assert mca.main(["-mcpu=skylake", f"{tmp_path}/x.s"]) == 1
