@@ -5,7 +5,6 @@ Nothing here depends on the core or on predictions, so builds for different core
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -232,7 +231,12 @@ def path_likeness(a: str, b: str) -> float:
     """Return how much of the ends of two paths agrees: 0 for different file names, 1 for the same path."""
     if a == b:
         return 1.0
-    same = len(os.path.commonprefix([a.split("/")[::-1], b.split("/")[::-1]]))
+    parts_a, parts_b = a.split("/"), b.split("/")
+    same = 0
+    for one, other in zip(reversed(parts_a), reversed(parts_b), strict=False):
+        if one != other:
+            break
+        same += 1
     return same / (same + 1) if same else 0.0
 
 
