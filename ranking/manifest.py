@@ -69,7 +69,7 @@ def stale(entries: Sequence[ReportOrigin]) -> tuple[dict[str, str], list[str]]:
         elif output and entry.digest and output in there_outputs:
             if output not in digests:
                 digests[output] = manifest.digest_of(output)
-            if digests[output] not in ("", entry.digest) and not _is_stripped(entry, output):
+            if _has_changed(entry, output, digests[output]):
                 reasons[entry.report] = f"{entry.output} has changed since"
     return reasons, _notes_on_missing(bool(sources), bool(there_sources), bool(outputs), bool(there_outputs))
 
@@ -87,6 +87,10 @@ def _notes_on_missing(sources: bool, there_sources: bool, outputs: bool, there_o
 
 def _existing(paths: Iterable[str]) -> set[str]:
     return {path for path in set(paths) if os.path.exists(path)}
+
+
+def _has_changed(entry: ReportOrigin, output: str, digest: str) -> bool:
+    return bool(digest) and digest != entry.digest and not _is_stripped(entry, output)
 
 
 def _is_stripped(entry: ReportOrigin, output: str) -> bool:

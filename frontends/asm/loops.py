@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from incc.frontends.asm.graph import ControlFlow, IrreducibleCycle, NaturalLoop, dominators, loops, reverse_postorder
 from incc.frontends.kernel import LeftOut, LineSet, Neighbours, Region, SourceLocation
-from incc.support.lines import line_list
 
 
 class InstructionPlace(Protocol):
@@ -357,6 +356,18 @@ def _irreducible(listing: InstructionFacts, graph: ControlFlow, cycle: Irreducib
 def lines_of(places: Sequence[InstructionPlace], instructions: Iterable[int]) -> tuple[int, ...]:
     """Return the lines of instructions in their order, each once."""
     return tuple(dict.fromkeys([places[i].line for i in instructions]))
+
+
+def line_list(lines: Iterable[int]) -> str:
+    """Return "line 4" or "lines 12-15, 20"."""
+    spans: list[list[int]] = []
+    for line in sorted(set(lines)):
+        if spans and line == spans[-1][1] + 1:
+            spans[-1][1] = line
+        else:
+            spans.append([line, line])
+    text = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)
+    return ("line " if len(spans) == 1 and spans[0][0] == spans[0][1] else "lines ") + text
 
 
 def source_of(

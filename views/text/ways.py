@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from incc.report import types as t
-from incc.support.lines import line_list
-from incc.views.layout import Layout
+from incc.views.layout import Layout, line_list
 
 
 def lines(unit: t.UnitReport, layout: Layout) -> Iterator[str]:
