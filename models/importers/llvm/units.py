@@ -90,11 +90,7 @@ def entry(shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: UnitM
         compute, held, hold, tp = _by_units(data, core, bool(memory), fused)
     fields["ports"] = write_usage({port_set_name(p.split(",")): n for p, n in (compute + memory).items()})
     fields["retire"] = fused
-    load = 0
-    if flow.loads and memory:
-        load = core.load_latency["xmm" if width else "gpr"]
-        if data["read_advance"]:
-            load = max(a["cycles"] for a in data["read_advance"])
+    load = _load_latency(data, core, width > 0) if flow.loads and memory else 0
     pairs = latency_pairs(flow, int(data["latency"]) - load, bool(compute))
     if pairs:
         fields["latency"] = write_latency(pairs)
@@ -116,6 +112,13 @@ def entry(shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: UnitM
     if core.kinds:
         fields["derived"] = "ports by kind"
     return fields
+
+
+def _load_latency(data: Mapping[str, Any], core: UnitModel, vector: bool) -> int:
+    """Return the part of LLVM's latency that is the load's."""
+    if data["read_advance"]:
+        return max(int(advance["cycles"]) for advance in data["read_advance"])
+    return core.load_latency["xmm" if vector else "gpr"]
 
 
 def latency_pairs(flow: FormDataflow, cycles: int, computes: bool) -> list[Latency]:
