@@ -68,13 +68,13 @@ void histogram_int(int *h, const int *a, long n) { LOOP h[a[i]]++; }
 void matvec_row(double *restrict y, const double *restrict a, const double *restrict x, long n) { double s = 0; LOOP s += a[i] * x[i]; y[0] = s; }
 //: matvec_column(P0, P1, P2, n / 2)
 void matvec_column(double *restrict y, const double *restrict a, const double *restrict x, long n) { double p = x[0], q = x[1]; LOOP y[i] += a[i] * p + a[n + i] * q; }
-//: column_sum(P0, n / 8, 9)
+//: column_sum(P0, n / 4, 9)
 double column_sum(const double *a, long n, long stride) { double s = 0; LOOP s += a[i * stride]; return s; }
-//: column_scale(P0, 1.01, n / 8, 9)
+//: column_scale(P0, 1.01, n / 4, 9)
 void column_scale(double *a, double f, long n, long stride) { LOOP a[i * stride] *= f; }
-//: axpy_strided(F0, F1, 2.0f, n / 8, 9, 11)
+//: axpy_strided(F0, F1, 2.0f, n / 4, 9, 11)
 void axpy_strided(float *y, const float *x, float a, long n, long incx, long incy) { LOOP y[i * incy] += a * x[i * incx]; }
-//: transpose(P0, P1, n / 8, 9)
+//: transpose(P0, P1, n / 4, 9)
 void transpose(double *restrict a, const double *restrict b, long n, long stride) { LOOP a[i] = b[i * stride]; }
 //: strlen_by_byte(B0, n)
 size_t strlen_by_byte(const char *s, long n) { size_t k = 0; ((char *)s)[n] = 0; while (s[k]) { ++k; asm volatile("" : "+r"(k)); } ((char *)s)[n] = 1; return k; }

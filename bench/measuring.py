@@ -131,7 +131,7 @@ CALL = r"""
       int many = 10;
       double before = chain();
       unsigned long long start = now();
-      for (int m = 0; m < many; ++m) { @CALL@; }
+      for (int m = 0; m < many; ++m) { @CALL@; _mm_lfence(); }
       double time = ticks(start) / many, after = chain();
       times[k][i] = time / (before < after ? before : after);
     }
