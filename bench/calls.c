@@ -1,8 +1,8 @@
 // Functions whose loops bench/measuring.py calls for real. A comment before each says how it is called:
 //   //: CALL
-// with `n` for the length, up to 1024 (512 to 1024 in the bench), and P0 ... P5 for arrays far apart: P0 to P2 hold
-// doubles between 1 and 2, F0 to F2 floats, B0 to B2 bytes, K0 32-bit indices below 256 in no order, L0 a list of n / 4
-// nodes. Only the innermost main loop grows with `n`.
+// with `n` for the length (512 to 1024), and names of arrays far apart: P0 to P2 hold doubles between 1 and 2, F0 to F2
+// floats, B0 to B2 bytes, K0 32-bit indices below 256 in no order, C0 counts, L0 a list of n / 4 nodes. Only the
+// innermost main loop grows with `n`.
 #include <complex.h>
 #include <math.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ void grey4(uint8_t *restrict g, const uint8_t *restrict p, long n) { LOOP g[i] =
 void blend(uint8_t *restrict d, const uint8_t *restrict a, const uint8_t *restrict b, long n) { LOOP d[i] = (a[i] * 3 + b[i] * 5) >> 3; }
 //: floyd(F0, F1, n)
 void floyd(float *d, const float *k, long n) { float w = 0.5f; LOOP { float s = w + k[i]; if (s < d[i]) d[i] = s; } }
-//: floyd_int(K0, K0 + 1024, n)
+//: floyd_int(C0, K0, n)
 void floyd_int(int *d, const int *k, long n) { LOOP { int s = 7 + k[i]; d[i] = s < d[i] ? s : d[i]; } }
 //: zmul(P0, P1, P2, n / 2)
 void zmul(Z *restrict c, const Z *restrict a, const Z *restrict b, long n) { LOOP { c[i].re = a[i].re * b[i].re - a[i].im * b[i].im; c[i].im = a[i].re * b[i].im + a[i].im * b[i].re; } }
@@ -60,9 +60,9 @@ double norm2(const double *a, long n) { double s = 0; LOOP s += a[i] * a[i]; ret
 float norm_max(const float *a, long n) { float m = 0; LOOP { float v = fabsf(a[i]); m = v > m ? v : m; } return m; }
 //: norm1_bytes(B0, B1, 4 * n)
 unsigned norm1_bytes(const uint8_t *a, const uint8_t *b, long n) { unsigned s = 0; LOOP { int d = a[i] - b[i]; s += d < 0 ? -d : d; } return s; }
-//: histogram(K0 + 2048, B0, n)
+//: histogram(C0, B0, n)
 void histogram(int *h, const uint8_t *a, long n) { LOOP h[a[i]]++; }
-//: histogram_int(K0 + 2048, K0, n)
+//: histogram_int(C0, K0, n)
 void histogram_int(int *h, const int *a, long n) { LOOP h[a[i]]++; }
 //: matvec_row(P0, P1, P2, n)
 void matvec_row(double *restrict y, const double *restrict a, const double *restrict x, long n) { double s = 0; LOOP s += a[i] * x[i]; y[0] = s; }

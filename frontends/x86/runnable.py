@@ -1,15 +1,18 @@
 """A kernel as machine code that runs anywhere: its body as it is, its exits replaced, its addresses leading to memory.
 
 *Exits.* The direction of branches depends on data, so branches are replaced. The branch that closes the loop becomes a
-jump that is taken so many times; others, which leave the loop, become ones that are never taken. Where the loop counts
-one of its registers to zero already, it is kept as it is ("own"). Where flags come from a comparison of registers right
-before the branch, and nothing else needs them, `dec` of a free register and `jnz` replace both, as long and, where the
-pair is fused, as many µops ("replaced"); likewise where comparison and branch are not fused, `dec` and `jnz` stand for
-the branch alone. Where the instruction that sets the flags is needed otherwise and was fused with the branch, `dec` and
-`jnz` are one µop more ("added"). Its cost depends on the loop, so the loop is also measured with one more such µop, and
-the difference is subtracted. Where a branch that leaves the loop is fused with a comparison with memory, that becomes
-`test` and `js`, which are fused as well, and memory is full of numbers that are not negative. Code that is no loop is
-repeated, and the time of a row is subtracted from that of a row twice as long ("repeated").
+jump that is taken so many times; others, which leave the loop, become ones that are never taken. The loop is kept as it
+is ("own") where the first value of a register says how often it runs: of one that it counts down, of the limit that it
+compares a moving register to, of an index that moves to a constant, and of the pointer of a search, at the end of which
+memory holds what is looked for. Any counter in place of a comparison is one chain of a cycle more, which changes how
+short loops run. Otherwise, where flags come from a comparison of registers right before the branch, and nothing else
+needs them, `dec` of a free register and `jnz` replace both, as long and, where the pair is fused, as many µops
+("replaced"); likewise where comparison and branch are not fused, `dec` and `jnz` stand for the branch alone. Where the
+instruction that sets the flags is needed otherwise and was fused with the branch, `dec` and `jnz` are one µop more
+("added"). Its cost depends on the loop, so the loop is also measured with one more such µop, and the difference is
+subtracted, down to a cycle for each taken jump. Where a branch that leaves the loop is fused with a comparison with
+memory, that becomes `test` and `js`, which are fused as well, and memory is full of numbers that are not negative. Code
+that is no loop is repeated, and the time of a row is subtracted from that of a row twice as long ("repeated").
 
 *Several ways.* Where data decide which way a loop goes, the analysed way runs: branches on it are always taken or
 never.
@@ -24,6 +27,7 @@ The first byte lies as the kernel's does within 64 bytes, behind no-operations.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -40,8 +44,10 @@ from incc.frontends.x86.arrangement import (
     STATIC_ARRAYS,
     STATICS,
     STATICS_APART,
+    Arrangement,
     arrange,
     index_count,
+    streams,
 )
 from incc.frontends.x86.decode import PREFIXES
 from incc.frontends.x86.iced import REGISTER_NAMES, bits_of, constants
@@ -269,7 +275,12 @@ def runnable(kernel: KernelCode) -> Runnable | NotRunnable:
     arrangement = arrange(unturned, follower, roles)
     if isinstance(arrangement, NotRunnable):
         return arrangement
-    exits = _exits(kernel, follower, roles, arrangement.symbols if not turned else {})
+    own = _own(kernel, roles)
+    if own is None and kernel.is_loop and not turned:
+        own = _bounded(kernel, follower, roles, arrangement.symbols)
+        if own is None and (searched := _searched(kernel, follower, roles, arrangement)) is not None:
+            own, arrangement = searched
+    exits = _exits(kernel, own)
     registers_left = _counter_and_base(kernel, natives, exits)
     if registers_left is None:
         return NotRunnable("registers", "it uses all registers, and none is left to count with")
@@ -325,11 +336,10 @@ def _instructions_refusal(kernel: KernelCode, natives: Sequence[Any]) -> NotRunn
     return None
 
 
-def _exits(kernel: KernelCode, follower: AddressFollower, roles: AddressRoles, symbols: dict[str, int]) -> _Exits:
-    """Return the replacements of a kernel's branches; `symbols` is empty if the follower's kernel was turned."""
+def _exits(kernel: KernelCode, own: _Own | None) -> _Exits:
+    """Return the replacements of a kernel's branches."""
     instructions = kernel.instructions
     replaced = {n: _exit(kernel, n) for n, i in enumerate(instructions) if i.branch == "conditional"}
-    own = _own(kernel, roles, replaced) or (_bounded(kernel, follower, roles, symbols) if symbols else None)
     closing = len(instructions) - 1 if kernel.is_loop else -1
     if own is not None:
         del replaced[closing]
@@ -564,25 +574,31 @@ _BELOW, _ABOVE = word_set("jb jbe jl jle"), word_set("ja jae jg jge")
 _UNSIGNED = word_set("ja jae jb jbe")
 
 
-def _own(kernel: KernelCode, roles: AddressRoles, exits: dict[int, _Exit]) -> _Own | None:
+def _own(kernel: KernelCode, roles: AddressRoles) -> _Own | None:
     """Return the register that the loop itself counts to zero; None without one."""
     instructions = kernel.instructions
     last = instructions[-1]
-    if kernel.is_loop and last.mnemonic == "loop":
+    if not kernel.is_loop:
+        return None
+    if last.mnemonic == "loop":
         root, step = "rcx", 1
     else:
-        if not kernel.is_loop or last.branch != "conditional" or len(instructions) < 2:
+        if last.branch != "conditional" or len(instructions) < 2:
             return None
         counting = instructions[-2]
         affine = counting.affine
-        if exits[len(instructions) - 1].dropped >= 0 or counting.mnemonic not in _COUNTED or affine is None:
+        if counting.mnemonic not in _COUNTED or affine is None:
             return None
         root, step = affine.target, -affine.constant
         borrows = counting.mnemonic == "sub" and step > 0 and last.mnemonic in ("ja", "jae")
         if affine.terms != ((root, 1),) or not step or not (last.mnemonic in (_DOWN if step > 0 else _UP) or borrows):
             return None
-    writers = [i for i in instructions if any(u.write and u.register.root == root for u in i.registers)]
+    writers = [i for i in instructions if _writes(i, root)]
     return _Own(root, step, 0) if len(writers) == 1 and root in NUMBER and root not in roles.pointers else None
+
+
+def _writes(instruction: Instruction, root: str) -> bool:
+    return any(use.write and use.register.root == root for use in instruction.registers)
 
 
 def _bounded(
@@ -595,8 +611,8 @@ def _bounded(
     """
     instructions = kernel.instructions
     jump = instructions[-1].mnemonic
-    setter = next((n for n in range(len(instructions) - 2, -1, -1) if instructions[n].flags_written), -1)
-    if not kernel.is_loop or instructions[-1].branch != "conditional" or setter not in follower.compared:
+    setter = _compared(kernel)
+    if instructions[-1].branch != "conditional" or setter not in follower.compared:
         return None
     comparison, values = instructions[setter], follower.compared[setter]
     if min(use.register.width for use in comparison.registers) < 32:
@@ -617,6 +633,78 @@ def _bounded(
     narrow = any(use.register.width == 32 for use in comparison.registers)
     # The upper half of a narrow index would be zero in front of the limit.
     return None if own is None or (narrow and own.step < 0 and index in roles.touched) else own
+
+
+def _compared(kernel: KernelCode) -> int:
+    """Return the index of the instruction on whose flags the last branch depends, -1 without one."""
+    return next((n for n in range(len(kernel.instructions) - 2, -1, -1) if kernel.instructions[n].flags_written), -1)
+
+
+def _searched(
+    kernel: KernelCode, follower: AddressFollower, roles: AddressRoles, arrangement: Arrangement
+) -> tuple[_Own, Arrangement] | None:
+    """Return the pointer by whose first value a search ends, and memory in which it finds something; None without one.
+
+    That is a loop that goes on until what it loads equals a constant, or a register that does not change.
+    """
+    place = _place_and_value(kernel, follower, roles, arrangement.symbols)
+    if kernel.instructions[-1].mnemonic != "jne" or place is None:
+        return None
+    instruction, wanted = place
+    steady = [each for each in streams(follower, arrangement.symbols) if each.address.instruction == instruction]
+    if len(steady) != 1:
+        return None
+    stream, access = steady[0], steady[0].address.access
+    pointer = next((n for n, f in stream.address.terms.items() if f == 1 and n in roles.pointers and n in NUMBER), "")
+    taken = pointer in roles.stored or pointer in follower.entry or access.symbol or access.size not in _STORES
+    if not pointer or taken or abs(stream.step) < access.size or wanted.bit_length() >= 8 * access.size:
+        return None
+    memory = arrangement.memory
+    for byte in (None, 3, 5):
+        if byte is not None:
+            memory = (byte * 0x0101_0101_0101_0101,) if len(memory) == 1 else memory
+        there = struct.pack(f"<{len(memory)}Q", *memory)
+        value = (wanted & (1 << 8 * access.size) - 1).to_bytes(access.size, "little")
+        if value not in [there[n : n + access.size] for n in range(0, len(there), access.size)]:
+            break
+    else:
+        return None
+    # The first address, of the first iteration, moves down by all trips, so that the last one is just before it.
+    at = stream.first - 2 * stream.step
+    code = _STORES[access.size] + at.to_bytes(4, "little") + value[:4]
+    own = _Own(pointer, -stream.step, arrangement.symbols[pointer])
+    return own, replace(arrangement, memory=memory, fills=arrangement.fills + code)
+
+
+_STORES = {1: b"\xc6\x04\x25", 2: b"\x66\xc7\x04\x25", 4: b"\xc7\x04\x25", 8: b"\x48\xc7\x04\x25"}
+"""`mov` of a constant to an absolute address, by the bytes that it stores."""
+
+
+def _place_and_value(
+    kernel: KernelCode, follower: AddressFollower, roles: AddressRoles, symbols: dict[str, int]
+) -> tuple[int, int] | None:
+    """Return the instruction that loads what the last branch depends on, and the value with which it is not taken."""
+    setter = _compared(kernel)
+    comparison = kernel.instructions[setter]
+    if setter < 0 or comparison.mnemonic not in ("cmp", "test") or any(access.store for access in comparison.memory):
+        return None
+    roots = [use.register.root for use in comparison.registers if use.operand is not None]
+    wanted = comparison.immediate if comparison.mnemonic == "cmp" else 0
+    if comparison.mnemonic == "cmp" and comparison.memory and not comparison.immediate_bytes:
+        fixed = len(roots) == 1 and follower.invariant(roots[0]) and roots[0] not in roles.touched
+        wanted = symbols[roots[0]] if fixed else None
+    if wanted is None or (comparison.mnemonic == "test" and comparison.operands != "rr"):
+        return None
+    if comparison.memory:
+        return setter, wanted
+    writers = [n for n, i in enumerate(kernel.instructions[:setter]) if _writes(i, roots[0])]
+    if len(set(roots)) != 1 or not writers:
+        return None
+    load = kernel.instructions[writers[-1]]
+    return (writers[-1], wanted) if load.mnemonic in _LOADS and load.memory else None
+
+
+_LOADS = word_set("mov movzx movsx movsxd")
 
 
 def _limit(

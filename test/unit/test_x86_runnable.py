@@ -540,6 +540,41 @@ def test_a_comparison_ends_the_loop_by_a_register_that_it_compares(
     assert found.codes[0].endswith(b"".join(i.encoding for i in of.instructions[:-1]) + found.codes[0][-2:])
 
 
+@pytest.mark.parametrize(
+    ("body", "size", "value"),
+    [
+        ("inc %rax\ncmpb $0, (%rdi,%rax)", 1, 0),
+        ("add $4, %rdi\ncmpl $7777, 8(%rdi)", 4, 7777),
+        ("add $8, %rdi\ncmp %rsi, (%rdi)", 8, 1),
+        ("movzbl (%rdi), %eax\nlea 1(%rdi), %rdi\ntest %eax, %eax", 1, 0),
+        ("movsbl (%rdi), %eax\nlea 1(%rdi), %rdi\ncmp $10, %al", 1, 10),
+    ],
+)
+def test_a_search_ends_where_it_finds_something(body: str, size: int, value: int) -> None:
+    """Its own code runs: what it looks for lies where the last trip looks, and nowhere else."""
+    of = loop(body, "jne .L1")
+    found = made(of)
+    assert found.exit == "own"
+    assert (found.counter, found.step) == (NUMBERS["rdi"], -size)
+    code = decode_bytes(found.codes[0]).instructions
+    (fill,) = [i for i in code if i.memory and i.memory[0].store]
+    assert (fill.memory[0].size, fill.immediate) == (size, value)
+    state = dict(zip(NUMBERS, found.registers, strict=True))
+    trips, seen = 5, []
+    state["rdi"] = found.first + found.step * trips
+    for _ in range(trips):
+        for i in of.instructions:
+            for access in i.memory:
+                parts = ((access.base, 1), (access.index, access.scale))
+                at = access.displacement + sum(state[r.root] * scale for r, scale in parts if r is not None)
+                seen.append(at)
+            if i.affine is not None and i.affine.target in state:
+                state[i.affine.target] = sum(f * state[root] for root, f in i.affine.terms) + i.affine.constant
+    assert seen.index(fill.memory[0].displacement) == trips - 1
+    words = struct.pack(f"<{len(found.memory)}Q", *found.memory)
+    assert value not in [int.from_bytes(words[n : n + size], "little") for n in range(0, len(words), size)]
+
+
 def test_the_trips_that_stay_in_the_cache_follow_from_the_lines() -> None:
     """Nine arrays of which each trip takes 32 bytes touch nine pages at once, but 64 sets of lines evenly."""
     body = "\n".join(f"vaddpd (%r{n}), %ymm0, %ymm0\nadd $32, %r{n}" for n in range(8, 15))
