@@ -259,6 +259,12 @@ def _rows(
     gone = {j for _, j in moved}
     rows: list[c.Aligned] = []
     at = 0  # the number of instructions of b that are done
+
+    def add(until: int) -> None:
+        """Add rows for the instructions up to one that only b has."""
+        others = [(start_b + k) % len(b) for k in range(at, until)]
+        rows.extend(c.Aligned(a=None, b=other, change="added") for other in others if other not in gone)
+
     for n in range(len(a)):
         i = (start_a + n) % len(a)
         j: int | None = None
@@ -267,14 +273,8 @@ def _rows(
             j, how = partner[i]
         if j is not None and how != "moved":
             until = (j - start_b) % len(b)
-            for k in range(at, until):
-                other = (start_b + k) % len(b)
-                if other not in gone:
-                    rows.append(c.Aligned(a=None, b=other, change="added"))
+            add(until)
             at = until + 1
         rows.append(c.Aligned(a=i, b=j, change=how))
-    for k in range(at, len(b)):
-        other = (start_b + k) % len(b)
-        if other not in gone:
-            rows.append(c.Aligned(a=None, b=other, change="added"))
+    add(len(b))
     return rows

@@ -15,7 +15,7 @@ from incc.comparison.match import Match, match
 from incc.comparison.side import ComparedBuild, SideKernel
 from incc.report import types as t
 from incc.report.hints.work import NOTHING, expected_cycles
-from incc.report.where import NAMES, OF_WORK, PAIR_NAMES, Condition, Value
+from incc.report.where import NAMES, OF_WORK, PAIR_NAMES, Condition, Value, pair_values, place
 from incc.report.wording import listed
 from incc.support.version import __version__
 
@@ -266,7 +266,7 @@ _RANKS = {"slower": 0, "faster": 0, "unknown": 1, "equal": 2, "moved": 3, "same"
 def _order(row: _Row) -> tuple[float, int, list[tuple[str, int, str]]]:
     """Return the sort key of a row: the most important first, ties independent of the order of sides."""
     ranks = [_RANKS[pair.change.outcome] for pair in row.pairs if pair]
-    names = sorted((_place(entry)[0], _place(entry)[1], entry.kernel.kernel_id) for entry in row.there())
+    names = sorted((*place(entry.unit, entry.kernel), entry.kernel.kernel_id) for entry in row.there())
     return -_weight(row), min(ranks, default=5), names
 
 
@@ -305,9 +305,7 @@ def _values(
             # The cycles of all loops that do the work count.
             _set_cycles(first, change.cycles_a, elements.per_iteration)
             _set_cycles(second, change.cycles_b, elements.per_iteration)
-    values = dict(first if b is None else second)
-    values |= {f"{name}_a": value for name, value in first.items()}
-    values |= {f"{name}_b": value for name, value in second.items()}
+    values = pair_values(first, second) | (first if b is None else {})
     if change is not None:
         values |= {name: getattr(change, name) for name in PAIR_NAMES if name != "causes"}
         values["causes"] = ", ".join(dict.fromkeys(cause.kind for cause in change.causes))
@@ -385,17 +383,12 @@ def _offenders(rows: Sequence[_Row], sides: Sequence[ComparedBuild], condition: 
             if condition.holds(*values):
                 where = f" in {sides[side].info.label}" if len(sides) > 2 else ""
                 entry = b or row.first()
-                file, line = _place(entry)
-                place = f" at {file}:{line}" if line else f" in {file}" if file else ""
+                file, line = place(entry.unit, entry.kernel)
+                at = f" at {file}:{line}" if line else f" in {file}" if file else ""
                 name = entry.kernel.overview.function
-                text = f"{name}{place}{where}: {_figures_text(condition, values[0], a is not None and b is not None)}"
+                text = f"{name}{at}{where}: {_figures_text(condition, values[0], a is not None and b is not None)}"
                 offenders.append(c.FailingKernel(row=number, side=side, text=text))
     return offenders
-
-
-def _place(entry: SideKernel) -> tuple[str, int]:
-    source = entry.kernel.source
-    return (source.file, source.line) if source else (entry.unit.assembly_file, entry.kernel.first_line)
 
 
 def _figures_text(condition: Condition, values: dict[str, Value], both: bool) -> str:

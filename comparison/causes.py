@@ -475,15 +475,11 @@ def _chain(low: Sight, high: Sight) -> list[Found]:
         if abs(more) <= _NOISE:
             each = [heading.cycles[n] / heading.count[n] if heading.count[n] else 0.0 for n in (0, 1)]
             first, second = (amount_text(cycles) for cycles in each)
+            this, other = ("faster", "slower") if each[1] < each[0] else ("slower", "faster")
             words = (
-                f"slower {label} on the LCD ({first} → {second} cycles)",
-                f"faster {label} on the LCD ({second} → {first} cycles)",
+                f"{this} {label} on the LCD ({first} → {second} cycles)",
+                f"{other} {label} on the LCD ({second} → {first} cycles)",
             )
-            if each[1] < each[0]:
-                words = (
-                    f"faster {label} on the LCD ({first} → {second} cycles)",
-                    f"slower {label} on the LCD ({second} → {first} cycles)",
-                )
         else:
             words = _more_and_fewer(more, label, " on the LCD")
             if kind == "work" and _as_much(low, high, label):
@@ -757,28 +753,9 @@ def _facts(fast: Sight, slow: Sight, explained: set[Kind]) -> list[Found]:
     if "unrolled" not in explained:
         causes += _unrolled(fast, slow)
     causes += _calls(fast, slow)
-    causes += _counts(
-        fast,
-        slow,
-        "unknown-instructions",
-        "instructions that the model lacks",
-        lambda sight: [i.index for i in sight.kernel.unknown_instructions],
-    )
-    causes += _counts(
-        fast,
-        slow,
-        "branches",
-        "branches",
-        lambda sight: [branch[-1] for branch in sight.branches if branch != sight.closing],
-        " inside the loop",
-    )
-    if not explained & {"spills", "chain-memory"}:
-        causes += _counts(
-            fast, slow, "spills", "spills", lambda s: [n for n, i in enumerate(s.instructions) if i.frame and i.stores]
-        )
-        causes += _counts(
-            fast, slow, "spills", "reloads", lambda s: [n for n, i in enumerate(s.instructions) if i.frame and i.loads]
-        )
+    for kind, plural, where, indices in _COUNTED:
+        if kind != "spills" or not explained & {"spills", "chain-memory"}:
+            causes += _counts(fast, slow, kind, plural, where, indices)
     for name, words in (("flop", "floating-point operations"), ("integer_operations", "integer vector operations")):
         done = [getattr(sight.kernel.arithmetic, name) * sight.scale for sight in (fast, slow)]
         if abs(done[1] - done[0]) > 0.01 * max(done) + _NOISE:
@@ -810,8 +787,23 @@ def _unrolled(fast: Sight, slow: Sight) -> list[Found]:
     return [Found(kind="unrolled", more=more, fewer=fewer)]
 
 
+_COUNTED: tuple[tuple[Kind, str, str, Callable[[Sight], list[int]]], ...] = (
+    (
+        *("unknown-instructions", "instructions that the model lacks", ""),
+        lambda sight: [i.index for i in sight.kernel.unknown_instructions],
+    ),
+    (
+        *("branches", "branches", " inside the loop"),
+        lambda sight: [branch[-1] for branch in sight.branches if branch != sight.closing],
+    ),
+    ("spills", "spills", "", lambda sight: [n for n, i in enumerate(sight.instructions) if i.frame and i.stores]),
+    ("spills", "reloads", "", lambda sight: [n for n, i in enumerate(sight.instructions) if i.frame and i.loads]),
+)
+"""Kinds of instructions that are counted: kind of cause, noun, place and function for the instructions' indices."""
+
+
 def _counts(
-    fast: Sight, slow: Sight, kind: Kind, plural: str, indices: Callable[[Sight], list[int]], where: str = ""
+    fast: Sight, slow: Sight, kind: Kind, plural: str, where: str, indices: Callable[[Sight], list[int]]
 ) -> list[Found]:
     """Return a cause if there are more of some instructions for as much work."""
     ours, theirs = indices(fast), indices(slow)

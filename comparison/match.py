@@ -158,7 +158,6 @@ class _Matcher:
         self.how: dict[int, tuple[By, float]] = {}
         self.parts_a: dict[int, list[int]] = {}
         self.parts_b: dict[int, list[int]] = {}
-        self._known_likeness: dict[tuple[int, int], float] = {}
 
     def run(self) -> None:
         self.sides = Sides(
@@ -187,7 +186,8 @@ class _Matcher:
         self._same_function(least=POSSIBLE)
         self._attendants()
         self._left_over()
-        self._find_parts()
+        self._find_parts(self.a, self.b, self.partner, self.parts_b)
+        self._find_parts(self.b, self.a, self.back, self.parts_a)
 
     # --- stages ---
 
@@ -276,14 +276,10 @@ class _Matcher:
 
         self._solve(self._pairs(lambda f: [] if f.main else _function_names(f, ""), orphans))
 
-    def _find_parts(self) -> None:
-        """Find unmatched loops of the same function that, with a matched one, do what its partner does."""
-        self._parts_of(self.a, self.b, self.partner, self.parts_b)
-        self._parts_of(self.b, self.a, self.back, self.parts_a)
-
-    def _parts_of(
+    def _find_parts(
         self, whole: Sequence[Features], split: Sequence[Features], partner: dict[int, int], parts: dict[int, list[int]]
     ) -> None:
+        """Find unmatched loops of the same function that, with a matched one, do what its partner does."""
         matched = set(partner.values()) | {part for members in parts.values() for part in members}
         loose: dict[tuple[str, str], list[int]] = {}
         for number, each in enumerate(split):
@@ -319,7 +315,7 @@ class _Matcher:
         """
         pairs: set[tuple[int, int]] = set()
         groups = self._groups(self._open_rows(), self._open_columns(), names, names_b or names)
-        for finer in (_by_unit, _by_line, _by_signature, _by_part, None):
+        for finer in (*_FINER, None):
             if not groups:
                 break
             large: list[Group] = []
@@ -421,11 +417,8 @@ class _Matcher:
         self.back[column] = row
         self.how[row] = by, confidence
 
-    def _learn_aliases(self) -> bool:
-        """Learn functions that have two names, and return True if there are new ones.
-
-        Most kernels of such a function were matched to those of the other, in both directions.
-        """
+    def _learn_aliases(self) -> None:
+        """Learn functions that have two names: most kernels of one were matched to those of the other, both ways."""
         met: Counter[tuple[str, str]] = Counter()
         for row, column in self.partner.items():
             one, other = self.a[row], self.b[column]
@@ -445,9 +438,7 @@ class _Matcher:
             and best_a[name][1] == other_name
             and best_b[other_name][1] == name
         )
-        new = aliases - self.sides.aliases
         self.sides = replace(self.sides, aliases=self.sides.aliases | aliases)
-        return bool(new)
 
     def _measure_moves(self) -> None:
         """Measure by how many lines the text of functions moved, wherever it was inlined."""
@@ -593,16 +584,13 @@ def _by_unit(f: Features) -> list[object]:
     return [tail(f.unit)]
 
 
-def _by_line(f: Features) -> list[object]:
-    return [(tail(f.unit), tail(f.file), f.line)]
-
-
-def _by_signature(f: Features) -> list[object]:
-    return [(tail(f.unit), f.mix.signature)]
-
-
-def _by_part(f: Features) -> list[object]:
-    return [(tail(f.unit), f.function, f.part)]
+_FINER: tuple[Keys, ...] = (
+    _by_unit,
+    lambda f: [(tail(f.unit), tail(f.file), f.line)],
+    lambda f: [(tail(f.unit), f.mix.signature)],
+    lambda f: [(tail(f.unit), f.function, f.part)],
+)
+"""Keys that divide a group with too many pairs: the file, and in it the line, the work or the part of a function."""
 
 
 def _by_main(loops: Sequence[Features]) -> dict[object, list[int]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, TextIO
 
 from incc.history.history import iso
-from incc.history.reports import unpacked
+from incc.history.read import document
 from incc.history.schema import selected
 from incc.history.store import ORDER, Database, StoredCommit, take
 from incc.report import types as t
@@ -78,13 +78,9 @@ def write_parquet(database: Database, condition: Condition | None, stream: Binar
 def reports(database: Database, commit: StoredCommit | None) -> Iterator[t.AnalysisReport]:
     """Yield the reports of a commit, or of all, one for each unit, as they were added."""
     units = database.rows(
-        f"""SELECT u.id, b.data FROM commits c JOIN units u ON u."commit" = c.id JOIN bodies b ON b.id = u.body
+        f"""SELECT u.id, u.body FROM commits c JOIN units u ON u."commit" = c.id
         WHERE :commit IS NULL OR c.id = :commit ORDER BY {ORDER}, u.source, u.assembly_file, u."key", u.digest""",
         {"commit": commit.id if commit else None},
     )
-    for unit, data in units:
-        kernels = database.rows(
-            "SELECT b.data FROM unit_kernels l JOIN bodies b ON b.id = l.kernel WHERE l.unit = ? ORDER BY l.place",
-            [unit],
-        )
-        yield unpacked(data, [kernel for (kernel,) in kernels], database.path)
+    for unit, body in units:
+        yield document(database, unit, body)

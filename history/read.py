@@ -35,7 +35,7 @@ def read_commit(path: str, name: str, take: Callable[[t.AnalysisReport], Any]) -
             [commit.id],
         )
         for number, body in list(units):
-            take(_document(database, number, body))
+            take(document(database, number, body))
         twice = database.row(
             """SELECT count(*) FROM (SELECT 1 FROM units WHERE "commit" = ? GROUP BY "key" HAVING count(*) > 1)""",
             [commit.id],
@@ -52,10 +52,11 @@ def read_commit(path: str, name: str, take: Callable[[t.AnalysisReport], Any]) -
 def entries_of_unit(database: Database, number: int) -> list[SideKernel]:
     """Return the kernels of a unit, in the order of their places. Raises InputError."""
     (body,) = database.row("SELECT body FROM units WHERE id = ?", [number])
-    return [entry for unit in _document(database, number, body).units for entry in entries_of(unit)]
+    return [entry for unit in document(database, number, body).units for entry in entries_of(unit)]
 
 
-def _document(database: Database, number: int, body: int) -> t.AnalysisReport:
+def document(database: Database, number: int, body: int) -> t.AnalysisReport:
+    """Return the report of a unit, which has this body, as it was added. Raises InputError."""
     data = database.row("SELECT data FROM bodies WHERE id = ?", [body])[0]
     kernels = database.rows(
         "SELECT b.data FROM unit_kernels l JOIN bodies b ON b.id = l.kernel WHERE l.unit = ? ORDER BY l.place", [number]

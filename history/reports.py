@@ -9,7 +9,7 @@ import stat
 import zlib
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -188,7 +188,8 @@ def read_reports(path: str) -> Iterator[tuple[int, bytes]]:
         # Standard input stays open; otherwise the next file that is opened would get its number.
         with open(0, "rb", closefd=False) if path == "-" else open(path, "rb", 1 << 18) as opened:
             # A device may be seekable, but it has no end.
-            file = opened if opened.seekable() and _is_file(opened) else io.BytesIO(read_all(opened))
+            is_file = opened.seekable() and stat.S_ISREG(os.fstat(opened.fileno()).st_mode)
+            file = opened if is_file else io.BytesIO(read_all(opened))
             empty = True
             for number, data in texts(file):
                 empty = False
@@ -202,7 +203,3 @@ def read_reports(path: str) -> Iterator[tuple[int, bytes]]:
                 raise InputError(f"{path}: the file is empty")
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
-
-
-def _is_file(opened: BinaryIO) -> bool:
-    return stat.S_ISREG(os.fstat(opened.fileno()).st_mode)

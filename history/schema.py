@@ -154,14 +154,11 @@ def _checked(name: str, value: Value) -> Value:
 
 def selected(names: tuple[str, ...]) -> str:
     """Return SQL expressions for names of conditions, in terms of the tables units u and kernels k."""
-    return ", ".join(f'{_EXPRESSIONS.get(name) or _column(name)} AS "{name}"' for name in names)
+    columns = {name: f'{"u" if name in OF_UNIT else "k"}."{name}"' for name in names}
+    return ", ".join(f'{_EXPRESSIONS.get(name, column)} AS "{name}"' for name, column in columns.items())
 
 
 _EXPRESSIONS = {
     "file": "coalesce(k.source_file, u.assembly_file)",
     "line": "CASE WHEN k.source_file IS NULL THEN k.assembly_line ELSE nullif(k.source_line, 0) END",
 }
-
-
-def _column(name: str) -> str:
-    return f'{"u" if name in OF_UNIT else "k"}."{name}"'

@@ -17,6 +17,7 @@ import msgspec
 
 from incc.history.reports import UNIT_COLUMNS, Body, PackedUnit, compressed
 from incc.history.schema import APPLICATION_ID, COLUMNS, TABLES, VERSION, text
+from incc.history.types import shown
 from incc.report.documents import InputError
 
 PATIENCE = 120.0
@@ -141,7 +142,7 @@ class Database:
 
     def _names(self) -> str:
         """Return the names that a user may choose from, for messages."""
-        baselines = [name for (name,) in self.rows("SELECT name FROM baselines ORDER BY name")]
+        baselines = list(self.baselines())
         commits = [commit.name for commit in self.commits()][::-1]
         parts = []
         for kind, names in (("baseline", baselines), ("commit", commits)):
@@ -163,13 +164,12 @@ class Database:
             connection.execute("INSERT OR IGNORE INTO branches VALUES (?, ?)", [number, branch])
         return number
 
-    # --- adding -------------------------------------------------------------------------------------------------------
-
-    def adder(self, commit: str, date: int | None, branch: str) -> Adder:
-        """Return an object that adds units to a commit."""
-        return Adder(self, commit, date, branch)
-
     # --- baselines ----------------------------------------------------------------------------------------------------
+
+    def baselines(self) -> dict[str, str]:
+        """Return the names of the baselines' commits by the names of the baselines, sorted."""
+        sql = 'SELECT b.name, c.name FROM baselines b JOIN commits c ON c.id = b."commit" ORDER BY b.name'
+        return dict(self.rows(sql))
 
     def set_baseline(self, name: str, commit: StoredCommit) -> None:
         """Set a baseline to a commit."""
@@ -210,7 +210,7 @@ class Database:
             units = connection.execute('SELECT count(*) FROM units WHERE "commit" IN gone').fetchone()[0]
             connection.execute("DELETE FROM commits WHERE id IN gone")
             connection.execute("DROP TABLE gone")
-            bodies = _sweep(connection)
+            bodies = connection.execute(f"DELETE FROM bodies WHERE {_UNUSED}").rowcount
             if dry_run:
                 connection.execute("ROLLBACK")
                 connection.execute("BEGIN")
@@ -218,14 +218,8 @@ class Database:
             with problems(self.path):
                 _patiently(self.connection, "VACUUM")
                 self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        return Pruned(
-            commits=[commit.name for commit in gone],
-            units=units,
-            bodies=bodies,
-            kept=kept,
-            before=size,
-            after=self.size(),
-        )
+        names = [commit.name for commit in gone]
+        return Pruned(commits=names, units=units, bodies=bodies, kept=kept, before=size, after=self.size())
 
     def size(self) -> int:
         """Return the size of the database, in bytes."""
@@ -416,12 +410,6 @@ _KERNEL_COLUMNS = ", ".join(f'"{name}"' for name in ("id", *COLUMNS))
 _INSERT_KERNEL = f"INSERT OR IGNORE INTO kernels ({_KERNEL_COLUMNS}) VALUES ({', '.join('?' * (1 + len(COLUMNS)))})"
 
 
-def shown(name: str) -> str:
-    """Return a commit's name for people: a hash is shortened."""
-    is_hash = len(name) in (40, 64) and all(c in "0123456789abcdef" for c in name)
-    return name[:10] if is_hash else name
-
-
 def _bound(values: Sequence[Any] | dict[str, Any]) -> Sequence[Any] | dict[str, Any]:
     """Return values for a query, with text that SQLite accepts: user input may contain bytes that are not UTF-8."""
     if isinstance(values, dict):
@@ -445,11 +433,6 @@ def _remove_unit(connection: sqlite3.Connection, number: int) -> None:
 
 _UNUSED = """NOT EXISTS (SELECT 1 FROM units WHERE body = bodies.id)
     AND NOT EXISTS (SELECT 1 FROM unit_kernels WHERE kernel = bodies.id)"""
-
-
-def _sweep(connection: sqlite3.Connection) -> int:
-    """Remove the texts that no unit has; return their number."""
-    return connection.execute(f"DELETE FROM bodies WHERE {_UNUSED}").rowcount
 
 
 # --- merging ----------------------------------------------------------------------------------------------------------
@@ -555,10 +538,11 @@ def open_database(path: str, create: bool = False) -> Database:
                     "and write it wait for each other, as reliably as it locks files"
                 )
         connection.execute("PRAGMA synchronous = NORMAL")
+        database = Database(connection, path, note)
         if _version(connection) == 0:
-            _create_tables(connection, path)
+            _create_tables(database)
         on_error.pop_all()
-    return Database(connection, path, note)
+    return database
 
 
 def open_reading(path: str) -> Database:
@@ -638,21 +622,15 @@ def _check_kind(connection: sqlite3.Connection, path: str) -> None:
         )
 
 
-def _create_tables(connection: sqlite3.Connection, path: str) -> None:
-    _patiently(connection, "BEGIN IMMEDIATE")
-    try:
-        _check_kind(connection, path)
+def _create_tables(database: Database) -> None:
+    with database.transaction() as connection:
+        _check_kind(connection, database.path)
         # Another process may have created them in the meantime.
         if _version(connection) == 0:
             for statement in TABLES:
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {VERSION}")
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        _patiently(connection, "COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 def _patiently(connection: sqlite3.Connection, statement: str) -> None:

@@ -10,6 +10,12 @@ from typing import Literal
 import msgspec
 
 
+def shown(name: str) -> str:
+    """Return a commit's name for people: a hash is shortened."""
+    is_hash = len(name) in (40, 64) and all(c in "0123456789abcdef" for c in name)
+    return name[:10] if is_hash else name
+
+
 class Commit(msgspec.Struct, frozen=True, kw_only=True):
     """A commit and the size of its contents."""
 

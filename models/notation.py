@@ -82,6 +82,11 @@ def port_set_name(ports: Sequence[str]) -> str:
     return f"p({'|'.join(ports)})"
 
 
+def write_ports(uops: Iterable[tuple[str, int]]) -> str:
+    """Return the port usage that `parse_ports` reads back."""
+    return "+".join(f"{n}*{port_set_name(ports.split(','))}" for ports, n in uops)
+
+
 def read_usage(text: str) -> Counter[str]:
     """Return the µops of a port usage by port set as written ("p23"), without checking the ports."""
     usage: Counter[str] = Counter()

@@ -264,7 +264,8 @@ def _order(sort: str, hot: bool) -> Callable[[tuple[r.RankingRow, list[_Member]]
             if hot
             else (row.role in OUT_OF_REACH, not row.look, -row.headroom.share)
         )
-        last = (*worth, -row.cycles, _place(row), row.name, row.content_hash)
+        place = row.place.file, row.place.line
+        last = (*worth, -row.cycles, place, row.name, row.content_hash)
         match sort:
             case "weight":
                 return (-share, *last)
@@ -273,7 +274,7 @@ def _order(sort: str, hot: bool) -> Callable[[tuple[r.RankingRow, list[_Member]]
             case "cycles":
                 return (-row.cycles, *last)
             case "place":
-                return (_place(row), *last)
+                return (place, *last)
             case "name":
                 return (row.name, *last)
             case _:
@@ -289,11 +290,6 @@ _OPEN = frozenset(("scalar-arithmetic", "not-optimised", "instruction-set", "vec
 def _is_open(row: r.RankingRow) -> bool:
     """Return True if the effect of a row's hints is unknown: it may be nearly all of its time."""
     return row.headroom.by != "trial" and not _OPEN.isdisjoint(row.rules)
-
-
-def _place(row: r.RankingRow) -> tuple[str, int]:
-    place = row.source or row.assembly
-    return place.file, place.line
 
 
 # --- groups -----------------------------------------------------------------------------------------------------------
@@ -331,7 +327,7 @@ def _groups(rows: _Rows, by: str, hot: bool) -> list[r.RowGroup]:
 def _keys(row: r.RankingRow, by: str) -> list[str]:
     match by:
         case "file":
-            return [_place(row)[0]]
+            return [row.place.file]
         case "function":
             return [row.name]
         case "bottleneck":
@@ -368,8 +364,8 @@ def _gate(threshold: Threshold, rows: _Rows) -> r.RankingGate:
         if held is not None:
             values = _values(held.seen, row)
             figures = ", ".join(f"{name} {_value_text(values[name])}" for name in sorted(condition.names))
-            place, line = _place(row)
-            where = f"{place}:{line}" if line else place
+            file, line = row.place.file, row.place.line
+            where = f"{file}:{line}" if line else file
             offenders.append(
                 r.FailingRow(row=n, text=f"{where}: {row.name}: {figures}" if figures else f"{where}: {row.name}")
             )

@@ -13,6 +13,7 @@ from incc.core.prediction import WORTH_SAYING
 from incc.frontends.isa import mnemonic
 from incc.ranking import types as r
 from incc.report import types as t
+from incc.report.gains import gaining, most_tangible
 from incc.report.where import Value
 
 OUT_OF_REACH = ("remainder", "prologue", "fallback", "outer")
@@ -115,23 +116,15 @@ def code_of(kernel: t.KernelReport, texts: bool) -> RankedCode:
 _OFFSET = re.compile(r"\+0x([0-9a-f]+)$")
 
 
-# These changes are so general that they say little if another change gains as much.
-_ANYTHING = ("unlimited-ports", "dependencies", "window")
-
-
 def headroom_of(kernel: t.KernelReport, trials: dict[str, tuple[float, tuple[str, ...]]]) -> r.Headroom:
     """Return how much faster a kernel might be.
 
     `trials` has by kernel_id the relative gain from compiling with flags, and these flags.
     """
     cycles = kernel.cycles
-    least = WORTH_SAYING * cycles
-    tried = [w for w in kernel.what_ifs if not w.asked and w.gained >= least and w.gained > 0]
     headroom: r.Headroom = r.Headroom(cycles=cycles, gained=0.0, share=0.0, by="", change="", text="")
-    if tried:
-        most = max(w.gained for w in tried)
-        alike = [w for w in tried if w.gained >= most - least]
-        best: t.WhatIfReport = next((w for w in alike if w.change not in _ANYTHING), alike[0])
+    if changes := gaining(kernel.what_ifs, cycles):
+        best = most_tangible(changes, cycles)
         headroom = _headroom(cycles, best.cycles, "what-if", best.change, best.text)
     if not kernel.what_ifs:
         headroom = _of_bounds(kernel, headroom)

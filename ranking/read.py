@@ -16,7 +16,7 @@ from incc.ranking import manifest
 from incc.ranking import types as r
 from incc.ranking.kernels import Seen, code_of, headroom_of, trials_of
 from incc.report import types as t
-from incc.report.documents import InputError, read_report, texts
+from incc.report.documents import InputError, printable, read_report, reason, special_file, texts
 from incc.report.folder.manifest import OWN
 from incc.report.where import NAMES
 from incc.support.files import read_all
@@ -80,20 +80,19 @@ class _Reader:
                 with open(0, "rb", closefd=False) as standard:
                     data = read_all(standard)
             except OSError as error:
-                raise InputError(f"<stdin>: {_reason(error)}") from None
+                raise InputError(f"<stdin>: {reason(error)}") from None
             self._documents(io.BytesIO(data), "<stdin>", "<stdin>")
             return
         try:
             mode = os.stat(name).st_mode
         except (OSError, ValueError) as error:  # the path has a NUL byte
-            raise InputError(f"{_shown(name)}: {_reason(error)}") from None
+            raise InputError(f"{printable(name)}: {reason(error)}") from None
         if stat.S_ISDIR(mode):
             self._folder(name)
         elif stat.S_ISREG(mode) or (stat.S_ISFIFO(mode) and name.startswith(("/dev/fd/", "/proc/self/fd/"))):
             self._file(name, name)
         else:
-            kind = "a named pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
-            raise InputError(f"{_shown(name)}: {kind}, not a file that can be read")
+            raise special_file(name, mode)
 
     def _folder(self, folder: str) -> None:
         entries = manifest.read_manifest(folder)
@@ -126,14 +125,14 @@ class _Reader:
                     # A report without an entry counts as older than all entries, ordered by modification time.
                     read_entries[path] = manifest.of_unit(path, unit, os.path.getmtime(path) - 1e12)
         if not report_count and not self.pending:
-            raise InputError(f"{_shown(folder)}: no report (*.json) in this folder{_instead(others)}")
+            raise InputError(f"{printable(folder)}: no report (*.json) in this folder{_instead(others)}")
         self._leave_out_stale(folder, list(read_entries.values()))
 
     def _leave_out_stale(self, folder: str, entries: list[manifest.ReportOrigin]) -> None:
         reasons, notes = manifest.stale(entries)
         self.notes.update(dict.fromkeys(notes))
         for path, why in reasons.items():
-            self.stale.append(r.Stale(report=_shown(path), why=why))
+            self.stale.append(r.Stale(report=printable(path), why=why))
             self.folders.setdefault(folder, []).append(os.path.relpath(path, folder))
             if not self.wanted.stale:
                 gone = [key for key, (_, report) in self.units.items() if report.split("\0")[0] == path]
@@ -142,15 +141,15 @@ class _Reader:
                     self.seen.pop(key, None)
 
     def _failed(self, error: OSError) -> None:
-        self.unread.append(r.Unread(report=_shown(str(error.filename)), why=_reason(error)))
+        self.unread.append(r.Unread(report=printable(str(error.filename)), why=reason(error)))
 
     def _file(self, path: str, shown: str) -> t.UnitReport | None:
         """Read the reports of a file; return its last unit."""
         try:
             with open(path, "rb") as file:
-                return self._documents(file, _shown(shown), path)
+                return self._documents(file, printable(shown), path)
         except OSError as error:
-            self.unread.append(r.Unread(report=_shown(shown), why=_reason(error)))
+            self.unread.append(r.Unread(report=printable(shown), why=reason(error)))
         return None
 
     def _documents(self, file: BinaryIO, shown: str, path: str) -> t.UnitReport | None:
@@ -170,7 +169,7 @@ class _Reader:
                     self._take(unit, where, (path, line, number))
                     last = unit
         except (OSError, MemoryError) as error:
-            why = _reason(error) if isinstance(error, OSError) else "too large for the available memory"
+            why = reason(error) if isinstance(error, OSError) else "too large for the available memory"
             self.unread.append(r.Unread(report=shown, why=why))
         if not count:
             self.unread.append(r.Unread(report=shown, why="the file is empty"))
@@ -207,7 +206,7 @@ class _Reader:
         trials = trials_of(unit)
         kept = replace(unit, kernels=[], ways=None, control_flow=None, trials=None)
         file, _, line = report.partition("\0")
-        shown = _shown(file) + (f":{line}" if line else "")
+        shown = printable(file) + (f":{line}" if line else "")
         seen = []
         for kernel in kernels:
             values = {name: NAMES[name].of(unit, kernel) for name in wanted.names if name in NAMES}
@@ -262,12 +261,3 @@ def _instead(others: dict[str, int]) -> str:
     if others.get(".s") or others.get(".o"):
         return "; incc-scan analyses assembly and objects"
     return ""
-
-
-def _reason(error: Exception) -> str:
-    text = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
-    return f"{text[:1].lower()}{text[1:]}"
-
-
-def _shown(name: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in name)

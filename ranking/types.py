@@ -117,6 +117,11 @@ class RankingRow(msgspec.Struct, kw_only=True):
     members: list[Whence]
     """The origins of its kernels; at most 20."""
 
+    @property
+    def place(self) -> SourceLocation:
+        """The loop's place in the source or, if that is unknown, in the assembly."""
+        return self.source or self.assembly
+
 
 class RowGroup(msgspec.Struct, frozen=True, kw_only=True):
     """Rows with something in common."""

@@ -14,7 +14,6 @@ from incc.core import (
     BY_RESOURCE,
     Mappings,
     Pressure,
-    Simulation,
     Statistics,
     Usage,
     WaitSums,
@@ -31,20 +30,12 @@ if TYPE_CHECKING:
 def cold_report(result: KernelResult) -> t.Cold | None:
     """Return the part of the report on the run from a cold start; None without such a run."""
     run = result.cold
-    if run is None or run.statistics is None:
+    if run is None or (statistics := run.statistics) is None:
         return None
-    return _cold_report(result, run, run.statistics)
-
-
-def _cold_report(result: KernelResult, run: Simulation, statistics: Statistics) -> t.Cold:
     stalls = asdict(statistics.stalls)  # these causes are complete
     starved = stalls.pop("no_uops")
-    total = WaitSums(
-        executions=sum(wait.executions for wait in statistics.waits),
-        in_scheduler=sum(wait.in_scheduler for wait in statistics.waits),
-        in_scheduler_while_ready=sum(wait.in_scheduler_while_ready for wait in statistics.waits),
-        until_retire=sum(wait.until_retire for wait in statistics.waits),
-    )
+    names = WaitSums.__struct_fields__
+    total = WaitSums(**{name: sum(getattr(wait, name) for wait in statistics.waits) for name in names})
     return t.Cold(
         iterations=run.iterations,
         cycles=statistics.cycles,
@@ -127,14 +118,11 @@ def _registers(result: KernelResult, statistics: Statistics) -> list[t.RegisterF
     ]
     rows = [_register_file("", pipeline.register_file if pipeline else 0, statistics.registers, everything)]
     for file in llvm.register_files if llvm else ():
-        vector = file.kind == "vector"
-        used = statistics.vector if vector else statistics.general
+        used, moves = statistics.general, statistics.general_moves
+        if file.kind == "vector":
+            used, moves = statistics.vector, statistics.vector_moves
         # LLVM's file may be smaller than the core's, and the same one for what is counted apart here.
-        rows.append(
-            _register_file(
-                file.name, file.registers, used, statistics.vector_moves if vector else statistics.general_moves
-            )
-        )
+        rows.append(_register_file(file.name, file.registers, used, moves))
     return rows
 
 

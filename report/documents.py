@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import stat
 from collections.abc import Iterator
 from typing import Any, BinaryIO, TypeVar
 
@@ -22,6 +23,23 @@ class InputError(Exception):
 
 class NotAReportError(InputError):
     """The file is JSON, but not a report."""
+
+
+def printable(name: str) -> str:
+    """Return a name for messages, with question marks for characters that cannot be printed."""
+    return "".join(c if c.isprintable() else "?" for c in name)
+
+
+def reason(error: Exception) -> str:
+    """Return the text of an error, for the middle of a sentence."""
+    text = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+    return f"{text[:1].lower()}{text[1:]}"
+
+
+def special_file(name: str, mode: int) -> InputError:
+    """Return the refusal of a file that is neither a regular file nor a folder."""
+    kind = "a named pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
+    return InputError(f"{printable(name)}: {kind}, not a file that can be read")
 
 
 def texts(file: BinaryIO) -> Iterator[tuple[int, bytes]]:

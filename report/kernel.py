@@ -10,7 +10,7 @@ from msgspec.structs import asdict, astuple
 from incc.core import RENAMERS, Analysis, Chain, Edge, PathStep, Simulation, figures
 from incc.core.counters import LostSlots, UopsBySource
 from incc.core.figures import DECIMALS
-from incc.core.ranges import KernelRange, find_range, not_counted, rare_calls
+from incc.core.ranges import find_range, not_counted, rare_calls
 from incc.frontends.isa import Effects, isa
 from incc.frontends.kernel import Instruction, KernelCode, Region, SourceLocation
 from incc.models.binding.bound import (
@@ -80,7 +80,7 @@ def kernel_report(
     spread = find_range(result, ways) if steady else None
     range_ = kernel_range(result, spread)
     work, moved = figures.operations(kernel), figures.traffic(kernel, bound.instruction_flags, part.step)
-    elements = part.elements
+    elements, what_ifs = part.elements, _what_ifs(result)
     return t.KernelReport(
         kernel_id=unit.kernel_ids[number] if unit.kernel_ids else "",
         content_hash=content_hash(kernel),
@@ -113,13 +113,15 @@ def kernel_report(
         isa=kernel.isa,
         notes=[*region.notes, *_rare(kernel, rare_calls(result, ways)), *result.notes, *unit.notes],
         size=_size(kernel, bound),
-        arithmetic=_arithmetic(work, moved),
+        arithmetic=t.ArithmeticReport(
+            **asdict(work), flop_per_byte=figures.intensity(work, moved), text=_vectorisation(work, moved)
+        ),
         memory=_memory(moved, analysis),
-        verdict=verdict.sentence(result, bounds) if steady else "",
-        hints=_hints(result, build, spread) if steady else [],
+        verdict=verdict.sentence(result, bounds, what_ifs) if steady else "",
+        hints=verdict.consistent(hints(result, build, spread), result) if steady else [],
         bounds=bounds,
         simulated=_simulated(bound, result.simulation) if result.simulation else None,
-        what_ifs=_what_ifs(result),
+        what_ifs=what_ifs,
         cold=cold_report(result) if result.cold else None,
         alignments=[ratio(cycles) for cycles in result.alignments],
         dispatch_width=bound.issue_width,
@@ -175,10 +177,6 @@ def _unknown_instructions(result: KernelResult) -> list[t.UnknownInstruction]:
     return [t.UnknownInstruction(index=i, line=each.line, text=each.text, form=each.form) for i, each in instructions]
 
 
-def _hints(result: KernelResult, build: CompilerCall, spread: KernelRange | None) -> list[t.Hint]:
-    return verdict.consistent(hints(result, build, spread), result)
-
-
 def _rare(kernel: KernelCode, calls: Sequence[Instruction]) -> list[str]:
     """Return notes on the paths through the loop that its range leaves out."""
     if not calls:
@@ -211,11 +209,6 @@ def _elements(result: KernelResult, elements: Elements) -> t.ElementsReport:
         f"({float(number):g} {'element' if number == 1 else 'elements'} per iteration, "
         f"{'inferred' if elements.basis == 'inferred' else 'according to the compiler'})",
     )
-
-
-def _arithmetic(work: figures.Operations, moved: figures.Traffic) -> t.ArithmeticReport:
-    text = _vectorisation(work, moved)
-    return t.ArithmeticReport(**asdict(work), flop_per_byte=figures.intensity(work, moved), text=text)
 
 
 def _memory(moved: figures.Traffic, analysis: Analysis) -> t.Memory:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from incc.core.prediction import WORTH_SAYING
 from incc.report import types as t
+from incc.report.gains import gaining, most_tangible
 from incc.report.source.demangle import short_name
 
 NO_ADVICE = frozenset(("unknown-instructions", "refused-statements"))
@@ -50,11 +50,8 @@ def _limit(kernel: t.KernelReport) -> str:
     if words or not kernel.cycles:
         return "; ".join(words)
     # Above all bounds the limit is what the most gainful change removes.
-    gain = WORTH_SAYING * kernel.cycles
-    best = [w for w in kernel.what_ifs if not w.asked and w.gained >= gain]
-    least = min((w.cycles for w in best), default=0.0)
-    alike = [w.change for w in best if w.cycles <= least + gain]
-    chosen = next((change for change in alike if change not in _ANYTHING), alike[0] if alike else "")
+    best = gaining(kernel.what_ifs, kernel.cycles)
+    chosen = most_tangible(best, kernel.cycles).change if best else ""
     # Without what-ifs it is only known that no bound limits the kernel.
     words = [_CHANGES.get(chosen, chosen) or ("several" if kernel.what_ifs else "pipeline")]
     # A chain that is late because its µops wait for ports.
@@ -63,7 +60,6 @@ def _limit(kernel: t.KernelReport) -> str:
     return "; ".join(words)
 
 
-_ANYTHING = ("unlimited-ports", "dependencies")
 _CHANGES = {
     "front-end": "front end",
     "issue-width": "front end",

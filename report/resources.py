@@ -27,11 +27,6 @@ def rounded(row: Sequence[float]) -> list[float]:
     return [round(cycles, DECIMALS) if cycles else 0.0 for cycles in row]
 
 
-def _pressure(result: KernelResult) -> Sequence[Sequence[float]]:
-    analysis = result.analysis
-    return analysis.fixed_pressure if result.settings.fixed_ports else analysis.pressure
-
-
 def resources(result: KernelResult) -> list[t.ResourceReport]:
     """Return the ports and units of the core, with their loads."""
     bound, analysis, fixed_ports = result.bound, result.analysis, result.settings.fixed_ports
@@ -58,7 +53,7 @@ def llvm_resources(result: KernelResult) -> list[t.LlvmResource] | None:
     names = result.model.llvm
     if names is None:
         return None
-    pressure = _pressure(result)
+    pressure = result.analysis.fixed_pressure if result.settings.fixed_ports else result.analysis.pressure
     columns = {name: p for p, name in enumerate(result.bound.port_names)}
     sharing: dict[tuple[str, str], int] = {}
     for unit in names.units:

@@ -15,29 +15,15 @@ if TYPE_CHECKING:
 _ALWAYS = frozenset(("unknown-instructions", "refused-statements"))
 
 
-def is_side(role: t.RoleReport) -> bool:
-    """Return True if advice on such a loop is of no use to the author of the source: it is no main loop."""
-    return role.name not in ("main", "")
-
-
-def may_replace(role: t.RoleReport) -> bool:
-    """Return True if a loop replaces its main loop where that cannot run, such as for overlapping arrays."""
-    return role.name == "fallback" or role.instead
-
-
 def set_role(kernel: t.KernelReport, role: Role, main_id: str = "", main: KernelCode | None = None) -> None:
     """Set a kernel's role, and withhold advice on loops that the compiler added.
 
     `main` and `main_id` are the main loop that the role refers to.
     """
     kernel.role = t.RoleReport(
-        name=role.name,
-        of=main_id,
-        instead=role.instead,
-        basis=role.basis,
-        text=_text(role, main),
+        name=role.name, of=main_id, instead=role.instead, basis=role.basis, text=_text(role, main)
     )
-    if is_side(kernel.role):
+    if role.name not in ("main", ""):
         kernel.hints = [hint for hint in kernel.hints if hint.rule in _ALWAYS]
 
 
@@ -59,7 +45,8 @@ def withhold_not_vectorised(kernels: Sequence[t.KernelReport]) -> None:
 def _text(role: Role, main: KernelCode | None) -> str:
     if main is None:
         return "main loop" if role.name == "main" else role.name
-    where = _where(main)
+    region = main.region
+    where = f"the loop in lines {region.first_line}-{region.last_line}" if region else f"the loop {main.name}"
     stores = any(access.store for instruction in main.instructions for access in instruction.memory)
     # Overlapping arrays matter only if something is stored.
     when = "few elements or overlapping arrays" if stores else "few elements"
@@ -73,8 +60,3 @@ def _text(role: Role, main: KernelCode | None) -> str:
             return f"fallback: replaces {where} for {when}"
         case _:
             return f"outer loop: surrounds {where} and runs alone if that loop has no iterations"
-
-
-def _where(main: KernelCode) -> str:
-    region = main.region
-    return f"the loop in lines {region.first_line}-{region.last_line}" if region else f"the loop {main.name}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from incc.core import Analysis, Chain
@@ -13,12 +15,12 @@ from incc.frontends.kernel import Instruction, KernelCode
 from incc.models.binding.bound import UOP_BRANCH, UOP_COMPUTE, UOP_LOAD, UOP_STORE_ADDRESS, UOP_STORE_DATA, BoundKernel
 from incc.report import phrases, wording
 from incc.report import types as t
+from incc.report.gains import gaining, most_tangible
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from incc.core.analysis import KernelResult
-    from incc.core.whatif import WhatIf
 
 
 def bounds(result: KernelResult, explained: bool = True) -> t.BoundsReport:
@@ -59,12 +61,12 @@ def _causes(result: KernelResult) -> dict[BoundName, str]:
     }
 
 
-def sentence(result: KernelResult, bounds: t.BoundsReport) -> str:
+def sentence(result: KernelResult, bounds: t.BoundsReport, what_ifs: Sequence[t.WhatIfReport]) -> str:
     """Return the verdict on a kernel: its limit, and by how much it exceeds the next one.
 
     The evidence is the gain of changes to the core; without a simulation it is the next bound.
     """
-    kernel, analysis, what_ifs = result.kernel, result.analysis, result.what_ifs
+    kernel, analysis = result.kernel, result.analysis
     least = "at least " if kernel.refused or not_counted(result) else ""
     if not kernel.instructions:
         return "nothing to analyse: no instruction could be decoded"
@@ -78,7 +80,7 @@ def sentence(result: KernelResult, bounds: t.BoundsReport) -> str:
         above = f"{least}{wording.cycles(limit)} simulated"
         if bounds.of(largest).cycles:
             above += f", more than the largest bound ({_short_with_cycles(largest, bounds)})"
-        return above + _lost(result) + _evidence(limit, what_ifs)
+        return above + _lost(result, what_ifs) + _evidence(limit, what_ifs)
     causes = [_limit(name, result, bounds) for name in limits]
     equally, each = (" equally", " each") if len(causes) > 1 else ("", "")
     by = wording.listed([f"by {cause}" for cause in causes])
@@ -93,7 +95,7 @@ def sentence(result: KernelResult, bounds: t.BoundsReport) -> str:
     return text + _runners_up(limits, bounds)
 
 
-def _lost(result: KernelResult) -> str:
+def _lost(result: KernelResult, what_ifs: Sequence[t.WhatIfReport]) -> str:
     """Return the reason why a simulation exceeds the bounds: the first cause of empty issue slots."""
     run = result.simulation
     if run is None:
@@ -103,7 +105,7 @@ def _lost(result: KernelResult) -> str:
     share = getattr(run.lost_slots, lost) / slots if slots else 0.0
     if share < WORTH_SAYING:
         return ""
-    cause = phrases.LOST_SLOTS[lost] + (_waiting(result) if lost in _FULL else "")
+    cause = phrases.LOST_SLOTS[lost] + (_waiting(what_ifs, float(result.cycles)) if lost in _FULL else "")
     return f": {wording.number(round(100 * share))} % of the issue slots stay empty because {cause}"
 
 
@@ -113,11 +115,11 @@ _FULL = frozenset(("reorder_buffer", "scheduler", "load_buffer"))
 _DEPENDENCIES = ("register-dependencies", "memory-dependencies", "dependencies")
 
 
-def _waiting(result: KernelResult) -> str:
+def _waiting(what_ifs: Sequence[t.WhatIfReport], cycles: float) -> str:
     """Return what the µops in a full buffer are waiting for, confirmed by what-if simulations."""
-    gained = {w.name for w in gaining(float(result.cycles), [w for w in result.what_ifs if not w.asked])}
+    gained = {w.change for w in gaining(what_ifs, cycles)}
     if not gained & {*_DEPENDENCIES, "unlimited-ports", "divider"}:
-        return " of µops that wait for inputs and ports" if not result.what_ifs else ""
+        return " of µops that wait for inputs and ports" if not what_ifs else ""
     if "divider" in gained:
         return " of µops that wait for the divider or for its results"
     if "unlimited-ports" not in gained:
@@ -174,32 +176,24 @@ def consistent(hints: Sequence[t.Hint], result: KernelResult) -> list[t.Hint]:
     ]
 
 
-def gaining(limit: float, what_ifs: Sequence[WhatIf]) -> list[WhatIf]:
-    """Return the changes with a gain worth mentioning, best first."""
-    return [w for w in what_ifs if float(w.cycles) <= (1 - WORTH_SAYING) * limit]
-
-
-def _evidence(limit: float, what_ifs: Sequence[WhatIf], limits: int = 0) -> str:
+def _evidence(limit: float, what_ifs: Sequence[t.WhatIfReport], limits: int = 0) -> str:
     """Return the single change to the core that gains most, and its cycles; `limits` bounds are equally tight."""
     tried = [w for w in what_ifs if not w.asked]
     if not tried:
         return ""
-    best = gaining(limit, tried)
+    best = gaining(tried, limit)
     if not best:
         if limits > 1:
             return ""
         # The table of changes also lists smaller gains.
-        some = any(float(w.cycles) <= (1 - WORTH_SHOWING) * limit for w in tried)
+        some = any(w.cycles <= (1 - WORTH_SHOWING) * limit for w in tried)
         gain = f"gains {wording.number(round(100 * WORTH_SAYING))} %" if some else "makes it faster"
         return f"; no simulated change of the core {gain}"
-    # What a designer can build says more than what gains as much by taking a limit away.
-    least = float(best[0].cycles)
-    alike = [w for w in best if float(w.cycles) <= least + WORTH_SAYING * limit]
-    chosen = next((w for w in alike if w.name not in ("unlimited-ports", "dependencies")), alike[0])
+    chosen = most_tangible(best, limit)
     text = f"; {wording.cycles(chosen.cycles)} {chosen.text}"
     # Above all bounds, a chain is late because it waits for ports, if it is not where there are enough.
-    ports = next((w for w in best if w.name == "unlimited-ports"), None)
-    if not limits and ports is not None and chosen.name in _DEPENDENCIES:
+    ports = next((w for w in best if w.change == "unlimited-ports"), None)
+    if not limits and ports is not None and chosen.change in _DEPENDENCIES:
         text += f", {wording.cycles(ports.cycles)} {ports.text}"
     return text
 
@@ -246,7 +240,7 @@ def _limit(name: BoundName, result: KernelResult, bounds: t.BoundsReport) -> str
             return f"the loop-carried chain through {through} ({where})"
         case "port":
             head, _, uses = cause.partition(": ")
-            where = wording.places(kernel, at_busiest_ports(kernel, bound, analysis, fixed_ports))
+            where = wording.places(kernel, at_busiest_ports(bound, analysis, fixed_ports))
             return f"{uses} on {head} ({where})"
         case "divider":
             return f"the {cause}"
@@ -286,16 +280,9 @@ def _port_cause(kernel: KernelCode, bound: BoundKernel, busiest: tuple[int, ...]
     """Return the busiest ports and the kinds of work that must go there (with fixed shares: that go there)."""
     if not busiest:
         return ""
-    inside = 0
-    for port in busiest:
-        inside |= 1 << port
-    uses: dict[str, int] = {}
-    for i, instruction in enumerate(kernel.instructions):
-        for u in range(bound.uop_start[i], bound.uop_start[i + 1]):
-            allowed = bound.uop_ports[u]
-            if allowed & inside and (fixed_ports or not allowed & ~inside):
-                use = use_of(kernel, instruction, bound.uop_kind[u])
-                uses[use] = uses.get(use, 0) + 1
+    uses = Counter(
+        use_of(kernel, kernel.instructions[i], bound.uop_kind[u]) for i, u in _uops_at(busiest, bound, fixed_ports)
+    )
     # Loads and stores first, in the order of the machine; then what computes, the most frequent first.
     fixed = list(_USES.values())
     words = [use for use in fixed[:-1] if use in uses]
@@ -307,17 +294,19 @@ def _port_cause(kernel: KernelCode, bound: BoundKernel, busiest: tuple[int, ...]
     return f"{wording.ports([bound.port_names[p] for p in busiest])}: {wording.listed(words)}"
 
 
-def at_busiest_ports(kernel: KernelCode, bound: BoundKernel, analysis: Analysis, fixed_ports: bool) -> list[int]:
+def at_busiest_ports(bound: BoundKernel, analysis: Analysis, fixed_ports: bool) -> list[int]:
     """Return the instructions whose µops must go to the busiest ports (with fixed shares: that go there)."""
-    inside = sum(1 << port for port in busiest_ports(bound, analysis, fixed_ports))
-    return [
-        i
-        for i in range(len(kernel.instructions))
-        if any(
-            bound.uop_ports[u] & inside and (fixed_ports or not bound.uop_ports[u] & ~inside)
-            for u in range(bound.uop_start[i], bound.uop_start[i + 1])
-        )
-    ]
+    busiest = busiest_ports(bound, analysis, fixed_ports)
+    return list(dict.fromkeys(i for i, _ in _uops_at(busiest, bound, fixed_ports)))
+
+
+def _uops_at(busiest: Sequence[int], bound: BoundKernel, fixed_ports: bool) -> Iterator[tuple[int, int]]:
+    """Yield instruction and index of the µops that must go to these ports (with fixed shares: that go there)."""
+    inside = sum(1 << port for port in busiest)
+    for i, (start, end) in enumerate(pairwise(bound.uop_start)):
+        for u in range(start, end):
+            if bound.uop_ports[u] & inside and (fixed_ports or not bound.uop_ports[u] & ~inside):
+                yield i, u
 
 
 def use_of(kernel: KernelCode, instruction: Instruction, kind: int) -> str:

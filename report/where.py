@@ -65,26 +65,29 @@ class PairName(msgspec.Struct, frozen=True):
 _BOUNDS: tuple[BoundName, ...] = ("port", "divider", "front_end", "retire", "loop_carried")
 
 
-def _place(unit: t.UnitReport, kernel: t.KernelReport) -> tuple[str, int]:
+def place(unit: t.UnitReport, kernel: t.KernelReport) -> tuple[str, int]:
+    """Return file and line of a kernel: in the source or, if that is unknown, in the assembly."""
     source = kernel.source
     return (source.file, source.line) if source else (unit.assembly_file, kernel.first_line)
 
 
-def _measured(unit: t.UnitReport, kernel: t.KernelReport) -> float | None:
-    return kernel.measured.cycles if kernel.measured else None
+def _field(kind: str, meaning: str, path: str) -> Name:
+    """Return a name whose value is a field of a kernel's report."""
+    field = operator.attrgetter(path)
+    return Name(kind, meaning, lambda unit, kernel: field(kernel))
 
 
 NAMES: dict[str, Name] = {
-    "cycles": Name(NUMBER, "cycles per iteration: simulated, or the largest bound", lambda u, k: k.cycles),
-    "bound": Name(NUMBER, "the largest of the five bounds", lambda u, k: max(_bound(k, name) for name in _BOUNDS)),
-    "port": Name(NUMBER, "bound by the execution ports", lambda u, k: _bound(k, "port")),
-    "divider": Name(NUMBER, "bound by dividers and similar units", lambda u, k: _bound(k, "divider")),
-    "front_end": Name(NUMBER, "bound by the width of the front end", lambda u, k: _bound(k, "front_end")),
-    "retire": Name(NUMBER, "bound by the width of retirement", lambda u, k: _bound(k, "retire")),
-    "loop_carried": Name(NUMBER, "bound by loop-carried dependencies", lambda u, k: _bound(k, "loop_carried")),
-    "critical_path": Name(
-        NUMBER, "latency of one iteration on its own, in cycles", lambda u, k: k.critical_path.cycles
+    "cycles": _field(NUMBER, "cycles per iteration: simulated, or the largest bound", "cycles"),
+    "bound": Name(
+        NUMBER, "the largest of the five bounds", lambda u, k: max(k.bounds.of(name).cycles for name in _BOUNDS)
     ),
+    "port": _field(NUMBER, "bound by the execution ports", "bounds.port.cycles"),
+    "divider": _field(NUMBER, "bound by dividers and similar units", "bounds.divider.cycles"),
+    "front_end": _field(NUMBER, "bound by the width of the front end", "bounds.front_end.cycles"),
+    "retire": _field(NUMBER, "bound by the width of retirement", "bounds.retire.cycles"),
+    "loop_carried": _field(NUMBER, "bound by loop-carried dependencies", "bounds.loop_carried.cycles"),
+    "critical_path": _field(NUMBER, "latency of one iteration on its own, in cycles", "critical_path.cycles"),
     "cycles_least": Name(
         NUMBER, "lower end of the range of `cycles`; `cycles` without a range", lambda u, k: _ends(k)[0]
     ),
@@ -92,11 +95,9 @@ NAMES: dict[str, Name] = {
     "measured": Name(
         NUMBER,
         "measured cycles per iteration; unknown without a measurement",
-        _measured,
+        lambda u, k: k.measured.cycles if k.measured else None,
     ),
-    "at_least": Name(
-        TRUTH, "true if cycles are a lower bound, since some work is not counted", lambda u, k: k.at_least
-    ),
+    "at_least": _field(TRUTH, "true if cycles are a lower bound, since some work is not counted", "at_least"),
     "elements": Name(
         NUMBER,
         "elements of the source loop per iteration of the compiled loop; may be unknown",
@@ -105,55 +106,47 @@ NAMES: dict[str, Name] = {
     "cycles_per_element": Name(
         NUMBER, "cycles divided by elements; may be unknown", lambda u, k: k.elements.cycles if k.elements else None
     ),
-    "role": Name(
-        TEXT,
-        "main, remainder, prologue, fallback or outer; empty for other code than loops",
-        lambda u, k: k.role.name,
+    "role": _field(TEXT, "main, remainder, prologue, fallback or outer; empty for other code than loops", "role.name"),
+    "ipc": _field(NUMBER, "instructions per cycle", "summary.ipc"),
+    "instructions": _field(NUMBER, "instructions", "size.instructions"),
+    "uops": _field(NUMBER, "fused-domain µops, as the front end issues them", "size.issue_slots"),
+    "port_uops": _field(NUMBER, "unfused-domain µops, as ports execute them", "size.uops"),
+    "bytes": _field(NUMBER, "bytes of code", "size.bytes"),
+    "bytes_loaded": _field(NUMBER, "bytes loaded by accesses of known size", "memory.bytes_loaded"),
+    "bytes_stored": _field(NUMBER, "bytes stored by accesses of known size", "memory.bytes_stored"),
+    "loads": _field(NUMBER, "instructions that load", "memory.loads"),
+    "stores": _field(NUMBER, "instructions that store", "memory.stores"),
+    "spills": _field(NUMBER, "stores to fixed offsets in the stack frame", "memory.spills"),
+    "reloads": _field(NUMBER, "loads from fixed offsets in the stack frame", "memory.reloads"),
+    "line_crossings": _field(
+        NUMBER, "loads that cross a cache line at the best array alignment", "memory.line_crossings"
     ),
-    "ipc": Name(NUMBER, "instructions per cycle", lambda u, k: k.summary.ipc),
-    "instructions": Name(NUMBER, "instructions", lambda u, k: k.size.instructions),
-    "uops": Name(NUMBER, "fused-domain µops, as the front end issues them", lambda u, k: k.size.issue_slots),
-    "port_uops": Name(NUMBER, "unfused-domain µops, as ports execute them", lambda u, k: k.size.uops),
-    "bytes": Name(NUMBER, "bytes of code", lambda u, k: k.size.bytes),
-    "bytes_loaded": Name(NUMBER, "bytes loaded by accesses of known size", lambda u, k: k.memory.bytes_loaded),
-    "bytes_stored": Name(NUMBER, "bytes stored by accesses of known size", lambda u, k: k.memory.bytes_stored),
-    "loads": Name(NUMBER, "instructions that load", lambda u, k: k.memory.loads),
-    "stores": Name(NUMBER, "instructions that store", lambda u, k: k.memory.stores),
-    "spills": Name(NUMBER, "stores to fixed offsets in the stack frame", lambda u, k: k.memory.spills),
-    "reloads": Name(NUMBER, "loads from fixed offsets in the stack frame", lambda u, k: k.memory.reloads),
-    "line_crossings": Name(
-        NUMBER, "loads that cross a cache line at the best array alignment", lambda u, k: k.memory.line_crossings
+    "flop": _field(NUMBER, "floating-point operations, one per element", "arithmetic.flop"),
+    "integer_operations": _field(
+        NUMBER, "integer operations in vector registers, one per element", "arithmetic.integer_operations"
     ),
-    "flop": Name(NUMBER, "floating-point operations, one per element", lambda u, k: k.arithmetic.flop),
-    "integer_operations": Name(
-        NUMBER, "integer operations in vector registers, one per element", lambda u, k: k.arithmetic.integer_operations
-    ),
-    "flop_per_byte": Name(
-        NUMBER, "flop per byte loaded or stored; may be unknown", lambda u, k: k.arithmetic.flop_per_byte
-    ),
-    "packed_share": Name(
+    "flop_per_byte": _field(NUMBER, "flop per byte loaded or stored; may be unknown", "arithmetic.flop_per_byte"),
+    "packed_share": _field(
         NUMBER,
         "share of flop and integer_operations in packed instructions, 0 to 1; unknown without either",
-        lambda u, k: k.arithmetic.packed_share,
+        "arithmetic.packed_share",
     ),
-    "vector_bits": Name(
-        NUMBER, "bits of the widest packed arithmetic; 0 without any", lambda u, k: k.arithmetic.vector_bits
-    ),
+    "vector_bits": _field(NUMBER, "bits of the widest packed arithmetic; 0 without any", "arithmetic.vector_bits"),
     "unknown": Name(NUMBER, "instructions that the model lacks", lambda u, k: len(k.unknown_instructions)),
     "refused": Name(NUMBER, "statements that could not be decoded", lambda u, k: len(k.refused)),
     "hints": Name(NUMBER, "number of hints", lambda u, k: len(k.hints)),
-    "depth": Name(NUMBER, "nesting depth: 1 for an outermost loop, 0 for other code", lambda u, k: k.depth),
-    "is_loop": Name(TRUTH, "true for a loop; other code is analysed as if it were repeated", lambda u, k: k.is_loop),
+    "depth": _field(NUMBER, "nesting depth: 1 for an outermost loop, 0 for other code", "depth"),
+    "is_loop": _field(TRUTH, "true for a loop; other code is analysed as if it were repeated", "is_loop"),
     "simulated": Name(TRUTH, "true if cycles are simulated", lambda u, k: k.simulated is not None),
-    "function": Name(TEXT, "the function's symbol", lambda u, k: k.function),
-    "function_name": Name(TEXT, "the function as the source writes it", lambda u, k: k.function_name),
-    "name": Name(TEXT, "the kernel's name", lambda u, k: k.name),
-    "kernel_id": Name(TEXT, "identifier that does not depend on line numbers", lambda u, k: k.kernel_id),
-    "content_hash": Name(TEXT, "hash of the code; equal for equal code", lambda u, k: k.content_hash),
-    "kind": Name(TEXT, "loop, marker, file or code", lambda u, k: k.kind),
-    "label": Name(TEXT, "the label at its start", lambda u, k: k.label),
-    "file": Name(TEXT, "the source file, or the assembly file if the source is unknown", lambda u, k: _place(u, k)[0]),
-    "line": Name(NUMBER, "the line in that file; may be unknown", lambda u, k: _place(u, k)[1] or None),
+    "function": _field(TEXT, "the function's symbol", "function"),
+    "function_name": _field(TEXT, "the function as the source writes it", "function_name"),
+    "name": _field(TEXT, "the kernel's name", "name"),
+    "kernel_id": _field(TEXT, "identifier that does not depend on line numbers", "kernel_id"),
+    "content_hash": _field(TEXT, "hash of the code; equal for equal code", "content_hash"),
+    "kind": _field(TEXT, "loop, marker, file or code", "kind"),
+    "label": _field(TEXT, "the label at its start", "label"),
+    "file": Name(TEXT, "the source file, or the assembly file if the source is unknown", lambda u, k: place(u, k)[0]),
+    "line": Name(NUMBER, "the line in that file; may be unknown", lambda u, k: place(u, k)[1] or None),
     "source": Name(
         TEXT,
         "the compiled file, or the linked file for code generated at link time; empty for assembly input",
@@ -163,8 +156,8 @@ NAMES: dict[str, Name] = {
     "assembly_line": Name(NUMBER, "the first line in that file; may be unknown", lambda u, k: k.first_line or None),
     "compiler": Name(TEXT, "the compiler; empty for assembly input", lambda u, k: u.compiler),
     "model": Name(TEXT, "the core, by its -mcpu name", lambda u, k: u.model.name),
-    "isa": Name(TEXT, "the instruction set", lambda u, k: k.isa),
-    "verdict": Name(TEXT, "the verdict, one sentence", lambda u, k: k.verdict),
+    "isa": _field(TEXT, "the instruction set", "isa"),
+    "verdict": _field(TEXT, "the verdict, one sentence", "verdict"),
     "limited_by": Name(
         TEXT,
         "the bounds that limit the kernel: `loop_carried, port`; empty if the simulation exceeds all bounds",
@@ -216,10 +209,6 @@ def _ends(kernel: t.KernelReport) -> tuple[float, float]:
     if ends is None:
         return kernel.cycles, kernel.cycles
     return ends.least, math.inf if ends.most is None else ends.most
-
-
-def _bound(kernel: t.KernelReport, name: BoundName) -> float:
-    return kernel.bounds.of(name).cycles
 
 
 def kernel_values(unit: t.UnitReport, kernel: t.KernelReport) -> dict[str, Value]:
@@ -274,18 +263,14 @@ def parse(text: str, pairs: bool = False, names: Mapping[str, Name] = NAMES, ran
     """
     if len(text) > MAX_LENGTH:
         raise ValueError(f"a condition has at most {MAX_LENGTH} characters, not {len(text)}")
-    _check_depth(text)
+    for i, depth in parentheses(text, 0, len(text)):
+        if depth > MAX_DEPTH:
+            raise _error(i, f"more than {MAX_DEPTH} nested parentheses")
     checker = _Checker({**names, **RANKED_NAMES} if ranked else names, PAIR_NAMES if pairs else None)
     kind, test = checker.check(_tree(text))
     if kind != TRUTH:
         raise ValueError(f"{text.strip()!r} is {_described(kind)}, not a condition; compare it with a value")
     return Condition(text, frozenset(checker.used), checker.needs_baseline, test)
-
-
-def _check_depth(text: str) -> None:
-    for i, depth in parentheses(text, 0, len(text)):
-        if depth > MAX_DEPTH:
-            raise _error(i, f"more than {MAX_DEPTH} nested parentheses")
 
 
 def _error(at: int, message: str) -> ValueError:
@@ -456,7 +441,9 @@ class _Checker:
                 operand = self._operand(parts[1], TRUTH, "not")
                 return TRUTH, _computed([operand], operator.not_, unknown=True) if parts[0] else operand
             case "and" | "or":
-                return TRUTH, _joined(operation, [self._operand(part, TRUTH, operation) for part in parts])
+                conditions = [self._operand(part, TRUTH, operation) for part in parts]
+                join = all if operation == "and" else any
+                return TRUTH, lambda values, baseline: join([holds(values, baseline) is True for holds in conditions])
             case "like":
                 operand, negated, pattern = self._operand(parts[0], TEXT, "like"), parts[1], parts[2].parts[0]
                 return TRUTH, _computed([operand], lambda text: fnmatchcase(text, pattern) != negated, unknown=False)
@@ -567,11 +554,6 @@ def _arithmetic(operands: Sequence[_Evaluate], signs: Sequence[str]) -> _Evaluat
         return None if result != result else result
 
     return _computed(operands, compute)
-
-
-def _joined(word: str, operands: Sequence[_Evaluate]) -> _Evaluate:
-    join = all if word == "and" else any
-    return lambda values, baseline: join([operand(values, baseline) is True for operand in operands])
 
 
 _ORDERS: dict[str, Callable[[Any, Any], bool]] = {

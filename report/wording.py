@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from incc.core import WITHIN_INSTRUCTION, Edge, PathStep
-from incc.frontends.kernel import KernelCode
+from incc.frontends.kernel import Instruction, KernelCode
 from incc.models.binding.bound import BoundKernel
 
 if TYPE_CHECKING:
@@ -106,15 +106,7 @@ def input_carrier(kernel: KernelCode, bound: BoundKernel, instruction: int, loca
     """
     if location < 0:
         return ("internal", "") if location == WITHIN_INSTRUCTION else ("memory", "memory")
-    name = bound.location_names[location]
-    if name.startswith("flag"):
-        return "flag", name
-    root, _, part = name.partition(".")
-    for access in kernel.instructions[instruction].registers:
-        register = access.register
-        if access.read and register.root == root and (register.offset != 0) == (part == "high"):
-            return "register", register.name
-    return "register", name
+    return _register(kernel.instructions[instruction], bound.location_names[location], "read")
 
 
 def carrier(kernel: KernelCode, bound: BoundKernel, edge: Edge | PathStep) -> tuple[Carrier, str]:
@@ -126,12 +118,18 @@ def carrier(kernel: KernelCode, bound: BoundKernel, edge: Edge | PathStep) -> tu
     if edge.location < 0:
         internal = edge.producer == edge.consumer and edge.distance == 0
         return ("internal", "") if internal else ("memory", "memory")
-    location = bound.location_names[edge.location]
+    return _register(kernel.instructions[edge.producer], bound.location_names[edge.location], "write")
+
+
+def _register(
+    instruction: Instruction, location: str, direction: Literal["read", "write"]
+) -> tuple[Literal["register", "flag"], str]:
+    """Return the name by which an instruction reads or writes a location."""
     if location.startswith("flag"):
         return "flag", location
     root, _, part = location.partition(".")
-    for access in kernel.instructions[edge.producer].registers:
+    for access in instruction.registers:
         register = access.register
-        if access.write and register.root == root and (register.offset != 0) == (part == "high"):
+        if getattr(access, direction) and register.root == root and (register.offset != 0) == (part == "high"):
             return "register", register.name
     return "register", location

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from incc.history import types as d
 from incc.report.wording import relative
@@ -30,7 +30,7 @@ def commits(commit_list: Sequence[d.Commit], layout: Layout) -> Iterator[str]:
         number_column("Kernels"),
     ]
     rows = [
-        row(short(c.commit), c.date[:10], ", ".join(c.branches), ", ".join(c.baselines), str(c.units), str(c.kernels))
+        row(d.shown(c.commit), c.date[:10], ", ".join(c.branches), ", ".join(c.baselines), str(c.units), str(c.kernels))
         for c in commit_list
     ]
     yield from _table(columns, rows, layout)
@@ -78,12 +78,6 @@ def sparkline(values: Sequence[float | None], bars: str = BARS) -> str:
     return "".join(_UNKNOWN_BAR if v is None else bars[min(int((v - least) / span * top + 0.5), top)] for v in values)
 
 
-def short(name: str) -> str:
-    """Return a commit's name, the first characters of a hash."""
-    is_hash = len(name) in (40, 64) and all(c in "0123456789abcdef" for c in name)
-    return name[:10] if is_hash else name
-
-
 # --- a series ---------------------------------------------------------------------------------------------------------
 
 
@@ -129,7 +123,7 @@ def _lines_of_series(series: d.Series, layout: Layout, bars: str) -> Iterator[st
 def _point_row(point: d.Point, words: str) -> TableRow:
     per_element = point.cycles_per_element
     texts = [
-        short(point.commit),
+        d.shown(point.commit),
         point.date[:10],
         f"{'≥ ' if point.at_least else ''}{point.cycles:.2f}",
         "" if per_element is None else each(per_element),
@@ -190,8 +184,10 @@ def _build_row(candidate: d.Candidate, kernel: d.Best) -> list[str]:
     least = kernel.builds[0].cycles_per_element
     cycles = candidate.cycles_per_element
     ratio = f"×{cycles / least:.2f}" if least and cycles > least else ""
-    build = " ".join([_compiler(candidate.build), *_flags(candidate.build.command)]).strip()
-    return [each(cycles), ratio, candidate.limit, candidate.vector, build, short(candidate.commit)]
+    # Only options that affect the generated code are shown.
+    flags = [word for word in candidate.build.command if word.startswith(("-O", "-m", "-f"))]
+    build = " ".join([_compiler(candidate.build), *flags]).strip()
+    return [each(cycles), ratio, candidate.limit, candidate.vector, build, d.shown(candidate.commit)]
 
 
 def _others(builds: Sequence[d.Candidate]) -> str:
@@ -210,11 +206,6 @@ def _loop(kernel: d.Best) -> str:
 
 def _compiler(build: d.RecordedBuild) -> str:
     return f"{build.compiler} {build.compiler_version.split(' ')[0]}".strip()
-
-
-def _flags(command: Iterable[str]) -> list[str]:
-    """Return the options that affect code generation."""
-    return [word for word in command if word.startswith(("-O", "-m", "-f"))]
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------

@@ -18,7 +18,10 @@ of the source, or elements that the source treats alike in one iteration, as the
 3. *Scalar copies* are iterations if they come from one place in the source, and one iteration if all of them come from
    different places.
 4. *One part* alone is one iteration.
-5. Without streams, a loop that follows a pointer from one load to the next, or that does no operation twice, is as it
+5. *The outer loop may be vectorised*: the lanes of a vector then hold iterations of that, and the streams of the inner
+   loop deliver one element at a time. Such a loop handles as many elements as it does times the work of a scalar loop
+   with the same step; without one, the number is unknown.
+6. Without streams, a loop that follows a pointer from one load to the next, or that does no operation twice, is as it
    is in the source.
 
 In all other cases the number is unknown.
@@ -84,6 +87,13 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     def steps(self) -> tuple[int, ...]:
         """The distinct steps of its streams in bytes, ascending."""
         return tuple(sorted({abs(group.step) for group in self.groups}))
+
+    @property
+    def broadcasts(self) -> bool:
+        """True if it computes with vectors, but its streams deliver one element at a time."""
+        single = self.units == 1 and all(number == 1 for group in self.groups for _, number in group.accesses)
+        lanes = gcd(*[count for (_, _, floating), count in self.operations.items() if floating])
+        return bool(self.groups) and single and self.vector_bytes > 0 and lanes > 1
 
     @property
     def computes(self) -> frozenset[tuple[str, int]]:
@@ -384,6 +394,8 @@ def _by_count(own: Work, smallest: Work, around: Surroundings | None, others: It
     The trip count is that of the innermost loop of the source. If iterations of an outer loop were merged into the
     loop, it does more work than its step shows, and the trip count does not apply.
     """
+    if own.broadcasts:
+        return None
     done, moved = _work_ratio(own, smallest), ratio(own.steps, smallest.steps)
     if (done and moved and done > moved) or (around and smallest.units and around.done(smallest.units) > 1):
         return None
@@ -404,23 +416,22 @@ def _by_count(own: Work, smallest: Work, around: Surroundings | None, others: It
 
 def _by_symmetry(own: Work, smallest: Work, paces: int, around: Surroundings | None) -> Elements | None:
     one = _alone(smallest, around)
-    if paces == 1:
-        return one
     if one is None:
+        if paces == 1:
+            return None
         # Compilers unroll what is left over as little as they can; neighbours may still be in one vector. Without
         # places in the source, two copies are as likely as two neighbours.
         apart = smallest.vector_bytes and smallest.steps[-1:] > (smallest.vector_bytes,)
         if around is None or smallest.units >= _UNROLLED or not smallest.whole or apart:
             return None
         one = Elements(Fraction(1), "it is the loop with the smallest step of those that do the same work")
-    times = ratio(own.steps, smallest.steps)
-    if times is None or times == 1:
+    times, done = ratio(own.steps, smallest.steps), _work_ratio(own, smallest)
+    if times is None or (times == 1 and not own.broadcasts):
         return one
-    done = _work_ratio(own, smallest)
     if done is not None and done % times == 0:
         number = done * one.per_iteration
         return Elements(number, f"it does {done} times the work of the loop with the smallest step")
-    if done is not None:
+    if done is not None or own.broadcasts:
         return None
     return Elements(times * one.per_iteration, f"its steps are {times} times those of a loop that does the same work")
 

@@ -75,7 +75,7 @@ def parts(
         works = {number: elements.work(results[number]) for number in members}
         roles = _roles(members, [results[n].kernel.region for n in members], works, places)
         for number, role, group in roles:
-            smallest = min(group, key=lambda n: works[n].steps)
+            smallest = min(group, key=lambda n: (works[n].steps, works[n].vector_bytes))
             paces = len({works[n].steps for n in group})
             surroundings = None
             if origins is not None and works[smallest].units != 1:

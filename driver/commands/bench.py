@@ -29,15 +29,15 @@ from incc.driver.settings import Scope
 from incc.frontends.asm.regions import marked_regions
 from incc.frontends.kernel import KernelCode
 from incc.frontends.unit import Unit
+from incc.measuring.forms import pairs, predicted
 from incc.measuring.forms.bench import CoreBench, NotMeasured, loop_of
 from incc.measuring.forms.messages import FORMS, NO_FORM, wrong_machine, wrong_model
 from incc.measuring.forms.operands import Named, Unreadable, matching, read, title
-from incc.measuring.forms.pairs import code_of, copies_of
-from incc.measuring.forms.predicted import rows
 from incc.measuring.forms.target import MeasuredCore, features_of, features_of_host, target
 from incc.measuring.harness import Harness, LoopFailure, Unavailable
 from incc.measuring.records import OtherRun, Records
-from incc.measuring.stand_in import Simulated
+from incc.measuring.records import name as name_of
+from incc.measuring.stand_in import Simulated, simulated
 from incc.models.forms.shapes import by_key
 from incc.models.model import MachineModel
 from incc.models.notation import form_key
@@ -233,9 +233,10 @@ def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineMo
     machine = open_machine(options, model)
     throughputs = 0
 
-    def count() -> None:
+    def count() -> bool:
         nonlocal throughputs
         throughputs += 1
+        return True
 
     try:
         with _interruptible():
@@ -374,12 +375,10 @@ class _Session:
         `identify` returns the fields of a record that name the item, `measure` the others or raises NotMeasured;
         `is_done` tells whether a record from the file is used.
         """
-        from incc.measuring.records import name
-
         self.total += len(items)
         for item in _progress(items):
             identity = identify(item)
-            record = self.records.done.get(name(identity))
+            record = self.records.done.get(name_of(identity))
             if record is None or not is_done(record):
                 try:
                     record = {**identity, **measure(item)}
@@ -394,8 +393,6 @@ class _Session:
 
     def forms(self, forms: Sequence[Named]) -> None:
         """Measure forms."""
-        from incc.measuring.forms.predicted import figures
-
         requested = self._figures()
 
         def identify(form: Named) -> dict[str, Any]:
@@ -403,7 +400,7 @@ class _Session:
 
         def measure(form: Named) -> dict[str, Any]:
             record = {**self.bench.record(form.variant, requested), "what": list(requested)}
-            record["model"] = figures(self.bench, form.variant, self.model)
+            record["model"] = predicted.figures(self.bench, form.variant, self.model)
             return record
 
         # A record of a run for throughput alone is of no use if latency is requested.
@@ -411,8 +408,6 @@ class _Session:
 
     def pairs(self, forms: Sequence[Named]) -> None:
         """Measure the forms alone and in pairs."""
-        from incc.measuring.forms.pairs import record, together
-
         self.matrix_of = [form.title for form in forms]
         alone: dict[str, float] = {}
 
@@ -422,17 +417,15 @@ class _Session:
         def measure(pair: tuple[Named, Named]) -> dict[str, Any]:
             for form in pair:
                 if form.title not in alone:
-                    alone[form.title] = together(self.bench, [form]).cycles
-            measured = record(pair, together(self.bench, pair), [alone[form.title] for form in pair])
+                    alone[form.title] = pairs.together(self.bench, [form]).cycles
+            measured = pairs.record(pair, pairs.together(self.bench, pair), [alone[form.title] for form in pair])
             return {**measured, "model": self._pair_model(pair)}
 
         self._measure(list(combinations(forms, 2)), identify, measure)
 
     def _pair_model(self, forms: Sequence[Named]) -> float | None:
-        from incc.measuring.stand_in import simulated
-
-        cycles = simulated(loop_of(code_of(self.bench, forms)).code, self.model)
-        return None if cycles is None else round(cycles / copies_of(self.bench), 3)
+        cycles = simulated(loop_of(pairs.code_of(self.bench, forms)).code, self.model)
+        return None if cycles is None else round(cycles / pairs.copies_of(self.bench), 3)
 
     def kernels(self, kernels: Sequence[tuple[str, KernelCode]]) -> None:
         """Measure kernels, prepared as by --measure."""
@@ -549,12 +542,12 @@ def _write(options: argparse.Namespace, session: _Session, core: str, note: str)
 def _results(session: _Session, core: str, note: str) -> dict[str, Any]:
     """Return the cells of the tables, as the views take them."""
     figures: list[list[str]] = []
-    pairs: list[list[str]] = []
+    conflicts: list[list[str]] = []
     kernels: list[list[str]] = []
     for record in session.measured:
         failure = record.get("failure")
         if "pair" in record:
-            pairs.append(_pair_cells(record))
+            conflicts.append(_pair_cells(record))
         elif "kernel" in record:
             kernels.append([record["kernel"], *_kernel_cells(record)])
         elif failure:
@@ -566,7 +559,7 @@ def _results(session: _Session, core: str, note: str) -> dict[str, Any]:
         "way": session.way,
         "notes": [note] if note else [],
         "figures": figures,
-        "pairs": pairs,
+        "pairs": conflicts,
         "matrix": _matrix(session) if session.matrix_of else None,
         "kernels": kernels,
     }
@@ -582,7 +575,7 @@ def _cycles(value: float | None, digits: int = 2) -> str:
 
 
 def _form_cells(title: str, record: dict[str, Any]) -> Iterator[list[str]]:
-    for row in rows(record):
+    for row in predicted.rows(record):
         width = f"{row.spread:.2f}" if row.spread else ""
         model = "" if row.model is None and row.figure.startswith("µops") else _cycles(row.model)
         ports = record.get("model", {}).get("ports", "")
@@ -590,8 +583,8 @@ def _form_cells(title: str, record: dict[str, Any]) -> Iterator[list[str]]:
         yield [title, row.figure, _cycles(row.measured), width, model, remark]
         title = ""
     if failed := record.get("failed"):
-        pairs = ", ".join(f"{source} → {to}" for to, _, source in (name.partition("<") for name in failed))
-        yield [title, f"latency {pairs}", "", "", "", f"not measured: {'; '.join(sorted(set(failed.values())))}"]
+        latencies = ", ".join(f"{source} → {to}" for to, _, source in (name.partition("<") for name in failed))
+        yield [title, f"latency {latencies}", "", "", "", f"not measured: {'; '.join(sorted(set(failed.values())))}"]
 
 
 def _pair_cells(record: dict[str, Any]) -> list[str]:

@@ -50,9 +50,9 @@ def study(
     core: MeasuredCore,
     relative: MachineModel,
     machine: Machine,
-    step: Callable[[], None],
+    goes_on: Callable[[], bool],
 ) -> tuple[Findings, dict[str, str]]:
-    """Return the findings, and by key why other forms cannot be measured; `step` is called for each throughput.
+    """Return the findings, and by key why other forms cannot be measured; `goes_on` is called for each throughput.
 
     Raises UsageError, and what the harness raises.
     """
@@ -67,16 +67,12 @@ def study(
     if not keys:
         raise UsageError("; ".join(left_out.values()))
 
-    def go_on() -> bool:
-        step()
-        return True
-
     try:
         findings = host_ports.find(
             keys,
             core,
             relative,
-            host_ports.oracle(machine, go_on),
+            host_ports.oracle(machine, goes_on),
             options.resume or options.output,
             options.port_count,
             options.issue_width,

@@ -235,11 +235,10 @@ def make_links(environment: Mapping[str, str], incc: str, queue: Queue) -> str:
         try:
             os.makedirs(place, exist_ok=True)
             _link(place, incc, [n for n in compilers(environment.get("PATH", os.defpath), own) if n != "incc"])
+            return place
         except OSError:
             if place == places[-1]:
                 raise
-            continue
-        return place
     raise AssertionError("the last place has returned or raised")
 
 

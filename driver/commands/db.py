@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,8 @@ from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run
 from incc.driver.messages import run_command, say
 from incc.history.reports import PackedUnit, files_of, packed_text, read_reports
-from incc.history.store import Added, Database, StoredCommit, open_database, open_reading, shown
+from incc.history.store import Added, Adder, Database, StoredCommit, open_database, open_reading
+from incc.history.types import shown
 from incc.report.documents import InputError
 from incc.views.layout import Layout, count, harmless
 
@@ -44,7 +46,8 @@ def _add(options: argparse.Namespace) -> int:
 
     name, date, branch = _commit_to_add(options)
     files = files_of(options.reports)
-    _is_no_input(options.db, files)
+    if any(os.path.realpath(file) == os.path.realpath(options.db) for file in files):
+        raise UsageError(f"{options.db}: the database is also a report to add; use incc-db merge to copy databases")
     refused: list[str] = []
     units = _units(files, refused)
     first = next(units, None)
@@ -53,7 +56,7 @@ def _add(options: argparse.Namespace) -> int:
     with open_database(options.db, create=True) as database:
         if database.note:
             _say(f"note: {database.note}")
-        adder = database.adder(name, date, branch)
+        adder = Adder(database, name, date, branch)
         for file, unit in chain((first,) if first else (), units):
             adder.add(unit, file)
         added = adder.finish()
@@ -161,7 +164,9 @@ def _megabytes(size: int) -> str:
 
 def _baseline_set(options: argparse.Namespace) -> int:
 
-    name = _baseline(options.name)
+    if "@" in options.name:
+        raise UsageError(f"{options.name!r}: a baseline's name must not contain @, which precedes it in FILE.db@NAME")
+    name = _name("baseline", options.name)
     with open_database(options.db) as database:
         commit = _commit_named(database, options.commit)
         database.set_baseline(name, commit)
@@ -190,9 +195,7 @@ def _commit_named(database: Database, name: str | None) -> StoredCommit:
 def _baseline_get(options: argparse.Namespace) -> int:
 
     with open_reading(options.db) as database:
-        names = dict(
-            database.rows('SELECT b.name, c.name FROM baselines b JOIN commits c ON c.id = b."commit" ORDER BY b.name')
-        )
+        names = database.baselines()
     name = options.name or (next(iter(names)) if len(names) == 1 else "")
     if name in names:
         print(names[name])
@@ -203,12 +206,9 @@ def _baseline_get(options: argparse.Namespace) -> int:
 
 
 def _baseline_list(options: argparse.Namespace) -> int:
-    from incc.history.history import commits
-
     with open_reading(options.db) as database:
-        stored = commits(database)
-    for name, commit in sorted((name, c.commit) for c in stored for name in c.baselines):
-        print(f"{name} {commit}")
+        for name, commit in database.baselines().items():
+            print(f"{name} {commit}")
     return OK
 
 
@@ -219,13 +219,6 @@ def _baseline_remove(options: argparse.Namespace) -> int:
             return OK
     _say(f"{options.db}: no baseline {options.name!r}")
     return INCOMPLETE
-
-
-def _baseline(text: str) -> str:
-
-    if "@" in text:
-        raise UsageError(f"{text!r}: a baseline's name must not contain @, which precedes it in FILE.db@NAME")
-    return _name("baseline", text)
 
 
 def _name(option: str, text: str) -> str:
@@ -242,12 +235,6 @@ def _date(option: str, text: str) -> int:
         return int((date if date.tzinfo else date.replace(tzinfo=datetime.UTC)).timestamp())
     except (ValueError, OverflowError):
         raise UsageError(f"{option}: {text!r} is not a date; write 2026-01-31 or 2026-01-31T12:00") from None
-
-
-def _is_no_input(path: str, files: Iterable[str]) -> None:
-
-    if any(os.path.realpath(file) == os.path.realpath(path) for file in files):
-        raise UsageError(f"{path}: the database is also a report to add; use incc-db merge to copy databases")
 
 
 # --- commands that read the database ----------------------------------------------------------------------------------
@@ -345,7 +332,7 @@ def _export(options: argparse.Namespace) -> int:
         raise UsageError("--commit requires json; for a table use --where='commit == \"…\"'")
     if options.output and os.path.realpath(options.output) == os.path.realpath(options.db):
         raise UsageError(f"-o would overwrite {options.db}")
-    with open_reading(options.db) as database, _Target(options.output) as binary:
+    with open_reading(options.db) as database, _target(options.output) as binary:
         if options.kind == "parquet":
             export.write_parquet(database, options.where, binary)
         elif options.kind == "json":
@@ -361,30 +348,23 @@ def _export(options: argparse.Namespace) -> int:
     return OK
 
 
-class _Target:
-    """The output of an export: standard output, or a file that is replaced when the export is complete."""
-
-    def __init__(self, path: str | None) -> None:
-        self.path = path
-        self.new = f"{path}.{os.getpid()}.new" if path and not _is_special(path) else path
-
-    def __enter__(self) -> Any:
-        self.file = open(self.new, "wb") if self.new else sys.stdout.buffer
-        return self.file
-
-    def __exit__(self, kind: Any, *_: object) -> None:
-        try:
-            self.file.flush() if not self.new else self.file.close()
-            if self.new and self.new != self.path and kind is None:
-                os.replace(self.new, self.path or "")
-        finally:
-            if self.new and self.new != self.path and os.path.lexists(self.new):
-                os.unlink(self.new)
-
-
-def _is_special(path: str) -> bool:
-    """Return True if the path exists but is not a regular file: a pipe, /dev/null."""
-    return os.path.exists(path) and not os.path.isfile(path)
+@contextmanager
+def _target(path: str | None) -> Iterator[Any]:
+    """Open the output of an export: standard output, or a file that is replaced when the export is complete."""
+    if not path:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    is_special = os.path.exists(path) and not os.path.isfile(path)  # a pipe, /dev/null
+    new = path if is_special else f"{path}.{os.getpid()}.new"
+    try:
+        with open(new, "wb") as file:
+            yield file
+        if not is_special:
+            os.replace(new, path)
+    finally:
+        if not is_special and os.path.lexists(new):
+            os.unlink(new)
 
 
 def _write_reports(reports: Iterable[Any], stream: Any) -> None:

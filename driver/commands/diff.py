@@ -286,7 +286,9 @@ def _deliver(comparison: c.ComparisonReport, options: argparse.Namespace, show: 
 
     write(options.output, lambda width, colour: _rendered(comparison, options.format, show, width, colour))
     if options.html:
-        write(options.html, lambda width, colour: _page(comparison))
+        from incc.views.comparison import page
+
+        write(options.html, lambda width, colour: page.render(comparison))
     if options.junit:
         from incc.views.exchange import junit
 
@@ -310,12 +312,6 @@ def _rendered(comparison: c.ComparisonReport, kind: str, show: ComparisonParts, 
     from incc.views.comparison import text
 
     return text.render(comparison, width, colour, show)
-
-
-def _page(comparison: c.ComparisonReport) -> str:
-    from incc.views.comparison import page
-
-    return page.render(comparison)
 
 
 def _status(comparison: c.ComparisonReport, undelivered: bool) -> int:

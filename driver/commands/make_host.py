@@ -31,10 +31,10 @@ from incc.measuring.pipeline.probing import ProbeBench
 from incc.measuring.ports.study import FormPorts
 from incc.measuring.stand_in import Simulated
 from incc.models.check import ModelFinding, check
-from incc.models.importers.merge import replace_file
 from incc.models.loading import find_cpu, load, purge, search_places
 from incc.models.model import MachineModel
 from incc.models.processors.host import read
+from incc.support.files import replace_file
 
 if TYPE_CHECKING:
     import argparse

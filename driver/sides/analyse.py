@@ -65,11 +65,9 @@ def object_pieces(source: str | bytes, name: str, settings: Settings) -> list[Co
         settings = replace(settings, kernel=replace(settings.kernel, what_ifs=False))
         notes = (no_what_ifs(),)
     unit = Unit(assembly="", assembly_file=name, way="object")
-    pieces = (
-        [CodePiece(unit=unit, settings=settings, code=replace(code, kernels=[], sources=[]), ids=(), notes=notes)]
-        if code.left_out
-        else []
-    )
+    pieces: list[CodePiece] = []
+    if code.left_out:
+        pieces.append(CodePiece(unit=unit, settings=settings, code=replace(code, kernels=[], sources=[]), notes=notes))
     for start, end in _chunks(code.kernels):
         part = replace(code, kernels=code.kernels[start:end], left_out=[], sources=code.sources[start:end])
         pieces.append(CodePiece(unit=unit, settings=settings, code=part, ids=tuple(ids[start:end]), notes=notes))

@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from string import ascii_uppercase
 
+from incc.report.documents import printable
+
 _ENDINGS = frozenset((".json", ".jsonl", ".db", ".sqlite", ".s", ".S", ".asm", ".o", ".obj", ".a", ".so", ".dll"))
 
 
@@ -56,8 +58,7 @@ def _parts(name: str) -> list[str]:
     """Split a path into printable parts, the last one without its ending."""
     if name == "-":
         return ["stdin"]
-    printable = "".join(c if c.isprintable() else "?" for c in name)
-    parts = [part for part in os.path.normpath(printable).split("/") if part not in ("", ".")] or ["/"]
+    parts = [part for part in os.path.normpath(printable(name)).split("/") if part not in ("", ".")] or ["/"]
     file, at, baseline = parts[-1].partition("@")
     stem, ending = os.path.splitext(file)
     if stem and ending in _ENDINGS:

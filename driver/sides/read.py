@@ -18,7 +18,7 @@ from incc.driver.settings import CoreSettings, Scope, Settings
 from incc.driver.sides.analyse import CODE, CodePiece, analyse, object_pieces
 from incc.driver.sides.labels import distinct, labels
 from incc.report import types as t
-from incc.report.documents import InputError, NotAReportError, read_report, texts
+from incc.report.documents import InputError, NotAReportError, printable, read_report, reason, special_file, texts
 from incc.report.folder.manifest import OWN
 from incc.report.source.demangle import choose_functions
 from incc.support.errors import AnalysisError
@@ -96,8 +96,7 @@ def _sides(name: str, settings: Settings, jobs: int) -> list[tuple[str, Compared
     except (OSError, ValueError) as error:  # a path with a NUL byte in it
         if database := _database_of(name):
             return [("", _of_database(name, *database, settings.scope))]
-        reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
-        raise InputError(f"{_shown(name)}: {reason[:1].lower()}{reason[1:]}") from None
+        raise InputError(f"{printable(name)}: {reason(error)}") from None
     if stat.S_ISDIR(mode):
         return _of_folder(name, settings, jobs)
     if not stat.S_ISREG(mode):
@@ -105,8 +104,7 @@ def _sides(name: str, settings: Settings, jobs: int) -> list[tuple[str, Compared
         if stat.S_ISFIFO(mode) and name.startswith(("/dev/fd/", "/proc/self/fd/", "/dev/stdin")):
             with _opened(name) as file:
                 return _of_stream(name, file.fileno(), settings, jobs)
-        kind = "a named pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
-        raise InputError(f"{_shown(name)}: {kind}, not a file that can be read")
+        raise special_file(name, mode)
     with _opened(name) as file:
         start = _read(file, name, 4096)
     kind = _kind(name, start)
@@ -124,7 +122,7 @@ def _kind(name: str, start: bytes) -> str:
 
     Kinds are "report", "database", "assembly", "object" and "library". Raises InputError for other files.
     """
-    shown = _shown(name)
+    shown = printable(name)
     ending = os.path.splitext(name)[1]
     if not start:
         raise InputError(f"{shown}: the file is empty")
@@ -155,21 +153,11 @@ def _kind(name: str, start: bytes) -> str:
     raise InputError(f"{shown}: not a report (JSON) or assembly (a file that ends in .s, .S or .asm)")
 
 
-def _shown(name: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in name)
-
-
-def _reason(error: OSError) -> str:
-    """Return the text of an error, for the middle of a sentence."""
-    text = error.strerror or str(error)
-    return text[:1].lower() + text[1:]
-
-
 def _opened(name: str) -> BinaryIO:
     try:
         return open(name, "rb")
     except OSError as error:
-        raise InputError(f"{_shown(name)}: {_reason(error)}") from None
+        raise InputError(f"{printable(name)}: {reason(error)}") from None
 
 
 def _read(file: BinaryIO, name: str, size: int = -1) -> bytes:
@@ -177,7 +165,7 @@ def _read(file: BinaryIO, name: str, size: int = -1) -> bytes:
     try:
         return file.read(size) if size >= 0 else read_all(file)
     except OSError as error:
-        raise InputError(f"{_shown(name)}: {_reason(error)}") from None
+        raise InputError(f"{printable(name)}: {reason(error)}") from None
 
 
 def _database_of(name: str) -> tuple[str, str] | None:
@@ -189,7 +177,9 @@ def _database_of(name: str) -> tuple[str, str] | None:
             with _opened(path) as file:
                 if _read(file, path, len(SQLITE_MAGIC)) == SQLITE_MAGIC:
                     return path, name[at + 1 :]
-            raise InputError(f"{_shown(path)}: not a database, so {_shown(name[at:])} cannot name a baseline in it")
+            raise InputError(
+                f"{printable(path)}: not a database, so {printable(name[at:])} cannot name a baseline in it"
+            )
         at = name.find("@", at + 1)
     return None
 
@@ -212,7 +202,7 @@ def _of_stream(name: str, descriptor: int, settings: Settings, jobs: int) -> lis
     """Read reports, assembly or an object from a pipe."""
     with open(descriptor, "rb", closefd=False) as file:
         data = _read(file, name)
-    shown = "<stdin>" if name == "-" else _shown(name)
+    shown = "<stdin>" if name == "-" else printable(name)
     if not data.strip():
         raise InputError(f"{shown}: the input is empty")
     kind = "assembly"
@@ -270,7 +260,7 @@ class Collected:
             kernel.kernel_id = name
         where = unit.source or unit.assembly_file
         again = next(name for name in ids if ids.count(name) > 1)
-        self.notes[f"{_shown(where)} has several kernels called {again!r}, which are numbered here."] = None
+        self.notes[f"{printable(where)} has several kernels called {again!r}, which are numbered here."] = None
 
     def side(self, scope: Scope) -> ComparedBuild:
         """Return the side, without a label, restricted to the requested functions."""
@@ -289,7 +279,7 @@ class Collected:
 def _read_reports(path: str, shown: str, collected: Collected) -> None:
     """Read the reports of a file."""
     with _opened(path) as file:
-        _read_documents(file, _shown(shown), collected)
+        _read_documents(file, printable(shown), collected)
 
 
 def _read_documents(file: BinaryIO, shown: str, collected: Collected) -> None:
@@ -302,7 +292,7 @@ def _read_documents(file: BinaryIO, shown: str, collected: Collected) -> None:
             documents += 1
             builds.add(report)
     except OSError as error:
-        raise InputError(f"{shown}: {_reason(error)}") from None
+        raise InputError(f"{shown}: {reason(error)}") from None
     except MemoryError:
         raise InputError(f"{shown}: too large for the available memory") from None
     if not documents:
@@ -315,32 +305,26 @@ class _Builds:
 
     def __init__(self, collected: Collected) -> None:
         self.collected = collected
-        self.places: dict[Any, tuple[int, int]] = {}
+        self.places: dict[Any, slice] = {}
         self.replaced: dict[str, None] = {}
 
     def add(self, report: t.AnalysisReport) -> None:
         for unit in report.units:
-            ids = frozenset(kernel.kernel_id for kernel in unit.kernels)
+            ids = {kernel.kernel_id for kernel in unit.kernels}
             start = len(self.collected.entries)
             self.collected.add(unit)
             if not unit.command:  # code without a command, which cannot be identified
                 continue
-            key: Any
             has_output = bool(unit.folder and unit.output)
-            if has_output:
-                # The same output compiled again, with any options.
-                key = unit.folder, unit.source, unit.output, unit.model.name
-            else:
-                key = unit.source, tuple(unit.command), unit.model.name
+            # The same output may be compiled again with other options.
+            made = (unit.folder, unit.output) if has_output else tuple(unit.command)
+            key = has_output, made, unit.source, unit.model.name
             before = self.places.get(key)
             # Without a folder, the source may be another file of the same name.
-            if before is not None and (has_output or self._ids(*before) & ids):
+            if before and (has_output or any(e.kernel.kernel_id in ids for e in self.collected.entries[before])):
                 self.replaced[unit.source] = None
-                self.collected.entries[before[0] : before[1]] = [_GONE] * (before[1] - before[0])
-            self.places[key] = start, len(self.collected.entries)
-
-    def _ids(self, start: int, end: int) -> frozenset[str]:
-        return frozenset(entry.kernel.kernel_id for entry in self.collected.entries[start:end])
+                self.collected.entries[before] = [_GONE] * (before.stop - before.start)
+            self.places[key] = slice(start, len(self.collected.entries))
 
     def end(self) -> None:
         if not self.replaced:
@@ -348,7 +332,7 @@ class _Builds:
         self.collected.entries = [entry for entry in self.collected.entries if entry is not _GONE]
         first, *others = self.replaced
         more = f" and {len(others)} more" if others else ""
-        self.collected.notes[f"{_shown(first)}{more} was compiled several times; the last time counts."] = None
+        self.collected.notes[f"{printable(first)}{more} was compiled several times; the last time counts."] = None
 
 
 _GONE: Any = object()
@@ -378,7 +362,7 @@ def _of_folder(name: str, settings: Settings, jobs: int) -> list[tuple[str, Comp
     if read:
         if others:
             more = f" and {len(others) - 1} more files" if len(others) > 1 else ""
-            collected.notes[f"{_shown(others[0])}{more}: not a report, skipped."] = None
+            collected.notes[f"{printable(others[0])}{more}: not a report, skipped."] = None
         return [("", collected.side(settings.scope))]
     code: list[tuple[str, str | bytes, str]] = []
     for path, shown in files:
@@ -390,14 +374,14 @@ def _of_folder(name: str, settings: Settings, jobs: int) -> list[tuple[str, Comp
     if code:
         return _of_code(code, name, settings, jobs)
     what = "only JSON files that are not reports" if others else "no report (*.json), assembly or object"
-    raise InputError(f"{_shown(name)}: {what} in this folder")
+    raise InputError(f"{printable(name)}: {what} in this folder")
 
 
 def _files(folder: str) -> Iterator[tuple[str, str]]:
     """Yield the regular files in a folder and its subfolders, sorted: paths, and names relative to the folder."""
 
     def failed(error: OSError) -> None:
-        raise InputError(f"{_shown(error.filename)}: {_reason(error)}")
+        raise InputError(f"{printable(error.filename)}: {reason(error)}")
 
     for place, folders, names in os.walk(folder, onerror=failed):
         # Waiting jobs in a folder of reports are JSON, too.
@@ -435,7 +419,7 @@ def _of_code(
 def _pieces(shown: str, source: str | bytes, kind: str, settings: Settings, collected: Collected) -> list[CodePiece]:
     from incc.frontends.objects.read import ObjectError
 
-    shown = _shown(shown)
+    shown = printable(shown)
     if kind == "assembly":
         from incc.frontends.unit import Unit
 
@@ -453,7 +437,7 @@ def _pieces(shown: str, source: str | bytes, kind: str, settings: Settings, coll
         pieces: list[CodePiece] = []
         for member, data in members(source):
             try:
-                pieces += object_pieces(data, f"{shown}({_shown(member)})", settings)
+                pieces += object_pieces(data, f"{shown}({printable(member)})", settings)
             except AnalysisError as error:
                 text = str(error)
                 collected.notes[f"{text}{'' if text.endswith('.') else '.'}"] = None
@@ -462,4 +446,4 @@ def _pieces(shown: str, source: str | bytes, kind: str, settings: Settings, coll
         text = str(error)
         raise InputError(text if text.startswith(shown) else f"{shown}: {text}") from error
     except OSError as error:
-        raise InputError(f"{_shown(error.filename or shown)}: {_reason(error)}") from None
+        raise InputError(f"{printable(error.filename or shown)}: {reason(error)}") from None

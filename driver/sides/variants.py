@@ -140,7 +140,7 @@ def run_variants(wanted: Sequence[CompilerVariant], settings: Settings = CODE, j
     sides = []
     for variant, (start, end) in zip(wanted, spans, strict=True):
         one = built[variant.compiler, variant.flags, variant.arguments]
-        collected = Collected(_command(variant))
+        collected = Collected(shlex.join((*variant.compiler, *with_flags(variant.arguments, variant.flags))))
         problem = one.problem or next((r.problem for r in results[start:end] if r.problem), "")
         collected.notes.update(dict.fromkeys(f"{note}." for note in one.notes))
         if not problem:
@@ -165,11 +165,6 @@ def _side(variant: CompilerVariant, collected: Collected, problem: str) -> Compa
     )
     info = side_info(collected.entries, variant.label, collected.name, notes)
     return ComparedBuild(replace(info, variant=described, problem=problem), collected.entries)
-
-
-def _command(variant: CompilerVariant) -> str:
-
-    return shlex.join((*variant.compiler, *with_flags(variant.arguments, variant.flags)))
 
 
 def _build(command: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]) -> _Built:

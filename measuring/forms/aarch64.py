@@ -62,12 +62,11 @@ def operands(form: str) -> tuple[str, list[str]]:
     # `b` alone is a branch, but `bic` is not.
     if mnemonic in _BRANCHES or "." in mnemonic or mnemonic.startswith(_NO_DATA):
         raise NotMeasurable(f"{form}: no data-processing instruction")
-    for shape in shapes:
-        try:
-            _kind(shape)
-        except NotMeasurable as e:
-            raise NotMeasurable(f"{form}: {e}") from None
-    if not _kind(shapes[0]):
+    try:
+        kinds = [_kind(shape) for shape in shapes]
+    except NotMeasurable as e:
+        raise NotMeasurable(f"{form}: {e}") from None
+    if not kinds[0]:
         raise NotMeasurable(f"{form}: writes no register")
     return mnemonic, shapes
 

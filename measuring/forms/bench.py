@@ -66,8 +66,6 @@ def why_not(shape: Shape, core: MeasuredCore) -> str:
         return "moves the stack pointer"
     if info.is_non_temporal:
         return "goes past the caches"
-    if not info.amd_decoder64 and not info.intel_decoder64:
-        return "is decoded by no processor"
     if {"MM", "ST", "ST0", "BND", "TMM"} & set(shape.operands):
         return "leaves the registers of x87, MMX or AMX in another state"
     if {"SEG", "CR", "DR", "TR"} & set(shape.operands):
@@ -75,8 +73,6 @@ def why_not(shape: Shape, core: MeasuredCore) -> str:
     if {"FAR", "STRING", "MOFFS"} & set(shape.operands) or any(o.startswith("VSIB") for o in shape.operands):
         return "has an address that is not taken from a register alone"
     instruction = example(shape)
-    if instruction is None:
-        return "has operands without an example"
     if instruction.flow_control != FlowControl.NEXT or any(o.startswith("REL") for o in shape.operands):
         return "is a jump"
     if any(root_name(instruction.op_register(n)) == "rsp" for n in range(instruction.op_count)):
@@ -107,7 +103,6 @@ class FormVariant(msgspec.Struct, frozen=True):
         """Return an instruction of the form; `registers` gives other registers by operand."""
         shape = self.shape
         i = example(shape, "mask" in self.conditions, "zeroing" in self.conditions, "bcast" in self.conditions)
-        assert i is not None
         chosen = [n for n, operand in enumerate(shape.operands) if operand in _OPERAND_REGISTERS]
         for count, n in enumerate(chosen):
             register = (registers or {}).get(n, _OPERAND_REGISTERS[shape.operands[n]][count])
@@ -140,8 +135,6 @@ def _set_address(i: iced.Instruction, parts: Sequence[str]) -> None:
 def variants(shape: Shape) -> Iterator[FormVariant]:
     """Yield a form without conditions, and with those that may make a difference."""
     plain = dataflow(shape)
-    if plain is None:
-        return
     yield FormVariant(shape, (), plain)
     if shape.mnemonic == "LEA":
         for parts in _ADDRESSES.split():
@@ -149,10 +142,9 @@ def variants(shape: Shape) -> Iterator[FormVariant]:
     if shape.encoding == "EVEX":
         if shape.info.can_use_op_mask_register and not shape.info.require_op_mask_register:
             masked = dataflow(shape, mask=True)
-            if masked is not None:
-                yield FormVariant(shape, ("mask",), masked)
-                if shape.info.can_use_zeroing_masking:
-                    yield FormVariant(shape, ("mask", "zeroing"), masked)
+            yield FormVariant(shape, ("mask",), masked)
+            if shape.info.can_use_zeroing_masking:
+                yield FormVariant(shape, ("mask", "zeroing"), masked)
         if shape.has_memory and shape.info.can_broadcast:
             yield FormVariant(shape, ("bcast",), plain)
     registers = [o for n, o in enumerate(shape.operands) if str(n) in plain.sources]

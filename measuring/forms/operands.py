@@ -26,9 +26,8 @@ class Unreadable(Exception):
 
 
 class Named(msgspec.Struct, frozen=True):
-    """A form as the user named it, and in the notation of this module."""
+    """A form, and its name in the notation of this module."""
 
-    given: str
     title: str
     variant: FormVariant
 
@@ -154,11 +153,10 @@ def _choose(text: str, fitting: list[Shape], conditions: set[str], core: Measure
             shape.key,
         )
 
-    shape = min(fitting, key=order)
-    return _with(text, shape, conditions, core)
+    return _with(min(fitting, key=order), conditions, core)
 
 
-def _with(text: str, shape: Shape, conditions: set[str], core: MeasuredCore) -> Named:
+def _with(shape: Shape, conditions: set[str], core: MeasuredCore) -> Named:
     if reason := why_not(shape, core):
         raise Unreadable(f"{title(shape)} {reason}")
     by_conditions = {frozenset(v.conditions): v for v in variants(shape)}
@@ -169,7 +167,7 @@ def _with(text: str, shape: Shape, conditions: set[str], core: MeasuredCore) -> 
             f"{title(shape)} cannot be had with {', '.join(sorted(conditions)) or 'nothing'}"
             + (f" (but with {others})" if others else "")
         )
-    return Named(text, title(shape, variant.conditions), variant)
+    return Named(title(shape, variant.conditions), variant)
 
 
 def _by_key(text: str, core: MeasuredCore) -> Named:
@@ -184,7 +182,7 @@ def _by_key(text: str, core: MeasuredCore) -> Named:
         raise Unreadable(
             f"{key!r} is no form" + (f"; did you mean {', '.join(shapes_by_key[n].key for n in near)}?" if near else "")
         )
-    return _with(text, shape, set(conditions), core)
+    return _with(shape, set(conditions), core)
 
 
 def matching(globs: Iterable[str], core: MeasuredCore) -> list[Named]:
@@ -194,15 +192,13 @@ def matching(globs: Iterable[str], core: MeasuredCore) -> list[Named]:
     for shape in measurable(core):
         names = (shape.key.lower(), shape.mnemonic.lower())
         if not wanted or any(fnmatchcase(n, g) for n in names for g in wanted):
-            matches += [Named(shape.key, title(shape, v.conditions), v) for v in variants(shape)]
+            matches += [Named(title(shape, v.conditions), v) for v in variants(shape)]
     return matches
 
 
 def title(shape: Shape, conditions: Iterable[str] = ()) -> str:
     """Return a form in this module's notation, Intel's order: "vaddpd ymm, ymm, m256"."""
-    operands = []
-    for o in shape.operands:
-        operands.append(f"m{shape.memory_bits}" if o == "M" and shape.memory_bits else o.lower())
+    operands = [f"m{shape.memory_bits}" if o == "M" and shape.memory_bits else o.lower() for o in shape.operands]
     marks = {"mask": " {k}", "zeroing": "{z}", "bcast": " {1toN}"}
     text = f"{shape.mnemonic.lower()} {', '.join(operands)}".rstrip()
     return text + "".join(marks.get(c, f" [{c}]") for c in conditions)

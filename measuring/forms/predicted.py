@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from incc.measuring.forms.bench import CoreBench, FormVariant, encode, loop_of
-from incc.measuring.forms.target import set_name
+from incc.measuring.forms.bench import CoreBench, FormVariant, loop_of
 from incc.measuring.stand_in import simulated
 from incc.models.model import MachineModel
+from incc.models.notation import write_ports
 
 
 class FigureRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,23 +34,19 @@ class FigureRow(msgspec.Struct, frozen=True, kw_only=True):
 def figures(bench: CoreBench, v: FormVariant, model: MachineModel) -> dict[str, Any]:
     """Return a model's figures of a form: "tp" of the same loop, simulated.
 
-    "slots", "ports", and latencies by "TO<FROM".
+    "slots", "ports", and latencies by "TO<FROM". Raises NotMeasured for a form without an encoding.
     """
     form = model.lookup(v.shape.key, frozenset(v.conditions))
     if form is None:
         return {}
     predicted: dict[str, Any] = {
         "slots": form.retire_slots,
-        "ports": "+".join(f"{n}*{set_name(ports)}" for ports, n in form.uops),
+        "ports": write_ports(form.uops),
     }
-    copies = 3 * bench.unroll
-    try:
-        code = encode(i for n in range(copies) for i in bench.copy(v, n))
-    except ValueError:
-        code = b""
-    cycles = simulated(loop_of(code).code, model) if code else None
+    throughput = bench.plan(v).steps[0]
+    cycles = simulated(loop_of(throughput.code).code, model)
     if cycles is not None:
-        predicted["tp"] = round(cycles / copies, 3)
+        predicted["tp"] = round(cycles / throughput.copies, 3)
     load = model.parameters["load_latency"]
     vectors = [o.lower() for o in v.shape.operands if o in ("XMM", "YMM", "ZMM")]
     loaded = load.get(vectors[0] if vectors else "gpr", load["gpr"])

@@ -15,6 +15,7 @@ from iced_x86 import OpKind, Register, RegisterExt
 
 from incc.models.forms.shapes import FEATURES, Shape, by_key, dataflow, example, features, root_name
 from incc.models.model import Form, MachineModel
+from incc.models.notation import port_set_name
 from incc.models.processors.host import feature
 from incc.models.throughput import of_form
 
@@ -83,17 +84,6 @@ def features_of(model: MachineModel) -> frozenset[str]:
     return _ALWAYS.union(*(features(forms[f]) for f in model.forms() if f in forms))
 
 
-def set_name(ports: str) -> str:
-    """Return a set of ports ("FP0,FP1") as models write it ("FP01")."""
-    names = ports.split(",")
-    if all(len(n) == 1 for n in names):
-        return "p" + "".join(names)
-    prefix = names[0].rstrip("0123456789ABCDEF")
-    if prefix and all(n.startswith(prefix) and len(n) == len(prefix) + 1 for n in names):
-        return prefix + "".join(n[len(prefix) :] for n in names)
-    return f"p({'|'.join(names)})" if len(names) > 1 else names[0]
-
-
 # --- blockers --------------------------------------------------------------------------------------------------------
 
 ONE, ZERO, MEMORY = Register.R13, Register.R15, Register.R14
@@ -140,10 +130,11 @@ def _blockers(model: MachineModel, there: frozenset[str]) -> Iterator[tuple[Bloc
         ports = min(form.uops, key=lambda u: u[0].count(","))[0]
         if not alone and of_form(form.uops) != of_form([(ports, 1)]):
             continue
-        width = ports.count(",") + 1
+        names = ports.split(",")
+        width = len(names)
         if not alone and any(u != ports and u.count(",") + 1 < 2 * width for u, _ in form.uops):
             continue
-        blocker = Blocker(set_name(ports), width, shape)
+        blocker = Blocker(port_set_name(names), width, shape)
         candidates.setdefault(ports, []).append(((not alone, *_plainness(shape)), blocker))
     for ports in sorted(candidates, key=lambda p: (-len(p.split(",")), p)):
         ordered = sorted(candidates[ports], key=lambda b: (b[0], b[1].shape.key))
@@ -161,7 +152,6 @@ def _keeps_busy(shape: Shape, form: Form) -> bool:
         and _has_free_registers(shape)
         and not _may_be_renamed(shape)
         and _is_independent(shape, form)
-        and example(shape) is not None
     )
 
 
@@ -194,7 +184,7 @@ def _may_be_renamed(shape: Shape) -> bool:
 def _is_independent(shape: Shape, form: Form) -> bool:
     """Return True if copies of the form with other results do not wait for each other."""
     flow = dataflow(shape)
-    if flow is None or flow.stores:
+    if flow.stores:
         return False
     if "0" not in flow.targets:
         # Comparisons: nothing reads their results.
@@ -214,7 +204,6 @@ def _plainness(shape: Shape) -> tuple[object, ...]:
     order = ("R64", "R32", "XMM", "YMM", "ZMM", "K")
     kinds = {"R" if o.startswith("R") else "K" if o == "K" else "V" for o in shape.operands if o[0] not in "I1"}
     flow = dataflow(shape)
-    assert flow is not None
     return (
         2 * ("0" in flow.sources) - ("0" not in flow.targets),
         shape.mnemonic == "LEA",
@@ -233,8 +222,6 @@ def blocking(blocker: Blocker, number: int, taken: frozenset[str] = frozenset())
     """Return the number-th copy of a blocker. `taken` has root names of registers that it must not write."""
     shape = blocker.shape
     i, flow = example(shape), dataflow(shape)
-    assert i is not None
-    assert flow is not None
     for n, operand in enumerate(shape.operands):
         if i.op_kind(n) != OpKind.REGISTER:
             continue

@@ -102,10 +102,5 @@ def _without(changes: Iterable[HostChange], before: MachineModel, after: Machine
     changes = list(changes)
     parameters = {c.parameter: before.stated_parameters.get(c.parameter) for c in changes if c.parameter}
     model = after.with_forms_of(before, [c.form for c in changes if c.form])
-    return model.with_parameters(
-        {p: v if v is not None else _plain(before.parameters[p]) for p, v in parameters.items()}
-    )
-
-
-def _plain(value: object) -> object:
-    return dict(value) if isinstance(value, Mapping) else value
+    inherited = {p: dict(v) if isinstance(v, Mapping) else v for p, v in before.parameters.items()}
+    return model.with_parameters({p: inherited[p] if v is None else v for p, v in parameters.items()})

@@ -16,14 +16,14 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.measuring.forms.bench import CoreBench, FormVariant, NotMeasured, measurable, variants
-from incc.measuring.forms.target import MeasuredCore, set_name
+from incc.measuring.forms.target import MeasuredCore
 from incc.measuring.harness import Machine
 from incc.measuring.ports.study import FormPorts
 from incc.measuring.records import Log, whole_lines
 from incc.models.files.source import Entry, Forms
 from incc.models.forms.shapes import Shape
 from incc.models.model import Form, MachineModel
-from incc.models.notation import form_key, write_latency
+from incc.models.notation import form_key, write_latency, write_ports
 from incc.models.throughput import of_form
 
 WANTED = ("latency", "tp")
@@ -314,9 +314,9 @@ def with_ports(result: Result, inferred: Iterable[FormPorts], model: MachineMode
         if form is None:
             continue  # its latencies have nothing to be compared with
         key: Key = one.form, ()
-        fields: Entry = {"ports": "+".join(f"{n}*{set_name(ports)}" for ports, n in one.uops)}
+        fields: Entry = {"ports": write_ports(one.uops)}
         before = differences.get(key)
-        text = f"ports {'+'.join(f'{n}*{set_name(p)}' for p, n in form.uops) or 'none'}"
+        text = f"ports {write_ports(form.uops) or 'none'}"
         if before is not None:
             bound = float(of_form(one.uops))
             rest = {n: f for n, f in before.fields.items() if n != "tp" or not f or f > 1.12 * bound + 0.08}

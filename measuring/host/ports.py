@@ -33,7 +33,7 @@ def why_not(key: str, there: frozenset[str], relative: MachineModel) -> str:
     if conditions:
         return f"{key}: forms with conditions have no independent copies"
     try:
-        shape = port_loops.checked(form)
+        shape, _ = port_loops.checked(form)
         port_loops.loop_of({form: 1}, counted=True)
     except port_loops.NotIndependent as e:
         return str(e)

@@ -99,7 +99,6 @@ class ProbeBench:
         self.known: dict[str, Measurement | LoopFailure] = {}
         self.tried: dict[str, int] = {}
         self.tries = 2 if quick else 4
-        self.measured = 0
         self.worst = 0.0
         self.plain_nops = True
         self.seen: dict[str, float] = {}
@@ -124,7 +123,6 @@ class ProbeBench:
             with Log(self.keep) as log:
                 for name, result in self._repeat(missing):
                     self.known[name] = result
-                    self.measured += 1
                     # A loop that failed on a busy machine may succeed the next time.
                     if not (isinstance(result, LoopFailure) and result.is_transient):
                         log.add({"loop": name, **asdict(result)})
@@ -152,7 +150,6 @@ class ProbeBench:
                     if turn and turn % self.tries == 0:
                         time.sleep(_PAUSE)
                     result = self._run(one)
-                    self.measured += 1
                     if isinstance(result, LoopFailure):
                         raise ProbeFailure(f"{result.kind}: {result.text}")
                     if best is None or (_is_steady(result) and result.cycles < best.cycles):
@@ -256,11 +253,6 @@ def _lowest(figures: Sequence[Measurement]) -> Measurement:
 def _name(one: MachineLoop) -> str:
     """Return the key of a loop in the log."""
     return hashlib.sha256(repr(astuple(one)).encode()).hexdigest()[:24]
-
-
-def near(value: float, wanted: float, part: float = 0.04) -> bool:
-    """Return True if a figure is the expected one, within the uncertainty of measuring."""
-    return abs(value - wanted) <= max(part * wanted, 0.06)
 
 
 def repeated(text: str, times: int) -> str:

@@ -16,8 +16,9 @@ from typing import cast
 import iced_x86 as iced
 from iced_x86 import FlowControl, Register
 
+from incc.measuring.forms.bench import encode
 from incc.measuring.forms.target import registers_by_kind
-from incc.models.forms.shapes import Shape, by_key, dataflow, example
+from incc.models.forms.shapes import FormDataflow, Shape, by_key, dataflow, example
 
 BASE, COUNTER = "r14", 15
 """The register that memory is addressed by, and the number of the one that counts trips; forms touch neither."""
@@ -36,16 +37,14 @@ class NotIndependent(ValueError):
 
 
 @cache
-def checked(form: str) -> Shape:
-    """Return the shape of a form of which independent copies can be made. Raises NotIndependent."""
+def checked(form: str) -> tuple[Shape, FormDataflow]:
+    """Return shape and dataflow of a form of which independent copies can be made. Raises NotIndependent."""
     shape = by_key().get(form)
     if shape is None:
         raise NotIndependent(f"{form}: no such form")
-    one = example(shape)
-    flow = dataflow(shape)
-    if one is None or flow is None or one.flow_control != FlowControl.NEXT:
+    flow, info = dataflow(shape), shape.info
+    if example(shape).flow_control != FlowControl.NEXT:
         raise NotIndependent(f"{form}: cannot be run in a loop")
-    info = shape.info
     if info.must_be_cpl0 or info.is_privileged or info.is_stack_instruction or info.is_input_output:
         raise NotIndependent(f"{form}: cannot be run in a loop")
     for n, operand in enumerate(shape.operands):
@@ -59,7 +58,7 @@ def checked(form: str) -> Shape:
     )
     if implicit:
         raise NotIndependent(f"{form}: uses {implicit[0]} implicitly")
-    return shape
+    return shape, flow
 
 
 def _kind(operand: str) -> str:
@@ -68,8 +67,7 @@ def _kind(operand: str) -> str:
 
 def waits(form: str) -> bool:
     """Return True if copies of a form read registers that they write, and so wait for some others of them."""
-    flow = dataflow(checked(form))
-    assert flow is not None
+    flow = checked(form)[1]
     return any(t in flow.sources for t in flow.targets)
 
 
@@ -80,9 +78,7 @@ def _weight(form: str, kind: str, copies: int) -> float:
     wait as well (`bsr`). Fast forms have many copies, so the share is neither the number of copies nor the same for
     all.
     """
-    shape = checked(form)
-    flow = dataflow(shape)
-    assert flow is not None
+    shape, flow = checked(form)
     written = [n for n, o in enumerate(shape.operands) if str(n) in flow.targets and _kind(o) == kind]
     waits = sum(str(n) in flow.sources or shape.operands[n] in ("R8", "R16") for n in written)
     return (len(written) + waits) * sqrt(copies)
@@ -114,11 +110,8 @@ def copies_of(copies: Mapping[str, int]) -> list[iced.Instruction]:
     used: dict[object, int] = {}
     code = []
     for _, _, form in order:
-        shape = checked(form)
-        flow = dataflow(shape)
+        shape, flow = checked(form)
         one = example(shape)
-        assert flow is not None
-        assert one is not None
         read = 0
         for n, operand in enumerate(shape.operands):
             if operand not in _READ:
@@ -153,13 +146,10 @@ def loop_of(copies: Mapping[str, int], counted: bool) -> tuple[bytes, int]:
     """
     times = max(1, ceil((_SHORTEST_COUNTED if counted else _SHORTEST) / max(1, sum(copies.values()))))
     code = copies_of({form: n * times for form, n in copies.items()})
-    encoder = iced.Encoder(64)
     try:
-        for one in code:
-            encoder.encode(one, 0)
+        text = encode(code)
     except ValueError as e:
         raise NotIndependent(f"{', '.join(copies)}: {e}") from None
-    text = encoder.take_buffer()
     if counted:
         text += bytes.fromhex("49ffcf")  # dec r15
         back = -(len(text) + 6)

@@ -20,22 +20,9 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
+from incc.measuring.ports import sets as port_sets
 from incc.measuring.ports.experiments import Experiments, Noise, Oracle
-from incc.measuring.ports.sets import (
-    TooMany,
-    Usage,
-    aligned,
-    cells,
-    confined,
-    cycles,
-    kind,
-    lowest,
-    renamed,
-    systems,
-    total,
-    usage_of,
-    usages,
-)
+from incc.measuring.ports.sets import Usage, cells, confined, cycles, total, usage_of
 from incc.models.model import MachineModel
 from incc.models.notation import split_key
 
@@ -144,7 +131,7 @@ class Relative(msgspec.Struct, frozen=True, kw_only=True):
 def study(
     forms: Sequence[str],
     oracle: Oracle,
-    relative: MachineModel | Relative,
+    relative: Relative,
     *,
     ports: int,
     issue_width: int,
@@ -166,13 +153,12 @@ def study(
         path: a file that keeps measurements, which are then not repeated (`Experiments`).
 
     Raises:
-        ValueError: for numbers that no core has, besides the exceptions of `Experiments`, `Relative.of` and the oracle.
+        ValueError: for numbers that no core has, besides the exceptions of `Experiments` and the oracle.
     """
     if ports < 1 or issue_width < 1:
         raise ValueError(f"a core with {ports} ports that issues {issue_width} µops a cycle")
     forms = list(dict.fromkeys(forms))
-    related = relative if isinstance(relative, Relative) else Relative.of(relative, forms)
-    return _Study(forms, Experiments(oracle, path), related, ports, issue_width, fused, noise).run()
+    return _Study(forms, Experiments(oracle, path), relative, ports, issue_width, fused, noise).run()
 
 
 _REPRESENTATIVES = 2
@@ -372,10 +358,8 @@ class _Study:
 
     def _classify(self, form: str) -> None:
         """Put a form with others of its set, or into a class of its own."""
-        if any(form in c.forms for c in self.classes) or form in self.rejected:
-            return
         size = self._size(form)
-        if not size:
+        if not size or form in self.rejected or any(form in c.forms for c in self.classes):
             return
         together = [self._union(form, c.blocker) for c in self.classes]
         alike = [n for n, c in enumerate(self.classes) if c.size == size and together[n] == (size, size)]
@@ -430,8 +414,8 @@ class _Study:
 
         named = []
         for masks in solutions:
-            names = aligned(masks, others, self.ports, len(self.relative.ports))
-            named.append([renamed(m, names) for m in masks])
+            names = port_sets.aligned(masks, others, self.ports, len(self.relative.ports))
+            named.append([port_sets.renamed(m, names) for m in masks])
 
         def new_conflicts(masks: Sequence[int]) -> int:
             pairs = combinations(zip(masks, others, strict=True), 2)
@@ -526,13 +510,13 @@ class _Study:
         by_kind: dict[tuple[int, ...], tuple[int, ...]] = {}
         relatives = self._relatives_system(classes, shared)
         if relatives is not None and agrees(relatives, frozenset(range(len(classes)))):
-            by_kind[kind(relatives, self.ports)] = relatives
+            by_kind[port_sets.kind(relatives, self.ports)] = relatives
         try:
-            for masks in systems([c.size for c in classes], shared, self.ports, agrees, _STEPS):
-                by_kind.setdefault(kind(masks, self.ports), masks)
+            for masks in port_sets.systems([c.size for c in classes], shared, self.ports, agrees, _STEPS):
+                by_kind.setdefault(port_sets.kind(masks, self.ports), masks)
                 if len(by_kind) > _SYSTEMS:
                     return list(by_kind.values()), False
-        except TooMany:
+        except port_sets.TooMany:
             return list(by_kind.values()), False
         return list(by_kind.values()), True
 
@@ -708,13 +692,11 @@ class _Beside:
         for n in self.largest_first:
             self._count(n)
         if any(least > most for least, most in zip(self.least, self.most, strict=True)):
-            self.notes.append("counts of its µops on sets of ports contradict each other")
-            return self._contradiction()
+            return self._contradiction("counts of its µops on sets of ports contradict each other")
         for _ in range(6):
             usage, how, others = self._fit()
             if usage is None:
-                self.notes.append("no µops on the known ports take these times")
-                return self._contradiction()
+                return self._contradiction("no µops on the known ports take these times")
             chosen = usage
             if not others or not self._tell([chosen, *others[:_COMPARED]]):
                 break
@@ -725,14 +707,14 @@ class _Beside:
             self.notes.append(f"{total(chosen)} of {self.slots[0]} µops were seen on ports")
         return study._mapping(self.form, chosen, how, others[:_OTHERS], self.notes)
 
-    def _contradiction(self) -> FormPorts:
-        m = self.study._mapping(self.form, self.expected or (), "contradiction", (), self.notes)
+    def _contradiction(self, why: str) -> FormPorts:
         seen = [
             f"{self.least[n]} to {self.most[n]} on {','.join(self.study._names_of(mask))}"
             for n, mask in enumerate(self.masks)
             if self.least[n] > 0
         ]
-        return replace(m, uops=(), notes=(*m.notes, *(["seen: " + "; ".join(seen)] if seen else [])))
+        notes = [*self.notes, why, *(["seen: " + "; ".join(seen)] if seen else [])]
+        return self.study._mapping(self.form, (), "contradiction", notes=notes)
 
     # --- counting ----------------------------------------------------------------------------------------------------
 
@@ -803,10 +785,9 @@ class _Beside:
                 # So many ports are hardly kept busy, and ports not shared out well are slower than anything else: on
                 # Golden Cove 22 µops for five ports take 5.4 cycles if two of them can only use one.
                 return
-            if fewest > most:
-                self.least[n], self.most[n] = max(self.least[n], fewest), min(self.most[n], most)
-                return
             self.least[n], self.most[n] = fewest, most
+            if fewest > most:
+                return
             if fewest == most:
                 break
         self._imply()
@@ -841,7 +822,7 @@ class _Beside:
             if measured - margin <= busy and measured + margin < busy + 2 / size:
                 for n, mask in enumerate(self.masks):
                     if not mask & ~union:
-                        self.most[n] = max(0, min(self.most[n], 0))
+                        self.most[n] = 0
                 self._imply()
 
     # --- explaining --------------------------------------------------------------------------------------------------
@@ -857,10 +838,10 @@ class _Beside:
         return max(cycles(usage, self.study.bits), self.slots[0] / self.study.width)
 
     def _mixtures_agree(self, usage: Usage) -> bool:
-        mixtures = [test for test in self.tests if len(test.blockers) > 1]
         return all(
             self.study.noise.allows(max(self._time(usage, test), test.copies * self.alone), test.cycles, 2)
-            for test in mixtures
+            for test in self.tests
+            if len(test.blockers) > 1
         )
 
     def _agrees(self, usage: Usage, slower: bool) -> bool:
@@ -888,7 +869,8 @@ class _Beside:
             relatives = self._relatives(slower) if source == "relative" else []
             if source == "relative" and not relatives:
                 continue
-            smallest = self._search(total(relatives[0]) if relatives else self._most_uops(), slower)
+            most = min(8, max([self.study.fused * self.slots[1], *self.least]))
+            smallest = self._search(total(relatives[0]) if relatives else most, slower)
             candidates = relatives or self._candidates(source, smallest, slower)
             if not candidates:
                 continue
@@ -944,23 +926,20 @@ class _Beside:
         near = sum(n * min(((m ^ mask).bit_count() for m, _ in there), default=0) for mask, n in usage)
         return sum(mask not in self.masks for mask, _ in usage), near
 
-    def _most_uops(self) -> int:
-        return min(8, max(self.study.fused * self.slots[1], max(self.least, default=0)))
-
     def _search(self, most: int, slower: bool) -> list[Usage]:
         noise = self.study.noise
         limits = list(zip(self.masks, self.least, self.most, strict=True))
         longest = self.alone + 1.5 * noise.of(self.alone)
+
+        def agrees(usage: Usage) -> bool:
+            return self._agrees(usage, slower)
+
+        def can_be_part(usage: Usage) -> bool:
+            return cycles(usage, self.study.bits) <= longest
+
         try:
-            return usages(
-                self._pool(),
-                limits,
-                most,
-                lambda usage: self._agrees(usage, slower),
-                lambda usage: cycles(usage, self.study.bits) <= longest,
-                4000,
-            )
-        except TooMany:
+            return port_sets.usages(self._pool(), limits, most, agrees, can_be_part, 4000)
+        except port_sets.TooMany:
             return []
 
     def _pool(self) -> list[int]:
@@ -976,7 +955,7 @@ class _Beside:
         else:
             masks.update(dict.fromkeys(a | b for a, b in combinations(self.masks, 2)))
             for cell in cells(self.masks, study.bits):
-                masks.update(dict.fromkeys(lowest(cell, n + 1) for n in range(cell.bit_count())))
+                masks.update(dict.fromkeys(port_sets.lowest(cell, n + 1) for n in range(cell.bit_count())))
         # One of several equally large sets with the same counts is enough: the relative's if there is one.
         pool: dict[tuple[object, ...], int] = {}
         for mask in masks:
@@ -992,7 +971,10 @@ class _Beside:
         measured = {test.blockers for test in self.tests}
         for count in (1, 2, 3):
             levels = {
-                blockers: self.study._levels(self._time_of_two(usage, blockers) for usage in several)
+                # Two copies take not less than alone.
+                blockers: self.study._levels(
+                    max(self._time(usage, _Test(blockers, 2, 0.0)), 2 * self.alone) for usage in several
+                )
                 for blockers in self._mixtures(count)
                 if blockers not in measured and all(copies >= 1 for _, copies in blockers)
             }
@@ -1000,10 +982,6 @@ class _Beside:
             if chosen is not None:
                 return self._beside(chosen, 2) is not None
         return False
-
-    def _time_of_two(self, usage: Usage, blockers: _Copies) -> float:
-        """Return the cycles of two copies beside blockers, not less than they take alone."""
-        return max(self._time(usage, _Test(blockers, 2, 0.0)), 2 * self.alone)
 
     def _mixtures(self, count: int) -> Iterator[_Copies]:
         """Yield copies of so many different blockers that keep all their ports busy beside two of the form."""

@@ -208,8 +208,8 @@ _STRINGS = {
 
 def example(
     shape: Shape, mask: bool = False, zeroing: bool = False, broadcast: bool = False, bits: int = 64
-) -> iced.Instruction | None:
-    """Return an instruction of this form in which every register is a different one, None if it cannot be built.
+) -> iced.Instruction:
+    """Return an instruction of this form in which every register is a different one.
 
     No register coincides with an implicit operand: registers are r8 and up, xmm4 and up, and memory is at [r14]. 32-bit
     mode does not have enough registers for that.
@@ -226,8 +226,6 @@ def example(
             i.set_op_kind(n, OpKind.MEMORY)
             i.memory_base, i.memory_index = Register.EBX if narrow else Register.RBX, Register.AL
         elif operand == "STRING":
-            if kind not in _STRINGS:
-                return None
             i.set_op_kind(n, _STRINGS[kind][narrow])
         elif kind in _IMMEDIATES:
             _set_immediate(i, n, kinds, operand)
@@ -242,8 +240,6 @@ def example(
             i.far_branch_selector = 7
         else:
             register = _example_register(kind, operand, n, narrow)
-            if register is None:
-                return None
             i.set_op_kind(n, OpKind.REGISTER)
             i.set_op_register(n, cast("iced.Register_", register))
     if mask or shape.info.require_op_mask_register:
@@ -281,12 +277,10 @@ def _set_immediate(i: iced.Instruction, n: int, kinds: Sequence[str], operand: s
         i.set_immediate_i32(n, 1)
 
 
-def _example_register(kind: str, operand: str, n: int, narrow: bool) -> int | None:
-    """Return the register for the n-th operand, None if there is none of that kind."""
+def _example_register(kind: str, operand: str, n: int, narrow: bool) -> int:
+    """Return the register for the n-th operand."""
     if operand in _FIXED:
         return cast("int", getattr(Register, operand))
-    if operand not in _FIRST_REGISTER:
-        return None
     first = {**_FIRST_REGISTER, **_FIRST_NARROW} if narrow else _FIRST_REGISTER
     # Some operands stand for a block of two or four registers.
     block = 4 if "P3" in kind else 2 if "P1" in kind else 1
@@ -338,11 +332,9 @@ def root_name(register: int) -> str:
     return _REGISTER_NAMES[RegisterExt.full_register(cast("iced.Register_", register))]
 
 
-def dataflow(shape: Shape, mask: bool = False) -> FormDataflow | None:
-    """Return the operands that a form reads and writes, None if there is no example of it."""
+def dataflow(shape: Shape, mask: bool = False) -> FormDataflow:
+    """Return the operands that a form reads and writes."""
     instruction = example(shape, mask)
-    if instruction is None:
-        return None
     info = iced.InstructionInfoFactory().info(instruction)
     sources: list[str] = []
     targets: list[str] = []

@@ -30,8 +30,6 @@ def findings(form: str, entries: Mapping[tuple[str, ...], Mapping[str, Any]]) ->
         except ValueError:
             continue
         now = masked if "mask" in conditions else flow
-        if now is None:
-            continue
         for name in sorted({n for t, s, _ in pairs for n in (t, s)}):
             if name.isdigit():
                 good = int(name) < len(shape.operands)
@@ -40,7 +38,7 @@ def findings(form: str, entries: Mapping[tuple[str, ...], Mapping[str, Any]]) ->
                     "m": now.loads or bool({"M", "VSIB"} & set(shape.operands)) or shape.has_memory,
                     "M": now.stores,
                     "a": shape.has_memory,
-                    "k": masked is not None and "k" in masked.sources,
+                    "k": "k" in masked.sources,
                 }[name]
             else:
                 good = name in ("C", "SPAZO") or name in now.sources or name in now.targets
@@ -54,8 +52,10 @@ def findings(form: str, entries: Mapping[tuple[str, ...], Mapping[str, Any]]) ->
 def needs_latency(form: str) -> bool:
     """Return True if a form has a source, and a result in a register or flag."""
     shape = by_key().get(form)
-    flow = None if shape is None else dataflow(shape)
-    return flow is not None and bool(flow.sources) and any(t != "M" for t in flow.targets)
+    if shape is None:
+        return False
+    flow = dataflow(shape)
+    return bool(flow.sources) and any(t != "M" for t in flow.targets)
 
 
 def is_called(form: str, mnemonic: str) -> bool:
@@ -71,15 +71,10 @@ def mnemonics() -> set[str]:
 
 @cache
 def _names() -> dict[str, frozenset[str]]:
-    names = {}
-    for key, shape in by_key().items():
-        instruction = example(shape)
-        own = frozenset((shape.mnemonic.lower(),))
-        names[key] = own if instruction is None else own | names_of(instruction, shape.operands)
-    return names
+    return {key: names_of(example(shape), shape.operands) | {shape.mnemonic.lower()} for key, shape in by_key().items()}
 
 
 def dependences(form: str) -> list[tuple[str, str]]:
     """Return the pairs from all sources to all targets."""
     flow = dataflow(by_key()[form])
-    return [] if flow is None else [(t, s) for t in flow.targets for s in flow.sources]
+    return [(t, s) for t in flow.targets for s in flow.sources]

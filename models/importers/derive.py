@@ -121,12 +121,7 @@ def _twin(name: str | None, kind: str, entries_of: EntriesOf) -> tuple[str, Mapp
 def _vex_twin(shape: Shape, entries_of: EntriesOf) -> Entries:
     """Return the entries of the VEX form: an EVEX instruction on xmm or ymm does the same in the same units."""
     code, _, kind = shape.key.rpartition("/")
-    name = vex_name(code)
-    if kind == "m":
-        key, twin = _twin(name, kind, entries_of)
-    else:
-        key = f"{name}/{kind}"
-        twin = entries_of(key) if name else {}
+    key, twin = _twin(vex_name(code), kind, entries_of)
     if not twin or shape.key == key or by_key()[key].operands != shape.operands:
         return {}
     result = with_derived(twin, f"as {key}")
@@ -173,7 +168,7 @@ def _register_twin(shape: Shape, entries_of: EntriesOf) -> Entries:
     register_key = shape.key[:-1] + "r"
     twin = entries_of(register_key)
     flow = dataflow(shape)
-    if not twin or flow is None or not flow.loads or flow.stores:
+    if not twin or not flow.loads or flow.stores:
         return {}
     base = dict(twin.get((), {}))
     if not shape.memory_operand or not base.get("ports"):
@@ -203,7 +198,7 @@ def _add_mask(shape: Shape, entries: Entries) -> None:
     base = entries[()]
     latency = base.get("latency", "")
     flow = dataflow(shape, mask=True)
-    if flow is None or not (latency or shape.mnemonic.startswith("VMOV")):
+    if not (latency or shape.mnemonic.startswith("VMOV")):
         return
     masked = {**base, "latency": _masked_latency(latency, flow.targets, flow.sources)}
     masked.pop("breaks", None)

@@ -20,6 +20,7 @@ from incc.models.importers import ImportRequest, importer
 from incc.models.importers.common import Imported, ImportFailed, read_text
 from incc.models.loading import find_model, search_places
 from incc.models.notation import parse_latency
+from incc.support.files import replace_file
 
 if TYPE_CHECKING:
     import argparse
@@ -154,15 +155,3 @@ def _header(path: str, new_model: str) -> str:
     starts = (GENERATED.split(";")[0], "[forms]", "[macro_fusion]")
     by_hand = re.split(rf"^(?:{'|'.join(map(re.escape, starts))})", read_text(path), maxsplit=1, flags=re.MULTILINE)[0]
     return by_hand.rstrip("\n") + "\n\n"
-
-
-def replace_file(path: str, text: str) -> None:
-    """Write a model atomically. Raises OSError, with the file unchanged."""
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
-        with open(temporary, "w", encoding="utf-8") as f:
-            f.write(text)
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from incc.ranking.hot import coverage, listed, perf
 from incc.ranking.hot.records import HotError, Told
-from incc.report.documents import malformed
+from incc.report.documents import malformed, reason
 
 KINDS = {
     "gcov": "gcov's text, FILE.gcov",
@@ -98,8 +98,7 @@ def _data(path: str) -> bytes:
         with open(0, "rb", closefd=False) if path == "-" else open(path, "rb") as file:
             data = file.read()
     except (OSError, ValueError) as error:  # the path has a NUL byte
-        reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
-        raise HotError(f"{path}: {reason[:1].lower()}{reason[1:]}") from None
+        raise HotError(f"{path}: {reason(error)}") from None
     if data.startswith(b"\x1f\x8b"):
         try:
             # A small file may unpack to more than fits into memory.

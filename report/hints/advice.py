@@ -24,8 +24,6 @@ class CompilerCall(msgspec.Struct, frozen=True, kw_only=True):
     family: str = ANY
     version: int = 0
     """The major version; 0 if unknown."""
-    fortran: bool = False
-    """True if the source's language has no errno."""
     state: Mapping[str, bool | int | str] = {}
     """The values of the table's options by name: on or off, a number, or a word."""
     baseline: bool = False
@@ -224,7 +222,6 @@ def read_build(unit: Unit, native: bool = False) -> CompilerCall:
     return CompilerCall(
         family=family,
         version=int(digits[0]) if digits else 0,
-        fortran=fortran,
         state=_state(arguments, family, fortran),
         baseline=not machine and not unit.cpu,
         target=target,

@@ -28,7 +28,7 @@ from incc.driver.sides.read import read_sides
 from incc.history import schema
 from incc.history.export import ROW_NAMES, reports, rows
 from incc.history.reports import files_of, packed, packed_text
-from incc.history.store import Added, Database, open_database, open_reading
+from incc.history.store import Added, Adder, Database, open_database, open_reading
 from incc.report import types as t
 from incc.report.documents import InputError
 from incc.report.where import NAMES, kernel_values
@@ -54,7 +54,7 @@ def make(source: str = "a.c", cycles: float = 4.0, name: str = "triad", **unit: 
 
 def add(path: Path | str, commit: str, *given: Any, date: int | None = None) -> Added:
     with open_database(str(path), create=True) as database:
-        adder = database.adder(commit, date, "")
+        adder = Adder(database, commit, date, "")
         for number, report in enumerate(given):
             for unit in packed(report):
                 adder.add(unit, f"{number}.json")
@@ -361,7 +361,7 @@ def test_a_batch_that_fails_changes_nothing(tmp_path: Path) -> None:
     with open_database(str(path)) as database:
         # As on a full disk: no page may be added.
         database.connection.execute("PRAGMA max_page_count = 1")
-        adder = database.adder("d", None, "")
+        adder = Adder(database, "d", None, "")
         for n in range(300):
             adder.add(packed(make(f"{n}.c", n))[0], "")
         with pytest.raises(InputError, match="no room is left on the disk"):

@@ -20,7 +20,7 @@ from incc.driver.commands.db import main
 from incc.history.export import ROW_NAMES
 from incc.history.history import KernelFilter, best, choice, history
 from incc.history.reports import packed
-from incc.history.store import open_database, open_reading
+from incc.history.store import Adder, open_database, open_reading
 from incc.history.types import History
 from incc.report import types as t
 from incc.views import database as views
@@ -52,7 +52,7 @@ def add(path: Path, commit: str, *kernels: Any, flags: str = "-O2", compiler: st
     made = replace(report.units[0], source="a.c", compiler=compiler, compiler_version="12.2.0 (x)", command=command)
     report.units[0] = replace(made, **{"kernels": list(kernels), **unit})
     with open_database(str(path), create=True) as database:
-        adder = database.adder(commit, None, "")
+        adder = Adder(database, commit, None, "")
         for one in packed(report):
             adder.add(one, "")
         adder.finish()

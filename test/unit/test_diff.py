@@ -126,7 +126,7 @@ def test_assembly_is_only_wanted_where_it_is_shown(
     calls: Calls, option: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(diff, "_page", lambda comparison: "<p>")
+    monkeypatch.setattr("incc.views.comparison.page.render", lambda comparison: "<p>")
     # What follows is no value of the option.
     assert diff.main([option, "a.json", "b.json"]) == 0
     assert calls.read[0][0] == ["a.json", "b.json"]

@@ -295,6 +295,23 @@ def test_compiled_loops(compiler: str, flags: str, tmp_path: Path) -> None:
     assert sum(kernel.elements is not None for kernel in mains) >= 3
 
 
+OUTER = ("vbroadcastss (%rdi,%rax), %ymm2", "vsubps %ymm9, %ymm2, %ymm2", "vmulps %ymm2, %ymm2, %ymm2")
+OUTER += ("vdivps %ymm2, %ymm8, %ymm2", "vaddps %ymm2, %ymm1, %ymm1")
+ALONE = ("vmovss (%rdi,%rax), %xmm2", "vsubss %xmm9, %xmm2, %xmm2", "vmulss %xmm2, %xmm2, %xmm2")
+ALONE += ("vdivss %xmm2, %xmm8, %xmm2", "vaddss %xmm2, %xmm1, %xmm1")
+
+
+def test_lanes_of_a_vectorised_outer_loop_are_elements() -> None:
+    step = ("addq $4, %rax", "cmpq %rsi, %rax")
+    outer = (".L3:", *OUTER, *step, "jne .L3")
+    scalar = ("xorl %eax, %eax", ".L5:", *ALONE, *step, "jne .L5")
+    assert elements("xorl %eax, %eax", *outer, *scalar) == 8
+    # Without a scalar loop, or with one that computes otherwise, the lanes may also belong to one iteration.
+    assert elements("xorl %eax, %eax", *outer) is None
+    approximate = (*ALONE[:3], "vmulss %xmm2, %xmm7, %xmm3", *ALONE[3:])
+    assert elements("xorl %eax, %eax", *outer, "xorl %eax, %eax", ".L5:", *approximate, *step, "jne .L5") is None
+
+
 def test_two_loops_alike_do_not_settle_each_other() -> None:
     """Neither has a smaller step, though a line is in both."""
     sums = (".loc 1 4 9", "addsd (%rdi), %xmm0", ".loc 1 6 7", "addsd 8(%rdi), %xmm0", "addq $16, %rdi")

@@ -383,7 +383,7 @@ pytestmark_llvm = pytest.mark.skipif(not (MC and MCA and CONFIG), reason="LLVM 1
 def statements() -> list[str]:
     """How LLVM writes an example of every form, in AT&T syntax."""
     examples = list(importer.examples())
-    found = [json.loads(line) for line in print_x86([f"{key} {code.hex()}" for key, _, code in examples])]
+    found = [json.loads(line) for line in print_x86([f"{key} {code.hex()}" for key, code in examples])]
     texts = [re.sub(r"\s*#.*", "", each["att"]).strip() for each in found if "error" not in each]
     # Prefixes are instructions of their own to LLVM's parser.
     return [text for text in dict.fromkeys(texts) if not re.match(r"rep|.*addr32", text)]

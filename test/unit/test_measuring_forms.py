@@ -21,6 +21,7 @@ from incc.measuring.stand_in import Simulated, simulated
 from incc.models.forms.shapes import by_key
 from incc.models.importers.measured import importer as measured
 from incc.models.loading import load
+from incc.models.notation import port_set_name, write_ports
 
 CORES = ("skylake", "znver4", "sapphirerapids", "nehalem", "goldmont")
 
@@ -75,10 +76,10 @@ def test_a_blocker_that_is_none_is_not_used() -> None:
 
 
 def test_sets_are_named_as_models_do() -> None:
-    assert cores.set_name("0,1,5,6,B") == "p0156B"
-    assert cores.set_name("FP0,FP1") == "FP01"
-    assert cores.set_name("ALU0,BR") == "p(ALU0|BR)"
-    assert cores.set_name("FP5") == "FP5"
+    assert port_set_name(["0", "1", "5", "6", "B"]) == "p0156B"
+    assert port_set_name(["FP0", "FP1"]) == "FP01"
+    assert port_set_name(["ALU0", "BR"]) == "p(ALU0|BR)"
+    assert write_ports([("FP5", 2), ("0,1", 1)]) == "2*FP5+1*p01"
 
 
 # --- figures ---------------------------------------------------------------------------------------------------------
@@ -322,6 +323,6 @@ def test_what_is_written_can_be_imported(tmp_path: Path) -> None:
     for key, entries in forms_of.items():
         form = model.lookup(key, frozenset())
         assert form is not None
-        assert entries[()]["ports"] == "+".join(f"{n}*{cores.set_name(p)}" for p, n in form.uops)
+        assert entries[()]["ports"] == write_ports(form.uops)
         assert entries[()]["retire"] == form.retire_slots
     assert by_key()["DIV_RM64/r"].key not in forms_of

@@ -393,8 +393,7 @@ def test_latencies_name_what_the_decoder_reports() -> None:
     model = loading.load("cascadelake")
     checked = 0
     for key in model.forms():
-        instruction = example(by_key()[key])
-        code = None if instruction is None else encode(instruction)
+        code = encode(example(by_key()[key]))
         if code is None:
             continue
         decoded = decode(code)

@@ -235,3 +235,22 @@ def test_where_a_loop_begins_changes_no_bound_of_the_back_end(core: str) -> None
         first = bounds(k)
         for start in range(1, len(body)):
             assert bounds(replace(k, instructions=placed([*body[start:], *body[:start], *counter]))) == first, start
+
+
+@pytest.mark.parametrize("core", CORES)
+@pytest.mark.parametrize("prefix", ["addl %ecx, %edx", "addw $1000, %cx"])
+def test_bytes_between_distant_blocks_are_not_fetched(core: str, prefix: str) -> None:
+    def far(distance: int) -> KernelCode:
+        text = f".p2align 6\n1: movl (%rdi,%rax,4), %ecx; {prefix}; incq %rax; jmp 3f\n2: cmpq %rsi, %rax; jne 1b\n"
+        text += f"ret\n.p2align 6\n.fill {distance}, 1, 0x90\n3: addl $3, %edx; jmp 2b\n"
+        regions, _ = innermost_loops(parse(text))
+        (kernel,) = decode_regions(text, regions, "far.s", ())
+        assert len(kernel.instructions) == 8
+        return kernel
+
+    near, *distant = [
+        simulate(bind(far(distance), load(core))[0]).cycles_per_iteration for distance in (256, 4096, 1 << 20)
+    ]
+    assert near is not None
+    assert near < 20
+    assert distant == [near, near]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from incc.report import types as t
 from incc.views.layout import harmless
-from incc.views.llvm_mca.requested import RegionHeading, Views
+from incc.views.llvm_mca.requested import Views
 
 View = Callable[[t.KernelReport, Views], Iterable[str]]
 
@@ -63,18 +63,14 @@ def _lines(report: t.AnalysisReport, views: Views) -> Iterator[str]:
             heading = next(headings, None)
             if not kernel.instructions:
                 continue
-            yield from _heading(heading)
+            if heading is not None and heading.number >= 0:
+                yield from ("", f"[{heading.number}] Code Region" + (f" - {heading.name}" if heading.name else ""), "")
             for name, view in chosen:
                 if name in _WITHOUT_RUN or kernel.cold is not None:
                     for number, line in enumerate(view(kernel, views)):
                         if not number and name != "summary":
                             yield from ("", "")
                         yield line
-
-
-def _heading(heading: RegionHeading | None) -> Iterator[str]:
-    if heading is not None and heading.number >= 0:
-        yield from ("", f"[{heading.number}] Code Region" + (f" - {heading.name}" if heading.name else ""), "")
 
 
 def _view(name: str) -> View:

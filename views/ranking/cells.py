@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from incc.ranking import types as r
-from incc.report import types as t
 from incc.report import wording
 from incc.views.layout import Layout, count, each
 from incc.views.table import Cell, Column, Table, TableRow, number_column, text_column
@@ -138,17 +137,12 @@ def _more(number: int, top: int, noun: str) -> str:
 
 def files(ranking: r.Ranking) -> dict[str, None]:
     """Return the files of the rows' places."""
-    return dict.fromkeys(place_of(row).file for row in ranking.rows)
-
-
-def place_of(row: r.RankingRow) -> t.SourceLocation:
-    """Return where a row's loop is: in the source, or in the assembly."""
-    return row.source or row.assembly
+    return dict.fromkeys(row.place.file for row in ranking.rows)
 
 
 def place(row: r.RankingRow, layout: Layout) -> str:
     """Return where a row's loop is, as text."""
-    where = place_of(row)
+    where = row.place
     name = layout.file(where.file) if where.file else ""
     return f"{name}:{where.line}" if where.line else f"{name}:{row.label}" if row.label else name
 

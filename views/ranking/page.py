@@ -87,7 +87,7 @@ def _filters(kinds: Sequence[Sequence[str]]) -> list[tuple[str, str, int]]:
 
 def _search(row: r.RankingRow) -> str:
     """Return the words that a search matches, besides those in the table."""
-    words = [row.function, row.function_name, row.kernel_id, cells.place_of(row).file, row.verdict]
+    words = [row.function, row.function_name, row.kernel_id, row.place.file, row.verdict]
     words += [member.source for member in row.members[:3]]
     return " ".join(dict.fromkeys(filter(None, words)))
 

@@ -3,6 +3,7 @@
 #include "layout.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 using namespace incc;
@@ -27,14 +28,31 @@ CodeLayout::CodeLayout(const Program &P, bool Loop, int32_t Alignment)
     return;
   fillUopCache();
   if (P.P.ConstantsMost > 0) {
-    int64_t Blocks = (Start + Bytes - 1) / P.P.DsbBlock - Start / P.P.DsbBlock + 1;
-    if (fillLinesWithConstants(/*EndInBlocks=*/false) < Blocks)
+    if (fillLinesWithConstants(/*EndInBlocks=*/false) < numBlocks())
       fillLinesWithConstants(/*EndInBlocks=*/true);
   }
   if (canReplayLoop()) {
     size_t Last = P.Entries.size() - 1;
     Unrolling = Last < P.P.LsdUnroll.size() ? P.P.LsdUnroll[Last] : 1;
   }
+}
+
+bool CodeLayout::jumpsBehind(int32_t I) const {
+  if (I + 1 == numInstructions())
+    return Loop;
+  int64_t Distance = address(I + 1) - endAddress(I);
+  return Distance != 0 && (P.K.hasFlag(I, IsBranch) || std::abs(Distance) >= CacheLineBytes);
+}
+
+/// Returns the number of blocks of code that an iteration goes through.
+int64_t CodeLayout::numBlocks() const {
+  int64_t Number = 0, LastBlock = -1;
+  for (int32_t I = 0; I < numInstructions(); ++I)
+    for (int64_t Block : {block(I), (endAddress(I) - 1) / P.P.DsbBlock}) {
+      Number += Block != LastBlock;
+      LastBlock = Block;
+    }
+  return Number;
 }
 
 /// Returns true if the loop stream detector replays the loop. It repeats µops in the µop queue that

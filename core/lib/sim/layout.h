@@ -43,6 +43,11 @@ public:
     return ++At.Instruction == numInstructions() ? Position{At.Iteration + 1, 0} : At;
   }
 
+  /// Returns true if the code goes on elsewhere behind an instruction: at the end of a loop, behind
+  /// a jump that leaves out code, and where at least a cache line of unknown code follows, which is
+  /// taken not to be executed.
+  bool jumpsBehind(int32_t I) const;
+
   /// The number of instructions, from the loop's start on, that come from the µop cache. Those
   /// after them are decoded.
   int32_t numCached() const { return Cached; }
@@ -71,6 +76,7 @@ private:
   void excludeWholeBlocks(std::vector<bool> &IsCached, int64_t BlockBytes) const;
   int32_t fillLinesWithConstants(bool EndInBlocks);
   bool canReplayLoop() const;
+  int64_t numBlocks() const;
 
   const Program &P;
   bool Loop;

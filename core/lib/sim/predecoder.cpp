@@ -21,15 +21,15 @@ void Predecoder::startBlock() {
   int64_t End = (Block + 1) * P.P.PredecodeBlockBytes;
   int32_t Prefixes = 0;
   Left = 0;
-  EndsWithLoop = false;
+  EndsWithJump = false;
   Position At = Next;
-  while (!EndsWithLoop && Code.address(At) + P.P.Length[At.Instruction] <= End) {
+  while (!EndsWithJump && Code.address(At) + P.P.Length[At.Instruction] <= End) {
     ++Left;
     Prefixes += P.P.Lcp[At.Instruction];
-    EndsWithLoop = Code.isLoop() && At.Instruction + 1 == Code.numInstructions();
+    EndsWithJump = Code.jumpsBehind(At.Instruction);
     At = Code.next(At);
   }
-  bool CountsNext = !EndsWithLoop && Code.address(At) + P.P.OpcodeOffset[At.Instruction] < End;
+  bool CountsNext = !EndsWithJump && Code.address(At) + P.P.OpcodeOffset[At.Instruction] < End;
   int32_t Counted = Left + (CountsNext ? 1 : 0);
   CyclesLeft = std::max(1, (Counted + P.P.PredecodeWidth - 1) / P.P.PredecodeWidth);
   Stalled = std::max(0, Prefixes * P.P.LcpStall - ExtraCycles);
@@ -62,9 +62,9 @@ void Predecoder::cycle(int64_t Cycle) {
     return;
   InBlock = false;
   ++Block;
-  if (!EndsWithLoop)
+  if (!EndsWithJump)
     return;
-  if (Code.numCached() > 0)
+  if (Next.Instruction == 0 && Code.numCached() > 0)
     IsActive = false;
   else
     Block = Code.address(Next) / P.P.PredecodeBlockBytes;
@@ -80,7 +80,7 @@ void Predecoder::addTo(Fingerprint &F) const {
   F.add(Next.Instruction);
   // Copies of the code in a row lie at different places in the blocks.
   F.add(Code.address(Next) - Block * P.P.PredecodeBlockBytes);
-  F.add(InBlock | IsRestarted << 1 | EndsWithLoop << 2);
+  F.add(InBlock | IsRestarted << 1 | EndsWithJump << 2);
   F.add(Left);
   F.add(CyclesLeft);
   F.add(Stalled);

@@ -15,8 +15,8 @@
 //   active     it hands on instructions, if the instruction queue has room for
 //              `predecode_width` of them.
 //
-// After the block with the end of a loop, it goes on with the block at the loop's
-// start, or becomes idle if that is in the µop cache. The rules are those of Intel's
+// After a block with a taken jump, it goes on with the block of the target, or becomes
+// idle if that is a loop's start in the µop cache. The rules are those of Intel's
 // cores as found by Abel and Reineke (uiCA, ICS 2022).
 //
 //===----------------------------------------------------------------------===//
@@ -64,7 +64,7 @@ private:
   int32_t CyclesLeft = 0;    ///< and the cycles that it takes for them.
   int32_t Stalled = 0;       ///< Cycles for length-changing prefixes.
   int32_t ExtraCycles = 0;   ///< Cycles beyond the first that the last block took.
-  bool EndsWithLoop = false; ///< The block's last instruction is the loop's.
+  bool EndsWithJump = false; ///< The block's last instruction is a taken jump.
 };
 
 } // namespace incc::sim

@@ -41,9 +41,7 @@ def read(path: str) -> Iterator[PublishedFigures | tuple[int, str]]:
             continue
         if not text:
             if name and len(figures) == 2:
-                yield PublishedFigures(
-                    name=name, line=start, throughput=figures["Throughput"], latency=figures["Latency"]
-                )
+                yield PublishedFigures(name=name, throughput=figures["Throughput"], latency=figures["Latency"])
             elif name:
                 missing = [w for w in ("Latency", "Throughput") if w not in figures]
                 yield start, f"{name} has no {' and no '.join(missing)}"

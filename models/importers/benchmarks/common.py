@@ -29,12 +29,11 @@ TOLERANCE = 0.05
 
 
 class PublishedFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """A form's figures in cycles, None where not measured, and their line."""
+    """A form's figures in cycles, None where not measured."""
 
     name: str
-    line: int
-    throughput: float | None
-    latency: float | None
+    throughput: float | None = None
+    latency: float | None = None
 
 
 def read_lines(path: str) -> Iterator[tuple[int, str]]:
@@ -52,30 +51,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def import_forms(
     read: Callable[[str], Iterable[PublishedFigures | tuple[int, str]]], source: str, request: ImportRequest
 ) -> Imported:
-    """Return the figures of all forms that the names in the files stand for, as `read` reads them."""
-    ports: list[str] = first_setting(request.chain, "ports", "names") or []
-    options = request.options
-    return import_files(read, options.files, source, request.isa, ports, request.kept, options.keep_going)
+    """Return the figures of all forms that the names in the files stand for, as `read` reads them.
 
-
-def import_files(
-    read: Callable[[str], Iterable[PublishedFigures | tuple[int, str]]],
-    paths: Sequence[str],
-    source: str,
-    isa: str,
-    ports: Sequence[str],
-    forms: Forms,
-    keep_going: bool = False,
-) -> Imported:
-    """Return the figures of all forms that the names in some files stand for.
-
-    `ports` and `forms` are those of the model. Raises ImportFailed at the first line that cannot be read, or with
-    `keep_going` skips and lists it.
+    Raises ImportFailed at the first line that cannot be read, or with `keep_going` skips and lists it.
     """
+    ports: list[str] = first_setting(request.chain, "ports", "names") or []
+    isa, forms = request.isa, request.kept
     figures: dict[str, tuple[float | None, float | None]] = {}
     unmatched: list[tuple[str, str]] = []
-    malformed = Malformed(keep_going)
-    for path in paths:
+    malformed = Malformed(request.options.keep_going)
+    for path in request.options.files:
         for record in read(path):
             if not isinstance(record, PublishedFigures):
                 malformed.add(f"{path}:{record[0]}", ValueError(record[1]), "")
@@ -161,11 +146,9 @@ _X86_KINDS = {
     "y": "YMM",
     "z": "ZMM",
     "mm": "MM",
-    "k": "K",
     "i": r"I(8|16|32|64)",
     "imd": r"I(8|16|32|64)",
     "imm": r"I(8|16|32|64)",
-    "mem": "M",
 }
 
 

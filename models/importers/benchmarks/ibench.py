@@ -40,7 +40,7 @@ def read(path: str) -> Iterator[PublishedFigures | tuple[int, str]]:
             if figure is None:
                 yield number, f"no cycles after {name}-{what}:"
                 continue
-            yield _measured(name, what, number, figure["cycles"])
+            yield _measured(name, what, figure["cycles"])
             continue
         head = _HEAD.match(text)
         if head is None:
@@ -54,15 +54,11 @@ def read(path: str) -> Iterator[PublishedFigures | tuple[int, str]]:
         if figure is None:
             yield line, f"no cycles in {head['rest'].strip()!r}"
             continue
-        yield _measured(head["name"], head["what"], line, figure["cycles"])
+        yield _measured(head["name"], head["what"], figure["cycles"])
     if waiting is not None:
         yield waiting[0], f"no cycles after {waiting[1]}-{waiting[2]}:"
 
 
-def _measured(name: str, what: str, line: int, cycles: str) -> PublishedFigures:
-    value = float(cycles)
-    return (
-        PublishedFigures(name=name, line=line, throughput=value, latency=None)
-        if what == "TP"
-        else PublishedFigures(name=name, line=line, throughput=None, latency=value)
-    )
+def _measured(name: str, what: str, cycles: str) -> PublishedFigures:
+    figure = {"TP": "throughput", "LT": "latency"}[what]
+    return PublishedFigures(name=name, **{figure: float(cycles)})

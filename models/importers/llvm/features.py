@@ -14,14 +14,8 @@ _ALWAYS = (
     "RDPMC MONITOR CLFSH CET_IBT RDTSCP CX8 CMOV"
 )
 
-# LLVM's name: iced-x86's, where they differ by more than "AVX512_VNNI" and "avx512vnni".
+# LLVM's name: iced-x86's, where they differ by more than case, "-", "." and "_" ("AVX512_VNNI" and "avx512vnni").
 _OTHER = {
-    "aes": "AES",
-    "amx-bf16": "AMX_BF16",
-    "amx-complex": "AMX_COMPLEX",
-    "amx-fp16": "AMX_FP16",
-    "amx-int8": "AMX_INT8",
-    "amx-tile": "AMX_TILE",
     "bmi": "BMI1",
     "cx16": "CMPXCHG16B",
     "kl": "KL AESKLE",
@@ -29,13 +23,9 @@ _OTHER = {
     "pclmul": "PCLMULQDQ",
     "prefetchi": "PREFETCHITI",
     "prfchw": "PREFETCHW",
-    "raoint": "RAO_INT",
     "rdrnd": "RDRAND",
     "rtm": "RTM HLE_OR_RTM",
     "shstk": "CET_SS",
-    "sse4.1": "SSE4_1",
-    "sse4.2": "SSE4_2",
-    "widekl": "WIDE_KL",
     "x87": "FPU",
 }
 

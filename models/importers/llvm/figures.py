@@ -82,8 +82,7 @@ def _narrow_shapes() -> list[Shape]:
 def _narrow_queries() -> list[str]:
     requests = []
     for shape in _narrow_shapes():
-        instruction = example(shape, bits=32)
-        code = None if instruction is None else encode(instruction, 32)
+        code = encode(example(shape, bits=32), 32)
         if code is not None:
             requests.append(f"{shape.key}[] {code.hex()}")
     return requests

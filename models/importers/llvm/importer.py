@@ -81,11 +81,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def import_forms(request: ImportRequest) -> Imported:
     """Return figures of the forms that the model may have, by the way for its instruction set."""
-    return {"x86": _x86, "aarch64": _aarch64}[request.isa](request)
-
-
-def _x86(request: ImportRequest) -> Imported:
     options = request.options
+    if request.isa == "aarch64":
+        lines = run(options.cpu, [], options.llvm_config, "aarch64", "--enumerate")
+        return llvm_aarch64.import_cpu(options.cpu, lines, options.keep_going)
     if not request.chain:
         raise ImportFailed(f"{request.output}: no such model")
     header, _ = read_header(request.chain)
@@ -129,17 +128,11 @@ def _one_load_port(forms: Forms, functions: Mapping[str, str]) -> Forms:
     for form, entries in forms.items():
         flow = dataflow(by_key()[form])
         made[form] = {
-            c: llvm_units.with_one_load_port(f, flow, functions) if flow is not None and "ports" in f else f
+            c: llvm_units.with_one_load_port(f, flow, functions) if "ports" in f else f
             for c, f in entries.items()
             if c != ("indexed",)
         }
     return made
-
-
-def _aarch64(request: ImportRequest) -> Imported:
-    options = request.options
-    lines = enumerate_aarch64(options.cpu, options.llvm_config)
-    return llvm_aarch64.import_cpu(options.cpu, lines, options.keep_going)
 
 
 def import_cpu(
@@ -175,8 +168,7 @@ def import_cpu(
         except MALFORMED as e:
             malformed.add(f"llvm_sched {cpu}:{number}", e)
     if core is None:
-        for key, entries in full.items():
-            _add_indexed(key, entries)
+        _add_indexed(full)
     else:
         _mirrored_idioms(full)
     result: Forms = {key: reduced(entries) for key, entries in full.items() if () in entries}
@@ -186,8 +178,6 @@ def import_cpu(
 def _add(entries: Entries, shape: Shape, conditions: Conditions, data: dict[str, Any], core: UnitModel | None) -> None:
     """Add LLVM's figures of a form under some conditions to its entries."""
     flow = dataflow(shape, "mask" in conditions)
-    if flow is None:
-        return
     if core is None:
         entries[conditions] = entry(shape, flow, data)
     elif conditions != ("same_reg",):
@@ -220,11 +210,11 @@ def queries(forms: Iterable[Shape], idioms: bool = False) -> Iterator[tuple[str,
             variants += [("mask", "zeroing")] * shape.info.can_use_zeroing_masking
             variants += [("bcast",)] * (shape.has_memory and shape.info.can_broadcast)
         for conditions in variants:
-            instruction = example(shape, "mask" in conditions, "zeroing" in conditions, "bcast" in conditions)
-            code = None if instruction is None else encode(instruction)
+            code = encode(example(shape, "mask" in conditions, "zeroing" in conditions, "bcast" in conditions))
             if code is not None:
                 yield f"{shape.key}[{','.join(conditions)}]", (shape, conditions, code)
-        if idioms and llvm_units.idiom(shape) and (instruction := example(shape)) is not None:
+        if idioms and llvm_units.idiom(shape):
+            instruction = example(shape)
             last = max(n for n, o in enumerate(shape.operands) if not o.startswith("I"))
             instruction.set_op_register(last, instruction.op_register(last - 1))
             if (code := encode(instruction)) is not None:
@@ -289,23 +279,15 @@ def fused_uops(shape: Shape, ports: Mapping[str, int], flow: FormDataflow) -> in
     return max(1, total - fused)
 
 
-def _add_indexed(key: str, entries: Entries) -> None:
+def _add_indexed(full: Forms) -> None:
     """Add the changes of an indexed address on Sandy Bridge to Skylake: see docs/models.md."""
-    for conditions, fields in list(entries.items()) if key.endswith("/m") else ():
-        indexed = indexed_variant(key, fields)
-        if indexed is not None:
-            entries[tuple(sorted((*conditions, "indexed")))] = indexed
+    for key, entries in full.items():
+        for conditions, fields in list(entries.items()) if key.endswith("/m") else ():
+            if (indexed := indexed_variant(key, fields)) is not None:
+                entries[tuple(sorted((*conditions, "indexed")))] = indexed
 
 
 # --- running LLVM ----------------------------------------------------------------------------------------------------
-
-
-def enumerate_aarch64(cpu: str, llvm_config: str = "llvm-config-19") -> list[str]:
-    """Return LLVM's data on an example of every instruction of an AArch64 processor: JSON, one a line.
-
-    Raises ImportFailed if LLVM's development files or its model of the processor are missing.
-    """
-    return _start([_program(llvm_config), "aarch64", cpu, "--enumerate"], "")
 
 
 def print_x86(lines: list[str], llvm_config: str = "llvm-config-19", triple: str = "x86_64") -> list[str]:
@@ -313,19 +295,17 @@ def print_x86(lines: list[str], llvm_config: str = "llvm-config-19", triple: str
 
     Raises ImportFailed if LLVM's development files are missing.
     """
-    return _start([_program(llvm_config), triple, "sapphirerapids", "--print"], "\n".join(lines) + "\n")
+    return run("sapphirerapids", lines, llvm_config, triple, "--print")
 
 
-def run(cpu: str, lines: list[str], llvm_config: str, triple: str = "x86_64") -> list[str]:
+def run(cpu: str, lines: list[str], llvm_config: str, triple: str = "x86_64", *options: str) -> list[str]:
     """Return LLVM's data on a processor, and on instructions ("KEY HEX") on it: JSON, one a line.
 
-    Raises ImportFailed if LLVM's development files or its model of the processor are missing.
+    `options` are llvm_sched.cpp's. Raises ImportFailed if LLVM's development files or its model of the processor are
+    missing.
     """
-    return _start([_program(llvm_config), triple, cpu], "\n".join(lines) + "\n")
-
-
-def _start(command: list[str], text: str) -> list[str]:
-    done = subprocess.run(command, input=text, capture_output=True, text=True)
+    command = [_program(llvm_config), triple, cpu, *options]
+    done = subprocess.run(command, input="\n".join(lines) + "\n", capture_output=True, text=True)
     if done.returncode:
         raise ImportFailed(done.stderr.strip() or f"{command[0]} ended with status {done.returncode}")
     return done.stdout.splitlines()

@@ -92,9 +92,8 @@ def _entries(
     entries: dict[tuple[str, ...], Entry] = {}
     for conditions, data in figures.items():
         flow = dataflow(shape, "mask" in conditions)
-        if flow is not None:
-            fields = _in_ports(model, shape, flow, data)
-            entries[conditions] = {**fields, "source": "llvm", "derived": "the core has no such instruction"}
+        fields = _in_ports(model, shape, flow, data)
+        entries[conditions] = {**fields, "source": "llvm", "derived": "the core has no such instruction"}
     return reduced(entries) if () in entries else {}
 
 

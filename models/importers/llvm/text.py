@@ -45,20 +45,19 @@ _BY_HAND = "c834129c 66c834129c 660f78c49c9d f20f78e59c9d 67f2450f38f806 67f3450
 
 
 class TemplateForm(msgspec.Struct, frozen=True, kw_only=True):
-    """A form and variant by its key in the template file: an example's bytes, and LLVM's templates."""
+    """A form and variant by its key in the template file: an example's bytes, and LLVM's templates and effects."""
 
     key: str
-    form: str
+    """The form's key, with "*" behind it for a broadcast and "+" for {sae} or rounding."""
     code: bytes
     att: str
     intel: str
-    load: bool
-    store: bool
-    effects: bool
+    flags: str
+    """The effects as in the file of flags."""
 
 
-def examples() -> Iterator[tuple[str, str, bytes]]:
-    """Yield key, form and bytes of an example of every form, also with a broadcast and with {sae} where possible."""
+def examples() -> Iterator[tuple[str, bytes]]:
+    """Yield key and bytes of an example of every form, also with a broadcast and with {sae} where possible."""
     for shape in shapes():
         variants = [""]
         if shape.encoding == "EVEX":
@@ -67,8 +66,6 @@ def examples() -> Iterator[tuple[str, str, bytes]]:
             variants += ["+"] if not shape.has_memory and rounding else []
         for variant in variants:
             instruction = example(shape, broadcast=variant == "*")
-            if instruction is None:
-                continue
             if variant == "+":
                 if shape.info.can_use_rounding_control:
                     instruction.rounding_control = iced.RoundingControl.ROUND_DOWN
@@ -79,35 +76,33 @@ def examples() -> Iterator[tuple[str, str, bytes]]:
                 instruction.memory_displacement, instruction.memory_displ_size = 0, 0
             code = encode(_with_immediates(instruction)) or encode(instruction)
             if code is not None:
-                yield shape.key + variant, shape.key, code
+                yield shape.key + variant, code
     for digits in _BY_HAND.split():
         code = bytes.fromhex(digits)
-        key = llvm_text.template_key(iced.Decoder(64, code).decode())
-        yield key, key, code
+        yield llvm_text.template_key(iced.Decoder(64, code).decode()), code
 
 
-def narrow_examples() -> Iterator[tuple[str, str, bytes]]:
+def narrow_examples() -> Iterator[tuple[str, bytes]]:
     """Yield examples of the forms of 32-bit mode that may be written otherwise there.
 
     Not those of vectors' encodings, of which LLVM's disassembler forgets a bit in this mode.
     """
     for shape in shapes(32):
-        instruction = example(shape, bits=32) if shape.encoding == "LEGACY" else None
-        if instruction is None:
+        if shape.encoding != "LEGACY":
             continue
+        instruction = example(shape, bits=32)
         code = encode(_with_immediates(instruction), 32) or encode(instruction, 32)
         if code is not None:
-            yield shape.key, shape.key, Narrow(code)
+            yield shape.key, Narrow(code)
 
 
-def masked_examples() -> Iterator[tuple[str, str, bytes]]:
+def masked_examples() -> Iterator[tuple[str, bytes]]:
     """Yield examples with a mask of the forms that can have one."""
     for shape in shapes():
         if shape.encoding == "EVEX" and shape.info.can_use_op_mask_register:
-            instruction = example(shape, True)
-            code = None if instruction is None else encode(instruction)
+            code = encode(example(shape, True))
             if code is not None:
-                yield shape.key, shape.key, code
+                yield shape.key, code
 
 
 def _with_immediates(instruction: iced.Instruction) -> iced.Instruction:
@@ -147,31 +142,21 @@ def template(native: Any, text: str, intel: bool) -> str:
 
 
 def read(
-    llvm_config: str, requested: list[tuple[str, str, bytes]]
+    llvm_config: str, requested: list[tuple[str, bytes]]
 ) -> tuple[list[TemplateForm], list[tuple[str, bytes, str]]]:
-    """Return (key, form, bytes) as LLVM writes them, and those that it rejects, with its reason."""
-    lines = [f"{key} {code.hex()}" for key, _, code in requested]
-    triple = "i686" if requested and bits_of(requested[0][2]) == 32 else "x86_64"
+    """Return (key, bytes) as LLVM writes them, and those that it rejects, with its reason."""
+    lines = [f"{key} {code.hex()}" for key, code in requested]
+    triple = "i686" if requested and bits_of(requested[0][1]) == 32 else "x86_64"
     written, unknown = [], []
-    for (key, form, code), line in zip(requested, print_x86(lines, llvm_config, triple), strict=True):
+    for (key, code), line in zip(requested, print_x86(lines, llvm_config, triple), strict=True):
         data = json.loads(line)
         if "error" in data:
             unknown.append((key, code, data["error"]))
             continue
         native = iced.Decoder(bits_of(code), code).decode()
         att, intel = (_plain(template(native, data[name], name == "intel")) for name in ("att", "intel"))
-        written.append(
-            TemplateForm(
-                key=key,
-                form=form,
-                code=code,
-                att=att,
-                intel=intel,
-                load=data["load"],
-                store=data["store"],
-                effects=data["effects"],
-            )
-        )
+        flags = "L" * data["load"] + "S" * data["store"] + "U" * data["effects"] or "-"
+        written.append(TemplateForm(key=key, code=code, att=att, intel=intel, flags=flags))
     return written, unknown
 
 
@@ -217,20 +202,16 @@ def flags_file(written: list[TemplateForm], masked: list[TemplateForm], narrow: 
     ]
     flags: dict[str, str] = {}
     for each in written:
-        if each.key == each.form and (each.effects or _flags(each) != _decoded(each.code)):
-            flags[each.form] = _flags(each)
+        if each.key[-1] not in "*+" and each.flags != _decoded(each.code):
+            flags[each.key] = each.flags
     for each in masked:
-        if _flags(each) != flags.get(each.form, _decoded(each.code)):
-            flags[f"{each.form}{{k}}"] = _flags(each)
+        if each.flags != flags.get(each.key, _decoded(each.code)):
+            flags[f"{each.key}{{k}}"] = each.flags
     for each in narrow:
-        name, _, kind = each.form.partition("/")
-        if _flags(each) != flags.get(f"{twin(name)}/{kind}", _decoded(each.code)):
-            flags[f"32:{each.form}"] = _flags(each)
+        name, _, kind = each.key.partition("/")
+        if each.flags != flags.get(f"{twin(name)}/{kind}", _decoded(each.code)):
+            flags[f"32:{each.key}"] = each.flags
     return "\n".join([*lines, *[f"{key} {value}" for key, value in sorted(flags.items())]]) + "\n"
-
-
-def _flags(written: TemplateForm) -> str:
-    return "L" * written.load + "S" * written.store + "U" * written.effects or "-"
 
 
 def _decoded(code: bytes) -> str:

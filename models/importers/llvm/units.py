@@ -90,11 +90,7 @@ def entry(shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: UnitM
         compute, held, hold, tp = _by_units(data, core, bool(memory), fused)
     fields["ports"] = write_usage({port_set_name(p.split(",")): n for p, n in (compute + memory).items()})
     fields["retire"] = fused
-    load = 0
-    if flow.loads and memory:
-        load = core.load_latency["xmm" if width else "gpr"]
-        if data["read_advance"]:
-            load = max(a["cycles"] for a in data["read_advance"])
+    load = _load_latency(data, core, width > 0) if flow.loads and memory else 0
     pairs = latency_pairs(flow, int(data["latency"]) - load, bool(compute))
     if pairs:
         fields["latency"] = write_latency(pairs)
@@ -107,7 +103,8 @@ def entry(shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: UnitM
         fields["hold"] = hold
     elif tp >= 2 and not unit:
         fields["tp"] = round(tp, 2)
-    if core.fuses and shape.mnemonic in ("CMP", "TEST") and not _memory_and_immediate(shape):
+    memory_and_immediate = shape.has_memory and any(o.startswith("I") for o in shape.operands)
+    if core.fuses and shape.mnemonic in ("CMP", "TEST") and not memory_and_immediate:
         fields["fusion"] = "cmp_test"
     if fused > 2 and not core.kinds:
         # AMD decodes instructions of more than two macro-ops from microcode.
@@ -115,6 +112,13 @@ def entry(shape: Shape, flow: FormDataflow, data: Mapping[str, Any], core: UnitM
     if core.kinds:
         fields["derived"] = "ports by kind"
     return fields
+
+
+def _load_latency(data: Mapping[str, Any], core: UnitModel, vector: bool) -> int:
+    """Return the part of LLVM's latency that is the load's."""
+    if data["read_advance"]:
+        return max(int(advance["cycles"]) for advance in data["read_advance"])
+    return core.load_latency["xmm" if vector else "gpr"]
 
 
 def latency_pairs(flow: FormDataflow, cycles: int, computes: bool) -> list[Latency]:
@@ -130,10 +134,6 @@ def latency_pairs(flow: FormDataflow, cycles: int, computes: bool) -> list[Laten
                 latency = 0
             pairs.append((to, source, max(0, latency)))
     return pairs
-
-
-def _memory_and_immediate(shape: Shape) -> bool:
-    return shape.has_memory and any(o.startswith("I") for o in shape.operands)
 
 
 def _accesses(shape: Shape, flow: FormDataflow, core: UnitModel, width: int) -> Counter[str]:

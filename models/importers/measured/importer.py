@@ -51,21 +51,17 @@ def import_forms(request: ImportRequest) -> Imported:
     """Return all forms in the files; macro-fusion as measured, if the model says nothing of it.
 
     For a core whose ports are numbers, its forms replace the model's (intel.py). With `--prefer`, only differences from
-    the model's forms are returned.
+    the model's forms are returned (amd.py).
     """
-    if _has_numbered_ports(request.options.files):
+    options = request.options
+    if _has_numbered_ports(options.files):
         return _import_over_model(request)
-    if request.options.prefer and request.kept:
-        return _import_over_forms(request)
-    imported = import_files(request.options.files, request.options.keep_going)
+    if options.prefer and request.kept:
+        read = _read(options.files, options.keep_going, partly=True)
+        forms = lay_over(read.records, request.kept, read.load, first_setting(request.chain, "source") or "")
+        return Imported(forms=forms, unmatched=read.unmatched, skipped=read.skipped)
+    imported = import_files(options.files, options.keep_going)
     return replace(imported, replaces_fusion=not request.fusion)
-
-
-def _import_over_forms(request: ImportRequest) -> Imported:
-    """Return the differences from the forms that a model of AMD's cores has (amd.py)."""
-    read = _read(request.options.files, request.options.keep_going, partly=True)
-    forms = lay_over(read.records, request.kept, read.load, first_setting(request.chain, "source") or "")
-    return Imported(forms=forms, unmatched=read.unmatched, skipped=read.skipped)
 
 
 def _has_numbered_ports(paths: list[str]) -> bool:
@@ -235,7 +231,6 @@ def entry(
     `twin` has the measurements of its register form, by conditions; `load` cycles, by class.
     """
     flow = dataflow(shape, "mask" in conditions)
-    assert flow is not None
     register = twin.get(conditions) or (twin.get(()) if conditions == ("bcast",) else None)
     slots = _slots(shape, data)
     usage, hold = _usage(shape, conditions, flow, data, register, slots)
@@ -358,8 +353,7 @@ def _most(data: Record, ports: int) -> int:
 
 
 def _writes_vector(shape: Shape) -> bool:
-    flow = dataflow(shape)
-    return flow is not None and any(t.isdigit() or t.startswith("zmm") for t in flow.targets)
+    return any(t.isdigit() or t.startswith("zmm") for t in dataflow(shape).targets)
 
 
 def _vector_ports(shape: Shape, seen: Mapping[str, int], throughput: float) -> dict[str, int]:

@@ -159,7 +159,7 @@ class _Reader:
         `origin` is the source of the entry's own; those of uops.info's are not replaced by the register form's.
         """
         flow = dataflow(shape, "mask" in conditions)
-        if flow is None or _BY_VALUE.match(shape.mnemonic) or not (data["seen"] or data.get("tp")):
+        if _BY_VALUE.match(shape.mnemonic) or not (data["seen"] or data.get("tp")):
             return
         memory, computing = _split(entry.get("ports", ""))
         reads_memory = shape.has_memory and not flow.stores
@@ -277,7 +277,7 @@ class _Reader:
         name = self._sibling(shape)
         candidates = [existing]
         total = sum(existing.values())
-        if name and name in self.made and not shape.has_memory:
+        if name in self.made and not shape.has_memory:
             total = sum(_split(self.made[name][()].get("ports", ""))[1].values())
         seen = _counts(data, 0.55)
         if not {"p0", "p5"} & set(data.get("unsure", ())):
@@ -342,7 +342,7 @@ class _Reader:
         undefined.
         """
         flow = dataflow(shape, "mask" in conditions)
-        if flow is None or flow.stores or not data["latency"]:
+        if flow.stores or not data["latency"]:
             return None
         pairs = latency_by_pair(entry.get("latency", ""))
         unmasked = {(t, s) for t, s, _ in self.records[shape.key][()]["latency"]}
@@ -402,10 +402,8 @@ class _Reader:
         return whole
 
     def _narrow_cycles(self, shape: Shape, conditions: Conditions, pair: tuple[str, str]) -> int | None:
-        name = self._sibling(shape)
-        if not name:
-            return None
-        for to, source, cycles in self.records[name].get(conditions, {}).get("latency", ()):
+        data = self.records.get(self._sibling(shape), {}).get(conditions, {})
+        for to, source, cycles in data.get("latency", ()):
             if (to, source) == pair and cycles >= 0.6:
                 return round(float(cycles))
         return None

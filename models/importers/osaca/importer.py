@@ -50,20 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def import_forms(request: ImportRequest) -> Imported:
     """Return figures of the forms that the model may have, by the reader for its instruction set."""
-    return {"x86": _x86, "aarch64": _aarch64}[request.isa](request)
-
-
-def _x86(request: ImportRequest) -> Imported:
     options = request.options
+    if request.isa == "aarch64":
+        return aarch64.import_files(options.files, request.chain[0].name.name, request.kept, options.keep_going)
     lacking = wanted(request.kept, options.features, request.only_missing)
     renamed = read_pairs(options.rename_ports, "ports", "10=B,11=A")
     imported = import_files(options.files, lacking, options.keep_going, renamed)
     return with_pairs_of_twins(imported, request.kept)
-
-
-def _aarch64(request: ImportRequest) -> Imported:
-    options = request.options
-    return aarch64.import_files(options.files, request.chain[0].name.name, request.kept, options.keep_going)
 
 
 def import_files(
@@ -97,8 +90,6 @@ def import_files(
                 unmatched.append((text, "not marked as measured"))
             for shape, conditions in matches if imported else ():
                 flow = dataflow(shape, "mask" in conditions)
-                if flow is None:
-                    continue
                 entries = full.setdefault(shape.key, {})
                 pairs = [(to, source, latency) for to in flow.targets for source in flow.sources]
                 entry = {**fields, "latency": write_latency(pairs)} if pairs else fields

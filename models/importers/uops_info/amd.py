@@ -31,7 +31,15 @@ from incc.models.importers import ImportRequest
 from incc.models.importers.common import Imported, ImportFailed, reduced
 from incc.models.importers.uops_info import importer as uops_info
 from incc.models.loading import find_model, search_places
-from incc.models.notation import longest_latency, parse_latency, parse_ports, read_usage, write_latency, write_usage
+from incc.models.notation import (
+    longest_latency,
+    parse_latency,
+    parse_ports,
+    port_set_name,
+    read_usage,
+    write_latency,
+    write_usage,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -73,25 +81,21 @@ def import_files(
     """
     places = search_places(search_path)
     header = compile_model(output, places, find_model)[1]
-    reference = merge_forms(read_chain(find_model(like, places), places, find_model))
+    chain = read_chain(find_model(like, places), places, find_model)
+    reference, fusion = merge_forms(chain), fusion_classes(chain[:1])
     missing = sorted(set(_FUNCTIONS) - set(header["functions"]))
     if missing:
         raise ImportFailed(f"{output}: ports.functions.{missing[0]} is missing, which says what AMD's integer units do")
     if not files:
-        return Imported(forms=successor(reference, header, like), fusion=classes(like, places))
+        return Imported(forms=successor(reference, header, like), fusion=fusion)
     imported = uops_info.import_files(files, keep_going)
     bits = header["parameters"]["memory_bits"] or 256
     forms = complete(imported.forms, header["functions"], header["ports"], bits, lambda key: reference.get(key, {}))
     for key, entries in forms.items():
         entries[()]["source"] = "uops.info"
-        if fusion := reference.get(key, {}).get((), {}).get("fusion"):
-            entries[()]["fusion"] = fusion
-    return replace(imported, forms=forms, fusion=classes(like, places))
-
-
-def classes(like: str, places: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the macro-fusion classes of a model."""
-    return fusion_classes(read_chain(find_model(like, places), places, find_model)[:1])
+        if name := reference.get(key, {}).get((), {}).get("fusion"):
+            entries[()]["fusion"] = name
+    return replace(imported, forms=forms, fusion=fusion)
 
 
 def successor(reference: Forms, header: Mapping[str, Any], like: str) -> Forms:
@@ -100,7 +104,7 @@ def successor(reference: Forms, header: Mapping[str, Any], like: str) -> Forms:
     With pipes as wide (`memory_bits`), an operation that held a pipe for two cycles is one µop, and an access one
     access.
     """
-    sets = {name: _write(ports.split(","), header["ports"]) for name, ports in header["functions"].items()}
+    sets = {name: port_set_name(ports.split(",")) for name, ports in header["functions"].items()}
     renamed = {old: sets[role] for old, role in _ROLES.items()}
     renamed |= {"AG012": sets["load"], "AG01": sets["load_vector"], "ST01": sets["store_data"]}
     renamed |= {"BR": sets["branch_taken"], "p(ALU0|BR)": sets["branch_not_taken"]}
@@ -142,7 +146,7 @@ def complete(
     `branch_not_taken`. `vector_bits` is the width of one access to memory. `like` returns the entries of a form on a
     core of which the integer units were measured.
     """
-    sets = {name: _write(members.split(","), ports) for name, members in functions.items()}
+    sets = {name: port_set_name(members.split(",")) for name, members in functions.items()}
     result: Forms = {}
     for key, entries in forms.items():
         shape = by_key().get(key)
@@ -247,21 +251,9 @@ def _pipes(measured: Entry, slots: int, ports: Sequence[str], leaving: str) -> C
     return uops
 
 
-def _write(names: Sequence[str], ports: Sequence[str]) -> str:
-    """Return the notation of a set of ports: "ALU12", or "p(ALU0|BR)"."""
-    if len(names) == 1:
-        return names[0]
-    prefixes = {n[:-1] for n in names}
-    short = prefixes.pop() + "".join(sorted(n[-1] for n in names))
-    if not prefixes and all(n[-1].isdigit() for n in names) and short not in ports:
-        return short
-    return f"p({'|'.join(names)})"
-
-
 def _compares(shape: Shape) -> bool:
     """Return True if results go to flags."""
-    flow = dataflow(shape)
-    return flow is not None and bool({"C", "SPAZO"} & set(flow.targets))
+    return bool({"C", "SPAZO"} & set(dataflow(shape).targets))
 
 
 def _integer(
@@ -272,8 +264,7 @@ def _integer(
     `waits` is the longest latency.
     """
     uops: Counter[str] = Counter()
-    instruction = example(shape)
-    kind = None if instruction is None else instruction.flow_control
+    kind = example(shape).flow_control
     if kind in (FlowControl.CONDITIONAL_BRANCH, FlowControl.UNCONDITIONAL_BRANCH):
         uops[sets["branch_not_taken"]] = 1
         if most > 1:
@@ -297,7 +288,7 @@ def _memory(shape: Shape, conditions: Conditions, sets: Mapping[str, str], vecto
     """Return accesses to memory, explicit and implicit."""
     accesses: Counter[str] = Counter()
     flow = dataflow(shape, "mask" in conditions)
-    if flow is None or shape.mnemonic == "LEA" or "NOP" in shape.mnemonic:
+    if shape.mnemonic == "LEA" or "NOP" in shape.mnemonic:
         return accesses
     width = max((VECTOR_BITS.get(o, 0) for o in shape.operands), default=0)
     parts = max(1, (shape.memory_bits if "bcast" not in conditions else 0) // vector_bits)

@@ -52,7 +52,6 @@ _MNEMONICS = {
     "PEXTRW_SSE4": "PEXTRW",
     "CMPSD_XMM": "CMPSD",
     "MOVSD_XMM": "MOVSD",
-    "PUSHF": "PUSHF",
 }
 _OPERANDS = {"R8l": "R8", "R8h": "R8", "Rel8": "REL8", "Rel32": "REL32", "0": "I8"}
 _STRING_INSTRUCTIONS = re.compile(r"(MOVS|CMPS|SCAS|LODS|STOS|INS|OUTS)[BWDQ]$")
@@ -397,11 +396,8 @@ def _flag_groups(letters: str) -> list[str]:
 @cache
 def _used_registers(shape: Shape) -> tuple[tuple[str, str], ...]:
     """Return implicit registers of a form and their access, in XED's order."""
-    instruction = example(shape)
-    if instruction is None:
-        return ()
     merged: dict[str, set[str]] = {}
-    for used in iced.InstructionInfoFactory().info(instruction).used_registers():
+    for used in iced.InstructionInfoFactory().info(example(shape)).used_registers():
         root = root_name(used.register)
         if root in _REGISTER_ORDER and used.access in READS | WRITES:
             merged.setdefault(root, set()).update("r" * (used.access in READS) + "w" * (used.access in WRITES))
@@ -642,7 +638,11 @@ def _convert(
                 malformed.add(record.place, e, f"malformed record {record.form}: ")
                 break
     _fill_bounds(full, bounds)
-    forms: Forms = {key: reduced(_default_agen(entries)) for key, entries in full.items() if entries}
+    for entries in full.values():
+        if () not in entries and ("agen:B_D8",) in entries:
+            # The commonest address of lea is the default for the kinds that are not listed.
+            entries[()] = entries[("agen:B_D8",)]
+    forms: Forms = {key: reduced(entries) for key, entries in full.items() if entries}
     return Imported(
         forms=forms,
         fusion={name: jumps for jumps, name in core.classes.items()},
@@ -650,13 +650,6 @@ def _convert(
         skipped=malformed.skipped,
         notes=notes,
     )
-
-
-def _default_agen(entries: Entries) -> Entries:
-    """Return entries of lea with the commonest address kind as the default for kinds that are not listed."""
-    if () not in entries and ("agen:B_D8",) in entries:
-        entries[()] = entries[("agen:B_D8",)]
-    return entries
 
 
 def _add(record: Record, shape: Shape, core: _Core, entries: Entries, bounds: _Bounds) -> None:

@@ -163,11 +163,10 @@ def _record(instruction: Element, arch: str) -> dict[str, Any] | None:
 def _figures(instruction: Element, measurement: Element, suffix: str, arch: str) -> dict[str, Any]:
     """Return the counts of a variant, which `suffix` names. A variant without `ports` was not resolved to ports."""
     values = measurement[1]
-    figures: dict[str, Any] = {"uops": _number(measurement, "uops" + suffix)}
-    retired = "uops_retire_slots" + suffix
-    figures["retire_slots"] = _number(measurement, retired) if retired in values else 1
-    figures["uops_ms"] = _number(measurement, "uops_MS" + suffix) if "uops_MS" + suffix in values else 0
+    figures: dict[str, Any] = {"uops": _number(measurement, "uops" + suffix), "retire_slots": 1, "uops_ms": 0}
     for name, key in (
+        ("uops_retire_slots", "retire_slots"),
+        ("uops_MS", "uops_ms"),
         ("uops_MITE", "uops_mite"),
         ("div_cycles", "div_cycles"),
         ("available_simple_decoders", "simple_decoders"),
