@@ -129,7 +129,7 @@ class AddressFollower:
     def _step(self, number: int, instruction: Instruction) -> None:
         for access in instruction.memory:
             self.addresses.append(self._address(number, instruction, access))
-        if instruction.mnemonic in _COMPARES and not instruction.memory:
+        if instruction.mnemonic in _COMPARES:
             operands = sorted((u.operand, u.register.root) for u in instruction.registers if u.operand is not None)
             self.compared.setdefault(number, []).append([self.value(root) for _, root in operands])
         affine = instruction.affine
@@ -294,7 +294,9 @@ class AddressRoles:
             candidates = candidates_of(terms, follower)
             pointer = next((name for name in candidates if name in self.pointers), "")
             if not pointer and candidates:
-                pointer = next((name for name in candidates_of(address.base, follower)), candidates[0])
+                # A symbol of the base may cancel in the sum.
+                bases = [name for name in candidates_of(address.base, follower) if name in candidates]
+                pointer = bases[0] if bases else candidates[0]
                 self.pointers[pointer] = None
             elif not pointer:
                 made = self._without(address, follower, made)

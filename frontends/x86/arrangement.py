@@ -30,8 +30,8 @@ ARRAYS, APART = 0x2000_0000, 0x110_0000
 Zen 4's first-level cache predicts the way from a hash of the address. Of lines with the same hash and the same place
 in a page only one is fast: a load of the other is late, and a copy of two arrays takes 1.68 cycles instead of 1.0.
 Addresses have the same hash if they differ only in bit 14, and in bits 25 and above; bits 15 to 24 count, but 17 and
-22, 18 and 23, 19 and 24 cancel each other (measured on an EPYC of the Genoa generation). Multiples of 16 MiB are the same, up to bit 24;
-of 17 MiB sixteen in a row are different.
+22, 18 and 23, 19 and 24 cancel each other (measured on an EPYC of the Genoa generation). Multiples of 16 MiB are the
+same, up to bit 24; of 17 MiB sixteen in a row are different.
 """
 _MOST_ARRAYS = 14
 _STACK = 0x2F00_0440

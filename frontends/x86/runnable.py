@@ -278,8 +278,11 @@ def runnable(kernel: KernelCode) -> Runnable | NotRunnable:
     own = _own(kernel, roles)
     if own is None and kernel.is_loop and not turned:
         own = _bounded(kernel, follower, roles, arrangement.symbols)
-        if own is None and (searched := _searched(kernel, follower, roles, arrangement)) is not None:
-            own, arrangement = searched
+        kept = (
+            None if own else _spilled(kernel, follower, arrangement) or _searched(kernel, follower, roles, arrangement)
+        )
+        if kept is not None:
+            own, arrangement = kept
     exits = _exits(kernel, own)
     registers_left = _counter_and_base(kernel, natives, exits)
     if registers_left is None:
@@ -353,11 +356,13 @@ def _exits(kernel: KernelCode, own: _Own | None) -> _Exits:
 
 def _counter_and_base(kernel: KernelCode, natives: Sequence[Any], exits: _Exits) -> tuple[str, str] | None:
     """Return the register that counts trips, and one for addresses, "" without; None if no counter is free."""
-    used = {"rsp"}
+    used = set()
     for n, instruction in enumerate(kernel.instructions):
         if n not in exits.dropped:
             used |= {use.register.root for use in instruction.registers}
     free = [root for root in GPR if root not in used]
+    if len(free) > 1 and "rsp" in free:
+        free.remove("rsp")
     if exits.own is not None:
         counter = exits.own.register
     elif not free:
@@ -478,10 +483,17 @@ def _notes(kernel: KernelCode, roles: AddressRoles, rewriter: _Rewriter) -> Iter
 
 
 def _way(kernel: KernelCode) -> str:
-    """Return the way through a loop in words: "the way through lines 5–9, 12"."""
+    """Return the way through a loop in words: "the way through lines 5–9, 12", or by addresses if it has no lines."""
     if kernel.region is None:
         return "the way on which no branch inside is taken"
     spans: list[list[int]] = []
+    if not any(i.line for i in kernel.instructions):
+        end = -1
+        for i in sorted(kernel.instructions, key=lambda i: i.offset):
+            if i.offset != end:
+                spans.append([i.offset, i.offset])
+            spans[-1][1], end = i.offset, i.offset + i.length
+        return "the way through " + ", ".join(f"{a:#x}–{b:#x}" for a, b in spans)
     for line in sorted({i.line for i in kernel.instructions}):
         if spans and line == spans[-1][1] + 1:
             spans[-1][1] = line
@@ -612,7 +624,7 @@ def _bounded(
     instructions = kernel.instructions
     jump = instructions[-1].mnemonic
     setter = _compared(kernel)
-    if instructions[-1].branch != "conditional" or setter not in follower.compared:
+    if instructions[-1].branch != "conditional" or setter not in follower.compared or instructions[setter].memory:
         return None
     comparison, values = instructions[setter], follower.compared[setter]
     if min(use.register.width for use in comparison.registers) < 32:
@@ -726,10 +738,45 @@ def _limit(
     if moving is None or not fixed or limit in roles.touched:
         return None
     start, step = moving
+    return _Own(limit, step, start - step) if _goes_on(jump, operand, start, step) else None
+
+
+def _goes_on(jump: str, operand: int, start: int, step: int) -> bool:
+    """Return True if a jump is taken until the moving operand of a comparison has reached the other one."""
     near = _BELOW if (step > 0) == (operand == 0) else _ABOVE
     # A limit below zero would be a large number.
     signed = jump not in _UNSIGNED or (start >= 0 if step > 0 else start >= ARRAYS)
-    return _Own(limit, step, start - step) if jump == "jne" or (jump in near and signed) else None
+    return jump == "jne" or (jump in near and signed)
+
+
+def _spilled(
+    kernel: KernelCode, follower: AddressFollower, arrangement: Arrangement
+) -> tuple[_Own, Arrangement] | None:
+    """Return the moving register that is compared to a place in memory, with code that puts the limit there.
+
+    The limit is in the register when the loop is entered; that code then gives it its own first value.
+    """
+    setter = _compared(kernel)
+    comparison, jump = kernel.instructions[setter], kernel.instructions[-1].mnemonic
+    everywhere = streams(follower, arrangement.symbols)
+    steady = [stream for stream in everywhere if stream.address.instruction == setter]
+    if comparison.mnemonic != "cmp" or comparison.operands not in ("rm", "mr") or len(steady) != 1:
+        return None
+    (place,), (root,) = steady, [use.register.root for use in comparison.registers if use.operand is not None]
+    stored = any(
+        each.address.access.store and not each.step and abs(each.first - place.first) < 8 for each in everywhere
+    )
+    moving = _moving([values[0] for values in follower.compared[setter]], follower, arrangement.symbols)
+    at, first, size = place.first, arrangement.registers[root], place.address.access.size
+    if place.step or place.address.fixed or stored or moving is None or size not in (4, 8) or not 0 <= at < 1 << 31:
+        return None
+    if not _goes_on(jump, comparison.operands.index("r"), *moving) or not -(1 << 31) <= first < 1 << 31:
+        return None
+    number, (start, step) = NUMBER[root], moving
+    prefix = (0x48 if size == 8 else 0x40) | number >> 3 << 2
+    code = bytes((prefix, 0x89, 0x04 | (number & 7) << 3, 0x25)) + at.to_bytes(4, "little")
+    code += bytes((0x48 | number >> 3, 0xC7, 0xC0 | number & 7)) + first.to_bytes(4, "little", signed=True)
+    return _Own(root, step, start - step), replace(arrangement, fills=arrangement.fills + code)
 
 
 def _index(

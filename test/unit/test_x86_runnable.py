@@ -540,6 +540,25 @@ def test_a_comparison_ends_the_loop_by_a_register_that_it_compares(
     assert found.codes[0].endswith(b"".join(i.encoding for i in of.instructions[:-1]) + found.codes[0][-2:])
 
 
+def test_a_limit_in_memory_is_put_there() -> None:
+    """From the register that is compared to it, which then gets its first value."""
+    of = loop("movsd (%rdi,%rax,8), %xmm0\nmovsd %xmm0, (%rsi,%rax,8)\ninc %rax\ncmp %rax, 24(%rsp)", "jne .L1")
+    found = made(of)
+    assert (found.exit, found.counter, found.step, found.first) == ("own", NUMBERS["rax"], 1, 0)
+    put, start, *_ = decode_bytes(found.codes[0]).instructions
+    assert [(u.register.root, u.read) for u in put.registers] == [("rax", True)]
+    assert put.memory[0].displacement == register(found, "rsp") + 24
+    assert (start.mnemonic, start.immediate) == ("mov", 0)
+    # One that the loop changes is none.
+    assert made(loop("add $8, %rax\nincq 24(%rsp)\ncmp %rax, 24(%rsp)", "jne .L1")).exit == "added"
+
+
+def test_the_stack_pointer_counts_if_nothing_else_can() -> None:
+    every = "\n".join(f"imul ${n}, %{name}, %{name}" for n, name in enumerate(NUMBERS, 3) if name != "rsp")
+    found = made(loop(f"{every}\nsahf", "jp .L1"))
+    assert found.counter == NUMBERS["rsp"]
+
+
 @pytest.mark.parametrize(
     ("body", "size", "value"),
     [
@@ -652,7 +671,7 @@ def test_branches_that_are_taken_on_the_way_skip_as_much_as_they_do() -> None:
 
 
 def test_a_register_is_needed_to_count_with() -> None:
-    every = "\n".join(f"add ${n}, %{name}" for n, name in enumerate(NUMBERS) if name != "rsp")
+    every = "\n".join(f"add ${n}, %{name}" for n, name in enumerate(NUMBERS))
     found = runnable(loop(every, "jmp .L1"))
     assert isinstance(found, NotRunnable)
     assert found.kind == "registers"
