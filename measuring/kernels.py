@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import platform
 from collections.abc import Callable, Iterable, Iterator
@@ -98,6 +99,8 @@ def prepare(kernel: KernelCode, there: frozenset[str] | None = None) -> Prepared
 
 _READINGS, _AGREEMENT, _LEAST = 6, 0.02, 0.02
 """The most readings of a loop, and the difference up to which two of them agree: relative, and in cycles."""
+_SURE = 0.1
+"""The relative spread of a reading up to which it need not be repeated."""
 _TAKEN = 1.0
 """The cycles of a taken jump: no core before Zen 5 takes two in a cycle (Agner Fog, microarchitecture.pdf, 2024)."""
 _ADDED = 1.0
@@ -134,21 +137,32 @@ def timed(
 def agreed(loop: MachineLoop, measure: Callable[[MachineLoop], Measurement | LoopFailure]) -> Measurement | LoopFailure:
     """Measure a loop until two readings agree, and return the faster of them: under load single ones are wrong.
 
-    If no two of them do, that is a failure.
+    Readings with a large spread were disturbed all the time, and agree with others only if there are no better ones. If
+    no two agree, that is a failure.
     """
     readings: list[Measurement] = []
     for _ in range(_READINGS):
         reading = measure(loop)
         if isinstance(reading, LoopFailure):
             return reading
-        for other in readings:
-            apart = abs(reading.cycles - other.cycles)
-            if apart <= max(_AGREEMENT * reading.cycles, _LEAST):
-                faster = min(reading, other, key=lambda each: each.cycles)
-                return replace(faster, spread=max(faster.spread, apart))
         readings.append(reading)
+        sure = [each for each in readings if each.spread <= _SURE * each.cycles]
+        if pair := _agreement(sure):
+            return pair
+    if pair := _agreement(readings):
+        return pair
     cycles = ", ".join(f"{reading.cycles:.2f}" for reading in readings)
     return LoopFailure("unsteady", f"no two of {_READINGS} readings are within {100 * _AGREEMENT:.0f} %: {cycles}")
+
+
+def _agreement(readings: list[Measurement]) -> Measurement | None:
+    """Return the fastest reading that agrees with the next one, None without one."""
+    ordered = sorted(readings, key=lambda reading: reading.cycles)
+    for faster, slower in itertools.pairwise(ordered):
+        apart = slower.cycles - faster.cycles
+        if apart <= max(_AGREEMENT * faster.cycles, _LEAST):
+            return replace(faster, spread=max(faster.spread, apart))
+    return None
 
 
 def lacking(needed: Iterable[str], there: frozenset[str]) -> list[str]:

@@ -3,16 +3,17 @@
 *Exits.* The direction of branches depends on data, so branches are replaced. The branch that closes the loop becomes a
 jump that is taken so many times; others, which leave the loop, become ones that are never taken. The loop is kept as it
 is ("own") where the first value of a register says how often it runs: of one that it counts down, of the limit that it
-compares a moving register to, of an index that moves to a constant, and of the pointer of a search, at the end of which
-memory holds what is looked for. Any counter in place of a comparison is one chain of a cycle more, which changes how
-short loops run. Otherwise, where flags come from a comparison of registers right before the branch, and nothing else
-needs them, `dec` of a free register and `jnz` replace both, as long and, where the pair is fused, as many µops
-("replaced"); likewise where comparison and branch are not fused, `dec` and `jnz` stand for the branch alone. Where the
-instruction that sets the flags is needed otherwise and was fused with the branch, `dec` and `jnz` are one µop more
-("added"). Its cost depends on the loop, so the loop is also measured with one more such µop, and the difference is
-subtracted, down to a cycle for each taken jump. Where a branch that leaves the loop is fused with a comparison with
-memory, that becomes `test` and `js`, which are fused as well, and memory is full of numbers that are not negative. Code
-that is no loop is repeated, and the time of a row is subtracted from that of a row twice as long ("repeated").
+compares a moving register to (in a register or in memory, by the closing branch or by one inside), of an index that
+moves to a constant, and of the pointer of a search, at the end of which memory holds what is looked for. Any counter in
+place of a comparison is one chain of a cycle more, which changes how short loops run. Otherwise, where flags come from
+a comparison of registers right before the branch, and nothing else needs them, `dec` of a free register and `jnz`
+replace both, as long and, where the pair is fused, as many µops ("replaced"); likewise where comparison and branch are
+not fused, `dec` and `jnz` stand for the branch alone. Where the instruction that sets the flags is needed otherwise and
+was fused with the branch, `dec` and `jnz` are one µop more ("added"). Its cost depends on the loop, so the loop is also
+measured with one more such µop, and the difference is subtracted, down to a cycle for each taken jump. Where a branch
+that leaves the loop is fused with a comparison with memory, that becomes `test` and `js`, which are fused as well, and
+memory is full of numbers that are not negative. Code that is no loop is repeated, and the time of a row is subtracted
+from that of a row twice as long ("repeated").
 
 *Several ways.* Where data decide which way a loop goes, the analysed way runs: branches on it are always taken or
 never.
@@ -238,6 +239,8 @@ class _Exits(msgspec.Struct, frozen=True, kw_only=True):
     """The register by whose first value the kernel itself ends; None without one."""
     closing: int
     """The index of the branch that closes the loop, -1 without one."""
+    out: int
+    """The index of the branch inside by which the kernel's own code ends, -1 if the closing one ends it."""
 
 
 class _Body(msgspec.Struct, frozen=True):
@@ -250,6 +253,8 @@ class _Body(msgspec.Struct, frozen=True):
     """Additional µops of replaced branches."""
     jumps: int
     """Jumps that are taken."""
+    out: int
+    """The offset behind the branch that ends the loop from within, 0 without one."""
 
 
 def runnable(kernel: KernelCode) -> Runnable | NotRunnable:
@@ -277,13 +282,17 @@ def runnable(kernel: KernelCode) -> Runnable | NotRunnable:
         return arrangement
     own = _own(kernel, roles)
     if own is None and kernel.is_loop and not turned:
-        own = _bounded(kernel, follower, roles, arrangement.symbols)
+        last = len(kernel.instructions) - 1
+        own = _bounded(kernel, last, kernel.instructions[last].mnemonic, follower, roles, arrangement.symbols)
         kept = (
             None if own else _spilled(kernel, follower, arrangement) or _searched(kernel, follower, roles, arrangement)
         )
         if kept is not None:
             own, arrangement = kept
-    exits = _exits(kernel, own)
+    out = -1
+    if own is None and kernel.is_loop:
+        own, out = _way_out(kernel, unturned, turned, follower, roles, arrangement)
+    exits = _exits(kernel, own, out)
     registers_left = _counter_and_base(kernel, natives, exits)
     if registers_left is None:
         return NotRunnable("registers", "it uses all registers, and none is left to count with")
@@ -339,19 +348,19 @@ def _instructions_refusal(kernel: KernelCode, natives: Sequence[Any]) -> NotRunn
     return None
 
 
-def _exits(kernel: KernelCode, own: _Own | None) -> _Exits:
+def _exits(kernel: KernelCode, own: _Own | None, out: int) -> _Exits:
     """Return the replacements of a kernel's branches."""
     instructions = kernel.instructions
     replaced = {n: _exit(kernel, n) for n, i in enumerate(instructions) if i.branch == "conditional"}
     closing = len(instructions) - 1 if kernel.is_loop else -1
     if own is not None:
-        del replaced[closing]
+        del replaced[closing if out < 0 else out]
     dropped = {branch.dropped for branch in replaced.values()} - {-1}
-    adds_uop = closing in replaced and replaced[closing].dropped < 0 and replaced[closing].more
+    adds_uop = out < 0 and closing in replaced and replaced[closing].dropped < 0 and replaced[closing].more
     if adds_uop and _counts_alone(kernel, replaced, dropped):
         replaced[closing] = _Exit(dropped=closing - 1, length=instructions[closing - 1].length, more=0)
         dropped.add(closing - 1)
-    return _Exits(replaced=replaced, dropped=dropped, own=own, closing=closing)
+    return _Exits(replaced=replaced, dropped=dropped, own=own, closing=closing, out=out)
 
 
 def _counter_and_base(kernel: KernelCode, natives: Sequence[Any], exits: _Exits) -> tuple[str, str] | None:
@@ -383,19 +392,21 @@ def _body(
     """Return the code of a trip, entered at instruction `entered`, or why an instruction cannot be rewritten."""
     positive = not any(word & 0x8080_8080_8080_8080 for word in memory)
     body: list[bytes] = []
-    more = enter = jumps = 0
+    more = enter = jumps = out = 0
     for n, instruction in enumerate(kernel.instructions):
         if n == entered:
             enter = sum(map(len, body))
+        branch = exits.replaced.get(n)
+        if n == exits.closing and branch is not None and branch.tested and exits.out >= 0:
+            body[-1] = _tested(body[-1], kernel.instructions[n - 1])
         if n in exits.dropped or n == exits.closing:
             continue
-        branch = exits.replaced.get(n)
         gap = _skipped(kernel, n)
-        if branch is not None and branch.tested and positive:
-            at = kernel.instructions[n - 1].opcode_offset
-            code = bytearray(body[-1])
-            code[at] = 0x85 if code[at] & 1 else 0x84
-            body[-1] = bytes(code)
+        if n == exits.out:
+            body.append(_leaving(instruction, kernel.instructions[n + 1 :]))
+            out = sum(map(len, body))
+        elif branch is not None and branch.tested and positive:
+            body[-1] = _tested(body[-1], kernel.instructions[n - 1])
             body.append(_jump(0x79 if gap is not None else 0x78, instruction.length, gap))
         elif branch is not None:
             test = _padded(_test(counter), branch.length)
@@ -408,10 +419,23 @@ def _body(
             if written is None:
                 return NotRunnable("address", f"the address in `{instruction.text}` cannot be given a place")
             body.append(written)
-        jumps += bool(instruction.branch) and (gap is not None or branch is None)
-    if exits.closing in exits.replaced:
+        jumps += bool(instruction.branch) and n != exits.out and (gap is not None or branch is None)
+    if exits.closing in exits.replaced and exits.out < 0:
         more += exits.replaced[exits.closing].more
-    return _Body(b"".join(body), enter, more, jumps)
+    return _Body(b"".join(body), enter, more, jumps, out)
+
+
+def _leaving(branch: Instruction, behind: Sequence[Instruction]) -> bytes:
+    """Return a branch whose distance is not known yet, long enough to reach behind these instructions."""
+    condition = branch.encoding[branch.opcode_offset] & 15
+    far = sum(64 * bool(i.branch) + i.length for i in behind) > 100
+    return bytes((0x0F, 0x80 | condition)) + bytes(4) if far else bytes((0x70 | condition, 0))
+
+
+def _tested(code: bytes, comparison: Instruction) -> bytes:
+    """Return a comparison with memory as a `test` of the same operands."""
+    at = comparison.opcode_offset
+    return code[:at] + bytes((0x84 | code[at] & 1,)) + code[at + 1 :]
 
 
 def _skipped(kernel: KernelCode, n: int) -> int | None:
@@ -436,7 +460,13 @@ def _timed_loops(
 ) -> tuple[tuple[bytes, ...], tuple[float, ...], ExitKind]:
     """Return the loops to time, the weights of their cycles in an iteration's, and the way the exit was replaced."""
     last = kernel.instructions[-1]
-    if exits.own is not None:
+    back = exits.replaced.get(exits.closing)
+    if exits.out >= 0:
+        # The way out is inside; the way back is always taken.
+        plain = back is not None and not back.tested
+        count = _padded(_test(counter), back.length) if plain and back is not None else b""
+        jump = b"\x75" if plain else b"\xeb" if back is None else b"\x79"
+    elif exits.own is not None:
         count, jump = b"", _closing(last)
     else:
         count = _count(counter, exits.replaced[exits.closing].length if exits.closing in exits.replaced else 3)
@@ -445,7 +475,13 @@ def _timed_loops(
     padding = b"\x90" * ((kernel.alignment % 64 - len(fills + before)) % 64)
 
     def loop(inside: bytes) -> bytes:
-        return fills + padding + before + _closed(inside + count, jump, last.length)
+        code = bytearray(fills + padding + before)
+        out = len(code) + body.out
+        code += _closed(inside + count, jump, last.length)
+        if body.out:
+            size = 1 if code[out - 2] else 4  # 70 00, or 0f 80 00 00 00 00
+            code[out - size : out] = (len(code) - out).to_bytes(size, "little")
+        return bytes(code)
 
     if not kernel.is_loop:
         copies = -(-_INSTRUCTIONS // len(kernel.instructions))
@@ -613,18 +649,56 @@ def _writes(instruction: Instruction, root: str) -> bool:
     return any(use.write and use.register.root == root for use in instruction.registers)
 
 
+_INVERSE = {"je": "jne", "jae": "jb", "jb": "jae", "ja": "jbe", "jbe": "ja"}
+_INVERSE |= {"jge": "jl", "jl": "jge", "jg": "jle", "jle": "jg"}
+
+
+def _way_out(
+    kernel: KernelCode,
+    unturned: KernelCode,
+    turned: int,
+    follower: AddressFollower,
+    roles: AddressRoles,
+    arrangement: Arrangement,
+) -> tuple[_Own | None, int]:
+    """Return the limit by which a branch inside ends the loop, and that branch; None and -1 without one.
+
+    The branch that leads back is then always taken, if that costs no more than the original.
+    """
+    count = len(kernel.instructions)
+    last = kernel.instructions[-1]
+    back = _exit(kernel, count - 1) if last.branch == "conditional" else None
+    positive = not any(word & 0x8080_8080_8080_8080 for word in arrangement.memory)
+    if not last.branch or (back is not None and back.more and not (back.tested and positive)):
+        return None, -1
+    for n, branch in enumerate(unturned.instructions):
+        at = (n - turned) % count
+        if at == count - 1 or branch.mnemonic not in _INVERSE or _skipped(kernel, at) is not None:
+            continue
+        own = _bounded(unturned, n, _INVERSE[branch.mnemonic], follower, roles, arrangement.symbols)
+        if own is not None and follower.invariant(own.register):
+            return own, at
+    return None, -1
+
+
 def _bounded(
-    kernel: KernelCode, follower: AddressFollower, roles: AddressRoles, symbols: dict[str, int]
+    kernel: KernelCode,
+    branch: int,
+    jump: str,
+    follower: AddressFollower,
+    roles: AddressRoles,
+    symbols: dict[str, int],
 ) -> _Own | None:
-    """Return the register by which a comparison ends the loop; None without one.
+    """Return the register by which the comparison before a branch ends the loop; None without one.
+
+    The loop goes on as if the branch were a `jump` that leads back.
 
     That is a register that does not change, to which one is compared that moves evenly, or the latter itself if it is
     compared to a constant. The code then stays as it is, while a counter in its place would be one chain more.
     """
     instructions = kernel.instructions
-    jump = instructions[-1].mnemonic
-    setter = _compared(kernel)
-    if instructions[-1].branch != "conditional" or setter not in follower.compared or instructions[setter].memory:
+    setter = _compared(kernel, branch)
+    if instructions[branch].branch != "conditional" or setter not in follower.compared or instructions[setter].memory:
         return None
     comparison, values = instructions[setter], follower.compared[setter]
     if min(use.register.width for use in comparison.registers) < 32:
@@ -647,9 +721,9 @@ def _bounded(
     return None if own is None or (narrow and own.step < 0 and index in roles.touched) else own
 
 
-def _compared(kernel: KernelCode) -> int:
-    """Return the index of the instruction on whose flags the last branch depends, -1 without one."""
-    return next((n for n in range(len(kernel.instructions) - 2, -1, -1) if kernel.instructions[n].flags_written), -1)
+def _compared(kernel: KernelCode, branch: int) -> int:
+    """Return the index of the instruction on whose flags a branch depends, -1 without one."""
+    return next((n for n in range(branch - 1, -1, -1) if kernel.instructions[n].flags_written), -1)
 
 
 def _searched(
@@ -696,7 +770,7 @@ def _place_and_value(
     kernel: KernelCode, follower: AddressFollower, roles: AddressRoles, symbols: dict[str, int]
 ) -> tuple[int, int] | None:
     """Return the instruction that loads what the last branch depends on, and the value with which it is not taken."""
-    setter = _compared(kernel)
+    setter = _compared(kernel, len(kernel.instructions) - 1)
     comparison = kernel.instructions[setter]
     if setter < 0 or comparison.mnemonic not in ("cmp", "test") or any(access.store for access in comparison.memory):
         return None
@@ -756,7 +830,7 @@ def _spilled(
 
     The limit is in the register when the loop is entered; that code then gives it its own first value.
     """
-    setter = _compared(kernel)
+    setter = _compared(kernel, len(kernel.instructions) - 1)
     comparison, jump = kernel.instructions[setter], kernel.instructions[-1].mnemonic
     everywhere = streams(follower, arrangement.symbols)
     steady = [stream for stream in everywhere if stream.address.instruction == setter]
@@ -849,4 +923,6 @@ def _closed(code: bytes, jump: bytes, length: int) -> bytes:
         return code + jump + (-(len(code) + 2)).to_bytes(1, "little", signed=True)
     if jump == b"\xe2":  # `loop` reaches no further: dec rcx, jnz
         code, jump = code + b"\x48\xff\xc9", b"\x75"
+    if jump == b"\xeb":
+        return code + b"\xe9" + (-(len(code) + 5)).to_bytes(4, "little", signed=True)
     return code + bytes((0x0F, jump[0] + 0x10)) + (-(len(code) + 6)).to_bytes(4, "little", signed=True)

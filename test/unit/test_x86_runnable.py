@@ -540,6 +540,29 @@ def test_a_comparison_ends_the_loop_by_a_register_that_it_compares(
     assert found.codes[0].endswith(b"".join(i.encoding for i in of.instructions[:-1]) + found.codes[0][-2:])
 
 
+@pytest.mark.parametrize(
+    ("body", "back", "names"),
+    [
+        ("cmp %rdi, %rdx\nje .L9\nmov (%rdi), %eax\nadd $4, %rdi", "jmp .L1", ["cmp", "je", "mov", "add", "jmp"]),
+        ("cmp %rdx, %rdi\njae .L9\nadd $4, %rdi\ncmp %rbx, (%rsi)", "jne .L1", ["cmp", "jae", "add", "test", "jns"]),
+        ("add $4, %rdi\ncmp %rdi, %rdx\nje .L9\ncmp %rbx, %rsi", "jne .L1", ["add", "cmp", "je", "test", "jne"]),
+    ],
+)
+def test_a_branch_inside_ends_the_loop(body: str, back: str, names: list[str]) -> None:
+    """It stays as it is, and leads behind the loop; the branch back is always taken."""
+    found = made(loop(body, f"{back}\n.L9:"))
+    assert (found.exit, found.counter, found.step) == ("own", NUMBERS["rdx"], 4)
+    assert [text.split()[0] for text in texts(found)] == names
+    code = decode_bytes(found.codes[0]).instructions
+    (leaves,) = [i for i in code if i.mnemonic in ("je", "jae")]
+    assert int(leaves.target, 16) == code[-1].offset + code[-1].length
+    assert int(code[-1].target, 16) == next(i.offset for i in code if i.mnemonic == names[0])
+    far = made(loop("\n".join([body, *["imul $1000, %r8, %r9"] * 20]), f"{back}\n.L9:"))
+    code = decode_bytes(far.codes[0]).instructions
+    (leaves,) = [i for i in code if i.mnemonic in ("je", "jae")]
+    assert int(leaves.target, 16) == code[-1].offset + code[-1].length
+
+
 def test_a_limit_in_memory_is_put_there() -> None:
     """From the register that is compared to it, which then gets its first value."""
     of = loop("movsd (%rdi,%rax,8), %xmm0\nmovsd %xmm0, (%rsi,%rax,8)\ninc %rax\ncmp %rax, 24(%rsp)", "jne .L1")
