@@ -89,7 +89,8 @@ def _meeting(kernel: KernelCode, meetings: Sequence[Meeting]) -> str:
     """Return the clause on the accesses that meet in each iteration at the upper end."""
     stores, loads = sorted({m.store for m in meetings}), sorted({m.load for m in meetings})
     written, read = wording.places(kernel, stores), wording.places(kernel, loads)
-    previous = all(m.distance for m in meetings)
+    iterations = min(m.distance for m in meetings)
+    when = ("just before", "in the previous iteration", "two iterations before")[iterations]
     names = {m.symbol for i in stores for m in kernel.instructions[i].memory if m.store}
     name = names.pop() if len(names) == 1 else ""
     array = f"`{name}`" if name and not name.startswith(".") else ""
@@ -97,9 +98,8 @@ def _meeting(kernel: KernelCode, meetings: Sequence[Meeting]) -> str:
         place = f"the same element of {array}" if array else "the same address"
         if len(stores) > 1:
             return f"{written} access {place} one after the other"
-        return f"{written} accesses {place} as in the previous iteration"
+        return f"{written} accesses {place} as {when}"
     source = f" from {array}" if array else ""
-    when = "in the previous iteration" if previous else "just before"
     return f"{read} {'loads' if len(loads) == 1 else 'load'}{source} the value that {written} stored {when}"
 
 

@@ -446,7 +446,7 @@ class _Binder:
         classes = ("zmm", "ymm", "xmm")[0 if width > 256 else 1 if width > 128 else 2 :]
         return next((c for c in classes if c in self.parameters["load_latency"]), "xmm")
 
-    def is_renamed(self, i: Instruction, m: MemoryAccess, latencies: _Latencies) -> bool:
+    def is_renamed(self, i: Instruction, form: Form | None, m: MemoryAccess, latencies: _Latencies) -> bool:
         """Return True if the renamer hands a stored value on to this load (parameter `memory_renaming`)."""
         rule = self.parameters["memory_renaming"]
         if not rule or not self.keeps_stored(m) or m.size not in ((1, 4, 8) if rule["bytes"] else (4, 8)):
@@ -455,6 +455,9 @@ class _Binder:
             return rule["register_updates"] or not (i.flags_read or any(a.read and not a.address for a in i.registers))
         if rule["computing"]:
             return i.mnemonic not in _SIGN_EXTENDING
+        # The load may also have an issue slot of its own.
+        if form is not None and form.retire_slots == sum(count for _, count in form.uops) > 1:
+            return True
         return all(cycles == 0 for (_, source), cycles in latencies.pairs.items() if source == "m")
 
     def keeps_stored(self, m: MemoryAccess) -> bool:
@@ -574,7 +577,7 @@ class _ValueBuilder:
                     cycles -= 1
             longest = max(longest, cycles)
             self.loads.append(len(self.k.value_kind))
-            forward = -1 if c == "gpr" and binder.is_renamed(self.i, m, latencies) else _CLASS_OF_NAME[c]
+            forward = -1 if c == "gpr" and binder.is_renamed(self.i, self.form, m, latencies) else _CLASS_OF_NAME[c]
             self._push(b.VALUE_LOAD, self._address_inputs(m, cycles), [], m, forward)
         return longest
 

@@ -127,6 +127,7 @@ KERNEL_DEFAULTS = {
     "line_crossing_cycles": 0,
     "blocked_forward_cycles": 0,
     "merges_narrow_store": 0,
+    "renames_repeated": 0,
     "line_places": 0,
 }
 """The defaults of all numbers, which are those of the core."""
@@ -515,6 +516,9 @@ class BoundKernel:
     merges_narrow_store: int
     """1 if such a load does not wait for the cache where it begins with the only store in flight to its bytes: the
     other bytes are merged, in as many cycles."""
+    renames_repeated: int
+    """1 if the renamer also hands stored values on to loads whose addresses are computed anew, as long as each
+    iteration loads what the one before stored."""
 
     # --- assumptions about data and places that the code does not tell
     line_places: int

@@ -95,6 +95,9 @@ class Parameters:
     blocked_forward_cycles = Parameter(kind=whole(), default=0, read_by=BOUNDS, unit="cycles")
     """Cycles added to `store_forward` for a load of which an earlier store wrote only some bytes: it waits until
     the store is in the cache. 0: unknown."""
+    renames_repeated = Parameter(kind=FLAG, default=False, read_by=BOUNDS)
+    """The renamer also hands stored values on to loads whose addresses are computed anew in each iteration, as long
+    as each iteration loads what the one before stored (`memory_renaming` says which values)."""
     merges_narrow_store = Parameter(kind=FLAG, default=False, read_by=BOUNDS)
     """A load that begins at the same address as the only narrower store in flight takes `blocked_forward_cycles`
     longer, but does not wait for the cache."""
@@ -148,7 +151,7 @@ class Parameters:
     )
     """The renamer hands a stored value on to a load of it in no time: for 32 and 64 bits of general-purpose
     registers that are loaded without sign extension, and for read-modify-writes. Also with an index in one of the
-    two addresses (`indexed`), for 8 bits (`bytes`), if the loading instruction computes (`computing`), and for
+    two addresses (`indexed`), for 8 bits (`bytes`), if the load and the computation share an issue slot (`computing`), and for
     read-modify-writes with a register source (`register_updates`)."""
     wide_vectors = Parameter(
         kind=full_table({"width": whole(1), "closes": PORTS, "instead": PORTS}),

@@ -163,6 +163,8 @@ def repeated_place(facts: KernelResult, spread: KernelRange | None) -> t.Hint | 
     kernel = facts.kernel
     if cause is None or cause.most is None or facts.cycles > WORTH * cause.most:
         return None
+    if any(meeting.distance > 1 for meeting in cause.meetings):  # the renamer hands on counts of repeated keys
+        return None
     counting = sorted({meeting.store for meeting in cause.meetings})
     work_of = isa(kernel.isa).work_of
     if any(m.store != m.load and m.load not in counting for m in cause.meetings) or any(

@@ -134,6 +134,14 @@ def test_store_is_read_back() -> None:
     assert a.latency_bound == 10
 
 
+@pytest.mark.parametrize(
+    ("load", "cycles"),
+    [("shlx %ecx, (%rsi), %eax", 1), ("cmove (%rsi), %eax", 1), ("addl (%rsi), %eax", 7), ("movzbl (%rsi), %eax", 6)],
+)
+def test_the_renamer_serves_loads_with_an_issue_slot_of_their_own(load: str, cycles: int) -> None:
+    assert analysis(f"{load}\nmovl %eax, (%rsi)", "znver4").latency_bound == cycles
+
+
 def test_port_1_is_closed_to_vectors_while_zmm_is_in_use() -> None:
     text = "vaddpd %zmm1, %zmm2, %zmm3\nvaddpd %ymm1, %ymm2, %ymm4\nimulq %rax, %rcx\nvmovd %xmm5, %edx"
     b = bound(text)

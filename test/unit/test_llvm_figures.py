@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -54,8 +55,11 @@ def test_instructions_that_64_bit_mode_lacks_have_figures(cpu: str) -> None:
     assert with_figures(load(cpu), name, forms)[1] == forms
 
 
-def test_code_of_32_bits_is_analysed_as_such(capsys: pytest.CaptureFixture[str], tmp_path) -> None:  # type: ignore[no-untyped-def]
-    file = tmp_path / "a.s"
+def test_code_of_32_bits_is_analysed_as_such(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # whose own name may contain any number
+    file = Path("a.s")
     file.write_text("pushl %eax\nincl %eax\ncalll f\nretl\n")
     for options in (["--compat", "-mtriple=i686-unknown-unknown"], ["-march=x86"]):
         assert main([*options, "-mcpu=skylake", "-show-encoding", str(file)]) == 0

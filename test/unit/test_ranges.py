@@ -55,6 +55,15 @@ def test_a_histogram_may_hit_the_same_bin_again() -> None:
     assert kernel.range.text == f"{least} to 6 cycles depending on data: 6 if {meeting}"
 
 
+def test_a_renamer_hands_on_counts_of_repeated_keys_but_not_of_alternating_ones() -> None:
+    body = "\tmovslq (%rsi), %rax\n\taddq $4, %rsi\n\taddl $1, (%rdi,%rax,4)"
+    cause = causes(body, "znver4")["aliasing"]
+    assert (cause.most, report(body, "znver4").range.most) == (3.5, 3.5)
+    assert "as two iterations before" in report(body, "znver4").range.text
+    # Vectors and bytes are not renamed.
+    assert causes(body.replace("addl $1,", "addb $1,"), "znver4")["aliasing"].most == 7
+
+
 def test_unrolled_each_waits_for_the_one_before() -> None:
     body = "\n".join(f"\tmovzbl {n}(%rsi), %eax\n\tincl (%rdi,%rax,4)" for n in range(4)) + "\n\taddq $4, %rsi"
     assert causes(body)["aliasing"].most == 4 * 6
