@@ -131,17 +131,25 @@ class Runnable(msgspec.Struct, frozen=True, kw_only=True):
     exit: ExitKind
     """The end of the loops.
 
-    "own": by the kernel's own counter. "replaced": by another counter instead of a comparison. "added": by another
-    counter, whose cost is subtracted. "repeated": the kernel is no loop, and copies of it are timed.
+    "own": by the kernel's own counter or comparison. "replaced": by another counter instead of a comparison. "added":
+    by another counter, whose cost is subtracted. "repeated": the kernel is no loop, and copies of it are timed.
     """
+    jumps: int
+    """The jumps that are taken in an iteration."""
     counter: int
-    """The number of the register that is counted down."""
+    """The number of the register whose first value is `first` + `step` times the trips."""
     step: int
-    """The amount by which it is counted down in a trip."""
+    """The share of a trip in its first value."""
+    first: int
+    """The rest of its first value."""
+    trips: int
+    """The most trips that stay in the first-level cache, 0 if unknown."""
     registers: tuple[int, ...]
     """The first values of the general-purpose registers, by their numbers."""
     content: int
-    """The word that memory is full of."""
+    """The word that vector registers are full of."""
+    memory: tuple[int, ...]
+    """The words that memory repeats, from the start of each page."""
     features: frozenset[str]
     """The features that a processor must have, by the decoder's names."""
     notes: tuple[str, ...]

@@ -26,15 +26,19 @@ class MachineLoop(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     code: bytes
-    """All of the loop; its last instructions count `counter` down and jump to its start while it is not zero."""
+    """All of the loop; its last instruction jumps to its start so often as the first value of `counter` says."""
     counter: int
-    """The number of the general-purpose register (0 is rax, 15 is r15) that holds the trips."""
+    """The number of the general-purpose register (0 is rax, 15 is r15) that starts at `first` + `step` * trips."""
     registers: tuple[int, ...]
     """The first values of the sixteen general-purpose registers."""
     content: int
     """The 64-bit word that fills memory and vector registers."""
+    memory: tuple[int, ...] = ()
+    """The words that memory repeats instead, from the start of each page: a power of two, at most 512."""
     step: int = 1
-    """The decrement of the counter per trip; the counter starts at this many times the trips."""
+    first: int = 0
+    trips: int = 0
+    """The most trips that surely stay in the first-level cache, however many pages they touch; 0 if unknown."""
 
 
 Way = Literal["clock", "counters"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import platform
 from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
+from msgspec.structs import replace
 
 from incc.frontends.isa import ExitKind, NotRunnable, isa, words
 from incc.frontends.kernel import KernelCode
@@ -26,6 +28,8 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     """The way the kernel's exit was replaced; see `incc.frontends.isa.Runnable`."""
     notes: tuple[str, ...]
     """Differences from the program; see `incc.frontends.isa.Runnable`."""
+    jumps: int = 1
+    """The jumps that are taken in an iteration."""
 
 
 class KernelMeasurement(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,11 +81,30 @@ def prepare(kernel: KernelCode, there: frozenset[str] | None = None) -> Prepared
             counter=runnable.counter,
             registers=runnable.registers,
             content=runnable.content,
+            memory=runnable.memory,
             step=runnable.step,
+            first=runnable.first,
+            trips=runnable.trips,
         )
         for code in runnable.codes
     ]
-    return Prepared(loops=tuple(loops), weights=runnable.weights, exit=runnable.exit, notes=runnable.notes)
+    return Prepared(
+        loops=tuple(loops),
+        weights=runnable.weights,
+        exit=runnable.exit,
+        jumps=runnable.jumps,
+        notes=runnable.notes,
+    )
+
+
+_READINGS, _AGREEMENT, _LEAST = 6, 0.02, 0.02
+"""The most readings of a loop, and the difference up to which two of them agree: relative, and in cycles."""
+_SURE = 0.1
+"""The relative spread of a reading up to which it need not be repeated."""
+_TAKEN = 1.0
+"""The cycles of a taken jump: no core before Zen 5 takes two in a cycle (Agner Fog, microarchitecture.pdf, 2024)."""
+_ADDED = 1.0
+"""The most cycles of a trip that an added counter costs."""
 
 
 def timed(
@@ -100,13 +123,46 @@ def timed(
     cycles = sum(weight * time.cycles for weight, time in zip(prepared.weights, times, strict=True))
     spread = math.hypot(*(weight * time.spread for weight, time in zip(prepared.weights, times, strict=True)))
     if prepared.exit == "added":
-        cycles = min(cycles, times[0].cycles)  # an addition makes nothing faster
+        # An addition makes nothing faster, and is no more than a µop and a chain of one cycle.
+        cycles = min(cycles, times[0].cycles)
+        cycles = max(cycles, times[0].cycles - _ADDED, min(_TAKEN * prepared.jumps, times[0].cycles))
     cycles = max(cycles, 0.0)  # the difference of two short times may be negative
     if spread >= cycles:
         return LoopFailure(
             "unsteady", f"its times do not repeat: {cycles:.2f} cycles in one sample, {spread:.2f} more in another"
         )
     return KernelMeasurement(cycles=cycles, spread=spread, way=times[0].way, exit=prepared.exit, notes=prepared.notes)
+
+
+def agreed(loop: MachineLoop, measure: Callable[[MachineLoop], Measurement | LoopFailure]) -> Measurement | LoopFailure:
+    """Measure a loop until two readings agree, and return the faster of them: under load single ones are wrong.
+
+    Readings with a large spread were disturbed all the time, and agree with others only if there are no better ones. If
+    no two agree, that is a failure.
+    """
+    readings: list[Measurement] = []
+    for _ in range(_READINGS):
+        reading = measure(loop)
+        if isinstance(reading, LoopFailure):
+            return reading
+        readings.append(reading)
+        sure = [each for each in readings if each.spread <= _SURE * each.cycles]
+        if pair := _agreement(sure):
+            return pair
+    if pair := _agreement(readings):
+        return pair
+    cycles = ", ".join(f"{reading.cycles:.2f}" for reading in readings)
+    return LoopFailure("unsteady", f"no two of {_READINGS} readings are within {100 * _AGREEMENT:.0f} %: {cycles}")
+
+
+def _agreement(readings: list[Measurement]) -> Measurement | None:
+    """Return the fastest reading that agrees with the next one, None without one."""
+    ordered = sorted(readings, key=lambda reading: reading.cycles)
+    for faster, slower in itertools.pairwise(ordered):
+        apart = slower.cycles - faster.cycles
+        if apart <= max(_AGREEMENT * faster.cycles, _LEAST):
+            return replace(faster, spread=max(faster.spread, apart))
+    return None
 
 
 def lacking(needed: Iterable[str], there: frozenset[str]) -> list[str]:
@@ -157,7 +213,7 @@ class Measurer:
         try:
             if self._harness is None:
                 self._harness = harness.Harness()
-            self._known[loop] = self._harness.measure(loop)
+            self._known[loop] = agreed(loop, self._harness.measure)
         except (harness.Unavailable, OSError, RuntimeError, ValueError) as error:
             self._unavailable = " ".join(str(error).split()) or "the measuring process ended"
             return LoopFailure("unavailable", self._unavailable)

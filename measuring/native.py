@@ -24,12 +24,14 @@ LONGEST = CODE_BYTES - 4096
 """Bytes of machine code that a loop may have."""
 
 # Where things stand behind STATE.
-STACK, OUTER, LEAVE, FLOATING, CONTENT, FAULTS, MOST_FAULTS, PAGE = range(0, 64, 8)
+STACK, OUTER, LEAVE, FLOATING, FAULTS, MOST_FAULTS, PAGE = range(0, 56, 8)
 VECTOR = 64
 REGISTERS = 128
 TOUCHED, MOST_TOUCHED = 1024, 256
 """The last pages that were mapped since a loop touched them, and how many of them are known; a power of two."""
-STATE_BYTES = 4096
+MEMORY, WORDS = 4096, 512
+"""The words that pages repeat, and their number."""
+STATE_BYTES = 8192
 
 # The exit status of the child after a fault.
 BAD_ADDRESS, TOO_MANY_PAGES, NO_MEMORY, OWN_MEMORY, PROTECTION = 101, 102, 103, 104, 105
@@ -200,7 +202,7 @@ One comes right after the other, so that a disturbance of one shows in its neigh
 ROW = len(_SAMPLE)
 
 
-def _sampling(name: str, arguments: str, calls: Sequence[str], before: str = "") -> str:
+def _sampling(name: str, arguments: str, calls: Sequence[str]) -> str:
     """Return a function that makes some calls `count` times, and stores the ticks that they return."""
     ticks, stores = "", ""
     for n, call in enumerate(calls):
@@ -209,7 +211,6 @@ def _sampling(name: str, arguments: str, calls: Sequence[str], before: str = "")
     return f"""
 define void @{name}({arguments}, i64 %count, ptr %out) {{
 entry:
-  {before}
   br label %loop
 loop:
   %i = phi i64 [ 0, %entry ], [ %next, %loop ]
@@ -328,11 +329,13 @@ filled:
   %turn = and i64 %faults, @LAST_TOUCHED@
   %known = getelementptr i64, ptr inttoptr (i64 @TOUCHED@ to ptr), i64 %turn
   store i64 %page, ptr %known
-  %content = load i64, ptr inttoptr (i64 @CONTENT@ to ptr)
   %words = lshr i64 %size, 3
   br label %fill
 fill:
   %i = phi i64 [ 0, %filled ], [ %next, %fill ]
+  %turned = and i64 %i, @LAST_WORD@
+  %source = getelementptr i64, ptr inttoptr (i64 @MEMORY@ to ptr), i64 %turned
+  %content = load i64, ptr %source
   %word = getelementptr i64, ptr %place, i64 %i
   store i64 %content, ptr %word
   %next = add i64 %i, 1
@@ -367,8 +370,9 @@ def text(architecture: Architecture, dialect: str) -> str:
         "CROWD_CONSTRAINTS": architecture.crowd[1],
         "ENTER": architecture.enter,
         "LAST_TOUCHED": str(MOST_TOUCHED - 1),
+        "LAST_WORD": str(WORDS - 1),
     }
-    for name in ("OUTER", "PAGE", "FAULTS", "MOST_FAULTS", "CONTENT", "TOUCHED"):
+    for name in ("OUTER", "PAGE", "FAULTS", "MOST_FAULTS", "MEMORY", "TOUCHED"):
         values[name] = str(STATE + globals()[name])
     for name in ("BAD_ADDRESS", "TOO_MANY_PAGES", "NO_MEMORY", "OWN_MEMORY", "PROTECTION"):
         values[name] = str(globals()[name])
@@ -377,7 +381,7 @@ def text(architecture: Architecture, dialect: str) -> str:
         module = module.replace(f"@{name}@", value.replace("\n", "\\0A"))
     return (
         module
-        + _sampling("incc_samples", "ptr %slot, i64 %n, i64 %m, i64 %links", _SAMPLE, "%n2 = mul i64 %n, 2")
+        + _sampling("incc_samples", "ptr %slot, i64 %n, i64 %n2, i64 %m, i64 %links", _SAMPLE)
         + _sampling("incc_beside", "i64 %links", (_CROWD, _CHAIN))
     )
 
@@ -385,8 +389,9 @@ def text(architecture: Architecture, dialect: str) -> str:
 class Native:
     """The compiled functions.
 
-    They are `samples(slot, n, m, links, count, out)`, `beside(links, count, out)` for crowd and chain, `run(slot, n,
-    m)` and `empty(count)`; `fault` is the address of the handler.
+    They are `samples(slot, n, n2, m, links, count, out)`, where n and n2 are the counter's first values of short and
+    long runs, `beside(links, count, out)` for crowd and chain, `run(slot, n, m)` and `empty(count)`; `fault` is the
+    address of the handler.
     """
 
     def __init__(self) -> None:
@@ -409,7 +414,7 @@ class Native:
             return ctypes.CFUNCTYPE(result, *arguments)(self.engine.get_function_address(name))
 
         word, pointer = ctypes.c_uint64, ctypes.c_void_p
-        self.samples = function("incc_samples", None, pointer, word, word, word, word, pointer)
+        self.samples = function("incc_samples", None, pointer, word, word, word, word, word, pointer)
         self.beside = function("incc_beside", None, word, word, pointer)
         self.run = function("incc_run", None, pointer, word, word)
         self.empty = function("incc_empty", word, word)

@@ -396,11 +396,12 @@ class Server:
         """Take the samples of the loaded loop."""
         rough = bool(job.get("rough"))
         effort = _ROUGH if rough else _EXACT
-        run, step = self.native.run, int(job.get("step", 1))
+        step, first = int(job.get("step", 1)), int(job.get("first", 0))
         ticks = (ctypes.c_uint64 * (native.ROW * effort.samples))()
 
         def sample(trips: int, times: int, count: int) -> list[list[int]]:
-            self.native.samples(slot, step * trips, times, _UNITS, count, ctypes.addressof(ticks))
+            starts = (first + step * trips, first + step * 2 * trips)
+            self.native.samples(slot, *starts, times, _UNITS, count, ctypes.addressof(ticks))
             return [ticks[i : i + native.ROW] for i in range(0, native.ROW * count, native.ROW)]
 
         def estimated(trips: int) -> float:
@@ -412,10 +413,11 @@ class Server:
         faults = ctypes.c_uint64.from_address(native.STATE + native.FAULTS)
 
         def touched(trips: int) -> int:
-            run(slot, step * trips, 1)
+            self.native.run(slot, first + step * trips, 1)
             return faults.value
 
         trips = longest(touched, int(2 * _CYCLES / estimated(_FEWEST))) // 2
+        trips = trips if trips >= _FEWEST else int(job.get("trips", 0)) // 2
         if trips < _FEWEST:
             return {"kind": "stride", "text": "it goes through memory too fast to stay in the first-level cache"}
         estimate = estimated(min(trips, _PROBE) if rough else trips)
@@ -437,7 +439,7 @@ class Server:
         if best.used < effort.fair:
             # The excess of this figure is unknown.
             best = replace(best, spread=max(best.spread, _UNSURE * best.cycles))
-        events = self.counting.count(lambda n, m: run(slot, step * n, m), trips, times)
+        events = self.counting.count(lambda n, m: self.native.run(slot, first + step * n, m), trips, times)
         result: dict[str, Any] = {
             "way": "counters" if events else "clock",
             "cycles": events.pop("cycles", best.cycles),
@@ -479,12 +481,13 @@ class Server:
         content = job["content"] & (1 << 64) - 1
         words = {
             native.FLOATING: architecture.floating,
-            native.CONTENT: content,
             native.MOST_FAULTS: 60000,
             native.PAGE: resource.getpagesize(),
         }
         words |= {native.VECTOR + 8 * n: content for n in range(8)}
         words |= {native.REGISTERS + 8 * n: v & (1 << 64) - 1 for n, v in enumerate(job["registers"])}
+        memory = job.get("memory") or [content]
+        words |= {native.MEMORY + 8 * n: memory[n % len(memory)] for n in range(native.WORDS)}
         for at, word in words.items():
             ctypes.c_uint64.from_address(native.STATE + at).value = word
         return native.STATE + native.REGISTERS + 8 * int(job["counter"])

@@ -12,7 +12,16 @@ from incc.core.prediction import CLOSE, ORDER, WORTH_SAYING, BoundName
 from incc.core.ranges import blocked, bytes_of, not_counted
 from incc.frontends.isa import isa
 from incc.frontends.kernel import Instruction, KernelCode
-from incc.models.binding.bound import UOP_BRANCH, UOP_COMPUTE, UOP_LOAD, UOP_STORE_ADDRESS, UOP_STORE_DATA, BoundKernel
+from incc.models.binding.bound import (
+    FUSED_INTO_PREVIOUS,
+    IS_BRANCH,
+    UOP_BRANCH,
+    UOP_COMPUTE,
+    UOP_LOAD,
+    UOP_STORE_ADDRESS,
+    UOP_STORE_DATA,
+    BoundKernel,
+)
 from incc.report import phrases, wording
 from incc.report import types as t
 from incc.report.gains import gaining, most_tangible
@@ -105,8 +114,42 @@ def _lost(result: KernelResult, what_ifs: Sequence[t.WhatIfReport]) -> str:
     share = getattr(run.lost_slots, lost) / slots if slots else 0.0
     if share < WORTH_SAYING:
         return ""
-    cause = phrases.LOST_SLOTS[lost] + (_waiting(what_ifs, float(result.cycles)) if lost in _FULL else "")
+    cause = phrases.LOST_SLOTS[lost]
+    if lost in _FULL:
+        cause += _waiting(what_ifs, float(result.cycles))
+    elif lost == "no_uops":
+        cause += _starved(result)
     return f": {wording.number(round(100 * share))} % of the issue slots stay empty because {cause}"
+
+
+JCC_ERRATUM_BYTES = 32
+"""With the microcode update for the jump conditional code erratum, Skylake and its relatives do not keep code in the
+µop cache in which a jump crosses or ends at a multiple of so many bytes (Intel, "Mitigations for Jump Conditional Code
+Erratum", 2019)."""
+
+
+def _starved(result: KernelResult) -> str:
+    """Return a clause on the instructions that keep the front end from delivering µops, where they are known."""
+    run, p, kernel = result.simulation, result.bound.pipeline, result.kernel
+    if run is None or p is None or not run.uops_by_source.decoders:
+        return ""
+    prefixed = [i for i, stalls in enumerate(p.lcp) if stalls and p.lcp_stall]
+    if prefixed:
+        verb = "has" if len(prefixed) == 1 else "have"
+        return f" while {wording.places(kernel, prefixed)} {verb} a length-changing prefix, which stalls the decoders"
+    if not kernel.is_loop or p.branch_may_end_cached_block:
+        return ""
+    flags, starts = result.bound.instruction_flags, [kernel.alignment + offset for offset in p.offset]
+    touching = []
+    for i, start in enumerate(starts):
+        first = starts[i - 1] if flags[i] & FUSED_INTO_PREVIOUS and i else start
+        if flags[i] & IS_BRANCH and first // JCC_ERRATUM_BYTES != (start + p.length[i]) // JCC_ERRATUM_BYTES:
+            touching.append(i)
+    if not touching:
+        return ""
+    what = "the jump in {} crosses or ends" if len(touching) == 1 else "jumps in {} cross or end"
+    place = what.format(wording.places(kernel, touching))
+    return f": {place} at a {JCC_ERRATUM_BYTES}-byte boundary, so its code is decoded each time (JCC erratum)"
 
 
 _FULL = frozenset(("reorder_buffer", "scheduler", "load_buffer"))

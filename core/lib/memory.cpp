@@ -588,8 +588,9 @@ private:
         continue;
       // The renamer cannot hand on the value if it does not know that the places are the same.
       bool IsForeseen = K.RenamesRepeated != 0 && K.AssumedDistance[N] <= 1;
-      if (int32_t Latency = forwardLatency(K.MemoryClass[To]);
-          !IsForeseen && Latency == 0 && K.MemoryClass[To] < 0 && bytesOf(K, To) <= bytesOf(K, From))
+      if (int32_t Latency = forwardLatency(K.MemoryClass[To]); !IsForeseen && Latency == 0 &&
+                                                               K.MemoryClass[To] < 0 &&
+                                                               bytesOf(K, To) <= bytesOf(K, From))
         Dependent.push_back({Store, Load, K.AssumedDistance[N], forwardLatency(0)});
       else
         addDependency(Store, Load, K.AssumedDistance[N], bytesOf(K, To) <= bytesOf(K, From), false);

@@ -1,25 +1,25 @@
 """A kernel as machine code that runs anywhere: its body as it is, its exits replaced, its addresses leading to memory.
 
 *Exits.* The direction of branches depends on data, so branches are replaced. The branch that closes the loop becomes a
-jump that is taken so many times; others, which leave the loop, become ones that are never taken. Where the loop counts
-one of its registers to zero already, it is kept as it is ("own"). Where flags come from a comparison of registers right
-before the branch, and nothing else needs them, `dec` of a free register and `jnz` replace both, as long and, where the
-pair is fused, as many µops ("replaced"); likewise where comparison and branch are not fused, `dec` and `jnz` stand for
-the branch alone. Where the instruction that sets the flags is needed otherwise and was fused with the branch, `dec` and
-`jnz` are one µop more ("added"). Its cost depends on the loop, so the loop is also measured with one more such µop, and
-the difference is subtracted. Where a branch that leaves the loop is fused with a comparison with memory, that becomes
-`test` and `js`, which are fused as well, and memory is full of numbers that are not negative. Code that is no loop is
-repeated, and the time of a row is subtracted from that of a row twice as long ("repeated").
+jump that is taken so many times; others, which leave the loop, become ones that are never taken. The loop is kept as it
+is ("own") where the first value of a register says how often it runs: of one that it counts down, of the limit that it
+compares a moving register to (in a register or in memory, by the closing branch or by one inside), of an index that
+moves to a constant, and of the pointer of a search, at the end of which memory holds what is looked for. Any counter in
+place of a comparison is one chain of a cycle more, which changes how short loops run. Otherwise, where flags come from
+a comparison of registers right before the branch, and nothing else needs them, `dec` of a free register and `jnz`
+replace both, as long and, where the pair is fused, as many µops ("replaced"); likewise where comparison and branch are
+not fused, `dec` and `jnz` stand for the branch alone. Where the instruction that sets the flags is needed otherwise and
+was fused with the branch, `dec` and `jnz` are one µop more ("added"). Its cost depends on the loop, so the loop is also
+measured with one more such µop, and the difference is subtracted, down to a cycle for each taken jump. Where a branch
+that leaves the loop is fused with a comparison with memory, that becomes `test` and `js`, which are fused as well, and
+memory is full of numbers that are not negative. Code that is no loop is repeated, and the time of a row is subtracted
+from that of a row twice as long ("repeated").
 
-*Memory.* Three iterations are followed symbolically: each address is a sum of registers' first values and of loaded or
-computed values. Of each sum one part is a pointer (that which is the base, if there is a choice), the rest are indices
-and begin at 0. Pointers are 16 MiB apart and begin at different places within a page, stores before loads, so that no
-load meets a store of another array, nor of one that is a multiple of 4 KiB away; known relations from before the loop
-are kept, so that `a` and `a + 8` stay 8 bytes apart. Variables in places of memory that do not change, as code that is
-not optimised has them on its stack, are followed like registers, and get their first values by code before the loop.
-Addresses without a pointer (relative to the instruction, absolute, of segments) are rewritten, if possible without
-changing the instruction's length. The content of memory follows from the loaded values: a pointer, small indices, or
-floating-point numbers.
+*Several ways.* Where data decide which way a loop goes, the analysed way runs: branches on it are always taken or
+never.
+
+*Memory.* Registers and memory are arranged as arrangement.py describes. Addresses without a pointer (relative to the
+instruction, absolute, of segments) are rewritten, if possible without changing the instruction's length.
 
 A loop that compilers have turned, so that its path begins in the middle of the code, is entered there by a jump.
 
@@ -28,6 +28,7 @@ The first byte lies as the kernel's does within 64 bytes, behind no-operations.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -35,17 +36,24 @@ import msgspec
 from iced_x86 import CpuidFeature, Decoder, FlowControl
 from msgspec.structs import replace
 
-from incc.frontends.isa import ExitKind, NotRunnable, Runnable, word_set, words
+from incc.frontends.isa import ExitKind, NotRunnable, Runnable, word_set
 from incc.frontends.kernel import Instruction, KernelCode, MemoryAccess
+from incc.frontends.x86.addresses import GPR, NUMBER, AddressFollower, AddressRoles, Linear
+from incc.frontends.x86.arrangement import (
+    ARRAYS,
+    SPAN,
+    STATIC_ARRAYS,
+    STATICS,
+    STATICS_APART,
+    Arrangement,
+    arrange,
+    index_count,
+    streams,
+)
 from incc.frontends.x86.decode import PREFIXES
 from incc.frontends.x86.iced import REGISTER_NAMES, bits_of, constants
 
 _Item = TypeVar("_Item")
-_Terms = dict[str, int]
-
-_GPR = words("rax rcx rdx rbx rsp rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15")
-_NUMBER = {root: n for n, root in enumerate(_GPR)}
-
 # --- instructions that are not run ------------------------------------------------------------------------------------
 
 _BRANCHES = {"call": "a call", "return": "a return", "indirect": "an indirect jump"}
@@ -85,363 +93,6 @@ def _loads_segment(native: Any) -> bool:
     return bool(native.op_count) and REGISTER_NAMES[native.op0_register] in ("ES", "CS", "SS", "DS", "FS", "GS")
 
 
-# --- addresses --------------------------------------------------------------------------------------------------------
-
-
-class _Address(msgspec.Struct, frozen=True, kw_only=True):
-    """An access to memory."""
-
-    access: MemoryAccess
-    """The access."""
-    terms: _Terms
-    """The sum of symbols that the address is."""
-    base: _Terms
-    """The symbols of its base alone."""
-    fixed: bool
-    """True if the instruction itself has a pointer."""
-    vector: int
-    """Bytes of each index in a vector register, 0 without."""
-
-
-class _Data(msgspec.Struct, frozen=True):
-    """A loaded or computed value."""
-
-    loaded: int
-    """Bytes that were loaded, 0 for none."""
-    sources: frozenset[str]
-    """The symbols that it was computed from."""
-
-
-_ITERATIONS = 3
-"""Iterations that are followed: a value that is loaded in the first may be an address in the second, also after it was
-handed on once more."""
-
-
-class _Slot(msgspec.Struct, frozen=True):
-    """A place in memory that is the same in all iterations."""
-
-    root: str
-    """The register that it is relative to."""
-    displacement: int
-    """Bytes behind the register's value."""
-    size: int
-    """Bytes of the place."""
-
-
-_WORDS = (4, 8)
-"""Bytes of a pointer or an index in memory."""
-
-
-class _Follower:
-    """The symbolic values of addresses through iterations.
-
-    Symbols are the names of registers for their first values, or those of the kernel's entry (`@`), `8(rbp)` for the
-    first contents of places in memory relative to a register that does not change (`slots`; unoptimised code has its
-    variables there), and `#` for data.
-    """
-
-    def __init__(self, kernel: KernelCode) -> None:
-        self.data: dict[str, _Data] = {}
-        self.slots: dict[str, _Slot] = {}
-        self._held: dict[str, tuple[_Terms, int]] = {}
-        self._moving = {u.register.root for i in kernel.instructions for u in i.registers if u.write}
-        self.addresses: list[_Address] = []
-        self.entry: dict[str, tuple[_Terms, int]] = {
-            value.target: ({f"@{name}": coefficient for name, coefficient in value.terms}, value.constant)
-            for value in kernel.entry
-            if value.target in _NUMBER
-        }
-        self._values: dict[str, tuple[_Terms, int]] = {}
-        for _ in range(_ITERATIONS):
-            for number, instruction in enumerate(kernel.instructions):
-                self._step(number, instruction)
-
-    def value(self, root: str) -> tuple[_Terms, int]:
-        return self._values.get(root) or self.entry.get(root) or ({root: 1}, 0)
-
-    def _step(self, number: int, instruction: Instruction) -> None:
-        for access in instruction.memory:
-            self.addresses.append(self._address(instruction, access))
-        affine = instruction.affine
-        written: dict[str, tuple[_Terms, int]] = {}
-        for use in instruction.registers:
-            root = use.register.root
-            if not use.write or root not in _NUMBER:
-                continue
-            if affine is not None and affine.target == root:
-                terms: _Terms = {}
-                constant = affine.constant
-                for source, coefficient in affine.terms:
-                    of_source, more = self.value(source)
-                    constant += coefficient * more
-                    for name, factor in of_source.items():
-                        terms[name] = terms.get(name, 0) + coefficient * factor
-                written[root] = {name: factor for name, factor in terms.items() if factor}, constant
-            else:
-                written[root] = self._loaded(instruction) or ({self._made(number, instruction, root): 1}, 0)
-        self._keep(number, instruction)
-        self._values.update(written)
-
-    def _slot(self, access: MemoryAccess) -> str:
-        """Return the name of the accessed place, "" if it is not the same in all iterations."""
-        base = access.base
-        fixed = base is not None and base.root in _NUMBER and base.root not in self._moving
-        if base is None or not fixed or access.index is not None or access.symbol or access.size not in _WORDS:
-            return ""
-        name = f"{access.displacement}({base.root})"
-        self.slots.setdefault(name, _Slot(base.root, access.displacement, access.size))
-        return name
-
-    def _loaded(self, instruction: Instruction) -> tuple[_Terms, int] | None:
-        """Return the value that a move loads from such a place; None for any other instruction."""
-        if instruction.mnemonic not in _MOVES or len(instruction.memory) != 1 or not instruction.memory[0].load:
-            return None
-        name = self._slot(instruction.memory[0])
-        return self._held.get(name, ({name: 1}, 0)) if name else None
-
-    def _keep(self, number: int, instruction: Instruction) -> None:
-        """Update the contents of such places behind an instruction."""
-        for access in instruction.memory:
-            name = self._slot(access) if access.store else ""
-            if not name:
-                continue
-            sources = [u.register.root for u in instruction.registers if u.read and not u.address]
-            if instruction.mnemonic == "mov" and len(sources) == 1 and sources[0] in _NUMBER:
-                self._held[name] = self.value(sources[0])
-            elif access.load and instruction.affine is not None and not instruction.affine.terms:
-                terms, constant = self._held.get(name, ({name: 1}, 0))
-                self._held[name] = terms, constant + instruction.affine.constant
-            else:
-                self._held[name] = {self._made(number, instruction, name): 1}, 0
-
-    def _made(self, number: int, instruction: Instruction, root: str) -> str:
-        symbol = f"#{number}:{root}"
-        loads = [access.size for access in instruction.memory if access.load]
-        sources = {
-            name
-            for use in instruction.registers
-            if use.read and not use.address and use.register.root in _NUMBER
-            for name in self.value(use.register.root)[0]
-        }
-        before = self.data.get(symbol)
-        if before is not None:
-            sources |= before.sources
-        sources.discard(symbol)
-        self.data[symbol] = _Data(max(loads, default=0), frozenset(sources))
-        return symbol
-
-    def _address(self, instruction: Instruction, access: MemoryAccess) -> _Address:
-        base = dict(self.value(access.base.root)[0]) if access.base is not None else {}
-        terms = dict(base)
-        vector = 0
-        if access.index is not None:
-            if access.index.kind == "vector":
-                vector = _index_bytes(instruction.mnemonic)
-            else:
-                for name, factor in self.value(access.index.root)[0].items():
-                    terms[name] = terms.get(name, 0) + access.scale * factor
-        fixed = bool(access.symbol) or (access.base is None and not vector)
-        return _Address(
-            access=access,
-            terms={name: factor for name, factor in terms.items() if factor},
-            base=base,
-            fixed=fixed,
-            vector=vector,
-        )
-
-    def origins(self, symbols: Iterable[str]) -> tuple[set[str], set[int]]:
-        """Return the origins of symbols: initial symbols, and the sizes of loaded data."""
-        first: set[str] = set()
-        sizes: set[int] = set()
-        seen: set[str] = set()
-        waiting = list(symbols)
-        while waiting:
-            symbol = waiting.pop()
-            if symbol in seen:
-                continue
-            seen.add(symbol)
-            data = self.data.get(symbol)
-            if data is None:
-                first.add(symbol)
-                continue
-            if data.loaded:
-                sizes.add(data.loaded)
-            waiting += data.sources
-        return first, sizes
-
-
-def _index_bytes(mnemonic: str) -> int:
-    """Return the bytes of an index in a vector: vpgatherqd has 8."""
-    for name in ("gather", "scatter"):
-        _, separator, rest = mnemonic.partition(name)
-        if separator:
-            return 8 if rest.removeprefix("pf0").removeprefix("pf1")[:1] == "q" else 4
-    return 4
-
-
-class _Roles:
-    """The roles of symbols and of loaded data.
-
-    `pointers` are initial symbols; `stored` are those of them through which something is stored. `chases`: loaded data
-    are pointers. `indices`: bytes of loaded values that addresses are computed from. `scaled`: symbols that are the
-    only part of an address, by their factors. `lifted`: the largest factor of loaded values where nothing else makes an
-    address; 0 if there is none. `touched`: all symbols that addresses are made of. `met`: there is a store whose
-    address depends on data.
-    """
-
-    def __init__(self, follower: _Follower) -> None:
-        self.pointers: dict[str, None] = {}
-        self.stored: set[str] = set()
-        self.chases = False
-        self.indices: set[int] = set()
-        self.scaled: dict[str, int] = {}
-        self.touched: set[str] = set()
-        self.met = False
-        self.lifted = 0
-        # Those that leave no choice come first.
-        unsettled = sorted(follower.addresses, key=lambda address: len(_candidates(address.terms, follower)))
-        for address in unsettled:
-            self._settle(address, follower)
-
-    def _settle(self, address: _Address, follower: _Follower) -> None:
-        terms = address.terms
-        self.touched.update(name for name in terms if name not in follower.data)
-        made = [name for name in terms if name in follower.data]
-        pointer = ""
-        if not address.fixed:
-            candidates = _candidates(terms, follower)
-            pointer = next((name for name in candidates if name in self.pointers), "")
-            if not pointer and candidates:
-                pointer = next((name for name in _candidates(address.base, follower)), candidates[0])
-                self.pointers[pointer] = None
-            elif not pointer:
-                made = self._without(address, follower, made)
-        if pointer and address.access.store:
-            self.stored.add(pointer)
-        if made or address.vector:
-            first, sizes = follower.origins(made)
-            self.touched |= first
-            self.indices |= sizes
-            if address.vector:
-                self.indices.add(address.vector)
-            self.met |= address.access.store
-
-    def _without(self, address: _Address, follower: _Follower, made: list[str]) -> list[str]:
-        """Return an address of data alone without the symbol that is its pointer."""
-        terms = address.terms
-        single = [name for name in (*address.base, *made) if terms.get(name) == 1 and name in follower.data]
-        if single:
-            first, sizes = follower.origins(single[:1])
-            self.chases |= 8 in sizes
-            for name in first:
-                self.pointers[name] = None
-                if address.access.store:
-                    self.stored.add(name)
-            return [name for name in made if name != single[0]]
-        if terms and not made:
-            name, factor = max(terms.items(), key=lambda term: term[1])
-            if factor > 0:
-                self.scaled[name] = factor
-        self.lifted = max([self.lifted, *(terms[name] for name in made)])
-        return made
-
-
-def _candidates(terms: _Terms, follower: _Follower) -> list[str]:
-    return [name for name, factor in terms.items() if factor == 1 and name not in follower.data]
-
-
-_ARRAYS, _APART = 0x2000_0000, 0x100_0000
-_STACK = 0x2F00_0440
-_STATICS, _STATIC_ARRAYS, _STATICS_APART = 0x3000_0000, 0x3100_0000, 0x10_0000
-"""The addresses of pointers, of the stack, and of places that instructions name: below 2^31, as displacements are."""
-_SPAN = 0x4000
-"""Bytes of the area that holds the fixed places of one symbol."""
-_ROW = 0x418
-"""The value of a number added to a pointer before the loop: the length of rows and the like."""
-_ENTERED = 0x2E00_0480
-"""The target of a pointer that is loaded: a copy of itself."""
-
-
-def _begin(kernel: KernelCode, follower: _Follower, roles: _Roles) -> tuple[dict[str, int], bytes]:
-    """Return the registers' first values, and code that fills the places in memory that act as registers."""
-    places: dict[str, int] = {}
-    loads = stores = 0
-    for number, name in enumerate(roles.pointers):
-        within = 0x40 + 0x80 * (stores % 7) if name in roles.stored else 0x440 + 0xC0 * (loads % 12)
-        stores += name in roles.stored
-        loads += name not in roles.stored
-        places[name] = _ARRAYS + number % 14 * _APART + within
-    for name, factor in roles.scaled.items():
-        places.setdefault(name, (_ARRAYS + 14 * _APART) // factor)
-    rows = 0
-    for terms, _ in follower.entry.values():
-        if any(name in roles.pointers for name in terms):
-            for name in terms:
-                if name not in places:
-                    places[name] = _ROW + 0x18 * rows
-                    rows += 1
-    divisors = {
-        use.register.root
-        for instruction in kernel.instructions
-        if instruction.mnemonic in ("div", "idiv")
-        for use in instruction.registers
-        if use.operand == 0
-    }
-    values: dict[str, int] = {}
-    for root in _GPR:
-        terms, constant = follower.entry.get(root) or ({root: 1}, 0)
-        plain = 0 if root in roles.touched else 3 if root in divisors else 1
-        default = _STACK if root == "rsp" else plain
-        values[root] = sum(
-            factor * places.get(name, 0 if name[0] == "@" else default) for name, factor in terms.items()
-        )
-        values[root] += constant
-    fills = b""
-    for name, slot in follower.slots.items():
-        address = values[slot.root] + slot.displacement
-        if name in roles.touched and 0 <= address < 1 << 31:
-            # mov $places, address, of 4 or 8 bytes
-            fills += b"\x48" * (slot.size == 8) + b"\xc7\x04\x25" + address.to_bytes(4, "little")
-            fills += places.get(name, 0).to_bytes(4, "little")
-    return values, fills
-
-
-_HALVES = {2: 0x3E00_3E00_3E00_3E00, 4: 0x3FC0_0000_3FC0_0000, 8: 0x3FF8_0000_0000_0000}
-"""1.5 in floating-point numbers of so many bytes."""
-_INTEGERS = 3 | 3 << 32
-# Loaded indices: small, and as different as a word can have them.
-_INDICES = {1: 0x0E0C_0A08_0604_0200, 2: 0x0030_0020_0010_0000, 4: 3 | 67 << 32}
-
-
-def _content(kernel: KernelCode, roles: _Roles) -> int:
-    """Return the word that fills memory and vector registers."""
-    if any(access.size == 10 for instruction in kernel.instructions for access in instruction.memory):
-        return 0x8000_0000_0000_3FFF  # as numbers of the x87 unit in a row, a little more than 1
-    if roles.chases:
-        return _ENTERED
-    if roles.lifted:
-        return (_ARRAYS + 14 * _APART) // roles.lifted
-    if roles.indices:
-        return _INDICES.get(max(roles.indices), 3)
-    # Masks in vectors are of signs: of elements that are masked out nothing would be loaded.
-    masks = 0x8080_8080_8080_8080 if any("maskmov" in i.mnemonic for i in kernel.instructions) else 0
-    return masks | _numbers(kernel)
-
-
-def _numbers(kernel: KernelCode) -> int:
-    """Return the kind of number that most of the kernel's arithmetic uses."""
-    done = [i.arithmetic for i in kernel.instructions if i.arithmetic is not None]
-    sizes = [arithmetic.element // 8 for arithmetic in done if arithmetic.floating]
-    sizes += [
-        access.size
-        for i in kernel.instructions
-        if i.mnemonic[0] == "f" and i.mnemonic[:2] != "fi"
-        for access in i.memory
-        if access.load
-    ]
-    return next((_HALVES[size] for size in sizes if size in _HALVES), _INTEGERS)
-
-
 # --- machine code -----------------------------------------------------------------------------------------------------
 
 
@@ -462,11 +113,11 @@ class _Statics:
         self._first = {symbol: low for symbol, (low, _) in spans.items()}
         # Fixed places lie close together, and those of one symbol keep their distance.
         self._fixed: dict[str, int] = {}
-        at = _STATICS
+        at = STATICS
         for symbol, (low, high) in spans.items():
             within = low % 64 if symbol else 0
             self._fixed[symbol] = at + within
-            at += (within + min(high - low, _SPAN - 1)) // 64 * 64 + 64
+            at += (within + min(high - low, SPAN - 1)) // 64 * 64 + 64
         self._regions: dict[str, int] = {}
 
     def array(self, symbol: str, displacement: int = 0) -> int:
@@ -474,21 +125,21 @@ class _Statics:
         if symbol not in self._regions:
             number = len(self._regions)
             within = 0x40 + 0x80 * (number % 7) if symbol in self._stored else 0x440 + 0xC0 * (number % 12)
-            self._regions[symbol] = _STATIC_ARRAYS + number % 256 * _STATICS_APART + within
+            self._regions[symbol] = STATIC_ARRAYS + number % 256 * STATICS_APART + within
         away = displacement - self._first.get(symbol, displacement)
-        return self._regions[symbol] + away % _STATICS_APART
+        return self._regions[symbol] + away % STATICS_APART
 
     def place(self, symbol: str, displacement: int) -> int:
         """Return the address of a fixed place."""
         if symbol in self._arrays:
             return self.array(symbol, displacement)
-        return self._fixed[symbol] + (displacement - self._first[symbol]) % _SPAN
+        return self._fixed[symbol] + (displacement - self._first[symbol]) % SPAN
 
 
 class _Rewriter:
     """The rewriting of instructions to run anywhere.
 
-    `base` is a free register among the first eight that holds _STATICS, "" for none; `used` is True if it was needed.
+    `base` is a free register among the first eight that holds STATICS, "" for none; `used` is True if it was needed.
     """
 
     def __init__(self, kernel: KernelCode, base: str) -> None:
@@ -537,8 +188,8 @@ class _Rewriter:
             field = code[at - 1] & 0x38
             if self.base:
                 self.used = True
-                code[at - 1] = 0x80 | field | _NUMBER[self.base]
-                code[at : at + 4] = (place - _STATICS).to_bytes(4, "little", signed=True)
+                code[at - 1] = 0x80 | field | NUMBER[self.base]
+                code[at : at + 4] = (place - STATICS).to_bytes(4, "little", signed=True)
             else:
                 self.longer = True
                 code[at - 1 : at + 4] = bytes((0x04 | field, 0x25)) + place.to_bytes(4, "little")
@@ -548,7 +199,6 @@ class _Rewriter:
             code[at : at + 4] = place.to_bytes(4, "little")
 
 
-_MOVES = word_set("mov movsxd")
 _FUSED = word_set("cmp test add sub and inc dec")
 """Instructions that some core fuses with a conditional jump (Intel, Optimization Manual, 3.4.2.2; AMD since Zen 3)."""
 _COUNTED = word_set("add sub inc dec")
@@ -570,6 +220,14 @@ class _Exit(msgspec.Struct, frozen=True, kw_only=True):
     """True if a fused comparison with memory is before it, which may become a `test` of the same operands."""
 
 
+class _Own(msgspec.Struct, frozen=True):
+    """A register whose first value says after how many trips the kernel's own code ends: `first + step * trips`."""
+
+    register: str
+    step: int
+    first: int
+
+
 class _Exits(msgspec.Struct, frozen=True, kw_only=True):
     """The replacements of a kernel's branches."""
 
@@ -577,10 +235,12 @@ class _Exits(msgspec.Struct, frozen=True, kw_only=True):
     """The replacements of conditional branches, by the branch's index."""
     dropped: set[int]
     """The indices of instructions that are left out, since only a replaced branch needs them."""
-    own: tuple[str, int] | None
-    """The register that the kernel itself counts down, and its decrement per trip; None without one."""
+    own: _Own | None
+    """The register by whose first value the kernel itself ends; None without one."""
     closing: int
     """The index of the branch that closes the loop, -1 without one."""
+    out: int
+    """The index of the branch inside by which the kernel's own code ends, -1 if the closing one ends it."""
 
 
 class _Body(msgspec.Struct, frozen=True):
@@ -591,6 +251,10 @@ class _Body(msgspec.Struct, frozen=True):
     """The offset at which the loop is entered."""
     more: int
     """Additional µops of replaced branches."""
+    jumps: int
+    """Jumps that are taken."""
+    out: int
+    """The offset behind the branch that ends the loop from within, 0 without one."""
 
 
 def runnable(kernel: KernelCode) -> Runnable | NotRunnable:
@@ -602,8 +266,9 @@ def runnable(kernel: KernelCode) -> Runnable | NotRunnable:
     refusal = _instructions_refusal(kernel, natives)
     if refusal is not None:
         return refusal
-    follower = _Follower(kernel)
-    roles = _Roles(follower)
+    follower = AddressFollower(kernel)
+    roles = AddressRoles(follower)
+    unturned = kernel
     entered, turned = 0, _turned(kernel)
     if turned is None:
         return NotRunnable("exit", "no branch of it leads back")
@@ -612,30 +277,48 @@ def runnable(kernel: KernelCode) -> Runnable | NotRunnable:
         first = kernel.instructions[0].offset
         instructions, natives = _rotated(kernel.instructions, turned), _rotated(natives, turned)
         kernel = replace(kernel, instructions=instructions, alignment=kernel.alignment + instructions[0].offset - first)
-    exits = _exits(kernel, roles)
+    arrangement = arrange(unturned, follower, roles)
+    if isinstance(arrangement, NotRunnable):
+        return arrangement
+    own = _own(kernel, roles)
+    if own is None and kernel.is_loop and not turned:
+        last = len(kernel.instructions) - 1
+        own = _bounded(kernel, last, kernel.instructions[last].mnemonic, follower, roles, arrangement.symbols)
+        kept = (
+            None if own else _spilled(kernel, follower, arrangement) or _searched(kernel, follower, roles, arrangement)
+        )
+        if kept is not None:
+            own, arrangement = kept
+    out = -1
+    if own is None and kernel.is_loop:
+        own, out = _way_out(kernel, unturned, turned, follower, roles, arrangement)
+    exits = _exits(kernel, own, out)
     registers_left = _counter_and_base(kernel, natives, exits)
     if registers_left is None:
         return NotRunnable("registers", "it uses all registers, and none is left to count with")
     counter, base = registers_left
-    number = _NUMBER[counter]
+    number = NUMBER[counter]
     rewriter = _Rewriter(kernel, base)
-    content = _content(kernel, roles)
-    body = _body(kernel, exits, rewriter, number, content, entered)
+    body = _body(kernel, exits, rewriter, number, arrangement.memory, entered)
     if isinstance(body, NotRunnable):
         return body
-    registers, fills = _begin(kernel, follower, roles)
+    registers = arrangement.registers
     if rewriter.used:
-        registers[rewriter.base] = _STATICS
-    codes, weights, how = _timed_loops(kernel, exits, body, number, fills, entered)
+        registers[rewriter.base] = STATICS
+    codes, weights, how = _timed_loops(kernel, exits, body, number, arrangement.fills, entered)
     features = {_FEATURES[f] for native in natives for f in native.cpuid_features()}
     return Runnable(
         codes=codes,
         weights=weights,
         exit=how,
+        jumps=body.jumps + kernel.is_loop,
         counter=number,
-        step=exits.own[1] if exits.own is not None else 1,
-        registers=tuple(registers[root] % (1 << 64) for root in _GPR),
-        content=content,
+        step=exits.own.step if exits.own is not None else 1,
+        first=exits.own.first if exits.own is not None else 0,
+        trips=arrangement.trips,
+        registers=tuple(registers[root] % (1 << 64) for root in GPR),
+        content=arrangement.content,
+        memory=arrangement.memory,
         features=frozenset(features),
         notes=tuple(_notes(kernel, roles, rewriter)),
     )
@@ -658,82 +341,118 @@ def _instructions_refusal(kernel: KernelCode, natives: Sequence[Any]) -> NotRunn
         refusal = _refusal(instruction, native)
         if refusal is not None:
             return refusal
-    if (kernel.region is not None and kernel.region.forks) or _jumps_inside(kernel):
-        return NotRunnable("ways", "there are several ways through it, and data decide which is taken")
+    if _skips_code(kernel):
+        return NotRunnable("ways", "it jumps over code of its own, and no way through it was analysed")
     if _waits_for_x87(kernel):
         return NotRunnable("x87", "it goes on with x87 registers, which hold nothing when it begins")
     return None
 
 
-def _exits(kernel: KernelCode, roles: _Roles) -> _Exits:
+def _exits(kernel: KernelCode, own: _Own | None, out: int) -> _Exits:
     """Return the replacements of a kernel's branches."""
     instructions = kernel.instructions
     replaced = {n: _exit(kernel, n) for n, i in enumerate(instructions) if i.branch == "conditional"}
-    own = _own(kernel, roles, replaced)
     closing = len(instructions) - 1 if kernel.is_loop else -1
     if own is not None:
-        del replaced[closing]
+        del replaced[closing if out < 0 else out]
     dropped = {branch.dropped for branch in replaced.values()} - {-1}
-    adds_uop = closing in replaced and replaced[closing].dropped < 0 and replaced[closing].more
+    adds_uop = out < 0 and closing in replaced and replaced[closing].dropped < 0 and replaced[closing].more
     if adds_uop and _counts_alone(kernel, replaced, dropped):
         replaced[closing] = _Exit(dropped=closing - 1, length=instructions[closing - 1].length, more=0)
         dropped.add(closing - 1)
-    return _Exits(replaced=replaced, dropped=dropped, own=own, closing=closing)
+    return _Exits(replaced=replaced, dropped=dropped, own=own, closing=closing, out=out)
 
 
 def _counter_and_base(kernel: KernelCode, natives: Sequence[Any], exits: _Exits) -> tuple[str, str] | None:
     """Return the register that counts trips, and one for addresses, "" without; None if no counter is free."""
-    used = {"rsp"}
+    used = set()
     for n, instruction in enumerate(kernel.instructions):
         if n not in exits.dropped:
             used |= {use.register.root for use in instruction.registers}
-    free = [root for root in _GPR if root not in used]
+    free = [root for root in GPR if root not in used]
+    if len(free) > 1 and "rsp" in free:
+        free.remove("rsp")
     if exits.own is not None:
-        counter = exits.own[0]
+        counter = exits.own.register
     elif not free:
         return None
     else:
         # The first eight have shorter encodings, of which addresses need one more than a counter does.
         short = exits.closing in exits.replaced and exits.replaced[exits.closing].length == 2
         needed = any(native.is_ip_rel_memory_operand for native in natives)
-        low = [root for root in free if _NUMBER[root] < 8]
+        low = [root for root in free if NUMBER[root] < 8]
         counter = low[-1] if short and len(low) > needed else free[-1]
         free.remove(counter)
-    return counter, next((root for root in free if _NUMBER[root] < 8), "")
+    return counter, next((root for root in free if NUMBER[root] < 8), "")
 
 
 def _body(
-    kernel: KernelCode, exits: _Exits, rewriter: _Rewriter, counter: int, content: int, entered: int
+    kernel: KernelCode, exits: _Exits, rewriter: _Rewriter, counter: int, memory: Sequence[int], entered: int
 ) -> _Body | NotRunnable:
     """Return the code of a trip, entered at instruction `entered`, or why an instruction cannot be rewritten."""
-    positive = not content & 0x8080_8080_8080_8080
+    positive = not any(word & 0x8080_8080_8080_8080 for word in memory)
     body: list[bytes] = []
-    more = enter = 0
+    more = enter = jumps = out = 0
     for n, instruction in enumerate(kernel.instructions):
         if n == entered:
             enter = sum(map(len, body))
+        branch = exits.replaced.get(n)
+        if n == exits.closing and branch is not None and branch.tested and exits.out >= 0:
+            body[-1] = _tested(body[-1], kernel.instructions[n - 1])
         if n in exits.dropped or n == exits.closing:
             continue
-        branch = exits.replaced.get(n)
-        if branch is not None and branch.tested and positive:
-            at = kernel.instructions[n - 1].opcode_offset
-            code = bytearray(body[-1])
-            code[at] = 0x85 if code[at] & 1 else 0x84
-            body[-1] = bytes(code)
-            body.append(b"\x78\x00" if instruction.length < 6 else b"\x0f\x88" + bytes(4))
+        gap = _skipped(kernel, n)
+        if n == exits.out:
+            body.append(_leaving(instruction, kernel.instructions[n + 1 :]))
+            out = sum(map(len, body))
+        elif branch is not None and branch.tested and positive:
+            body[-1] = _tested(body[-1], kernel.instructions[n - 1])
+            body.append(_jump(0x79 if gap is not None else 0x78, instruction.length, gap))
         elif branch is not None:
-            body.append(_never(counter, branch.length, instruction.length))
+            test = _padded(_test(counter), branch.length)
+            body.append(test + _jump(0x75 if gap is not None else 0x74, instruction.length, gap))
             more += branch.more
         elif instruction.branch:
-            body.append(b"\xeb\x00" if instruction.length < 5 else b"\xe9" + bytes(4))
+            body.append(_jump(0xEB, instruction.length, gap))
         else:
             written = rewriter.code(n, instruction)
             if written is None:
                 return NotRunnable("address", f"the address in `{instruction.text}` cannot be given a place")
             body.append(written)
-    if exits.closing in exits.replaced:
+        jumps += bool(instruction.branch) and n != exits.out and (gap is not None or branch is None)
+    if exits.closing in exits.replaced and exits.out < 0:
         more += exits.replaced[exits.closing].more
-    return _Body(b"".join(body), enter, more)
+    return _Body(b"".join(body), enter, more, jumps, out)
+
+
+def _leaving(branch: Instruction, behind: Sequence[Instruction]) -> bytes:
+    """Return a branch whose distance is not known yet, long enough to reach behind these instructions."""
+    condition = branch.encoding[branch.opcode_offset] & 15
+    far = sum(64 * bool(i.branch) + i.length for i in behind) > 100
+    return bytes((0x0F, 0x80 | condition)) + bytes(4) if far else bytes((0x70 | condition, 0))
+
+
+def _tested(code: bytes, comparison: Instruction) -> bytes:
+    """Return a comparison with memory as a `test` of the same operands."""
+    at = comparison.opcode_offset
+    return code[:at] + bytes((0x84 | code[at] & 1,)) + code[at + 1 :]
+
+
+def _skipped(kernel: KernelCode, n: int) -> int | None:
+    """Return the bytes within 64 that a taken branch skips on the way that runs, None for one that is not taken."""
+    instruction = kernel.instructions[n]
+    following = kernel.instructions[(n + 1) % len(kernel.instructions)]
+    away = following.offset - instruction.offset - instruction.length
+    return away % 64 if instruction.branch and away and (n + 1 < len(kernel.instructions)) else None
+
+
+def _jump(short: int, length: int, gap: int | None) -> bytes:
+    """Return a jump over `gap` bytes, by the operation of its short form, of the length of another one."""
+    over = gap or 0
+    if length < 5:
+        return bytes((short, over)) + b"\x90" * over
+    long = b"\xe9" if short == 0xEB else bytes((0x0F, short + 0x10))
+    return long + over.to_bytes(4, "little") + b"\x90" * over
 
 
 def _timed_loops(
@@ -741,7 +460,13 @@ def _timed_loops(
 ) -> tuple[tuple[bytes, ...], tuple[float, ...], ExitKind]:
     """Return the loops to time, the weights of their cycles in an iteration's, and the way the exit was replaced."""
     last = kernel.instructions[-1]
-    if exits.own is not None:
+    back = exits.replaced.get(exits.closing)
+    if exits.out >= 0:
+        # The way out is inside; the way back is always taken.
+        plain = back is not None and not back.tested
+        count = _padded(_test(counter), back.length) if plain and back is not None else b""
+        jump = b"\x75" if plain else b"\xeb" if back is None else b"\x79"
+    elif exits.own is not None:
         count, jump = b"", _closing(last)
     else:
         count = _count(counter, exits.replaced[exits.closing].length if exits.closing in exits.replaced else 3)
@@ -750,23 +475,33 @@ def _timed_loops(
     padding = b"\x90" * ((kernel.alignment % 64 - len(fills + before)) % 64)
 
     def loop(inside: bytes) -> bytes:
-        return fills + padding + before + _closed(inside + count, jump, last.length)
+        code = bytearray(fills + padding + before)
+        out = len(code) + body.out
+        code += _closed(inside + count, jump, last.length)
+        if body.out:
+            size = 1 if code[out - 2] else 4  # 70 00, or 0f 80 00 00 00 00
+            code[out - size : out] = (len(code) - out).to_bytes(size, "little")
+        return bytes(code)
 
     if not kernel.is_loop:
         copies = -(-_INSTRUCTIONS // len(kernel.instructions))
         return (loop(body.code * copies), loop(body.code * 2 * copies)), (-1 / copies, 1 / copies), "repeated"
     if body.more:
-        test = bytes((0x48 | (counter >> 3) * 5, 0x85, 0xC0 | (counter & 7) * 9))
-        return (loop(body.code), loop(body.code + body.more * test)), (2.0, -1.0), "added"
+        return (loop(body.code), loop(body.code + body.more * _test(counter))), (2.0, -1.0), "added"
     return (loop(body.code),), (1.0,), "own" if exits.own is not None else "replaced"
 
 
-def _notes(kernel: KernelCode, roles: _Roles, rewriter: _Rewriter) -> Iterable[str]:
+def _notes(kernel: KernelCode, roles: AddressRoles, rewriter: _Rewriter) -> Iterable[str]:
     """Yield the ways in which data and code may differ from the original program."""
-    if roles.met:
+    inside = [i for i in kernel.instructions[:-1] if i.branch == "conditional"]
+    if kernel.region.forks if kernel.region is not None else inside:
+        yield f"of several ways through the loop only {_way(kernel)} is run"
+    if roles.chases:
+        yield "all loaded pointers lead around a ring of places in the first-level cache"
+    elif count := index_count(roles):
+        yield f"loaded indices are numbers below {count}, in no order"
+    elif roles.met:
         yield "stores to data-dependent addresses hit few places repeatedly, since all memory holds one word"
-    elif roles.chases:
-        yield "all loaded pointers lead to one place in the first-level cache"
     floating = any(i.arithmetic is not None and i.arithmetic.floating for i in kernel.instructions)
     if floating and (roles.chases or roles.indices):
         yield "loaded floating-point numbers are zero, since memory holds indices"
@@ -783,6 +518,26 @@ def _notes(kernel: KernelCode, roles: _Roles, rewriter: _Rewriter) -> Iterable[s
         yield "addresses relative to the instruction became absolute ones, a byte longer each"
 
 
+def _way(kernel: KernelCode) -> str:
+    """Return the way through a loop in words: "the way through lines 5–9, 12", or by addresses if it has no lines."""
+    if kernel.region is None:
+        return "the way on which no branch inside is taken"
+    spans: list[list[int]] = []
+    if not any(i.line for i in kernel.instructions):
+        end = -1
+        for i in sorted(kernel.instructions, key=lambda i: i.offset):
+            if i.offset != end:
+                spans.append([i.offset, i.offset])
+            spans[-1][1], end = i.offset, i.offset + i.length
+        return "the way through " + ", ".join(f"{a:#x}–{b:#x}" for a, b in spans)
+    for line in sorted({i.line for i in kernel.instructions}):
+        if spans and line == spans[-1][1] + 1:
+            spans[-1][1] = line
+        else:
+            spans.append([line, line])
+    return "the way through lines " + ", ".join(f"{a}–{b}" if b > a else str(a) for a, b in spans)
+
+
 def _turned(kernel: KernelCode) -> int | None:
     """Return how many instructions of a loop come before the one behind the branch that leads back.
 
@@ -790,9 +545,11 @@ def _turned(kernel: KernelCode) -> int | None:
     back from within. Returns None without a branch.
     """
     instructions = kernel.instructions
-    if not kernel.is_loop or instructions[-1].branch:
+    last = instructions[-1]
+    goes_on = last.branch == "conditional" and last.offset + last.length == instructions[0].offset
+    if not kernel.is_loop or (last.branch and not goes_on):
         return 0
-    branches = [n for n, i in enumerate(instructions) if i.branch in ("conditional", "unconditional")]
+    branches = [n for n, i in enumerate(instructions[:-1]) if i.branch in ("conditional", "unconditional")]
     back = [n for n in branches if instructions[n + 1].offset < instructions[n].offset]
     return (back or branches)[-1] + 1 if branches else None
 
@@ -801,19 +558,17 @@ def _rotated(items: Sequence[_Item], by: int) -> tuple[_Item, ...]:
     return (*items[by:], *items[:by])
 
 
-def _jumps_inside(kernel: KernelCode) -> bool:
-    """Return True if a branch of machine code without text leads elsewhere into it, not to its start or out of it."""
+def _skips_code(kernel: KernelCode) -> bool:
+    """Return True if machine code without text has a jump over some of it, which then runs although it would not."""
     if kernel.region is not None:
         return False
     instructions = kernel.instructions
     first, end = instructions[0].offset, instructions[-1].offset + instructions[-1].length
-    for n, i in enumerate(instructions):
-        if i.branch in ("conditional", "unconditional") and i.target.startswith("0x"):
-            target = int(i.target, 16)
-            closes = n == len(instructions) - 1 and target == first and kernel.is_loop
-            if first <= target < end and not closes and target != i.offset + i.length:
-                return True
-    return False
+    return any(
+        i.branch == "unconditional" and i.target.startswith("0x") and i.offset + i.length < int(i.target, 16) < end
+        for i in instructions
+        if first <= i.offset
+    )
 
 
 def _waits_for_x87(kernel: KernelCode) -> bool:
@@ -862,26 +617,262 @@ def _flags_needed(kernel: KernelCode, setter: int, branch: int) -> bool:
     return False
 
 
-def _own(kernel: KernelCode, roles: _Roles, exits: dict[int, _Exit]) -> tuple[str, int] | None:
-    """Return the register that the loop itself counts to zero, and its decrement per trip; None without one."""
-    if not kernel.is_loop:
-        return None
+_DOWN, _UP = word_set("jne jg jge jns"), word_set("jne")
+_BELOW, _ABOVE = word_set("jb jbe jl jle"), word_set("ja jae jg jge")
+_UNSIGNED = word_set("ja jae jb jbe")
+
+
+def _own(kernel: KernelCode, roles: AddressRoles) -> _Own | None:
+    """Return the register that the loop itself counts to zero; None without one."""
     instructions = kernel.instructions
     last = instructions[-1]
+    if not kernel.is_loop:
+        return None
     if last.mnemonic == "loop":
-        writers = [i for i in instructions if any(u.write and u.register.root == "rcx" for u in i.registers)]
-        return ("rcx", 1) if len(writers) == 1 and "rcx" not in roles.pointers else None
-    if last.mnemonic != "jne" or len(instructions) < 2 or exits[len(instructions) - 1].dropped >= 0:
+        root, step = "rcx", 1
+    else:
+        if last.branch != "conditional" or len(instructions) < 2:
+            return None
+        counting = instructions[-2]
+        affine = counting.affine
+        if counting.mnemonic not in _COUNTED or affine is None:
+            return None
+        root, step = affine.target, -affine.constant
+        borrows = counting.mnemonic == "sub" and step > 0 and last.mnemonic in ("ja", "jae")
+        if affine.terms != ((root, 1),) or not step or not (last.mnemonic in (_DOWN if step > 0 else _UP) or borrows):
+            return None
+    writers = [i for i in instructions if _writes(i, root)]
+    return _Own(root, step, 0) if len(writers) == 1 and root in NUMBER and root not in roles.pointers else None
+
+
+def _writes(instruction: Instruction, root: str) -> bool:
+    return any(use.write and use.register.root == root for use in instruction.registers)
+
+
+_INVERSE = {"je": "jne", "jae": "jb", "jb": "jae", "ja": "jbe", "jbe": "ja"}
+_INVERSE |= {"jge": "jl", "jl": "jge", "jg": "jle", "jle": "jg"}
+
+
+def _way_out(
+    kernel: KernelCode,
+    unturned: KernelCode,
+    turned: int,
+    follower: AddressFollower,
+    roles: AddressRoles,
+    arrangement: Arrangement,
+) -> tuple[_Own | None, int]:
+    """Return the limit by which a branch inside ends the loop, and that branch; None and -1 without one.
+
+    The branch that leads back is then always taken, if that costs no more than the original.
+    """
+    count = len(kernel.instructions)
+    last = kernel.instructions[-1]
+    back = _exit(kernel, count - 1) if last.branch == "conditional" else None
+    positive = not any(word & 0x8080_8080_8080_8080 for word in arrangement.memory)
+    if not last.branch or (back is not None and back.more and not (back.tested and positive)):
+        return None, -1
+    for n, branch in enumerate(unturned.instructions):
+        at = (n - turned) % count
+        if at == count - 1 or branch.mnemonic not in _INVERSE or _skipped(kernel, at) is not None:
+            continue
+        own = _bounded(unturned, n, _INVERSE[branch.mnemonic], follower, roles, arrangement.symbols)
+        if own is not None and follower.invariant(own.register):
+            return own, at
+    return None, -1
+
+
+def _bounded(
+    kernel: KernelCode,
+    branch: int,
+    jump: str,
+    follower: AddressFollower,
+    roles: AddressRoles,
+    symbols: dict[str, int],
+) -> _Own | None:
+    """Return the register by which the comparison before a branch ends the loop; None without one.
+
+    The loop goes on as if the branch were a `jump` that leads back.
+
+    That is a register that does not change, to which one is compared that moves evenly, or the latter itself if it is
+    compared to a constant. The code then stays as it is, while a counter in its place would be one chain more.
+    """
+    instructions = kernel.instructions
+    setter = _compared(kernel, branch)
+    if instructions[branch].branch != "conditional" or setter not in follower.compared or instructions[setter].memory:
         return None
-    counting = instructions[-2]
-    affine = counting.affine
-    if counting.mnemonic not in _COUNTED or affine is None or affine.target not in _NUMBER:
+    comparison, values = instructions[setter], follower.compared[setter]
+    if min(use.register.width for use in comparison.registers) < 32:
         return None
-    root = affine.target
-    writers = [i for i in instructions if any(u.write and u.register.root == root for u in i.registers)]
-    if affine.terms != ((root, 1),) or not affine.constant or len(writers) != 1 or root in roles.pointers:
+    if comparison.mnemonic == "cmp" and comparison.operands == "rr":
+        sides = [
+            _limit(jump, operand, [(each[operand], each[1 - operand]) for each in values], follower, roles, symbols)
+            for operand in (0, 1)
+        ]
+        return sides[0] or sides[1]
+    if comparison.operands != ("ri" if comparison.mnemonic == "cmp" else "rr") or values[0][0] != values[0][-1]:
         return None
-    return root, -affine.constant
+    constant = comparison.immediate if comparison.mnemonic == "cmp" else 0
+    index = next(iter(values[0][0][0]), "")
+    if constant is None or index in roles.pointers:
+        return None
+    own = _index(jump, constant, [each[0] for each in values], follower, symbols)
+    narrow = any(use.register.width == 32 for use in comparison.registers)
+    # The upper half of a narrow index would be zero in front of the limit.
+    return None if own is None or (narrow and own.step < 0 and index in roles.touched) else own
+
+
+def _compared(kernel: KernelCode, branch: int) -> int:
+    """Return the index of the instruction on whose flags a branch depends, -1 without one."""
+    return next((n for n in range(branch - 1, -1, -1) if kernel.instructions[n].flags_written), -1)
+
+
+def _searched(
+    kernel: KernelCode, follower: AddressFollower, roles: AddressRoles, arrangement: Arrangement
+) -> tuple[_Own, Arrangement] | None:
+    """Return the pointer by whose first value a search ends, and memory in which it finds something; None without one.
+
+    That is a loop that goes on until what it loads equals a constant, or a register that does not change.
+    """
+    place = _place_and_value(kernel, follower, roles, arrangement.symbols)
+    if kernel.instructions[-1].mnemonic != "jne" or place is None:
+        return None
+    instruction, wanted = place
+    steady = [each for each in streams(follower, arrangement.symbols) if each.address.instruction == instruction]
+    if len(steady) != 1:
+        return None
+    stream, access = steady[0], steady[0].address.access
+    pointer = next((n for n, f in stream.address.terms.items() if f == 1 and n in roles.pointers and n in NUMBER), "")
+    taken = pointer in roles.stored or pointer in follower.entry or access.symbol or access.size not in _STORES
+    if not pointer or taken or abs(stream.step) < access.size or wanted.bit_length() >= 8 * access.size:
+        return None
+    memory = arrangement.memory
+    for byte in (None, 3, 5):
+        if byte is not None:
+            memory = (byte * 0x0101_0101_0101_0101,) if len(memory) == 1 else memory
+        there = struct.pack(f"<{len(memory)}Q", *memory)
+        value = (wanted & (1 << 8 * access.size) - 1).to_bytes(access.size, "little")
+        if value not in [there[n : n + access.size] for n in range(0, len(there), access.size)]:
+            break
+    else:
+        return None
+    # The first address, of the first iteration, moves down by all trips, so that the last one is just before it.
+    at = stream.first - 2 * stream.step
+    code = _STORES[access.size] + at.to_bytes(4, "little") + value[:4]
+    own = _Own(pointer, -stream.step, arrangement.symbols[pointer])
+    return own, replace(arrangement, memory=memory, fills=arrangement.fills + code)
+
+
+_STORES = {1: b"\xc6\x04\x25", 2: b"\x66\xc7\x04\x25", 4: b"\xc7\x04\x25", 8: b"\x48\xc7\x04\x25"}
+"""`mov` of a constant to an absolute address, by the bytes that it stores."""
+
+
+def _place_and_value(
+    kernel: KernelCode, follower: AddressFollower, roles: AddressRoles, symbols: dict[str, int]
+) -> tuple[int, int] | None:
+    """Return the instruction that loads what the last branch depends on, and the value with which it is not taken."""
+    setter = _compared(kernel, len(kernel.instructions) - 1)
+    comparison = kernel.instructions[setter]
+    if setter < 0 or comparison.mnemonic not in ("cmp", "test") or any(access.store for access in comparison.memory):
+        return None
+    roots = [use.register.root for use in comparison.registers if use.operand is not None]
+    wanted = comparison.immediate if comparison.mnemonic == "cmp" else 0
+    if comparison.mnemonic == "cmp" and comparison.memory and not comparison.immediate_bytes:
+        fixed = len(roots) == 1 and follower.invariant(roots[0]) and roots[0] not in roles.touched
+        wanted = symbols[roots[0]] if fixed else None
+    if wanted is None or (comparison.mnemonic == "test" and comparison.operands != "rr"):
+        return None
+    if comparison.memory:
+        return setter, wanted
+    writers = [n for n, i in enumerate(kernel.instructions[:setter]) if _writes(i, roots[0])]
+    if len(set(roots)) != 1 or not writers:
+        return None
+    load = kernel.instructions[writers[-1]]
+    return (writers[-1], wanted) if load.mnemonic in _LOADS and load.memory else None
+
+
+_LOADS = word_set("mov movzx movsx movsxd")
+
+
+def _limit(
+    jump: str,
+    operand: int,
+    values: Sequence[tuple[Linear, Linear]],
+    follower: AddressFollower,
+    roles: AddressRoles,
+    symbols: dict[str, int],
+) -> _Own | None:
+    """Return the register that the moving operand of a comparison is compared to, if it does not change.
+
+    `values` are those of the moving and of the other operand in each iteration.
+    """
+    moving = _moving([value for value, _ in values], follower, symbols)
+    terms, constant = values[0][1]
+    limit = next(iter(terms), "")
+    fixed = terms == {limit: 1} and not constant and follower.invariant(limit) and limit not in follower.entry
+    if moving is None or not fixed or limit in roles.touched:
+        return None
+    start, step = moving
+    return _Own(limit, step, start - step) if _goes_on(jump, operand, start, step) else None
+
+
+def _goes_on(jump: str, operand: int, start: int, step: int) -> bool:
+    """Return True if a jump is taken until the moving operand of a comparison has reached the other one."""
+    near = _BELOW if (step > 0) == (operand == 0) else _ABOVE
+    # A limit below zero would be a large number.
+    signed = jump not in _UNSIGNED or (start >= 0 if step > 0 else start >= ARRAYS)
+    return jump == "jne" or (jump in near and signed)
+
+
+def _spilled(
+    kernel: KernelCode, follower: AddressFollower, arrangement: Arrangement
+) -> tuple[_Own, Arrangement] | None:
+    """Return the moving register that is compared to a place in memory, with code that puts the limit there.
+
+    The limit is in the register when the loop is entered; that code then gives it its own first value.
+    """
+    setter = _compared(kernel, len(kernel.instructions) - 1)
+    comparison, jump = kernel.instructions[setter], kernel.instructions[-1].mnemonic
+    everywhere = streams(follower, arrangement.symbols)
+    steady = [stream for stream in everywhere if stream.address.instruction == setter]
+    if comparison.mnemonic != "cmp" or comparison.operands not in ("rm", "mr") or len(steady) != 1:
+        return None
+    (place,), (root,) = steady, [use.register.root for use in comparison.registers if use.operand is not None]
+    stored = any(
+        each.address.access.store and not each.step and abs(each.first - place.first) < 8 for each in everywhere
+    )
+    moving = _moving([values[0] for values in follower.compared[setter]], follower, arrangement.symbols)
+    at, first, size = place.first, arrangement.registers[root], place.address.access.size
+    if place.step or place.address.fixed or stored or moving is None or size not in (4, 8) or not 0 <= at < 1 << 31:
+        return None
+    if not _goes_on(jump, comparison.operands.index("r"), *moving) or not -(1 << 31) <= first < 1 << 31:
+        return None
+    number, (start, step) = NUMBER[root], moving
+    prefix = (0x48 if size == 8 else 0x40) | number >> 3 << 2
+    code = bytes((prefix, 0x89, 0x04 | (number & 7) << 3, 0x25)) + at.to_bytes(4, "little")
+    code += bytes((0x48 | number >> 3, 0xC7, 0xC0 | number & 7)) + first.to_bytes(4, "little", signed=True)
+    return _Own(root, step, start - step), replace(arrangement, fills=arrangement.fills + code)
+
+
+def _index(
+    jump: str, limit: int, values: Sequence[Linear], follower: AddressFollower, symbols: dict[str, int]
+) -> _Own | None:
+    """Return the register that moves up or down to a constant."""
+    moving = _moving(values, follower, symbols)
+    terms, constant = values[0]
+    index = next(iter(terms), "")
+    if moving is None or terms != {index: 1} or index not in NUMBER or index in follower.entry:
+        return None
+    step = moving[1]
+    signed = (_BELOW if step > 0 else _ABOVE | {"jns"}) - _UNSIGNED
+    return _Own(index, -step, limit - constant + step) if jump == "jne" or jump in signed else None
+
+
+def _moving(values: Sequence[Linear], follower: AddressFollower, symbols: dict[str, int]) -> tuple[int, int] | None:
+    """Return the first of a register's values, and the distance of all; None if they do not move evenly."""
+    if not all(follower.steady(terms) for terms, _ in values):
+        return None
+    one, two, three = (sum(f * symbols.get(n, 0) for n, f in terms.items()) + more for terms, more in values)
+    return (one, two - one) if two != one and three - two == two - one else None
 
 
 def _counts_alone(kernel: KernelCode, exits: dict[int, _Exit], dropped: set[int]) -> bool:
@@ -890,7 +881,7 @@ def _counts_alone(kernel: KernelCode, exits: dict[int, _Exit], dropped: set[int]
     counting, branch = len(instructions) - 2, len(instructions) - 1
     first = instructions[counting]
     affine = first.affine
-    if first.mnemonic not in _COUNTED or first.memory or affine is None or affine.target not in _NUMBER:
+    if first.mnemonic not in _COUNTED or first.memory or affine is None or affine.target not in NUMBER:
         return False
     root = affine.target
     if affine.terms != ((root, 1),) or _flags_needed(kernel, counting, branch):
@@ -915,15 +906,14 @@ def _count(number: int, length: int) -> bytes:
     return wide[1:] if number < 8 and length == 2 else _padded(wide, length)
 
 
-def _never(number: int, length: int, jump: int) -> bytes:
-    """Return `test` of the counter, which is not zero, of this many bytes if possible, and a jump if it is."""
-    test = bytes((0x48 | (number >> 3) * 5, 0x85, 0xC0 | (number & 7) * 9))
-    return _padded(test, length) + (b"\x74\x00" if jump < 6 else b"\x0f\x84" + bytes(4))
+def _test(number: int) -> bytes:
+    """Return `test` of a register by itself."""
+    return bytes((0x48 | (number >> 3) * 5, 0x85, 0xC0 | (number & 7) * 9))
 
 
 def _closing(last: Instruction) -> bytes:
     """Return the operation of the short jump that closes a loop."""
-    return b"\xe2" if last.mnemonic == "loop" else b"\x75"
+    return b"\xe2" if last.mnemonic == "loop" else bytes((0x70 | last.encoding[last.opcode_offset] & 15,))
 
 
 def _closed(code: bytes, jump: bytes, length: int) -> bytes:
@@ -932,5 +922,7 @@ def _closed(code: bytes, jump: bytes, length: int) -> bytes:
     if short and (length == 2 or jump == b"\xe2" or length not in (2, 6)):
         return code + jump + (-(len(code) + 2)).to_bytes(1, "little", signed=True)
     if jump == b"\xe2":  # `loop` reaches no further: dec rcx, jnz
-        code += b"\x48\xff\xc9"
-    return code + b"\x0f\x85" + (-(len(code) + 6)).to_bytes(4, "little", signed=True)
+        code, jump = code + b"\x48\xff\xc9", b"\x75"
+    if jump == b"\xeb":
+        return code + b"\xe9" + (-(len(code) + 5)).to_bytes(4, "little", signed=True)
+    return code + bytes((0x0F, jump[0] + 0x10)) + (-(len(code) + 6)).to_bytes(4, "little", signed=True)

@@ -151,8 +151,8 @@ class Parameters:
     )
     """The renamer hands a stored value on to a load of it in no time: for 32 and 64 bits of general-purpose
     registers that are loaded without sign extension, and for read-modify-writes. Also with an index in one of the
-    two addresses (`indexed`), for 8 bits (`bytes`), if the load and the computation share an issue slot (`computing`), and for
-    read-modify-writes with a register source (`register_updates`)."""
+    two addresses (`indexed`), for 8 bits (`bytes`), if the load and the computation share an issue slot
+    (`computing`), and for read-modify-writes with a register source (`register_updates`)."""
     wide_vectors = Parameter(
         kind=full_table({"width": whole(1), "closes": PORTS, "instead": PORTS}),
         default={},

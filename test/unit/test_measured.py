@@ -43,8 +43,8 @@ NEEDED = """
 f:
 .L1:
 	addq	(%rdi,%rcx,8), %rax
-	subq	$1, %rcx
-	jg	.L1
+	andq	%rsi, %rcx
+	jne	.L1
 	ret
 """
 CALL = """
@@ -117,20 +117,29 @@ def report(text: str, **more: Any) -> t.MeasurementReport:
 
 
 def test_what_is_added_is_taken_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    used = standin(monkeypatch, took(5.5), took(6.0))
+    used = standin(monkeypatch, took(5.5), took(5.5), took(6.0), took(6.0))
     found = report(NEEDED)
     assert (found.cycles, found.exit) == (5.0, "added")
     assert found.spread == pytest.approx(0.01 * 5**0.5, abs=1e-6)
-    assert len(used.loops) == 2
+    assert len(used.loops) == 4
+
+
+@pytest.mark.parametrize(("one", "two", "cycles"), [(1.2, 1.9, 1.0), (0.8, 1.0, 0.8), (9.0, 12.0, 8.0)])
+def test_what_is_taken_off_leaves_a_taken_jump(
+    monkeypatch: pytest.MonkeyPatch, one: float, two: float, cycles: float
+) -> None:
+    """Twice the first minus the second: 0.5, 0.6, and three cycles less for one more µop."""
+    standin(monkeypatch, took(one), took(one), took(two), took(two))
+    assert report(NEEDED).cycles == cycles
 
 
 def test_nothing_becomes_faster_by_what_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
-    standin(monkeypatch, took(5.5), took(5.2))
+    standin(monkeypatch, took(5.5), took(5.5), took(5.2))
     assert report(NEEDED).cycles == 5.5
 
 
 def test_code_that_is_no_loop_is_the_difference_of_two_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    used = standin(monkeypatch, took(41.0), took(81.0))
+    used = standin(monkeypatch, took(41.0), took(41.0), took(81.0))
     (found,) = measure_kernels([decode_bytes(bytes.fromhex("480fafc1"))])  # imul
     assert not isinstance(found, LoopFailure)
     copies = len(decode_bytes(used.loops[0].code).instructions) - 2
@@ -142,8 +151,37 @@ def test_equal_code_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     used = standin(monkeypatch, took(1.0))
     code = bytes.fromhex("4801c849ffcf75f8")
     assert len({found for found in measure_kernels([decode_bytes(code)] * 3)}) == 1  # noqa: C416
-    assert [loop.code for loop in used.loops] == [code]
+    assert [loop.code for loop in used.loops] == [code] * 2
     assert used.loops[0].counter == 15
+
+
+@pytest.mark.parametrize(
+    ("readings", "cycles"),
+    [((4.0, 4.05), 4.0), ((31.96, 8.54, 8.5), 8.5), ((9.0, 7.0, 5.0, 4.0, 3.0, 3.02), 3.0), ((0.5, 0.515), 0.5)],
+)
+def test_readings_are_repeated_until_two_agree(
+    monkeypatch: pytest.MonkeyPatch, readings: tuple[float, ...], cycles: float
+) -> None:
+    used = standin(monkeypatch, *map(took, readings))
+    found = report(SUM)
+    assert found.cycles == cycles
+    assert found.spread is not None
+    assert found.spread >= abs(readings[-1] - cycles) - 1e-9
+    assert len(used.loops) == len(readings)
+
+
+def test_readings_that_were_disturbed_agree_with_none_if_there_are_better(monkeypatch: pytest.MonkeyPatch) -> None:
+    standin(monkeypatch, took(2.98, 0.8), took(2.99, 0.8), took(1.99), took(2.0))
+    assert report(SUM).cycles == 1.99
+    standin(monkeypatch, took(2.98, 0.8), took(2.99, 0.8))
+    assert report(SUM).spread == 0.8
+
+
+def test_readings_of_which_no_two_agree_are_no_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    standin(monkeypatch, *map(took, (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)))
+    found = report(SUM)
+    assert (found.cycles, found.failure) == (None, "unsteady")
+    assert "no two of 6 readings are within 2 %: 1.00, 2.00" in found.text
 
 
 def test_a_failure_is_the_kernels_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,15 +230,14 @@ def test_the_report_of_what_is_as_predicted(monkeypatch: pytest.MonkeyPatch) -> 
         "cycles": 4.001,
         "spread": 0.01,
         "way": "clock",
-        "exit": "replaced",
+        "exit": "own",
         "core": "skylake-avx512",
         "same_core": True,
         "difference": round(4 / 4.001 - 1, 6),
         "failure": "",
         "notes": [],
         "explanations": [],
-        "text": "measured on skylake-avx512: 4 cycles ± 0.01, ended by a counter in place of its comparison; "
-        "the prediction is the same",
+        "text": "measured on skylake-avx512: 4 cycles ± 0.01, ended by its own counter; the prediction is the same",
     }
 
 
@@ -257,7 +294,7 @@ def test_a_range_explains_what_is_within_it(monkeypatch: pytest.MonkeyPatch) -> 
     standin(monkeypatch, took(5.0))
     found = report(text)
     assert any(why.startswith("aliasing (") for why in found.explanations)
-    assert any("hit few places" in why for why in found.explanations)
+    assert any("below 127, in no order" in why for why in found.explanations)
     standin(monkeypatch, took(50.0))
     assert not any("aliasing" in why for why in report(text).explanations)
 
@@ -278,13 +315,19 @@ def test_arrays_that_begin_best_do_not_explain_a_difference(monkeypatch: pytest.
     assert kernel.measured.explanations == []
 
 
-@pytest.mark.parametrize(("text", "kind"), [(CALL, "call"), (WAYS, "ways")])
+@pytest.mark.parametrize(("text", "kind"), [(CALL, "call")])
 def test_what_cannot_run_says_why(monkeypatch: pytest.MonkeyPatch, text: str, kind: str) -> None:
     used = standin(monkeypatch, took(1.0))
     found = report(text)
     assert (found.cycles, found.failure) == (None, kind)
     assert found.text.startswith("not measured on skylake-avx512: ")
     assert used.loops == []
+
+
+def test_a_loop_with_several_ways_says_which_one_ran(monkeypatch: pytest.MonkeyPatch) -> None:
+    standin(monkeypatch, took(9.0))
+    found = report(WAYS)
+    assert found.notes == ["of several ways through the loop only the way through lines 4–6, 8–10 is run"]
 
 
 def test_nothing_is_run_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -318,7 +361,7 @@ def test_incc_mca_has_a_row_and_a_sentence(
     )
     assert mca.main(["-auto", "-measure", str(file)]) == 0
     text = capfd.readouterr().out
-    assert "  Measured          4.20  on skylake-avx512, ± 0.01, ended by a counter in place of its comparison" in text
+    assert "  Measured          4.20  on skylake-avx512, ± 0.01, ended by its own counter" in text
     assert "Measured on skylake-avx512: 4.2 cycles" in text
     assert "Cycles  Measured" in text
     assert "  Measured             -  call (above)" in text
@@ -347,7 +390,7 @@ def test_incc_scan(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytes
     assert {"Cycles", "Measured"} <= set(heading.split())
     assert first.split()[2:4] == ["1.00", "1.25"]
     assert second.split()[4:6] == ["1.00", "-"]
-    assert len(used.loops) == 1
+    assert len({loop.code for loop in used.loops}) == 1
     assert scan.main(["--measure", "--output=cycles", str(file)]) == 0
     assert [line.split()[1:] for line in capfd.readouterr().out.splitlines()] == [["1", "1.25"], ["1", "-"]]
     assert scan.main(["--measure", "--output=json", "--where", "measured > 1.2*cycles", str(file)]) == 0
@@ -434,8 +477,8 @@ def test_nothing_escapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
             measurer._known.clear()
             after = measurer.measure(plain)
             assert not isinstance(after, LoopFailure) or after.kind == "timeout", (name, after)
-        # What is not aligned is no address that nobody has: movaps 4(%rdi), %xmm0, beside a pointer that is.
-        found = measurer.measure(decode_bytes(bytes.fromhex("0f2847044801c849ffcf75f4")))
+        # What is not aligned is no address that nobody has: movaps (%rdi), %xmm1 beside movaps 4(%rdi), %xmm0.
+        found = measurer.measure(decode_bytes(bytes.fromhex("0f280f0f2847044801c849ffcf75f1")))
         assert isinstance(found, LoopFailure)
         assert found.kind == "timeout" or "not aligned" in found.text, found
         # What is odd, and harmless.
@@ -450,5 +493,5 @@ def test_what_is_prepared_is_what_is_measured(monkeypatch: pytest.MonkeyPatch) -
     found = prepare(of)
     assert isinstance(found, Prepared)
     list(measure_kernels([of]))
-    assert tuple(used.loops) == found.loops
+    assert set(used.loops) == set(found.loops)
     assert found.exit == "own"

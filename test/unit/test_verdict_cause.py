@@ -63,3 +63,15 @@ def test_named_cause_is_what_the_changes_prove(body: str, mcpu: str) -> None:
 
 def test_without_changes_no_cause_is_proven() -> None:
     assert "wait for inputs and ports" in kernel(STRLEN, what_ifs=False).verdict
+
+
+def test_instructions_that_starve_the_front_end_are_named() -> None:
+    # 24 bytes, {}, and five bytes of a jump that ends at byte 32, or one byte later crosses that place.
+    body = "nopl 0x12345678(%rax,%rax)\n" * 3 + "{}\ndecq %rcx\njne .L1"
+    boundary = "line 7 crosses or ends at a 32-byte boundary, so its code is decoded each time (JCC erratum)"
+    for nop in ("nopl (%rax)", "nopl 8(%rax)"):
+        assert boundary in kernel(body.format(nop), "skylake").verdict
+    for core in ("haswell", "icelake-server", "znver4"):
+        assert "JCC" not in kernel(body.format("nopl (%rax)"), core).verdict
+    prefixed = kernel(body.format("addw $1000, %ax"), "skylake").verdict
+    assert "delivers no µop while line 5 has a length-changing prefix" in prefixed
