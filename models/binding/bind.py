@@ -18,6 +18,7 @@ from incc.models.binding.pieces import (
     RegisterFacts,
     WholeKernel,
     cache_for,
+    has_complex_address,
     is_vector,
     join,
     register_facts,
@@ -575,6 +576,8 @@ class _ValueBuilder:
                 cycles = latencies.get("m", "a", _of_class(binder.parameters["load_latency"], c))
                 if c == "gpr" and binder.chases_pointer(self.n, m):
                     cycles -= 1
+                if has_complex_address(m):
+                    cycles += binder.parameters["complex_address_cycles"]
             longest = max(longest, cycles)
             self.loads.append(len(self.k.value_kind))
             forward = -1 if c == "gpr" and binder.is_renamed(self.i, self.form, m, latencies) else _CLASS_OF_NAME[c]

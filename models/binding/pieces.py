@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from incc.frontends.kernel import Instruction, KernelCode, Register, RegisterAccess
+from incc.frontends.kernel import Instruction, KernelCode, MemoryAccess, Register, RegisterAccess
 from incc.models.binding import bound as b
 from incc.models.model import Form, MachineModel
 
@@ -151,6 +151,11 @@ def _split(name: str, roots: dict[str, int]) -> tuple[int, str]:
     return (roots[root], dot + part) if root in roots else (-1, name)
 
 
+def has_complex_address(m: MemoryAccess) -> bool:
+    """Return True if an address has a scaled index, or a base, an index and a displacement."""
+    return m.index is not None and m.elements == 1 and (m.scale > 1 or (m.base is not None and m.displacement != 0))
+
+
 def shape_key(i: Instruction, split_roots: frozenset[str]) -> tuple[Any, dict[str, int]]:
     """Return what binding reads of an instruction except names of registers and constants, and its roots by number.
 
@@ -182,7 +187,7 @@ def shape_key(i: Instruction, split_roots: frozenset[str]) -> tuple[Any, dict[st
         key.append(
             (
                 *(at, by, memory.scale, memory.symbol or memory.segment, memory.size),
-                *(memory.load, memory.store, named, memory.elements),
+                *(memory.load, memory.store, named, memory.elements, has_complex_address(memory)),
             )
         )
     if i.affine is not None:

@@ -75,6 +75,8 @@ class Parameters:
     """Loads leave `load_buffer` when they have their data, not at retirement."""
     load_latency = Parameter(kind=CYCLES_BY_CLASS, default=REQUIRED, read_by=BINDING, unit="cycles")
     """Address to loaded value, first-level cache."""
+    complex_address_cycles = Parameter(kind=whole(), default=0, read_by=BINDING, unit="cycles")
+    """Cycles added to `load_latency` if the address has a scaled index, or a base, an index and a displacement."""
     store_forward = Parameter(kind=CYCLES_BY_CLASS, default=REQUIRED, read_by=BOUNDS, unit="cycles")
     """Stored data ready to value loaded from the same address."""
     store_address_to_load = Parameter(kind=whole(1), default=5, read_by=MEMORY, unit="cycles")

@@ -135,6 +135,16 @@ def test_store_is_read_back() -> None:
 
 
 @pytest.mark.parametrize(
+    ("address", "cycles"),
+    [("(%rax)", 4), ("64(%rax)", 4), ("(%rdi,%rax)", 4), ("(%rdi,%rax,2)", 5), ("8(%rdi,%rax)", 5), ("(,%rax,8)", 5)],
+)
+def test_complex_addresses_take_a_cycle_more_on_zen_4(address: str, cycles: int) -> None:
+    assert analysis(f"movq {address}, %rax", "znver4").latency_bound == cycles
+    # Instructions of one shape share what binding made of them.
+    assert analysis("movq (%rdi,%rax), %rax\nmovq 8(%rdi,%rax), %rax", "znver4").latency_bound == 9
+
+
+@pytest.mark.parametrize(
     ("load", "cycles"),
     [("shlx %ecx, (%rsi), %eax", 1), ("cmove (%rsi), %eax", 1), ("addl (%rsi), %eax", 7), ("movzbl (%rsi), %eax", 6)],
 )
