@@ -371,8 +371,8 @@ py::object toSimulation(const Kernel &K, const Simulation &S, const SimulationCl
       toFraction(S.CyclesPerIteration, Classes.Fraction), S.Period, S.Cycles, S.Iterations,
       toCounters(S.UopsBySource, Classes.UopsBySource), toCounters(S.LostSlots, Classes.LostSlots),
       toTuple(S.PortUops, ToInt), S.MovesEliminated, S.MovesExecuted,
-      toEvents(K, S.Trace, Classes.Event), toUops(S.Started, Classes.Uop, Classes.UopInput),
-      std::move(Counted));
+      toTuple(S.UncachedJumps, ToInt), toEvents(K, S.Trace, Classes.Event),
+      toUops(S.Started, Classes.Uop, Classes.UopInput), std::move(Counted));
 }
 
 py::object boundsOf(py::handle Bound, py::handle Fraction, py::handle BoundsClass) {

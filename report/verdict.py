@@ -13,8 +13,6 @@ from incc.core.ranges import blocked, bytes_of, not_counted
 from incc.frontends.isa import isa
 from incc.frontends.kernel import Instruction, KernelCode
 from incc.models.binding.bound import (
-    FUSED_INTO_PREVIOUS,
-    IS_BRANCH,
     UOP_BRANCH,
     UOP_COMPUTE,
     UOP_LOAD,
@@ -122,12 +120,6 @@ def _lost(result: KernelResult, what_ifs: Sequence[t.WhatIfReport]) -> str:
     return f": {wording.number(round(100 * share))} % of the issue slots stay empty because {cause}"
 
 
-JCC_ERRATUM_BYTES = 32
-"""With the microcode update for the jump conditional code erratum, Skylake and its relatives do not keep code in the
-µop cache in which a jump crosses or ends at a multiple of so many bytes (Intel, "Mitigations for Jump Conditional Code
-Erratum", 2019)."""
-
-
 def _starved(result: KernelResult) -> str:
     """Return a clause on the instructions that keep the front end from delivering µops, where they are known."""
     run, p, kernel = result.simulation, result.bound.pipeline, result.kernel
@@ -137,19 +129,11 @@ def _starved(result: KernelResult) -> str:
     if prefixed:
         verb = "has" if len(prefixed) == 1 else "have"
         return f" while {wording.places(kernel, prefixed)} {verb} a length-changing prefix, which stalls the decoders"
-    if not kernel.is_loop or p.branch_may_end_cached_block:
+    if not run.uncached_jumps:
         return ""
-    flags, starts = result.bound.instruction_flags, [kernel.alignment + offset for offset in p.offset]
-    touching = []
-    for i, start in enumerate(starts):
-        first = starts[i - 1] if flags[i] & FUSED_INTO_PREVIOUS and i else start
-        if flags[i] & IS_BRANCH and first // JCC_ERRATUM_BYTES != (start + p.length[i]) // JCC_ERRATUM_BYTES:
-            touching.append(i)
-    if not touching:
-        return ""
-    what = "the jump in {} crosses or ends" if len(touching) == 1 else "jumps in {} cross or end"
-    place = what.format(wording.places(kernel, touching))
-    return f": {place} at a {JCC_ERRATUM_BYTES}-byte boundary, so its code is decoded each time (JCC erratum)"
+    what = "the jump in {} crosses or ends" if len(run.uncached_jumps) == 1 else "jumps in {} cross or end"
+    place = what.format(wording.places(kernel, run.uncached_jumps))
+    return f": {place} at a 32-byte boundary, so its code is decoded each time (JCC erratum)"
 
 
 _FULL = frozenset(("reorder_buffer", "scheduler", "load_buffer"))

@@ -395,6 +395,8 @@ class Simulation(msgspec.Struct, frozen=True, kw_only=True):
     """The number of eliminable moves that were eliminated."""
     moves_executed: int
     """The number of eliminable moves that were executed."""
+    uncached_jumps: tuple[int, ...]
+    """Jumps that keep a loop's code out of the µop cache, because they touch a 32-byte boundary (JCC erratum)."""
     events: tuple[Event, ...]
     """The events of each instruction; empty if not recorded."""
     started: tuple[StartedUop, ...]

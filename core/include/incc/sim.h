@@ -276,6 +276,7 @@ struct Simulation {
       LostSlots{};               ///< Issue slots, by cause.
   std::vector<int64_t> PortUops; ///< µops started, by port and resource.
   int64_t MovesEliminated = 0, MovesExecuted = 0;
+  std::vector<int32_t> UncachedJumps; ///< Jumps that keep a loop's code out of the µop cache.
   Timeline Trace;
   std::vector<StartedUop> Started; ///< With the trace, in the order of their starts.
   Statistics Stats;

@@ -101,8 +101,10 @@ bool CodeLayout::cacheBlock(int32_t Begin, int32_t End, int32_t &Line) {
   int32_t Used = LineSlots, LinesUsed = 0;
   bool IsAllowed = true;
   for (int32_t N = Begin; N < End; ++N) {
-    if (!P.P.BranchMayEndCachedBlock && hasJccErratum(N))
+    if (!P.P.BranchMayEndCachedBlock && hasJccErratum(N)) {
+      UncachedJumps.push_back(N);
       IsAllowed = false;
+    }
     const InstructionPlan &I = P.Instructions[static_cast<size_t>(N)];
     if (I.Entries.size() == 0)
       continue;

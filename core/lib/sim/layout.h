@@ -51,6 +51,8 @@ public:
   /// The number of instructions, from the loop's start on, that come from the µop cache. Those
   /// after them are decoded.
   int32_t numCached() const { return Cached; }
+  /// The jumps whose blocks the µop cache does not hold because of the JCC erratum.
+  const std::vector<int32_t> &uncachedJumps() const { return UncachedJumps; }
   /// Returns the block of code of the µop cache that an instruction of a loop is in.
   int64_t block(int32_t I) const { return address(I) / P.P.DsbBlock; }
   /// Returns the line of the µop cache that an entry of the µop queue comes from.
@@ -82,6 +84,7 @@ private:
   bool Loop;
   int64_t Start, Bytes;
   int32_t Cached = 0, Unrolling = 0;
+  std::vector<int32_t> UncachedJumps;
   std::vector<int32_t> Lines, LineEnds; ///< By entry of the µop queue.
 };
 

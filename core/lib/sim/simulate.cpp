@@ -113,6 +113,7 @@ Run::Run(const Program &P, const SimulationOptions &Options, Simulation &Result)
                                                             static_cast<int64_t>(P.Slots.size()))),
       Shortens(!Options.RecordEvents && !Options.EveryCycle),
       Watches(Options.Iterations == 0 || Shortens) {
+  Result.UncachedJumps = Code.uncachedJumps();
   if (isCounted())
     M.Rename.LastIteration = Options.Iterations - 1;
   if (Options.RecordEvents) {
