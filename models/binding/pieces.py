@@ -152,8 +152,10 @@ def _split(name: str, roots: dict[str, int]) -> tuple[int, str]:
 
 
 def has_complex_address(m: MemoryAccess) -> bool:
-    """Return True if an address has a scaled index, or a base, an index and a displacement."""
-    return m.index is not None and m.elements == 1 and (m.scale > 1 or (m.base is not None and m.displacement != 0))
+    """Return True if an address has a scaled index, or a base, an index and a displacement or symbol."""
+    if m.index is None or m.elements != 1:
+        return False
+    return m.scale > 1 or (m.base is not None and (m.displacement != 0 or m.symbol != ""))
 
 
 def shape_key(i: Instruction, split_roots: frozenset[str]) -> tuple[Any, dict[str, int]]:
