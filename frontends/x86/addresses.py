@@ -102,11 +102,13 @@ class AddressFollower:
             for number, instruction in enumerate(kernel.instructions):
                 self._step(number, instruction)
             self.starts.append({root: self.value(root) for root in GPR})
+        self.accesses = len(self.addresses) // _ITERATIONS
+        """The number of addresses of one iteration."""
         self.strides = self._strides()
         """Symbols that are added to addresses in each iteration."""
 
     def _strides(self) -> dict[str, None]:
-        count = len(self.addresses) // _ITERATIONS
+        count = self.accesses
         pairs = [(a.terms, b.terms) for a, b in zip(self.addresses[count:], self.addresses[2 * count :], strict=False)]
         return {
             name: None

@@ -170,7 +170,7 @@ def _stride(name: str, follower: AddressFollower) -> int:
 
 def _align(kernel: KernelCode, follower: AddressFollower, symbols: dict[str, int]) -> None:
     """Move pointers back to where the addresses that have to be aligned are."""
-    for address in follower.addresses[: len(follower.addresses) // 3]:
+    for address in follower.addresses[: follower.accesses]:
         instruction, size = kernel.instructions[address.instruction], address.access.size
         legacy = size == 16 and instruction.mnemonic[0] != "v" and instruction.mnemonic not in _NOT_ALIGNED
         if size < 16 or size & size - 1 or not (legacy or instruction.mnemonic in _ALIGNED):
@@ -216,18 +216,18 @@ class AccessStream(msgspec.Struct, frozen=True):
 
 def streams(follower: AddressFollower, symbols: dict[str, int]) -> list[AccessStream]:
     """Return the accesses whose addresses do not depend on data."""
-    count = len(follower.addresses) // 3
-    found = []
+    count = follower.accesses
+    steady = []
     for position in range(count):
         one, two = follower.addresses[count + position], follower.addresses[2 * count + position]
         if one.vector or not (follower.steady(one.terms) and follower.steady(two.terms)):
             continue
         growth = {name: two.terms.get(name, 0) - one.terms.get(name, 0) for name in {**one.terms, **two.terms}}
         first, second = (_number(each.terms, each.constant, symbols) for each in (one, two))
-        found.append(
+        steady.append(
             AccessStream(one, position, {name: more for name, more in growth.items() if more}, first, second - first)
         )
-    return found
+    return steady
 
 
 def _false_dependences(
@@ -280,7 +280,7 @@ def _separable(store: TracedAddress, load: TracedAddress, follower: AddressFollo
 def _trips(follower: AddressFollower, symbols: dict[str, int]) -> int:
     """Return the most trips that stay in the first-level cache, 0 if addresses depend on data."""
     steady = streams(follower, symbols)
-    if len(steady) < len(follower.addresses) // 3:
+    if len(steady) < follower.accesses:
         return 0
     lines: set[tuple[str, int]] = set()
     used: Counter[int] = Counter()
