@@ -169,6 +169,28 @@ def test_a_signal_ends_it_as_it_does_others(tmp_path: pathlib.Path, face: list[s
         assert os.listdir(temporary) == []
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_inside_a_callback_ends_it_too(number: int) -> None:
+    """Python only prints an exception that leaves a callback of the garbage collector, and goes on."""
+    program = f"""
+import os, time
+from incc.driver.messages import run_command
+
+class Dropped:
+    def __del__(self):
+        os.kill(os.getpid(), {number})
+
+def main():
+    Dropped()
+    time.sleep(20)
+    return 0
+
+raise SystemExit(run_command(main))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (-number, b"", b"")
+
+
 def _signals_caught(process: int) -> str:
     lines = pathlib.Path(f"/proc/{process}/status").read_text().splitlines()
     return next(line.split()[1] for line in lines if line.startswith("SigCgt:"))
