@@ -89,7 +89,7 @@ def test_a_loop_that_counts_to_zero_is_kept(counting: str, close: str, counter: 
     ("compare", "length"), [("cmp %r9, %rcx", 5), ("cmp %r9d, %ecx", 5), ("cmp $99, %rcx", 6), ("cmp $9999, %rcx", 9)]
 )
 def test_a_comparison_gives_way_to_a_counter_of_the_same_length(compare: str, length: int) -> None:
-    """Where the limit changes, or a constant would be below the first value."""
+    """The counter is needed where the loop changes the limit, or where the index starts above a constant limit."""
     found = made(loop(f"addpd (%rdi,%rcx), %xmm1\nlea (%r9,%r9), %r9\nadd $16, %rcx\n{compare}", "jb .L1"))
     assert (found.exit, found.step, len(found.codes)) == ("replaced", 1, 1)
     *_, step, count, jump = texts(found)
@@ -722,3 +722,11 @@ def test_code_of_32_bit_mode_is_refused() -> None:
     found = runnable(loop("addl $1, %eax", "jne .L1", ".code32"))
     assert isinstance(found, NotRunnable)
     assert found.kind == "mode"
+
+
+def test_a_load_that_steps_onto_a_store_of_another_array_is_refused() -> None:
+    """Both pointers are 17 MiB apart, and so much is added to the stored one in each iteration."""
+    found = runnable(loop("mov %rax, (%rdi)\nmov -0x400(%rsi), %rcx\nadd $0x1100000, %rdi", "dec %rdx\njne .L1"))
+    assert isinstance(found, NotRunnable)
+    assert found.kind == "overlap"
+    assert "`mov -0x400(%rsi), %rcx` cannot be kept apart from what `mov %rax, (%rdi)` stores" in found.text
