@@ -3,9 +3,9 @@
     python bench/measuring.py [--rounds=5]
     python bench/measuring.py --calls [--compilers=gcc,clang-19] [--options="-O2,-O3 -march=native"] [--functions=GLOB]
 
-Without --calls, thirty loops are measured in turn under the machine's current load. The output has, for each loop, its
-median in core cycles, how far each round is from it, and whether the spread that the harness gave told of those that
-are far; in the end how many are within what of their median.
+Without --calls, thirty loops are measured in turn under the machine's current load. For each loop, the output gives the
+median of the rounds in core cycles and how far each round is from it. `!` marks rounds off by more than 1 % that the
+harness itself called uncertain. The last lines give the share of rounds close to their median.
 
 With --calls, the functions of bench/calls.c are compiled, and called with several lengths. The growth of their time
 with the trips of the main loop, which a copy with counters tells, is compared with the figure of `--measure` for that
@@ -271,9 +271,9 @@ def main() -> None:
                     found[name].append(result)
         took = time.perf_counter() - start
         busy = machine.busy
-    print(f"{'loop':<30}{'cycles':>9}  difference from the median in each round, in % (! told by the spread)")
+    print(f"{'loop':<30}{'cycles':>9}  difference from the median in each round, in % (!: called uncertain)")
     near = dict.fromkeys((0.3, 1.0, 3.0), 0)
-    far = told = total = 0
+    far = warned = total = 0
     for name, results in found.items():
         middle = statistics.median(r.cycles for r in results) if results else 0.0
         cells = []
@@ -283,12 +283,12 @@ def main() -> None:
             for limit in near:
                 near[limit] += off <= limit
             far += off > 1
-            told += off > 1 and wide
+            warned += off > 1 and wide
             total += 1
             cells.append(f"{100 * (r.cycles / middle - 1):+6.2f}{'!' if off > 1 and wide else ' '}")
         print(f"{name:<30}{middle:>9.2f}  {' '.join(cells)}")
     shares = ", ".join(f"{100 * n / total:.0f} % within {limit} %" for limit, n in near.items())
-    print(f"\n{total} measurements: {shares}; {told} of {far} that are farther than 1 % are told by their spread")
+    print(f"\n{total} measurements: {shares}; {warned} of {far} off by more than 1 % called uncertain")
     print(
         f"{1000 * took / total:.0f} ms each; {100 * busy:.0f} % of the samples disturbed; load {os.getloadavg()[0]:.1f}"
     )
