@@ -156,6 +156,21 @@ class Runnable(msgspec.Struct, frozen=True, kw_only=True):
     """Possible differences between the data here and where the kernel comes from."""
 
 
+class Placement(msgspec.Struct, frozen=True):
+    """The places within a page of 4 KiB at which the arrays of a kernel that is run begin.
+
+    The n-th array that is stored to begins at `stored[n]`, the n-th of the others at `loaded[n]`; both sequences repeat
+    themselves. Places move down to multiples of the elements' size.
+    """
+
+    stored: tuple[int, ...]
+    loaded: tuple[int, ...]
+
+
+APART = Placement(tuple(range(0x40, 0x3C1, 0x80)), tuple(range(0x440, 0xC81, 0xC0)))
+"""At different lines, stores before loads, so that no load meets a store a multiple of 4 KiB away."""
+
+
 class NotRunnable(msgspec.Struct, frozen=True):
     """The reason that a kernel cannot be run on its own."""
 
@@ -364,7 +379,7 @@ class Isa:
         """
         raise DecodeError(self.unreadable)
 
-    def runnable(self, kernel: KernelCode) -> Runnable | NotRunnable:
+    def runnable(self, kernel: KernelCode, placement: Placement = APART) -> Runnable | NotRunnable:
         """Return a decoded kernel as machine code that can be timed on its own, or the reason that there is none."""
         return NotRunnable("isa", self.unreadable)
 

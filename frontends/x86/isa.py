@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from incc.frontends.isa import (
+    APART,
     ByteMarkers,
     CommonWork,
     Effects,
@@ -15,6 +16,7 @@ from incc.frontends.isa import (
     NotRunnable,
     ObjectSigns,
     Operation,
+    Placement,
     Runnable,
     Syntax,
     TextForm,
@@ -259,10 +261,10 @@ class _X86(Isa):
 
         return container_spans(container, spans)
 
-    def runnable(self, kernel: KernelCode) -> Runnable | NotRunnable:
+    def runnable(self, kernel: KernelCode, placement: Placement = APART) -> Runnable | NotRunnable:
         from incc.frontends.x86.runnable import runnable
 
-        return runnable(kernel)
+        return runnable(kernel, placement)
 
     def text_forms(
         self, text: str, statements: Sequence[tuple[int, str]], file_name: str
