@@ -1,9 +1,9 @@
 """First values of registers, and contents of memory, for a loop that is run on its own.
 
-*Pointers* are 17 MiB apart and begin at the places within a page that a `Placement` has. Relations that are known from before the loop are
-kept, so that `a` and `a + 8` stay 8 bytes apart, and addresses that an instruction needs aligned are. *Indices* begin
-at 0. *Strides*, registers that are added to an address in each iteration, are a little more than a cache line, and
-*rows*, registers that are part of an address and stay as they are, a little more than a kilobyte: were they 0, each
+*Pointers* are 17 MiB apart and begin at the places within a page that a `Placement` has. Relations that are known from
+before the loop are kept, so that `a` and `a + 8` stay 8 bytes apart, and addresses that an instruction needs aligned
+are. *Indices* begin at 0. *Strides*, registers that are added to an address in each iteration, are a little more than a
+cache line, and *rows*, registers that are part of an address and stay as they are, a little more than a kilobyte: were they 0, each
 iteration would load what the one before stored. The arrangement is checked for that: if a load meets a store although
 the addresses, as far as they are known, say nothing of it, indices and rows are changed until it does not.
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 import ranges
-from incc.frontends.isa import APART
 from msgspec.structs import replace
+
+from incc.frontends.isa import APART
 
 ROW = ranges.Row(name="f", cycles=2, least=1.5, most=3, measured={"aligned": 2.0, "malloc": 3.05, "4 KiB apart": 3.3})
 
@@ -37,6 +38,6 @@ def test_each_code_is_taken_once_and_the_choice_is_even(tmp_path: Path) -> None:
 
     assert [case.name.strip() for case in ranges.chosen(cases(), 100)] == ["loops:1", "loops:2", "loops:6"]
     assert len(ranges.chosen(cases(), 2)) == 2
+    file.write_text("not hexadecimal")
     with pytest.raises(ValueError, match="non-hexadecimal"):
-        file.write_text("not hexadecimal")
         list(cases())
