@@ -28,20 +28,30 @@ namespace {
 constexpr int64_t LargestElement = 8;
 
 /// Values of Kernel::LinePlaces.
-constexpr int32_t BestPlace = 1, WorstPlace = 2, AnyPlace = 3;
+constexpr int32_t BestPlace = 1, WorstPlace = 2, AnyPlace = 3, LikelyPlace = 4;
 
-/// Loads through pointers that are aligned alike.
+/// The alignment of what malloc() returns on 64-bit systems (glibc; the ABI's max_align_t).
+constexpr int64_t MallocAlignment = 16;
+
+/// Loads or stores through pointers that are aligned alike.
 struct Group {
   std::vector<AccessAddress> Loads;
-  bool HasSymbol = false;
+  bool HasSymbol = false; ///< Or an access that is aligned for sure.
+  bool IsAlone = false;   ///< No other group accesses the same object.
 
+  const AccessAddress &smallest() const {
+    return *std::ranges::min_element(Loads, {}, &AccessAddress::Bytes);
+  }
+  /// The bytes of the elements to which the smallest access is aligned.
+  int64_t element() const {
+    return std::min(LargestElement,
+                    int64_t(std::bit_floor(static_cast<uint32_t>(std::max(smallest().Bytes, 1)))));
+  }
   /// Calls F(residue, step) for each residue modulo the line that the group's pointer can have. The
   /// smallest access is aligned to its elements, whose size is the step from residue to residue.
   template <typename Fn> void forEachResidue(int64_t LineBytes, Fn F) const {
-    auto Smallest = std::ranges::min_element(Loads, {}, &AccessAddress::Bytes);
-    int64_t Element =
-        std::min(LargestElement, int64_t(std::bit_floor(static_cast<uint32_t>(Smallest->Bytes))));
-    int64_t First = -static_cast<int64_t>(Smallest->Constant) & (Element - 1);
+    int64_t Element = element();
+    int64_t First = -static_cast<int64_t>(smallest().Constant) & (Element - 1);
     for (int64_t Residue = First; Residue < LineBytes; Residue += Element)
       F(Residue, Element);
   }
@@ -63,13 +73,35 @@ int64_t countCrossings(const Group &G, int64_t Residue, int64_t LineBytes) {
       G.Loads, [&](const AccessAddress &L) { return crosses(L, Residue, LineBytes); });
 }
 
+/// Returns the groups of all accesses up to a size, by part.
+std::unordered_map<uint32_t, Group> groupsOf(const Kernel &K, const AccessAddresses &Accesses,
+                                             int32_t MostBytes) {
+  std::unordered_map<uint32_t, Group> Groups;
+  std::unordered_map<int32_t, int32_t> PartsOf;
+  for (const AccessAddress &A : Accesses.Accesses) {
+    if (A.Bytes > MostBytes)
+      continue;
+    auto [Place, IsNew] = Groups.try_emplace(A.Part);
+    Group &G = Place->second;
+    if (IsNew)
+      ++PartsOf[Accesses.ObjectOf.at(A.Part)];
+    G.Loads.push_back(A);
+    G.HasSymbol |= K.MemorySymbol[K.MemoryOfValue[A.Value]] >= 0 ||
+                   std::ranges::find(K.AlignedValue, A.Value) != K.AlignedValue.end();
+  }
+  for (auto &[Part, G] : Groups)
+    G.IsAlone = PartsOf[Accesses.ObjectOf.at(Part)] == 1;
+  return Groups;
+}
+
 /// Counts the crossings of the groups.
 class CrossingCounter {
 public:
   CrossingCounter(const Kernel &K, LineCrossings &Result)
-      : K(K), Result(Result), Average(Result.Best.size(), 0), Shifted(K.LinePlaces == AnyPlace) {}
+      : K(K), Result(Result), Average(Result.Best.size(), 0),
+        Shifted(K.LinePlaces == AnyPlace || K.LinePlaces == LikelyPlace) {}
 
-  void count(const Group &G);
+  void count(const Group &G, bool IsOffset);
   void countObjects(const std::unordered_map<uint32_t, Group> &Groups,
                     const AccessAddresses &Loads);
   void setExpected();
@@ -85,21 +117,24 @@ private:
 };
 
 /// Counts the best, the worst and the average crossings of a group.
-void CrossingCounter::count(const Group &G) {
+void CrossingCounter::count(const Group &G, bool IsOffset) {
   // Places of symbols, and of vectors as wide as a line, are those with the fewest crossings.
-  bool IsAligned = G.HasSymbol || (K.LinePlaces != AnyPlace && G.isOfWholeLines(K.LineBytes));
+  bool IsLikely = K.LinePlaces == LikelyPlace;
+  bool IsAligned =
+      G.HasSymbol || (!IsLikely && K.LinePlaces != AnyPlace && G.isOfWholeLines(K.LineBytes));
+  int64_t Apart = IsLikely && G.IsAlone ? MallocAlignment : 1;
   int64_t BestCount = -1, WorstCount = -1, BestResidue = 0, WorstResidue = 0;
   G.forEachResidue(K.LineBytes, [&](int64_t Residue, int64_t Step) {
     int64_t Count = 0;
     for (const AccessAddress &L : G.Loads)
       if (crosses(L, Residue, K.LineBytes)) {
         ++Count;
-        if (!IsAligned)
-          Average[L.Value] += Step;
+        if (!IsAligned && Residue / Step * Step % Apart == 0)
+          Average[L.Value] += std::max(Step, Apart);
       }
     if (BestCount < 0 || Count < BestCount)
       std::tie(BestCount, BestResidue) = std::pair(Count, Residue);
-    if (Count > WorstCount)
+    if (Count > WorstCount || (IsOffset && Count == WorstCount))
       std::tie(WorstCount, WorstResidue) = std::pair(Count, Residue);
   });
   Shifted |= BestCount > 0;
@@ -109,6 +144,7 @@ void CrossingCounter::count(const Group &G) {
   for (const AccessAddress &L : G.Loads) {
     bool Crosses = crosses(L, BestResidue, K.LineBytes);
     Result.Best[L.Value] += Crosses;
+    Result.IsOffset[L.Value] = IsOffset;
     Result.Worst[L.Value] += crosses(L, WorstResidue, K.LineBytes);
     if (IsAligned)
       Average[L.Value] += Crosses * K.LineBytes;
@@ -166,24 +202,35 @@ bool incc::mayCrossLines(const Kernel &K) {
   return false;
 }
 
+std::unordered_map<uint32_t, StorePlace> incc::storePlaces(const Kernel &K,
+                                                           const AccessAddresses &Stores) {
+  std::unordered_map<uint32_t, StorePlace> Places;
+  for (const auto &[Part, G] : groupsOf(K, Stores, std::numeric_limits<int32_t>::max())) {
+    StorePlace &Place = Places[Part];
+    if (G.HasSymbol || K.LinePlaces < WorstPlace)
+      continue;
+    Place.Step = K.LinePlaces == LikelyPlace && G.IsAlone ? MallocAlignment : G.element();
+    if (K.LinePlaces == WorstPlace)
+      Place.Shift = G.element();
+  }
+  return Places;
+}
+
 LineCrossings incc::lineCrossings(const Kernel &K, const AccessAddresses &Loads) {
   LineCrossings Result;
   Result.Best.assign(static_cast<size_t>(K.numValues()), 0);
-  Result.Expected = Result.Worst = Result.Best;
+  Result.IsOffset = Result.Expected = Result.Worst = Result.Best;
   if (!mayCrossLines(K))
     return Result;
   Result.Iterations = Loads.Iterations;
-  std::unordered_map<uint32_t, Group> Groups;
-  for (const AccessAddress &L : Loads.Accesses) {
-    if (L.Bytes > K.LineBytes)
-      continue;
-    Group &G = Groups[L.Part];
-    G.Loads.push_back(L);
-    G.HasSymbol |= K.MemorySymbol[K.MemoryOfValue[L.Value]] >= 0;
-  }
+  std::unordered_map<uint32_t, Group> Groups = groupsOf(K, Loads, K.LineBytes);
   CrossingCounter Counter(K, Result);
-  for (const auto &[Part, G] : Groups)
-    Counter.count(G);
+  std::vector<uint32_t> Parts; // In program order.
+  for (const AccessAddress &L : Loads.Accesses)
+    if (Groups.contains(L.Part) && std::ranges::find(Parts, L.Part) == Parts.end())
+      Parts.push_back(L.Part);
+  for (size_t N = 0; N < Parts.size(); ++N)
+    Counter.count(Groups.at(Parts[N]), K.LinePlaces == WorstPlace && N % 2 == 1);
   Counter.countObjects(Groups, Loads);
   Counter.setExpected();
   return Result;

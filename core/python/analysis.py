@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from incc import core
 from incc.core import Analysis, Bounds, Event, Simulation, StartedUop
 from incc.core.altered import UNALTERED, AlteredCore, alter
+from incc.core.places import note_aligned
 from incc.core.prediction import BoundName, bounds_of, limiting, predicted
 from incc.frontends.kernel import KernelCode
 from incc.models.binding.bind import bind
@@ -179,6 +180,7 @@ def analyze_kernel(
         bound, forms = bind(kernel, model)
     except ModelError as error:  # forms are parsed on first use
         raise ValueError(str(error)) from error
+    note_aligned(kernel, bound)
     of = known or core
     simulation: Simulation | None = None
     parts: dict[str, Any] = {}

@@ -9,7 +9,7 @@ Each cause is a single unknown. These are considered likely enough to be one:
   stack or relative to a pointer.
 - *forwarding*: a load that the store before it wrote only in part, on a core without a figure for the delay. On other
   cores the prediction includes it.
-- *line crossings*: the offset of arrays within a cache line.
+- *line crossings*: the offset of arrays within a cache line and a page, for accesses that are not surely aligned.
 - *branches*: the path through the loop, and the number of mispredictions. A path that calls a function while the
   likeliest one calls none is considered rare (`sqrt` of a negative number, growing a vector), and its cost is unknown:
   neither it nor the branch that leads to it is a cause.
@@ -28,8 +28,8 @@ from msgspec.structs import replace
 from incc import core
 from incc.core import Edge
 from incc.core.dataflow import DATA, INVARIANT, Access, Address, Dataflow, dataflow
+from incc.core.places import BEST_PLACES, WORST_PLACES, placed_anywhere
 from incc.core.prediction import WORTH_SAYING, predicted
-from incc.frontends.isa import isa
 from incc.frontends.kernel import Instruction, KernelCode
 from incc.models.binding.bound import IS_STORE, VALUE_LOAD, VALUE_STORE, BoundKernel
 
@@ -366,37 +366,17 @@ def bytes_of(kernel: KernelCode, edge: Edge) -> tuple[int, int]:
 
 
 def _crossings(result: KernelResult, changes: dict[str, object]) -> RangeCause | None:
-    analysis = result.analysis
-    if analysis.worst_line_crossings == analysis.line_crossings:
+    accesses = placed_anywhere(result.bound)
+    if not accesses:
         return None
-    bound = result.bound
-    loads = tuple(
-        [
-            n
-            for n in range(len(result.kernel.instructions))
-            if any(
-                bound.value_kind[v] == VALUE_LOAD
-                and bound.memory_of_value[v] >= 0
-                and bound.memory_size[bound.memory_of_value[v]] > LARGEST_ELEMENT
-                for v in range(bound.value_start[n], bound.value_start[n + 1])
-            )
-        ]
-    )
-    aligned = isa(result.kernel.isa).is_aligned
-    if all(aligned(result.kernel.instructions[n]) for n in loads):
-        return None
-    worst = _changed(result, {"line_places": 2})
+    worst = _changed(result, {"line_places": WORST_PLACES})
     best = result.cycles
-    if analysis.expected_line_crossings != analysis.line_crossings:
-        best = min(best, _changed(result, {"line_places": 1}))
+    if result.analysis.expected_line_crossings != result.analysis.line_crossings or result.bound.line_places:
+        best = min(best, _changed(result, {"line_places": BEST_PLACES}))
     if max(worst, result.cycles) - best <= Fraction(WORTH_SAYING) * result.cycles:
         return None
-    changes["line_places"] = 2
-    return RangeCause(kind="line-crossings", least=best, most=max(worst, result.cycles), instructions=loads)
-
-
-LARGEST_ELEMENT = 8
-"""Bytes: accesses up to this size lie within a line at the alignment that elements have (core/lib/lines.cpp)."""
+    changes["line_places"] = WORST_PLACES
+    return RangeCause(kind="line-crossings", least=best, most=max(worst, result.cycles), instructions=accesses)
 
 
 # --- branches inside --------------------------------------------------------------------------------------------------

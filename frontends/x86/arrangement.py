@@ -3,9 +3,10 @@
 *Pointers* are 17 MiB apart and begin at the places within a page that a `Placement` has. Relations that are known from
 before the loop are kept, so that `a` and `a + 8` stay 8 bytes apart, and addresses that an instruction needs aligned
 are. *Indices* begin at 0. *Strides*, registers that are added to an address in each iteration, are a little more than a
-cache line, and *rows*, registers that are part of an address and stay as they are, a little more than a kilobyte: were they 0, each
-iteration would load what the one before stored. The arrangement is checked for that: if a load meets a store although
-the addresses, as far as they are known, say nothing of it, indices and rows are changed until it does not.
+cache line, and *rows*, registers that are part of an address and stay as they are, a little more than a kilobyte: were
+they 0, each iteration would load what the one before stored. The arrangement is checked for that: if a load meets a
+store although the addresses, as far as they are known, say nothing of it, indices and rows are changed until it does
+not.
 
 *Memory* holds one word everywhere, or numbers in no order if they are loaded as indices, or pointers of which each
 leads to the next of a ring of places if they are loaded as pointers.

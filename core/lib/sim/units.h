@@ -47,6 +47,19 @@ public:
     if (Set >= 0)
       *std::ranges::min_element(TakenUntil[static_cast<size_t>(Set)]) = Until;
   }
+  /// Starts a load that crosses a line and needs all pipes of its set in one cycle. It takes its
+  /// own pipe until they are free. Of the two accesses of a wide load only one crosses the line,
+  /// and takes its own pipe and a cycle of the others.
+  void takeAll(int32_t Set, int64_t Cycle, int32_t PortCycles) {
+    std::vector<int64_t> &Of = TakenUntil[static_cast<size_t>(Set)];
+    int64_t Start = std::max(std::ranges::max(Of), Cycle);
+    auto Own = std::ranges::min_element(Of);
+    for (auto Pipe = Of.begin(); Pipe != Of.end(); ++Pipe)
+      if (PortCycles == 1)
+        *Pipe = Start + 1;
+      else
+        *Pipe = Pipe == Own ? Cycle + PortCycles : std::max(*Pipe, Cycle) + 1;
+  }
   void addTo(Fingerprint &F) const {
     for (const std::vector<int64_t> &Pipes : TakenUntil)
       for (int64_t Until : Pipes)
@@ -62,7 +75,8 @@ class ExecutionUnits {
 public:
   explicit ExecutionUnits(const Program &P)
       : NumColumns(static_cast<size_t>(P.K.NumColumns)), Pipes(P.P), Banks(P.P, P.Banks),
-        WideVectors(P.P) {}
+        WideVectors(P.P), CrossingCycles(P.K.LineCrossingCycles),
+        CrossingTakesPipes(P.P.CrossingTakesPipes != 0) {}
 
   bool isPortFree(int32_t Port, int64_t Cycle) const {
     return PortFreeAt[static_cast<size_t>(Port)] <= Cycle;
@@ -83,16 +97,20 @@ public:
   void takeBanks(LoadBanks Load, bool CrossesLine, int64_t Cycle) {
     Banks.take(Load, CrossesLine, Cycle);
   }
-  /// Starts a µop on a port, which it takes for `PortCycles`. `IsLimited`: pipes and shares are
-  /// limited.
-  void take(const Uop &U, int32_t Port, int64_t Cycle, int32_t PortCycles, bool CrossesLine,
-            bool IsLimited) {
+  /// Starts a µop on a port. `IsLimited`: pipes and shares are limited.
+  void take(const Uop &U, int32_t Port, int64_t Cycle, bool CrossesLine, bool IsLimited) {
+    bool TakesPipes = CrossesLine && CrossingTakesPipes && U.PipeSet >= 0;
+    // Other loads that cross a cache line take their port a second time.
+    int32_t PortCycles = U.PortCycles + (CrossesLine && !TakesPipes ? CrossingCycles : 0);
     PortFreeAt[static_cast<size_t>(Port)] = Cycle + PortCycles;
     if (U.Resource >= 0)
       ResourceFreeAt[static_cast<size_t>(U.Resource)] = Cycle + U.ResourceCycles;
     if (!IsLimited)
       return;
-    Pipes.take(U.PipeSet, Cycle + PortCycles);
+    if (TakesPipes)
+      Pipes.takeAll(U.PipeSet, Cycle, PortCycles);
+    else
+      Pipes.take(U.PipeSet, Cycle + PortCycles);
     WideVectors.take(sharesOf(U, CrossesLine), Cycle);
   }
 
@@ -115,6 +133,8 @@ private:
   SharedPipes Pipes;
   CacheBanks Banks;
   WideVectorRule WideVectors;
+  int32_t CrossingCycles;
+  bool CrossingTakesPipes;
   std::array<int64_t, 64> PortFreeAt{}, ResourceFreeAt{};
 };
 

@@ -1,0 +1,49 @@
+"""The places of arrays within cache lines and pages that a prediction assumes.
+
+Elements up to eight bytes are aligned and never cross a line. Of vectors it depends on the place of the array.
+"""
+
+from __future__ import annotations
+
+from incc.frontends.isa import isa
+from incc.frontends.kernel import KernelCode
+from incc.models.binding.bound import BoundKernel
+
+BEST_PLACES, WORST_PLACES, LIKELY_PLACES = 1, 2, 4
+"""Values of `BoundKernel.line_places`."""
+
+LARGEST_ELEMENT = 8
+"""Bytes: accesses up to this size lie within a line at the alignment that elements have (core/lib/lines.cpp)."""
+
+
+def note_aligned(kernel: KernelCode, bound: BoundKernel) -> None:
+    """Set the values of a bound kernel that are surely aligned: by their instruction, or on the stack."""
+    if max(bound.memory_size, default=0) <= LARGEST_ELEMENT:
+        return
+    is_aligned = isa(kernel.isa).is_aligned
+    bound.aligned_value = [
+        value
+        for n, instruction in enumerate(kernel.instructions)
+        if instruction.memory
+        and (is_aligned(instruction) or all(m.base is not None and m.base.root == "rsp" for m in instruction.memory))
+        for value in range(bound.value_start[n], bound.value_start[n + 1])
+        if bound.memory_of_value[value] >= 0
+    ]
+
+
+def placed_anywhere(bound: BoundKernel) -> tuple[int, ...]:
+    """Return the instructions that access vectors relative to pointers of which the alignment is unknown."""
+    aligned = set(bound.aligned_value)
+    return tuple(
+        [
+            n
+            for n in range(len(bound.value_start) - 1)
+            if any(
+                (operand := bound.memory_of_value[value]) >= 0
+                and bound.memory_size[operand] > LARGEST_ELEMENT
+                and bound.memory_symbol[operand] < 0
+                and value not in aligned
+                for value in range(bound.value_start[n], bound.value_start[n + 1])
+            )
+        ]
+    )
