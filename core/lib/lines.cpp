@@ -27,9 +27,6 @@ namespace {
 /// larger ones are rare.
 constexpr int64_t LargestElement = 8;
 
-/// Values of Kernel::LinePlaces.
-constexpr int32_t BestPlace = 1, WorstPlace = 2, AnyPlace = 3, LikelyPlace = 4;
-
 /// The alignment of what malloc() returns on 64-bit systems (glibc; the ABI's max_align_t).
 constexpr int64_t MallocAlignment = 16;
 

@@ -12,6 +12,9 @@
 
 namespace incc {
 
+/// Values of Kernel::LinePlaces.
+constexpr int32_t BestPlace = 1, WorstPlace = 2, AnyPlace = 3, LikelyPlace = 4;
+
 /// How often each load of a kernel reaches over the end of a cache line, which costs a second
 /// access.
 ///

@@ -78,6 +78,8 @@ StoreCommitPlan::planBlocks(const Kernel &K, const Pipeline &P, const AccessAddr
     uint64_t First = A.Constant / Size;
     uint64_t Last = A.lastByte() / Size;
     bool Joins = Joinable > 0 && A.Part == Previous.Part && First == Previous.lastByte() / Size;
+    // At the worst, a store that would share a block with a wide one comes too late for that.
+    Joins = Joins && (K.LinePlaces != WorstPlace || static_cast<uint64_t>(A.Bytes) < 2 * Size);
     if (P.StoreCommitMost > 0) {
       bool Alone = First != Last || static_cast<uint64_t>(A.Bytes) >= Size;
       Joins = Joins && !Alone && Joinable < P.StoreCommitMost;

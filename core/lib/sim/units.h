@@ -48,9 +48,9 @@ public:
       *std::ranges::min_element(TakenUntil[static_cast<size_t>(Set)]) = Until;
   }
   /// Starts a load that crosses a line and needs all pipes of its set in one cycle. It takes its
-  /// own pipe until they are free. Of the two accesses of a wide load only one crosses the line,
-  /// and takes its own pipe and a cycle of the others.
-  void takeAll(int32_t Set, int64_t Cycle, int32_t PortCycles) {
+  /// own pipe until they are free. Of the two accesses of a wide load one or both, by `Others`,
+  /// also take the others. Returns the end of the cycle.
+  int64_t takeAll(int32_t Set, int64_t Cycle, int32_t PortCycles, int32_t Others) {
     std::vector<int64_t> &Of = TakenUntil[static_cast<size_t>(Set)];
     int64_t Start = std::max(std::ranges::max(Of), Cycle);
     auto Own = std::ranges::min_element(Of);
@@ -58,7 +58,8 @@ public:
       if (PortCycles == 1)
         *Pipe = Start + 1;
       else
-        *Pipe = Pipe == Own ? Cycle + PortCycles : std::max(*Pipe, Cycle) + 1;
+        *Pipe = Pipe == Own ? Cycle + PortCycles : std::max(*Pipe, Cycle) + Others;
+    return Start + 1;
   }
   void addTo(Fingerprint &F) const {
     for (const std::vector<int64_t> &Pipes : TakenUntil)
@@ -76,7 +77,7 @@ public:
   explicit ExecutionUnits(const Program &P)
       : NumColumns(static_cast<size_t>(P.K.NumColumns)), Pipes(P.P), Banks(P.P, P.Banks),
         WideVectors(P.P), CrossingCycles(P.K.LineCrossingCycles),
-        CrossingTakesPipes(P.P.CrossingTakesPipes != 0) {}
+        CrossingTakesPipes(P.P.CrossingTakesPipes != 0), IsWorst(P.K.LinePlaces == WorstPlace) {}
 
   bool isPortFree(int32_t Port, int64_t Cycle) const {
     return PortFreeAt[static_cast<size_t>(Port)] <= Cycle;
@@ -107,10 +108,15 @@ public:
       ResourceFreeAt[static_cast<size_t>(U.Resource)] = Cycle + U.ResourceCycles;
     if (!IsLimited)
       return;
-    if (TakesPipes)
-      Pipes.takeAll(U.PipeSet, Cycle, PortCycles);
-    else
+    if (TakesPipes) {
+      int64_t Until = Pipes.takeAll(U.PipeSet, Cycle, PortCycles, PortCycles - !IsWorst);
+      for (uint64_t Left = PortCycles == 1 ? U.Ports : 0; Left != 0; Left &= Left - 1) {
+        int64_t &FreeAt = PortFreeAt[static_cast<size_t>(std::countr_zero(Left))];
+        FreeAt = std::max(FreeAt, Until);
+      }
+    } else {
       Pipes.take(U.PipeSet, Cycle + PortCycles);
+    }
     WideVectors.take(sharesOf(U, CrossesLine), Cycle);
   }
 
@@ -135,6 +141,7 @@ private:
   WideVectorRule WideVectors;
   int32_t CrossingCycles;
   bool CrossingTakesPipes;
+  bool IsWorst; ///< Arrays are at the worst places.
   std::array<int64_t, 64> PortFreeAt{}, ResourceFreeAt{};
 };
 
