@@ -185,6 +185,13 @@ def summary(rows: list[Row]) -> Iterator[str]:
                 f"of {len(those)} loops{text}: all placements inside {100 * loops / len(those):.0f} %, "
                 f"placements inside {100 * inside / times:.1f} %"
             )
+    for text, predicted in (("headline", lambda row: row.cycles), ("lower end", lambda row: row.least)):
+        errors = [abs(predicted(row) / statistics.mean(row.measured.values()) - 1) for row in right]
+        if errors:
+            yield (
+                f"{text} of these against the average over the placements: error {100 * statistics.mean(errors):.1f} % "
+                f"on average, {100 * max(errors):.0f} % at most"
+            )
     widths = [row.most / row.least - 1 for row in rows if row.most is not None and row.least > 0]
     spreads = [max(row.measured.values()) / min(row.measured.values()) - 1 for row in rows]
     if widths:

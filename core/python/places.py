@@ -1,9 +1,16 @@
 """The places of arrays within cache lines and pages that a prediction assumes.
 
-Elements up to eight bytes are aligned and never cross a line. Of vectors it depends on the place of the array.
+Elements up to eight bytes are aligned and never cross a line. For vectors it depends on the place of the array.
+Symbols, the stack and what instructions need aligned are known to be aligned. Of other arrays, *likely* places are
+multiples of 16 bytes, as malloc() returns them, and any multiple of the element's size for the rows of an array, whose
+length is not known; the prediction is then the average over these. *Aligned* are the places with the fewest crossings,
+as buffers in benchmarks have them; only kernels that work on shifted views of their arrays get the average over all
+places (core/include/incc/lines.h).
 """
 
 from __future__ import annotations
+
+from typing import Literal
 
 from incc.frontends.isa import isa
 from incc.frontends.kernel import KernelCode
@@ -16,8 +23,11 @@ LARGEST_ELEMENT = 8
 """Bytes: accesses up to this size lie within a line at the alignment that elements have (core/lib/lines.cpp)."""
 
 
-def note_aligned(kernel: KernelCode, bound: BoundKernel) -> None:
-    """Set the values of a bound kernel that are surely aligned: by their instruction, or on the stack."""
+ArrayPlaces = Literal["aligned", "likely"]
+
+
+def place_arrays(kernel: KernelCode, bound: BoundKernel, arrays: ArrayPlaces) -> None:
+    """Set the places of arrays and the values that are surely aligned in a bound kernel."""
     if max(bound.memory_size, default=0) <= LARGEST_ELEMENT:
         return
     is_aligned = isa(kernel.isa).is_aligned
@@ -29,6 +39,8 @@ def note_aligned(kernel: KernelCode, bound: BoundKernel) -> None:
         for value in range(bound.value_start[n], bound.value_start[n + 1])
         if bound.memory_of_value[value] >= 0
     ]
+    if arrays == "likely" and placed_anywhere(bound):
+        bound.line_places = LIKELY_PLACES
 
 
 def placed_anywhere(bound: BoundKernel) -> tuple[int, ...]:
