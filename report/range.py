@@ -118,10 +118,11 @@ def _crossings(result: KernelResult, cause: RangeCause) -> str:
             average = "" if likely else ", the average over all alignments"
             loads += f" ({wording.number(analysis.expected_line_crossings)} in the simulation{average})"
         causes.append(loads)
-    if any(bound.instruction_flags[n] & IS_STORE for n in cause.instructions):
+    slow_stores = bound.pipeline is not None and bound.pipeline.page_crossing_store_cycles
+    if slow_stores and any(bound.instruction_flags[n] & IS_STORE for n in cause.instructions):
         causes.append("stores cross cache lines and pages")
     least, most = wording.number(cause.least), wording.cycles(cause.most or 0)
-    text = f"{least} to {most} depending on array alignment: {' and '.join(causes)}"
+    text = f"{least} to {most} depending on array alignment: {', and '.join(causes)}"
     if likely:
         text += f"; {wording.number(result.cycles)} is the average for arrays at multiples of 16 bytes, as from malloc"
     return text

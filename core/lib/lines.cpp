@@ -102,6 +102,7 @@ public:
   void countObjects(const std::unordered_map<uint32_t, Group> &Groups,
                     const AccessAddresses &Loads);
   void setExpected();
+  void setPattern(const AccessAddresses &Loads);
 
 private:
   const Kernel &K;
@@ -109,6 +110,7 @@ private:
   /// By value: the expected crossings if pointers lie anywhere, in units of 1 / (Iterations *
   /// LineBytes) of an iteration.
   std::vector<int64_t> Average;
+  std::unordered_map<uint32_t, int64_t> ChosenResidue; ///< By part, at the best or worst place.
   bool Shifted;        ///< The kernel works on shifted views of its arrays.
   int64_t AllBest = 0; ///< The sum of all counts in Best.
 };
@@ -119,29 +121,29 @@ void CrossingCounter::count(const Group &G, bool IsOffset) {
   bool IsLikely = K.LinePlaces == LikelyPlace;
   bool IsAligned =
       G.HasSymbol || (!IsLikely && K.LinePlaces != AnyPlace && G.isOfWholeLines(K.LineBytes));
-  int64_t Apart = IsLikely && G.IsAlone ? MallocAlignment : 1;
   int64_t BestCount = -1, WorstCount = -1, BestResidue = 0, WorstResidue = 0;
-  G.forEachResidue(K.LineBytes, [&](int64_t Residue, int64_t Step) {
-    int64_t Count = 0;
-    for (const AccessAddress &L : G.Loads)
-      if (crosses(L, Residue, K.LineBytes)) {
-        ++Count;
-        if (!IsAligned && Residue / Step * Step % Apart == 0)
-          Average[L.Value] += std::max(Step, Apart);
-      }
+  G.forEachResidue(K.LineBytes, [&](int64_t Residue, int64_t) {
+    int64_t Count = countCrossings(G, Residue, K.LineBytes);
     if (BestCount < 0 || Count < BestCount)
       std::tie(BestCount, BestResidue) = std::pair(Count, Residue);
     if (Count > WorstCount || (IsOffset && Count == WorstCount))
       std::tie(WorstCount, WorstResidue) = std::pair(Count, Residue);
   });
+  // Where a load has to cross a line, the group is a shifted view, which may begin anywhere.
+  int64_t Apart = IsLikely && G.IsAlone && BestCount == 0 ? MallocAlignment : 1;
+  G.forEachResidue(K.LineBytes, [&](int64_t Residue, int64_t Step) {
+    for (const AccessAddress &L : G.Loads)
+      if (!IsAligned && Residue / Step * Step % Apart == 0 && crosses(L, Residue, K.LineBytes))
+        Average[L.Value] += std::max(Step, Apart);
+  });
   Shifted |= BestCount > 0;
   AllBest += BestCount;
   if (G.HasSymbol)
     WorstResidue = BestResidue;
+  ChosenResidue[G.Loads.front().Part] = K.LinePlaces == WorstPlace ? WorstResidue : BestResidue;
   for (const AccessAddress &L : G.Loads) {
     bool Crosses = crosses(L, BestResidue, K.LineBytes);
     Result.Best[L.Value] += Crosses;
-    Result.IsOffset[L.Value] = IsOffset;
     Result.Worst[L.Value] += crosses(L, WorstResidue, K.LineBytes);
     if (IsAligned)
       Average[L.Value] += Crosses * K.LineBytes;
@@ -187,6 +189,18 @@ void CrossingCounter::setExpected() {
   Result.ExpectedIterations = Result.Iterations * K.LineBytes / Unit;
 }
 
+/// Notes the iterations in which loads cross lines at the chosen places.
+void CrossingCounter::setPattern(const AccessAddresses &Loads) {
+  size_t PerIteration = Loads.Accesses.size() / static_cast<size_t>(Loads.Iterations);
+  for (size_t N = 0; N < Loads.Accesses.size(); ++N) {
+    const AccessAddress &L = Loads.Accesses[N];
+    auto Residue = ChosenResidue.find(L.Part);
+    if (Residue != ChosenResidue.end() && L.Bytes <= K.LineBytes &&
+        crosses(L, Residue->second, K.LineBytes))
+      Result.Pattern[L.Value] |= uint64_t(1) << N / PerIteration;
+  }
+}
+
 } // namespace
 
 bool incc::mayCrossLines(const Kernel &K) {
@@ -216,7 +230,8 @@ std::unordered_map<uint32_t, StorePlace> incc::storePlaces(const Kernel &K,
 LineCrossings incc::lineCrossings(const Kernel &K, const AccessAddresses &Loads) {
   LineCrossings Result;
   Result.Best.assign(static_cast<size_t>(K.numValues()), 0);
-  Result.IsOffset = Result.Expected = Result.Worst = Result.Best;
+  Result.Expected = Result.Worst = Result.Best;
+  Result.Pattern.assign(Result.Best.size(), 0);
   if (!mayCrossLines(K))
     return Result;
   Result.Iterations = Loads.Iterations;
@@ -230,5 +245,7 @@ LineCrossings incc::lineCrossings(const Kernel &K, const AccessAddresses &Loads)
     Counter.count(Groups.at(Parts[N]), K.LinePlaces == WorstPlace && N % 2 == 1);
   Counter.countObjects(Groups, Loads);
   Counter.setExpected();
+  if ((K.LinePlaces == BestPlace || K.LinePlaces == WorstPlace) && Loads.Iterations <= 64)
+    Counter.setPattern(Loads);
   return Result;
 }

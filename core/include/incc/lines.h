@@ -20,8 +20,9 @@ constexpr int32_t BestPlace = 1, WorstPlace = 2, AnyPlace = 3, LikelyPlace = 4;
 ///
 /// Accesses whose addresses differ by a known number of bytes form a group. The place of the
 /// group's pointer modulo the line is unknown. `Best` and `Worst` are the counts at the places with
-/// the fewest and the most crossings, for each group on its own. `Best` is unavoidable: of two
-/// streams of vectors that are half a vector apart, one always crosses lines.
+/// the fewest and the most crossings, for each group on its own; of several worst places, every
+/// second group has the last, so that loads cross lines in different iterations. `Best` is
+/// unavoidable: of two streams of vectors that are half a vector apart, one always crosses lines.
 ///
 /// `Expected` is what is simulated. By default, allocators and compilers align what can be aligned,
 /// so it is `Best` as long as no access of the kernel has to cross a line. If one has to, the
@@ -38,9 +39,9 @@ struct LineCrossings {
   std::vector<int64_t> Best, Worst; ///< By value; 0 for values that are not loaded.
   int64_t ExpectedIterations = 1;   ///< The iterations that `Expected` is counted in.
   std::vector<int64_t> Expected;
-  /// By value: 1 at the worst places for every second group, whose loads cross lines when those of
-  /// the others do not.
-  std::vector<int64_t> IsOffset;
+  /// By value: the iterations of ExpectedIterations in which it crosses a line, as bits, if all
+  /// pointers are at their best or worst places; else 0.
+  std::vector<uint64_t> Pattern;
 };
 
 /// Returns true if any load may cross a line. Without vectors none does, since elements are

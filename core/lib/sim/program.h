@@ -60,7 +60,7 @@ struct Uop {
   uint32_t DelaysFrom = 0;    ///< Delays between ports for its results, as bits.
   uint32_t DelaysTo = 0;      ///< Delays between ports for its inputs, as bits.
   int64_t Crossings = 0;      ///< How often a load crosses a line in Program::CrossingIterations.
-  int64_t CrossingPhase = 0;  ///< Of CrossingIterations: how much earlier it does.
+  uint64_t CrossingPattern = 0; ///< The iterations in which it does, as bits; 0: evenly spread.
 };
 
 /// A static value.
@@ -123,11 +123,12 @@ struct Program {
   bool anyCrossings() const {
     return std::ranges::any_of(Uops, [](const Uop &U) { return U.Crossings > 0; });
   }
-  /// Returns true if a load crosses a cache line in this iteration. Crossings are spread evenly.
+  /// Returns true if a load crosses a cache line in this iteration.
   bool crossesLine(const Uop &U, int64_t Iteration) const {
-    int64_t Before = Iteration * U.Crossings + U.CrossingPhase;
-    return U.Crossings > 0 &&
-           Before / CrossingIterations != (Before + U.Crossings) / CrossingIterations;
+    if (U.CrossingPattern != 0)
+      return (U.CrossingPattern >> Iteration % CrossingIterations & 1) != 0;
+    return U.Crossings > 0 && Iteration * U.Crossings / CrossingIterations !=
+                                  (Iteration + 1) * U.Crossings / CrossingIterations;
   }
 
   /// Returns the delays between ports for a µop's results that hold at a port, as bits. `Port`: -1

@@ -198,7 +198,7 @@ void ProgramBuilder::connectLoads(const std::vector<int32_t> &Loaded) {
       feed(Loads[N], V, Latency);
     if (K.LineCrossingCycles > 0) {
       To.Uops[Loads[N]].Crossings = Lines.Expected[V];
-      To.Uops[Loads[N]].CrossingPhase = Lines.IsOffset[V] * Lines.ExpectedIterations / 2;
+      To.Uops[Loads[N]].CrossingPattern = Lines.Pattern[V];
     }
   }
   if (Loads.empty())
