@@ -56,7 +56,7 @@ def test_kernels(report: incc.Report) -> None:
     assert list(report) == [triad, product]
     assert triad.cycles == 1.75  # of arrays at multiples of 16 bytes, on average
     assert triad.exact_cycles == Fraction(7, 4)
-    assert triad.bounds.port == triad.bounds.largest == Fraction(3, 2)
+    assert triad.bounds.port == triad.bounds.largest == Fraction(7, 4)
     assert triad.bounds.loop_carried == 1
     assert (triad.name, triad.function, triad.kernel_id) == ("triad:.L4", "triad", "triad/loop1")
     assert triad.source is None
