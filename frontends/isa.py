@@ -253,6 +253,13 @@ class Isa:
         """Return True if a decoded instruction's vectors in memory are surely at multiples of their size."""
         return False
 
+    def nan_direction(self, setter: Instruction, branch: Instruction) -> bool | None:
+        """Return the direction in which a branch goes only for operands that are no numbers: True if it is taken.
+
+        `setter` is the instruction that sets the branch's flags. The result is None for other branches.
+        """
+        return None
+
     def operation(self, mnemonic: str) -> Operation | None:
         """Return the operation of a mnemonic (see `Instruction`) on the elements of vector registers.
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from msgspec.structs import replace
+
 from incc.frontends.isa import isa
 from incc.frontends.kernel import KernelCode
 from incc.models.binding.bound import BoundKernel
@@ -30,12 +32,16 @@ def place_arrays(kernel: KernelCode, bound: BoundKernel, arrays: ArrayPlaces) ->
     """Set the places of arrays and the values that are surely aligned in a bound kernel."""
     if max(bound.memory_size, default=0) <= LARGEST_ELEMENT:
         return
-    is_aligned = isa(kernel.isa).is_aligned
+    of = isa(kernel.isa)
     bound.aligned_value = [
         value
         for n, instruction in enumerate(kernel.instructions)
+        # What is at the stack pointer itself is also aligned with an index: compilers align their arrays.
         if instruction.memory
-        and (is_aligned(instruction) or all(m.base is not None and m.base.root == "rsp" for m in instruction.memory))
+        and (
+            of.is_aligned(instruction)
+            or all(of.on_frame(replace(access, index=None, displacement=0)) for access in instruction.memory)
+        )
         for value in range(bound.value_start[n], bound.value_start[n + 1])
         if bound.memory_of_value[value] >= 0
     ]

@@ -12,7 +12,8 @@ Each cause is a single unknown. These are considered likely enough to be one:
 - *line crossings*: the offset of arrays within a cache line and a page, for accesses that are not surely aligned.
 - *branches*: the path through the loop, and the number of mispredictions. A path that calls a function while the
   likeliest one calls none is considered rare (`sqrt` of a negative number, growing a vector), and its cost is unknown:
-  neither it nor the branch that leads to it is a cause.
+  neither it nor the branch that leads to it is a cause. Nor are paths that the compiler placed in a section for
+  unlikely code, and those for which an operand of a comparison is no number.
 - *unknown instructions*: instructions that are not counted; then there is no upper end.
 """
 
@@ -30,6 +31,7 @@ from incc.core import Edge
 from incc.core.dataflow import DATA, INVARIANT, Access, Address, Dataflow, dataflow
 from incc.core.places import BEST_PLACES, WORST_PLACES, placed_anywhere
 from incc.core.prediction import WORTH_SAYING, predicted
+from incc.frontends.isa import isa
 from incc.frontends.kernel import Instruction, KernelCode
 from incc.models.binding.bound import IS_STORE, VALUE_LOAD, VALUE_STORE, BoundKernel
 
@@ -390,12 +392,52 @@ def rare_calls(result: KernelResult, ways: Ways | None) -> tuple[Instruction, ..
     return tuple([calls[line] for line in sorted(calls)])
 
 
+def cold_lines(result: KernelResult, ways: Ways | None) -> tuple[int, ...]:
+    """Return the lines of the branches whose other side is marked cold: by its section, or as taken for NaNs only."""
+    sides = _cold_sides(result, ways)
+    return tuple(sorted({line for line, _ in sides}))
+
+
+def _cold_sides(result: KernelResult, ways: Ways | None) -> set[tuple[int, bool]]:
+    """Return line and direction of the branches to cold sides, without those that the analysed path takes itself."""
+    if ways is None:
+        return set()
+    sides: set[tuple[int, bool]] = set()
+    nan_direction = isa(result.kernel.isa).nan_direction
+    warm = {branch for way in ways.ways if not way.path.cold for branch in way.path.branches}
+    for way in ways.ways:
+        instructions = way.result.kernel.instructions
+        if way.path.cold:
+            sides |= {branch for branch in way.path.branches if branch not in warm}
+        setter: Instruction | None = None
+        for instruction in instructions:
+            taken: bool | None = None if setter is None else nan_direction(setter, instruction)
+            if taken is not None:
+                sides.add((instruction.line, taken))
+            if instruction.flags_written:
+                setter = instruction
+    lines = {instruction.line for instruction in result.kernel.instructions}
+    analysed = [way for way in ways.ways if {i.line for i in way.result.kernel.instructions} == lines]
+    forks = {branch for way in ways.ways for branch in way.path.branches}
+    return {side for side in sides & forks if not any(side in way.path.branches for way in analysed)}
+
+
 def without_rare(result: KernelResult, ways: Ways | None) -> Ways | None:
-    """Return the paths without those that call functions if the likeliest calls none; None if no other path is left."""
+    """Return the paths without cold sides, and without calls if the likeliest path has none.
+
+    The result is None if no other path is left.
+    """
     rare = {instruction.line for instruction in rare_calls(result, ways)}
-    if ways is None or not rare:
+    cold = _cold_sides(result, ways)
+    if ways is None or not (rare or cold):
         return ways
-    common = tuple([way for way in ways.ways if not rare & {i.line for i in way.result.kernel.instructions}])
+    common = tuple(
+        [
+            way
+            for way in ways.ways
+            if not rare & {i.line for i in way.result.kernel.instructions} and not cold & set(way.path.branches)
+        ]
+    )
     if len(common) < 2:
         return None
     # If all remaining paths take a branch in the same direction, the other direction leads to a rare path.

@@ -29,6 +29,8 @@ from incc.frontends.kernel import Before, Instruction, KernelCode, MemoryAccess,
 if TYPE_CHECKING:
     from incc.frontends.container import Container, ContainerCode, Span
 
+_FLOAT_COMPARES = word_set("comiss comisd comish")
+
 _BRANCH_OF: dict[str, tuple[str, str]] = {}
 _MOST_BRANCHES = 4096
 """The most statements whose kind of branch is cached: a file has most of them many times."""
@@ -182,6 +184,12 @@ class _X86(Isa):
         from incc.frontends.x86.work.instructions import is_aligned
 
         return is_aligned(instruction)
+
+    def nan_direction(self, setter: Instruction, branch: Instruction) -> bool | None:
+        # These comparisons set the parity flag if an operand is no number (Intel's manual, volume 2, UCOMISD).
+        if setter.mnemonic.removeprefix("v").removeprefix("u") not in _FLOAT_COMPARES:
+            return None
+        return {"jp": True, "jpe": True, "jnp": False, "jpo": False}.get(branch.mnemonic)
 
     def operation(self, mnemonic: str) -> Operation | None:
         from incc.frontends.x86.operations import operation

@@ -338,6 +338,46 @@ def test_what_calls_a_function_is_rare() -> None:
     assert kernel.notes[-1] == "calls of sqrt (line 13) are assumed to be rare, so they and their branches do not count"
 
 
+NAN = """\
+\tmovsd (%rsi), %xmm0
+\tucomisd %xmm0, %xmm0
+\tjp .L2
+\tdivsd %xmm0, %xmm1
+.L2:
+\taddq $8, %rsi
+\tcmpq %rsi, %rdi
+\tjne .L1"""
+
+
+@pytest.mark.parametrize("rest", ["", "\n\tcmpl $7, (%rdx)\n\tje .L2"])
+def test_a_test_for_nans_is_cold_and_never_widens_the_range(rest: str) -> None:
+    text = NAN.replace("\tdivsd", f"{rest[1:]}\n\tdivsd" if rest else "\tdivsd")
+    kernel = of_root(text)
+    counted = of_root(text.replace("\tjp ", "\tjb "))
+    note = "the branch in line 4 to code for NaNs or in a section for unlikely code is assumed to be rare"
+    assert note in kernel.notes
+    assert note not in counted.notes
+    ends = kernel.range or kernel.cycles
+    assert (kernel.range is None) == (not rest)
+    if kernel.range is not None:
+        assert "2 paths" in kernel.range.text
+        assert counted.range.least <= ends.least <= ends.most <= counted.range.most
+
+
+def test_a_way_through_a_section_for_unlikely_code_is_cold() -> None:
+    hot = (
+        ".text\nf:\n.L1:\n\tmovl (%rsi), %eax\n\ttestl %eax, %eax\n\tjs .L3\n.L2:\n\taddl %eax, %ecx\n\taddq $4, %rsi\n"
+    )
+    end = "\tcmpq %rsi, %rdi\n\tjne .L1\n\tret\n"
+    side = ".L3:\n\timull %eax, %eax\n\timull %eax, %eax\n\tjmp .L2\n"
+    asked = settings_with(mcpu="skylake", regions="loops", timeline_iterations=0)
+    for section, expected in (("\t.section .text.unlikely\n\t.type f.cold, @function\nf.cold:\n", True), ("", False)):
+        unit = Unit(assembly=hot + end + section + side, assembly_file="x.s")
+        (kernel,) = analyze_units([unit], asked).units[0].kernels
+        assert (kernel.range is None) == expected
+        assert any("section for unlikely code" in note for note in kernel.notes) == expected
+
+
 def test_other_branches_beside_a_rare_call_count() -> None:
     kernel = of_root(ROOT.replace("\taddq", "\tcmpl $7, (%rsi)\n\tje .L4\n\timulq %rax, %rax\n.L4:\n\taddq"))
     (cause,) = kernel.range.causes
