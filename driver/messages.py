@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import gc
 import os
@@ -16,9 +15,11 @@ from incc.driver import UsageError
 def tell(text: str) -> None:
     """Write text to standard error. A failed write is ignored: the exit status already reports the problem."""
     if sys.stderr is not None:  # None if it was closed at the start
-        with contextlib.suppress(OSError):
+        try:
             sys.stderr.write(text)
             sys.stderr.flush()
+        except OSError:
+            _discard(2)  # what is left in the buffer would fail again when Python ends, and change the exit status
 
 
 def tell_printable(text: str) -> None:
@@ -80,7 +81,11 @@ def guarded(
 def _leave_output() -> None:
     """Let what is still in the buffer of standard output go nowhere when Python ends."""
     if sys.stdout is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _discard(1)
+
+
+def _discard(descriptor: int) -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
 def offenders(condition: str, names: Sequence[str]) -> str:

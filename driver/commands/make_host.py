@@ -43,6 +43,8 @@ OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 _BUSY = 0.5
 """The share of disturbed samples above which a note is printed."""
+_WORTH_KEEPING = 0.001
+"""By how much less the mean error must be for another model of a core that has one."""
 
 
 class MakeHostOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with Harness() as harness:
-            relative, why = _relative(options)
+            relative, why, exact = _relative(options)
             if relative is None:
                 return _failed(why)
             if relative.name.lower() == name.lower():
@@ -101,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
             with _own_folder(folder):
                 if relative.isa == host_aarch64.ISA:
                     return make_aarch64(options, relative, host_aarch64.HostMachine(harness), folder)
-                status = make(options, relative, harness, folder)
+                status = make(options, relative, harness, folder, exact=exact)
             if harness.busy > _BUSY:
                 print(
                     f"the machine was busy: something else ran during {harness.busy:.0%} of the samples, so that the\n"
@@ -130,8 +132,12 @@ def _continues(folder: str) -> str:
     return f"the measurements are in {folder}, and the same command continues from there"
 
 
-def _relative(options: MakeHostOptions) -> tuple[MachineModel | None, str]:
-    """Return the model to start from and a sentence about it, or None and why there is none."""
+def _relative(options: MakeHostOptions) -> tuple[MachineModel | None, str, bool]:
+    """Return the model to start from and a sentence about it, or None and why there is none.
+
+    The last item is True if the model is of this very core.
+    """
+    exact = False
     if options.relative:
         model, nearest = load(options.relative, options.model_path), ""
     else:
@@ -139,20 +145,34 @@ def _relative(options: MakeHostOptions) -> tuple[MachineModel | None, str]:
         cpu = find_cpu("native", options.model_path)
         if not cpu.model:
             why = f": {cpu.why}" if cpu.why else ""
-            return None, f"no model is near to this processor{why}; name one with --relative"
+            return None, f"no model is near to this processor{why}; name one with --relative", False
         model = load(cpu.model, options.model_path)
+        exact = not cpu.nearest
         nearest = f", the nearest to this core ({cpu.why})" if cpu.nearest else ""
     if model.isa != host.isa_here():
-        return None, f"{model.name} has another instruction set than this machine"
-    return model, f"starting from {model.name} ({model.title}){nearest}"
+        return None, f"{model.name} has another instruction set than this machine", False
+    return model, f"starting from {model.name} ({model.title}){nearest}", exact
 
 
 def make(
-    options: MakeHostOptions, relative: MachineModel, machine: Machine, folder: str, there: frozenset[str] | None = None
+    options: MakeHostOptions,
+    relative: MachineModel,
+    machine: Machine,
+    folder: str,
+    there: frozenset[str] | None = None,
+    exact: bool = False,
 ) -> int:
     """Measure, write the model, check it, print how accurate it is, and return the exit status.
 
-    `there` has the features of the machine by iced-x86's names, None for those of this processor.
+    A model that predicts loops worse than the relative is not kept, nor is one of the same core that is no better.
+
+    Args:
+        options: The command's options.
+        relative: The model to start from.
+        machine: The machine that runs loops.
+        folder: The folder for measurements.
+        there: The features of the machine by iced-x86's names; None for those of this processor.
+        exact: True if the relative is a model of this very core.
     """
     bench = ProbeBench(machine.measure, os.path.join(folder, "loops.jsonl"), options.quick)
     again = ProbeBench(machine.measure, os.path.join(folder, "loops_again.jsonl"), options.quick)
@@ -169,7 +189,12 @@ def make(
             written, findings = _write(this, compared, result, ports)
     if _print_written(this, written, findings):
         return FAILED
-    _accuracy(this, bench, load(options.output, options.model_path))
+    gain = _gain(this, bench, load(options.output, options.model_path))
+    if gain is not None and (gain < 0 or (exact and gain < _WORTH_KEEPING)):
+        os.remove(options.output)
+        purge()
+        print(f"nothing needs changing: {relative.name} predicts these loops as well; no model was written")
+        return OK
     print(f"use it as -mcpu={options.output if os.path.dirname(options.output) else f'./{options.output}'}")
     return OK
 
@@ -374,9 +399,10 @@ def _without_contradicted(
     The loops are measured here (`measuring/host/choice.py`).
     """
     bench.tries = min(bench.tries, 3)
-    outcomes, _ = host.compare_loops(bench, this.loops, this.relative, made)
+    loops, _ = host.halves(this.loops)
+    outcomes, _ = host.compare_loops(bench, loops, this.relative, made)
     cycles = {o.name: o.cycles for o in outcomes}
-    cases = [case for case in this.loops if case.name in cycles]
+    cases = [case for case in loops if case.name in cycles]
     measured = [cycles[case.name] for case in cases]
     wrong = contradicted(cases, measured, this.relative, made, written.parameters, written.forms)
     errors = {}
@@ -403,24 +429,30 @@ def _without_contradicted(
     return after, replace(result, different=different, against=(*result.against, *against))
 
 
-def _accuracy(this: _Run, bench: ProbeBench, after: MachineModel) -> None:
+def _gain(this: _Run, bench: ProbeBench, after: MachineModel) -> float | None:
+    """Print how accurate both models are on the loops that decided nothing.
+
+    Returns by how much the mean error is less with the new model; None if no loop could be compared.
+    """
     bench.tries = min(bench.tries, 3)
     before = this.relative
-    outcomes, left_out = host.compare_loops(bench, this.loops, before, after)
+    _, loops = host.halves(this.loops)
+    outcomes, left_out = host.compare_loops(bench, loops, before, after)
     for name, why in left_out:
         print(f"not compared: {name}: {why}")
     if not outcomes:
         print("accuracy: no loop could be compared")
-        return
+        return None
+    error, with_new = (host.mean_error(outcomes, which) for which in ("before", "after"))
     print(
-        f"accuracy: mean error on {len(outcomes)} loops measured here:\n"
-        f"  {host.mean_error(outcomes, 'before'):.1%} with {before.name}, "
-        f"{host.mean_error(outcomes, 'after'):.1%} with {after.name}"
+        f"accuracy: mean error on {len(outcomes)} loops measured here, which decided about no figure:\n"
+        f"  {error:.1%} with {before.name}, {with_new:.1%} with {after.name}"
     )
     worst = sorted(outcomes, key=lambda o: -abs(o.after - o.cycles) / o.cycles)[:5]
     print(f"  {'measured':>9} {'before':>9} {'after':>9}  largest errors")
     for o in worst:
         print(f"  {o.cycles:9.2f} {o.before:9.2f} {o.after:9.2f}  {o.name}")
+    return error - with_new
 
 
 @contextlib.contextmanager

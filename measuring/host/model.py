@@ -78,6 +78,15 @@ def cases(path: str = "") -> list[Case]:
     return loops
 
 
+def halves(loops: Sequence[Case]) -> tuple[list[Case], list[Case]]:
+    """Return the loops of every other source file, which decide about figures, and the rest, which judge the model."""
+    files = {name: n for n, name in enumerate(sorted({case.name.partition(" ")[0] for case in loops}))}
+    parts: tuple[list[Case], list[Case]] = ([], [])
+    for case in loops:
+        parts[files[case.name.partition(" ")[0]] % 2].append(case)
+    return parts
+
+
 def predict(loop: MachineLoop, model: MachineModel) -> KernelResult:
     """Analyse a loop. Raises ValueError for bytes that are no instructions."""
     return analyze_kernel(isa(model.isa).decode_bytes(loop.code, text=False), model)

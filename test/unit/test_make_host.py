@@ -561,7 +561,9 @@ def test_a_made_core_becomes_a_model(
     relative = load("skylake")
     machine = changed.with_parameters({"rob": 320, "store_buffer": 90, "mispredict_penalty": 20})
     few = [c for c in host.cases() if "march" not in c.name][:6]
-    few.append(host.Case("multiply", loop("imulq %rbx, %rax\nimulq %rbx, %rax")))
+    multiply = loop("imulq %rbx, %rax\nimulq %rbx, %rax")
+    few += [host.Case(name, multiply) for name in ("multiply", "multiply-again")]
+    assert [len(half) for half in host.halves(few)] == [4, 4]
     monkeypatch.setattr(host, "cases", lambda: few)
     output = tmp_path / "mine.toml"
     options = make_host.MakeHostOptions(output=str(output), quick=True)
@@ -587,8 +589,34 @@ def test_a_made_core_becomes_a_model(
     assert "inherited 224" in text
     assert "# mispredict_penalty: " in text.partition("# Not measured; the inherited figure stays:\n")[2]
     assert "# IMUL_R64_RM64/r: seen twice; inherited latency " in text
-    assert "accuracy: mean error on 7 loops measured here" in said
+    assert "accuracy: mean error on 4 loops measured here" in said
     assert "0.0% with mine" in said
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("exact", "kept"), [(True, False), (False, True)])
+def test_a_core_that_is_as_its_model_says_gets_no_other(
+    exact: bool, kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A window that no loop tells does not make a better model; of another core, it is all that is known."""
+    relative = load("skylake")
+    few = [c for c in host.cases() if "march" not in c.name][:4]
+    monkeypatch.setattr(host, "cases", lambda: few)
+    machine = relative.with_parameters({"store_buffer": 90})
+    monkeypatch.setattr(pipeline, "PROBES", (probe_front.issue_width, probe_memory.forwarding))
+    output = tmp_path / "mine.toml"
+    options = make_host.MakeHostOptions(output=str(output), quick=True)
+    with make_host._own_folder(str(tmp_path / "kept")) as folder:
+        assert make_host.make(options, relative, Simulated(machine), folder, features_of(relative), exact) == 0
+    assert output.exists() == kept
+    assert ("nothing needs changing: skylake" in capsys.readouterr().out) == exact
+
+
+def test_loops_of_one_file_are_in_one_half() -> None:
+    deciding, judging = host.halves(host.cases())
+    assert {c.name.split()[0] for c in deciding}.isdisjoint(c.name.split()[0] for c in judging)
+    assert len(deciding) + len(judging) == 100
+    assert min(len(deciding), len(judging)) >= 40
 
 
 class Ended(Exception):
