@@ -99,6 +99,8 @@ PIPELINE_PARAMETERS = {
     "wide_starts_ahead": 4,
     "stack_offset_limit": UNLIMITED,
     "alternating_imbalance": UNLIMITED,
+    "general_registers": 0,
+    "vector_registers": 0,
     "loads_leave_when_done": 0,
     "microcode_alone": 0,
     "dsb_groups": 1,
@@ -335,6 +337,8 @@ class Pipeline:
     wide_starts_ahead: int
     stack_offset_limit: int
     alternating_imbalance: int
+    general_registers: int
+    vector_registers: int
     loads_leave_when_done: int
     microcode_alone: int
     dsb_groups: int

@@ -71,6 +71,11 @@ class Parameters:
     """Loads from renaming to retirement; 0: no limit."""
     store_buffer = Parameter(kind=whole(), default=0, read_by=MEMORY, unit="entries")
     """Stores from renaming until they are in the cache; 0: no limit."""
+    general_registers = Parameter(kind=whole(), default=0, read_by=RENAMER, unit="registers")
+    """Physical general-purpose registers that instructions in flight may hold, without those of the architectural
+    state; 0: no limit."""
+    vector_registers = Parameter(kind=whole(), default=0, read_by=RENAMER, unit="registers")
+    """The same for vector and mask registers."""
     loads_leave_when_done = Parameter(kind=FLAG, default=False, read_by=MEMORY)
     """Loads leave `load_buffer` when they have their data, not at retirement."""
     load_latency = Parameter(kind=CYCLES_BY_CLASS, default=REQUIRED, read_by=BINDING, unit="cycles")

@@ -105,11 +105,13 @@ std::optional<Stall> Renamer::findObstacle() const {
 
 /// Returns true if there are registers for all instructions that enter with the current entry.
 bool Renamer::hasRegisters() const {
-  if (P.P.RegisterFile == 0)
+  if (!Back.Registers.isCounting())
     return true;
-  int32_t Needed = 0;
-  for (int32_t I = entry().Instructions.Begin; I < entry().Instructions.End; ++I)
-    Needed += P.P.GeneralWrites[static_cast<size_t>(I)] + P.P.VectorWrites[static_cast<size_t>(I)];
+  Registers Needed;
+  for (int32_t I = entry().Instructions.Begin; I < entry().Instructions.End; ++I) {
+    Needed.General += P.P.GeneralWrites[static_cast<size_t>(I)];
+    Needed.Vector += P.P.VectorWrites[static_cast<size_t>(I)];
+  }
   return Back.Registers.hasRoom(Needed);
 }
 
