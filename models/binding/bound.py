@@ -27,6 +27,9 @@ IS_BRANCH = 128
 """Jump, call or return."""
 FOLDED = 256
 """Addition of a constant that the renamer performs. A µop only computes the sum for those that need it."""
+MISPREDICTED = 512
+"""Branch that the core mispredicts: nothing behind it is issued until `mispredict_penalty` cycles after its
+execution."""
 
 # Kinds of µop (uop_kind)
 UOP_COMPUTE = 0
@@ -113,6 +116,7 @@ PIPELINE_PARAMETERS = {
     "ports_apart": 3,
     "second_port_slot": 3,
     "first_port_slot": 4,
+    "mispredict_penalty": 0,
 }
 """The model's parameters that are attributes of Pipeline, with their defaults."""
 
@@ -351,6 +355,7 @@ class Pipeline:
     ports_apart: int
     second_port_slot: int
     first_port_slot: int
+    mispredict_penalty: int
 
 
 class BoundKernel:
