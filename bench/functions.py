@@ -3,18 +3,19 @@
     python bench/functions.py [--compilers=gcc,clang-19] [--options="-O3 -march=native"] [--functions=GLOB]
                               [--mcpu=native]
 
-The functions of bench/functions are compiled by incc.compile. The prediction for a function is that of its main loops,
-in cycles per element of the source's innermost loop, times the loop's iterations per call (bench/functions/table.toml).
-The measurement is that of calls in bench/functions_driver.c, with data in the first-level cache; samples beside which
-another thread ran on the core are dropped, and readings are repeated until two agree within 2 %. What runs outside main
-loops (remainders, outer loops, the call itself) is measured but not predicted.
+The functions of bench/functions are compiled by incc.compile, and measured by calls in bench/functions_driver.c, with
+data in the first-level cache; samples beside which another thread ran on the core are dropped, and readings are
+repeated until two agree within 2 %. There are two predictions: `loops` is that of the main loops, in cycles per element
+of the source's innermost loop, times the loop's iterations per call (bench/functions/table.toml); `call` is that of
+whole calls (`--trip`) with these iterations.
 
-The table has a row for each function and compiler, in cycles per element; the error is relative to the measurement.
+The table has a row for each function and compiler, in cycles per element; the errors are relative to the measurement.
 Marks: `≥` the model lacks instructions; `nest` a main loop is inside another one, whose own work is not predicted;
 `N alike` N main loops belong to the same line, and the row has the one with most elements; `outside` the measurement is
 not in the range of the report; `unsteady` no two readings agreed, and the lowest is given; `loop only` the
-elements of the loop are unknown, so that the prediction is per iteration and has no error. After the table come the
-median error of each compiler and the sentences of the reports that say why an error above 40 % had to be expected.
+elements of the loop are unknown, so that the prediction is per iteration and has no error; `no call` the calls are not
+predicted. After the table come the median errors of each compiler and the sentences of the reports that say why an
+error of the loops above 40 % had to be expected.
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ class Function(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """The unit that the figures are per."""
     elements: str
     """Elements per call, an expression in C."""
+    outer: int = 1
+    """Iterations per call of the loops around the innermost loops."""
     trips: str = ""
     """Iterations per call of each innermost loop of the source, an expression in C; empty if they are the elements."""
 
@@ -89,6 +92,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     element: str
     prediction: Prediction | None = None
     timing: Timing | None = None
+    call: float | None = None
+    """The predicted cycles of a call."""
     problem: str = ""
 
     @property
@@ -109,8 +114,15 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
         return self.prediction.cycles * self.scale / self.measured - 1
 
     @property
+    def call_error(self) -> float | None:
+        """The error of the predicted call, relative to the measurement."""
+        return self.call / self.timing.cycles - 1 if self.call and self.timing else None
+
+    @property
     def marks(self) -> list[str]:
         marks = list(self.prediction.marks) if self.prediction else []
+        if self.call is None:
+            marks.append("no call")
         if self.error is not None and self.prediction and self.prediction.least != self.prediction.most:
             per_trip = (self.measured or 0) / self.scale
             if not self.prediction.least <= per_trip <= self.prediction.most:
@@ -176,9 +188,10 @@ def _reasons(kernel: incc.Kernel) -> list[str]:
     return [report["range"]["text"]] if report["range"] else report["notes"]
 
 
-def compile_function(source: Path, compiler: str, options: str, mcpu: str, result: Path) -> incc.Report:
-    """Compile and analyse a function. Raises AnalysisError."""
-    report = incc.compile([compiler, *shlex.split(options), "-c", str(source), "-o", str(result)], mcpu=mcpu)
+def compile_function(source: Path, compiler: str, options: str, mcpu: str, result: Path, trip: str = "") -> incc.Report:
+    """Compile and analyse a function, and its calls with these iterations. Raises AnalysisError."""
+    command = [compiler, *shlex.split(options), "-c", str(source), "-o", str(result)]
+    report = incc.compile(command, mcpu=mcpu, trip=trip)
     if report.status:
         raise incc.AnalysisError("; ".join(report.compiler_messages[:1]) or f"{compiler} fails")
     return report
@@ -211,14 +224,18 @@ def row(name: str, function: Function, compiler: str, options: str, mcpu: str) -
         try:
             report = compile_function(source, own, options, mcpu, compiled)
             timing = measure(function, compiled)
+            trip = f"inner={max(1, round(timing.trips / function.outer))},outer={function.outer}"
+            again = compile_function(source, own, options, mcpu, compiled, trip)
         except incc.AnalysisError as error:
             return msgspec.structs.replace(result, problem=str(error))
         except subprocess.CalledProcessError as error:
             words = (error.stderr or str(error)).strip().splitlines()[-1]
             return msgspec.structs.replace(result, problem=f"not measured: {words}")
+    calls = [call for unit in again.to_dict()["units"] for call in unit["calls"] or () if call["function"] == name]
+    call = calls[0]["cycles"] if calls and not calls[0]["reason"] else None
     prediction = predict(report)
     problem = "" if prediction else "; ".join(report.problems) or "no loop has the role main"
-    return msgspec.structs.replace(result, prediction=prediction, timing=timing, problem=problem)
+    return msgspec.structs.replace(result, prediction=prediction, timing=timing, call=call, problem=problem)
 
 
 def line(row: Row) -> str:
@@ -226,12 +243,13 @@ def line(row: Row) -> str:
     text = f"{row.name:<17}{row.compiler:<9} {row.language:<8} {row.element:<10}"
     if not row.prediction:
         measured = "" if row.measured is None else f"{row.measured:.3f}"
-        return f"{text}{'-':>9}{measured or '-':>9}{'-':>9}  {row.problem}"
+        return f"{text}{measured or '-':>9}{'-':>9}{'-':>9}{'-':>9}{'-':>9}  {row.problem}"
     scale = 1 if row.prediction.loop_only else row.scale
     least, most = row.prediction.least * scale, row.prediction.most * scale
     ends = "" if least == most else f"{least:.3f}–{most:.3f}"
-    error = "-" if row.error is None else f"{100 * row.error:+.1f} %"
-    figures = f"{row.prediction.cycles * scale:>9.3f}{row.measured or 0:>9.3f}{error:>9}"
+    error, of_call = ("-" if each is None else f"{100 * each:+.1f} %" for each in (row.error, row.call_error))
+    call = "-" if row.call is None or not row.timing else f"{row.call / row.timing.elements:.3f}"
+    figures = f"{row.measured or 0:>9.3f}{row.prediction.cycles * scale:>9.3f}{error:>9}{call:>9}{of_call:>9}"
     return f"{text}{figures}  {ends:<14}  {', '.join(row.marks)}".rstrip()
 
 
@@ -242,15 +260,18 @@ def summary(rows: Iterable[Row]) -> list[str]:
     for each in rows:
         by_compiler.setdefault(each.compiler, []).append(each)
     for compiler, own in by_compiler.items():
-        errors = [abs(each.error) for each in own if each.error is not None]
-        if not errors:
-            lines.append(f"{compiler}: no function of {len(own)} has an error")
-            continue
-        near = sum(error <= NEAR for error in errors)
-        lines.append(
-            f"{compiler}: {len(errors)} of {len(own)} functions, median error {100 * statistics.median(errors):.1f} %, "
-            f"{100 * near / len(errors):.0f} % within {100 * NEAR:.0f} %"
-        )
+        for what, errors in (
+            ("loops", [abs(each.error) for each in own if each.error is not None]),
+            ("calls", [abs(each.call_error) for each in own if each.call_error is not None]),
+        ):
+            if not errors:
+                lines.append(f"{compiler}, {what}: no function of {len(own)} has an error")
+                continue
+            near = sum(error <= NEAR for error in errors)
+            lines.append(
+                f"{compiler}, {what}: {len(errors)} of {len(own)} functions, median error "
+                f"{100 * statistics.median(errors):.1f} %, {100 * near / len(errors):.0f} % within {100 * NEAR:.0f} %"
+            )
         for each in own:
             if each.error is not None and abs(each.error) > FAR and each.prediction:
                 reasons = each.prediction.reasons or ["no reason given"]
@@ -265,7 +286,10 @@ def main() -> None:
     parser.add_argument("--functions", default="*", metavar="GLOB", help="functions to compare (*)")
     parser.add_argument("--mcpu", default="native", metavar="CORE", help="core of the prediction (native)")
     options = parser.parse_args()
-    print(f"{'function':<17}{'compiler':<9} {'language':<8} {'per':<10}{'pred.':>9}{'measured':>9}{'error':>9}  range")
+    print(
+        f"{'function':<17}{'compiler':<9} {'language':<8} {'per':<10}"
+        f"{'measured':>9}{'loops':>9}{'error':>9}{'call':>9}{'error':>9}  range"
+    )
     rows = []
     for compiler in options.compilers.split(","):
         for name, function in functions().items():

@@ -28,6 +28,8 @@ from incc.support.errors import AnalysisError as AnalysisError
 if TYPE_CHECKING:
     import networkx
 
+    from incc.frontends.asm.call_path import Trips
+
 Input = Literal["asm", "hex", "obj"]
 Loops = Literal["auto", "marked"]
 Path = str | os.PathLike[str]
@@ -499,6 +501,8 @@ class AnalysisOptions(TypedDict, total=False):
     """Clock in GHz, for rates per second; 0 (default) for no rates."""
     measure: bool
     """Also run the kernels on this machine, docs/report.md (default: False)."""
+    trip: int | str
+    """Also predict whole calls with so many iterations of loops, 27 or "inner=27,outer=1000"; "" (default): do not."""
 
 
 def analyze(
@@ -648,6 +652,7 @@ def _settings(
     system_headers: bool = False,
     ghz: float = 0.0,
     measure: bool = False,
+    trip: int | str = "",
 ) -> Settings:
     from incc.core.analysis import KernelSettings
     from incc.driver.settings import CoreSettings, Scope, Settings
@@ -658,6 +663,7 @@ def _settings(
             functions=_texts("functions", functions),
             regions=_one_of("loops", loops, {"auto": "loops", "marked": "marked"}),
             system_headers=system_headers,
+            trips=None if trip == "" else _trips(str(trip)),
         ),
         core=CoreSettings(mcpu=mcpu, model_path=tuple(os.fspath(place) for place in model_path)),
         kernel=KernelSettings(
@@ -674,6 +680,15 @@ def _settings(
         ),
         report=ReportSettings(ghz=_ghz(ghz), measure=measure),
     )
+
+
+def _trips(text: str) -> Trips:
+    from incc.driver.calls import parse_trips
+
+    try:
+        return parse_trips(text)
+    except ValueError as error:
+        raise ValueError(f"trip {error}") from error
 
 
 def _ghz(value: float) -> float:

@@ -380,6 +380,10 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
     if settings.scope.ways:
         ways = [loop for name in settings.scope.ways for loop in _ways(unit, parsed, model, settings, name, selection)]
         result = replace(result, ways=tuple(ways))
+    if settings.scope.trips is not None:
+        from incc.driver.calls import predict_calls
+
+        result = predict_calls(parsed, result, settings.scope.trips, lambda of: decode_unit(unit, parsed, [of])[0])
     if settings.report.control_flow:
         from incc.report.control_flow import functions
 

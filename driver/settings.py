@@ -16,6 +16,7 @@ from incc.core.analysis import KernelSettings
 from incc.report.unit_result import REPORT_SETTINGS, ReportSettings
 
 if TYPE_CHECKING:
+    from incc.frontends.asm.call_path import Trips
     from incc.frontends.objects.spans import Addresses
 
     _Part = TypeVar("_Part", bound=msgspec.Struct)
@@ -37,6 +38,8 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
     """Include loops without any line of the user's."""
     ways: tuple[Literal["paths", "branch"], ...] = ()
     """"paths": analyse every path through loops with branches. "branch": the sides of the first branch."""
+    trips: Trips | None = None
+    """Iterations of the source's loops in a call; None to predict no calls."""
     branch_probability: float | None = None
     """The probability that a branch is not taken; None if both sides are equally likely."""
 

@@ -7,8 +7,8 @@ is imported when it is first needed, and its decoder when something is decoded.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 import msgspec
 
@@ -193,6 +193,47 @@ class Effects(msgspec.Struct, frozen=True, kw_only=True):
     """No later store begins before it is done."""
 
 
+# --- values of integer code ------------------------------------------------------------------------------------------
+
+Place: TypeAlias = tuple[int, int]
+"""A place in memory: its address, and its size in bytes."""
+Terms: TypeAlias = "Mapping[str | Place, int]"
+"""Incoming registers and places in memory that a value depends on, with their coefficients, 0 if it is not linear."""
+
+POINTERS = 1 << 44
+"""Numbers above this are the addresses that incoming registers, symbols and places in memory are given."""
+
+
+class Evaluator(Protocol):
+    """The values that integer code computes: of general-purpose registers, flags and memory, as far as known."""
+
+    arguments: tuple[str, ...]
+    """The registers that hold a function's first integer arguments, in their order."""
+    stack: tuple[str, int]
+    """The stack pointer, and its value when a function is entered."""
+
+    # In a trace, which also follows where values come from:
+    difference: int | None
+    """The signed result of the last instruction that wrote flags; None if unknown."""
+    flag_terms: Terms
+    """The sources of the flags."""
+    addresses: dict[tuple[tuple[str | Place, int], ...], None]
+    """The terms of the addresses that were accessed."""
+
+    @property
+    def fresh(self) -> Mapping[Place, int]:
+        """The numbers that stand for the contents of places in a trace. They may be pointers."""
+
+    def reset(self, registers: Mapping[str, int], memory: Mapping[Place, int], trace: bool = False) -> None:
+        """Forget all values, and begin a function with these."""
+
+    def run(self, instruction: Instruction) -> bool | None:
+        """Run an instruction. For a conditional branch, return if it is taken; None if that is unknown."""
+
+    def block(self, instructions: Sequence[Instruction]) -> Callable[[], bool | None]:
+        """Return a function that runs instructions as `run` does, without a trace. Its result is that of the last."""
+
+
 class Isa:
     """An instruction set. What this class defines is true of one whose code cannot be decoded yet."""
 
@@ -244,6 +285,13 @@ class Isa:
         return False
 
     # --- instructions ---
+
+    def caller(self, values: Mapping[str, int]) -> tuple[Instruction, ...]:
+        """Return a call of a function: instructions that set those registers, by their roots, that may be arguments.
+
+        There are none if calls of this instruction set are not known.
+        """
+        return ()
 
     def work_of(self, instruction: Instruction) -> str:
         """Return the kind of work of a decoded instruction that computes, for people and in the plural: "shuffles"."""
@@ -385,6 +433,10 @@ class Isa:
         Spans with bytes that are no instruction are left out. Raises DecodeError.
         """
         raise DecodeError(self.unreadable)
+
+    def evaluator(self) -> Evaluator | None:
+        """Return an evaluator of integer code, None if there is none for this instruction set."""
+        return None
 
     def runnable(self, kernel: KernelCode, placement: Placement = APART) -> Runnable | NotRunnable:
         """Return a decoded kernel as machine code that can be timed on its own, or the reason that there is none."""

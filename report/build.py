@@ -35,7 +35,7 @@ def build_report(units: Iterable[t.UnitReport]) -> t.AnalysisReport:
     units = list(units)
     make_readable([kernel for unit in units for kernel in unit.kernels])
     _demangle_functions(
-        [part for u in units for parts in (u.ways, u.control_flow, u.became_calls) for part in parts or ()]
+        [part for u in units for parts in (u.ways, u.control_flow, u.became_calls, u.calls) for part in parts or ()]
     )
     for unit in units:
         if unit.marks:
@@ -69,7 +69,7 @@ def make_readable(kernels: Sequence[t.KernelReport]) -> None:
         kernel.overview = overview(kernel)
 
 
-def _demangle_functions(parts: Sequence[t.WaysReport | t.ControlFlowReport | t.LibraryCall]) -> None:
+def _demangle_functions(parts: Sequence[t.WaysReport | t.ControlFlowReport | t.LibraryCall | t.CallReport]) -> None:
     """Demangle the names of parts of a report that have no other function names."""
     if any(is_mangled(part.function) for part in parts):
         readable = demangle(part.function_name for part in parts)
@@ -167,6 +167,7 @@ def unit_report(unit_result: UnitResult) -> t.UnitReport:
         marks=marks,
         mark_problems=problems,
         trials=None,
+        calls=None if unit_result.call_reports is None else list(unit_result.call_reports),
     )
 
 

@@ -222,6 +222,71 @@ class UnitReport(msgspec.Struct, kw_only=True):
     trials: list[Trial] | None
     """The effect of the hints' flags, for each hint alone and then for all together; None if trials were not
     requested."""
+    calls: list[CallReport] | None = None
+    """Whole calls of the functions that contain kernels; None if no trip counts were given."""
+
+
+class CallLoop(msgspec.Struct, frozen=True, kw_only=True):
+    """An innermost loop on the path of a call."""
+
+    kernel_id: str
+    role: str
+    first_line: Count
+    last_line: Count
+    entries: Amount
+    """How often a call enters the loop."""
+    iterations: Amount
+    """Its iterations in all entries together."""
+    cycles: Amount
+    """Cycles of so many iterations of the loop by itself."""
+
+
+class CallReport(msgspec.Struct, kw_only=True):
+    """A whole call of a function, simulated from its entry to its return for given trip counts.
+
+    Calls follow each other, so that the end of one overlaps with the start of the next.
+    """
+
+    function: str
+    """The function's symbol."""
+    function_name: str
+    """The function as the source writes it, with C++ names demangled."""
+    reason: str = ""
+    """The reason why the call is not predicted; empty if it is. Then all figures are 0."""
+    inner_trips: Count = 0
+    """Iterations of the source's innermost loops."""
+    outer_trips: Count = 0
+    """Iterations of each loop around them."""
+    near_trips: Count | None = None
+    """Iterations from which on a call takes at most 10 % more per element than an endless one. None if it is not known,
+    and if trip counts of outer loops were given."""
+    inputs: dict[str, int] = {}
+    """Values of registers and places in memory that the trip counts come from."""
+    elements: Amount = 0
+    """Elements of a call: of the source loop with most iterations. 0 if unknown."""
+    cycles: Amount = 0
+    """Cycles from call to call."""
+    cycles_per_element: Amount | None = None
+    loops_cycles: Amount = 0
+    """Cycles of the loops by themselves, added up. A call may take less, since loops overlap with what surrounds
+    them."""
+    mispredictions: Amount = 0
+    """Mispredicted branches: exits of loops that run more often than the core foresees."""
+    misprediction_cycles: Amount = 0
+    """Cycles that these cost."""
+    mispredictions_counted: bool = True
+    """True if `cycles` includes these, False if it is not known for the core which exits it mispredicts."""
+    instructions: Amount = 0
+    """Executed instructions, including the caller's that set arguments."""
+    unknown_instructions: Amount = 0
+    """Those that the model lacks; they are not counted in the cycles."""
+    function_calls: Amount = 0
+    """Calls of other functions, whose cycles are not counted."""
+    assumed: list[Positive] = []
+    """Lines of branches whose direction depends on data and is assumed."""
+    loops: list[CallLoop] = []
+    text: list[str] = []
+    """The figures in sentences."""
 
 
 class TriedLoop(msgspec.Struct, frozen=True, kw_only=True):

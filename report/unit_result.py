@@ -94,6 +94,8 @@ class UnitResult(msgspec.Struct, frozen=True, kw_only=True):
     """The user's function of each function that is a part of one."""
     not_found: tuple[t.NotFound, ...] = ()
     """The result of `not_found.py`."""
+    call_reports: tuple[t.CallReport, ...] | None = None
+    """Predictions of whole calls; None if no trip counts were given."""
     parts: Sequence[Part] = ()
     """Role and elements by kernel, if already known."""
     measured: Sequence[KernelMeasurement | LoopFailure] = ()

@@ -23,7 +23,7 @@ class LostSlots(msgspec.Struct, frozen=True, kw_only=True):
     """Empty issue slots by the first cause: the number in a run, in reports the share."""
 
     no_uops: Amount
-    """The µop queue was empty."""
+    """The µop queue was empty, or a mispredicted branch was waited for."""
     reorder_buffer: Amount
     """The reorder buffer was full."""
     scheduler: Amount

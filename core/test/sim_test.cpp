@@ -103,6 +103,30 @@ void incc::test::testSimulation() {
   CHECK(simulate(Wide.K, P, Straight).CyclesPerIteration == Rational(3));
   P = plain(Wide.K);
 
+  // Behind a mispredicted branch, which starts two cycles after the first of six, nothing is issued
+  // for ten cycles; one that waits for a result of twenty cycles is executed later.
+  P.MispredictPenalty = 10;
+  Wide.K.InstructionFlags[5] = IsBranch | Mispredicted;
+  CHECK(simulate(Wide.K, P).CyclesPerIteration == Rational(12));
+  Wide.K.InstructionFlags[5] = IsBranch;
+  CHECK(simulate(Wide.K, P).CyclesPerIteration == Rational(3, 2));
+  Builder Late;
+  Late.uop(1).result(1, {}).end();
+  Late.uop(2).result(2, {{1, 20}}).end(IsBranch | Mispredicted);
+  P = plain(Late.K);
+  P.MispredictPenalty = 10;
+  CHECK(simulate(Late.K, P).CyclesPerIteration == Rational(31));
+  P = plain(Wide.K);
+
+  // A jump that leaves out code ends what the op cache delivers in a cycle.
+  P.DsbWidth = 6;
+  Wide.K.InstructionFlags[2] = IsBranch;
+  CHECK(simulate(Wide.K, P).CyclesPerIteration == Rational(3, 2));
+  for (size_t I = 3; I < 6; ++I)
+    P.Offset[I] += 16;
+  CHECK(simulate(Wide.K, P).CyclesPerIteration == Rational(2));
+  P = plain(Wide.K);
+
   // A port held for three cycles.
   Builder Held;
   Held.uop(1, 3).result(1, {}).end();

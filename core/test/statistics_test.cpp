@@ -123,6 +123,13 @@ void incc::test::testStatistics() {
   S = coldRun(Chains.K, P, 10);
   CHECK(S.Stats.AllRegisters.Count == 40 && S.Stats.AllRegisters.Most == 2);
   CHECK(S.Stats.Stalls[static_cast<size_t>(Stall::Registers)] > 0);
+  // The same of their own kind, and of the other kind no limit.
+  P.RegisterFile = 0;
+  P.VectorRegisters = 2;
+  CHECK(simulate(Chains.K, P).CyclesPerIteration == Rational(1));
+  P.GeneralRegisters = 2;
+  CHECK(simulate(Chains.K, P).CyclesPerIteration > Rational(20));
+  P.GeneralRegisters = P.VectorRegisters = 0;
   // One instruction gets as many as it needs.
   P.RegisterFile = 1;
   for (int32_t &Writes : P.GeneralWrites)

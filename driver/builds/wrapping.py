@@ -322,6 +322,7 @@ def _try(job: _Job) -> None:
             _settings(job),
             {
                 "scope.ways": (),
+                "scope.trips": None,
                 "scope.marks": "ignore",
                 "kernel.what_ifs": False,
                 "kernel.timeline_iterations": 0,

@@ -17,6 +17,7 @@ from incc.driver import UsageError
 
 if TYPE_CHECKING:
     from incc.core.whatif import CoreChange
+    from incc.frontends.asm.call_path import Trips
     from incc.frontends.objects.spans import Addresses
     from incc.report.source.places import NamedKernels, NamedLine
     from incc.report.where import Condition
@@ -225,6 +226,15 @@ def _of_row(option: str, text: str) -> Condition:
     return condition(option, text, names=ROW_NAMES)
 
 
+def _trips(option: str, text: str) -> Trips:
+    from incc.driver.calls import parse_trips
+
+    try:
+        return parse_trips(text)
+    except ValueError as error:
+        raise UsageError(f"{option} {error}") from error
+
+
 def _text(option: str, value: str) -> str:
     return value
 
@@ -259,6 +269,7 @@ ONE: dict[str, Callable[[str, str], Any]] = {
     "thousand": _thousand,
     "alignment": _alignment,
     "probability": _probability,
+    "trips": _trips,
     "clock": _clock,
     "minutes": _minutes,
     "condition": condition,

@@ -382,6 +382,13 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             sets="scope.branch_probability",
         ),
         Option(
+            "trip=N|inner=N,outer=N,LINE=N",
+            "trips",
+            "also predict whole calls: N iterations of innermost loops, of the loops around, of the loop in a line",
+            None,
+            sets="scope.trips",
+        ),
+        Option(
             "mispredict-rate=R",
             "probability",
             "share of mispredicted branches in loops, 0 to 1; their cost is added",

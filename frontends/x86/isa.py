@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from incc.frontends.isa import (
@@ -11,6 +11,7 @@ from incc.frontends.isa import (
     ByteMarkers,
     CommonWork,
     Effects,
+    Evaluator,
     FormWork,
     Isa,
     NotRunnable,
@@ -175,6 +176,11 @@ class _X86(Isa):
         # rbp may hold no frame pointer; then, unlike in a frame, there is rarely anything below its address.
         return base.root == "rsp" or (base.root == "rbp" and access.displacement < 0)
 
+    def caller(self, values: Mapping[str, int]) -> tuple[Instruction, ...]:
+        from incc.frontends.x86.caller import caller
+
+        return caller(values)
+
     def work_of(self, instruction: Instruction) -> str:
         from incc.frontends.x86.work.instructions import work_of
 
@@ -268,6 +274,11 @@ class _X86(Isa):
         from incc.frontends.x86.objects import container_spans
 
         return container_spans(container, spans)
+
+    def evaluator(self) -> Evaluator:
+        from incc.frontends.x86.evaluate import IntegerEvaluator
+
+        return IntegerEvaluator()
 
     def runnable(self, kernel: KernelCode, placement: Placement = APART) -> Runnable | NotRunnable:
         from incc.frontends.x86.runnable import runnable

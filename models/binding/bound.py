@@ -27,6 +27,9 @@ IS_BRANCH = 128
 """Jump, call or return."""
 FOLDED = 256
 """Addition of a constant that the renamer performs. A µop only computes the sum for those that need it."""
+MISPREDICTED = 512
+"""Branch that the core mispredicts: nothing behind it is issued until `mispredict_penalty` cycles after its
+execution."""
 
 # Kinds of µop (uop_kind)
 UOP_COMPUTE = 0
@@ -101,6 +104,8 @@ PIPELINE_PARAMETERS = {
     "wide_starts_ahead": 4,
     "stack_offset_limit": UNLIMITED,
     "alternating_imbalance": UNLIMITED,
+    "general_registers": 0,
+    "vector_registers": 0,
     "loads_leave_when_done": 0,
     "microcode_alone": 0,
     "dsb_groups": 1,
@@ -113,6 +118,7 @@ PIPELINE_PARAMETERS = {
     "ports_apart": 3,
     "second_port_slot": 3,
     "first_port_slot": 4,
+    "mispredict_penalty": 0,
 }
 """The model's parameters that are attributes of Pipeline, with their defaults."""
 
@@ -340,6 +346,8 @@ class Pipeline:
     wide_starts_ahead: int
     stack_offset_limit: int
     alternating_imbalance: int
+    general_registers: int
+    vector_registers: int
     loads_leave_when_done: int
     microcode_alone: int
     dsb_groups: int
@@ -352,6 +360,7 @@ class Pipeline:
     ports_apart: int
     second_port_slot: int
     first_port_slot: int
+    mispredict_penalty: int
 
 
 class BoundKernel:

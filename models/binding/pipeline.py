@@ -313,8 +313,8 @@ def _offsets(kernel: KernelCode) -> list[int]:
     """Return each instruction's offset from the first one.
 
     These are the decoded offsets if the code is one run; the analysed path may also leave out code, or go back. In a
-    loop that goes back to before its start, all offsets are moved by whole lines so that none is negative. Where parts
-    would overlap, as from several sections, they follow each other.
+    loop that goes back to before its start, all offsets are moved by whole lines so that none is negative; it may also
+    repeat instructions. Where parts would overlap, as from several sections, they follow each other.
     """
     first = kernel.instructions[0].offset if kernel.instructions else 0
     offsets, end = [], 0
@@ -324,7 +324,7 @@ def _offsets(kernel: KernelCode) -> list[int]:
         offsets.append(i.offset - first if ordered else end)
         end = offsets[-1] + i.length
     if not ordered and kernel.is_loop:
-        places = sorted((i.offset - first, i.length) for i in kernel.instructions)
+        places = sorted({(i.offset - first, i.length) for i in kernel.instructions})
         ends = [start + length for start, length in places]
         if all(end <= start for end, (start, _) in zip(ends, places[1:], strict=False)):
             lines = max(0, -(places[0][0] // LINE))

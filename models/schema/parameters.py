@@ -36,8 +36,8 @@ from incc.models.schema.kinds import (
 REQUIRED: Any = None
 """In place of a default: every model must state the parameter."""
 
-BOUNDS, BINDING, RANGE = "bounds", "binding", "range"
-MEASURING = "`incc-bench`"
+BOUNDS, BINDING = "bounds", "binding"
+MEASURING, CALLS = "`incc-bench`", "calls"
 FRONT_END, RENAMER, EXECUTION, MEMORY = (f"simulation: {x}" for x in ("front end", "renamer", "execution", "memory"))
 
 
@@ -71,6 +71,11 @@ class Parameters:
     """Loads from renaming to retirement; 0: no limit."""
     store_buffer = Parameter(kind=whole(), default=0, read_by=MEMORY, unit="entries")
     """Stores from renaming until they are in the cache; 0: no limit."""
+    general_registers = Parameter(kind=whole(), default=0, read_by=RENAMER, unit="registers")
+    """Physical general-purpose registers that instructions in flight may hold, without those of the architectural
+    state; 0: no limit."""
+    vector_registers = Parameter(kind=whole(), default=0, read_by=RENAMER, unit="registers")
+    """The same for vector and mask registers."""
     loads_leave_when_done = Parameter(kind=FLAG, default=False, read_by=MEMORY)
     """Loads leave `load_buffer` when they have their data, not at retirement."""
     load_latency = Parameter(kind=CYCLES_BY_CLASS, default=REQUIRED, read_by=BINDING, unit="cycles")
@@ -103,8 +108,10 @@ class Parameters:
     merges_narrow_store = Parameter(kind=FLAG, default=False, read_by=BOUNDS)
     """A load that begins at the same address as the only narrower store in flight takes `blocked_forward_cycles`
     longer, but does not wait for the cache."""
-    mispredict_penalty = Parameter(kind=whole(), default=0, read_by=RANGE, unit="cycles")
-    """Execution of a mispredicted branch to the first µop of the right path. 0: unknown."""
+    mispredict_penalty = Parameter(kind=whole(), default=0, read_by=RENAMER, unit="cycles")
+    """Execution of a mispredicted branch to the first µop of the right path, for ranges and calls. 0: unknown."""
+    foreseen_iterations = Parameter(kind=whole(), default=0, read_by=CALLS, unit="iterations")
+    """Most iterations of a loop whose exit is predicted if it runs equally often each time. 0: unknown."""
     line_bytes = Parameter(kind=whole(), default=0, read_by=BOUNDS, unit="bytes")
     """Cache line, or another block that one access reads; 0: every access is one."""
     line_crossing_cycles = Parameter(kind=whole(), default=0, read_by=BOUNDS, unit="cycles")

@@ -45,7 +45,10 @@ def test_a_function_that_cannot_be_compiled_has_a_row_with_the_reason() -> None:
     function = functions.functions()["crc32"]
     row = functions.row("crc32", function, "gcc", "--no-such-option", "native")
     assert "no-such-option" in functions.line(row)
-    assert functions.summary([row]) == ["gcc: no function of 1 has an error"]
+    assert functions.summary([row]) == [
+        "gcc, loops: no function of 1 has an error",
+        "gcc, calls: no function of 1 has an error",
+    ]
     fortran = functions.row("rank1", functions.functions()["rank1"], "clang-19", "-O3", "native")
     assert "clang-19 has no Fortran compiler" in functions.line(fortran)
 
@@ -55,11 +58,13 @@ def test_errors_and_ranges_are_per_element_and_large_errors_have_their_reasons()
         cycles=2, least=2, most=3, loop_only=False, marks=["nest"], reasons=["2 to 3 cycles"]
     )
     timing = functions.Timing(elements=10, trips=40, cycles=160, steady=False)
-    row = functions.Row(name="f", compiler="gcc", language="C", element="key", prediction=prediction, timing=timing)
-    assert (
-        functions.line(row).split(maxsplit=4)[4] == "8.000   16.000  -50.0 %  8.000–12.000    nest, outside, unsteady"
+    row = functions.Row(
+        name="f", compiler="gcc", language="C", element="key", prediction=prediction, timing=timing, call=176.0
     )
+    figures = "16.000    8.000  -50.0 %   17.600  +10.0 %  8.000–12.000    nest, outside, unsteady"
+    assert functions.line(row).split(maxsplit=4)[4] == figures
     assert functions.summary([row]) == [
-        "gcc: 1 of 1 functions, median error 50.0 %, 0 % within 15 %",
+        "gcc, loops: 1 of 1 functions, median error 50.0 %, 0 % within 15 %",
+        "gcc, calls: 1 of 1 functions, median error 10.0 %, 100 % within 15 %",
         "  f -50 %: 2 to 3 cycles",
     ]

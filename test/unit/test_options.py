@@ -27,6 +27,7 @@ from incc.driver.cli.parsers import Parser
 from incc.driver.cli.usage import COMMANDS
 from incc.driver.commands import bench, build, db, diff, mca, model, report, scan
 from incc.driver.settings import Settings
+from incc.frontends.asm.call_path import Trips
 from incc.frontends.objects.spans import Addresses
 from incc.report.source.places import NamedKernels, NamedLine
 from settings_fixtures import FIELDS, fields_of
@@ -50,6 +51,7 @@ VALUES = {
     "list": ("/some", ("/some",)),
     "probability": ("0.25", 0.25),
     "clock": ("3.5", 3.5),
+    "trips": ("inner=27,outer=9", Trips(inner=27, outer=9)),
     "alignment": ("all", -2),
     "addresses": ("401000+40", (Addresses(0x401000, 0x401040),)),
     "changes": ("rob = 512", None),

@@ -10,7 +10,7 @@ from typing import Any
 
 from incc.report import types as t
 from incc.views.layout import Layout
-from incc.views.text import dependencies, header
+from incc.views.text import calls, dependencies, header
 from incc.views.text.overview import row_of
 
 BOUNDS: dict[t.BoundName, str] = {
@@ -34,6 +34,9 @@ def kernel_data(
     path, chains = kernel.critical_path, kernel.chains
     more = [spread.text] if spread else []
     more += [part.text for part in (kernel.mispredictions, kernel.measured) if part]
+    for call in unit.calls or ():
+        if any(loop.kernel_id == kernel.kernel_id for loop in call.loops):
+            more.append(" ".join([calls.heading(call), *call.text]))
     files, of_instruction = _sources(kernel, layout, sources)
     numbered, lines = dependencies.line_numbers(kernel.instructions)
     limited = kernel.bounds.prediction.limited_by

@@ -128,6 +128,10 @@ def _body(unit: t.UnitReport, layout: Layout, show: TextParts, table: bool, many
         from incc.views.text import ways
 
         yield from ways.lines(unit, layout)
+    if unit.calls is not None:
+        from incc.views.text import calls
+
+        yield from calls.lines(unit, layout)
     if unit.trials is not None:
         from incc.views.text import trials
 

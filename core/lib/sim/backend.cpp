@@ -13,9 +13,10 @@ Backend::Backend(const Program &P, Simulation &Counters, bool UnlimitedPorts, bo
     : Rob(P.K.Rob, P.K.RetireWidth), Loads(P.K.LoadBuffer),
       Stores(P.K.StoreBuffer, StoresAtLimit,
              PartialWordRule(P.P.StoreWordWindow, P.P.StoreWordCycles)),
-      Registers(P.P.RegisterFile), Binder(P), Schedulers(P, Pool, Binder, UnlimitedPorts),
-      Values(P), P(P), Counters(Counters), UnlimitedPorts(UnlimitedPorts),
-      InOrder(P.P.InOrder != 0), Units(P), Oldest(P, Pool, Units, UnlimitedPorts),
+      Registers(P.P.RegisterFile, {P.P.GeneralRegisters, P.P.VectorRegisters}), Binder(P),
+      Schedulers(P, Pool, Binder, UnlimitedPorts), Values(P), P(P), Counters(Counters),
+      UnlimitedPorts(UnlimitedPorts), InOrder(P.P.InOrder != 0), Units(P),
+      Oldest(P, Pool, Units, UnlimitedPorts),
       InProgramOrder(P, Pool, Units, Binder, UnlimitedPorts) {
   Counters.PortUops.assign(static_cast<size_t>(P.K.NumColumns), 0);
 }

@@ -77,7 +77,7 @@ void FrontEnd::deliverGroups() {
 void FrontEnd::enter(Position At) {
   Next = At;
   EntryOfNext = 0;
-  if (At.Instruction < Code.numCached()) {
+  if (Code.isCached(At.Instruction)) {
     Now = State::Cache;
   } else if (Now != State::Decoders) {
     Now = State::Decoders;
@@ -129,9 +129,12 @@ void FrontEnd::readUopCache() {
     if (P.P.DsbExtraSlotEnds && Entries > 0 && P.P.DsbExtraSlots[Next.Instruction])
       Width = 0;
     int64_t Block = Code.block(Next.Instruction);
+    bool Jumps = Code.jumpsBehind(Next.Instruction);
     advance();
     // A block that was just read cannot be read again in this cycle, from another line.
-    if (Next.Instruction == 0 && Code.block(0) == Block && Line >= 0 && Code.line(0) != Line)
+    const InstructionPlan &Target = P.Instructions[static_cast<size_t>(Next.Instruction)];
+    if (Jumps && Code.block(Next.Instruction) == Block && Line >= 0 &&
+        Code.line(Target.Entries.Begin % P.numEntries()) != Line)
       return;
   }
 }
@@ -147,7 +150,7 @@ bool FrontEnd::canDecode(int32_t Place, int64_t Cycle) const {
   if (!P.P.Fusible[I])
     return true;
   // The last instruction of a loop is followed by none if the loop's start is in the µop cache.
-  bool IsFollowed = I + 1 < Code.numInstructions() || Code.numCached() == 0;
+  bool IsFollowed = I + 1 < Code.numInstructions() || !Code.isCached(0);
   if (IsFollowed && !Predecode.isAvailable(Cycle, 1))
     return false;
   return Place < P.P.NumDecoders - 1 || P.P.FusibleMayBeLastDecoded;

@@ -21,7 +21,8 @@ constexpr int64_t JccErratumBytes = 32;
 } // namespace
 
 CodeLayout::CodeLayout(const Program &P, bool Loop, int32_t Alignment)
-    : P(P), Loop(Loop), Start(Alignment), Bytes(0), Lines(P.Entries.size(), 0) {
+    : P(P), Loop(Loop), Start(Alignment), Bytes(0), Cached(P.Instructions.size(), false),
+      Lines(P.Entries.size(), 0) {
   if (int32_t Last = numInstructions() - 1; Last >= 0)
     Bytes = P.P.Offset[Last] + P.P.Length[Last];
   if (!Loop || P.P.DsbWidth == 0)
@@ -30,6 +31,8 @@ CodeLayout::CodeLayout(const Program &P, bool Loop, int32_t Alignment)
   if (P.P.ConstantsMost > 0) {
     if (fillLinesWithConstants(/*EndInBlocks=*/false) < numBlocks())
       fillLinesWithConstants(/*EndInBlocks=*/true);
+  } else {
+    fillLinesByJumps();
   }
   if (canReplayLoop()) {
     size_t Last = P.Entries.size() - 1;
@@ -62,7 +65,8 @@ bool CodeLayout::canReplayLoop() const {
   return P.P.Lsd && std::ranges::find(P.P.NoLsd, 1) == P.P.NoLsd.end() &&
          std::ranges::none_of(P.P.UopsMs, [](int32_t Uops) { return Uops > 0; }) &&
          std::accumulate(P.P.StackChange.begin(), P.P.StackChange.end(), 0) == 0 &&
-         Cached == numInstructions() && !P.Entries.empty() && P.numEntries() <= P.P.Idq;
+         std::ranges::find(Cached, false) == Cached.end() && !P.Entries.empty() &&
+         P.numEntries() <= P.P.Idq;
 }
 
 // --- the µop cache of Intel's cores -------------------------------------------------------------
@@ -70,27 +74,29 @@ bool CodeLayout::canReplayLoop() const {
 /// Finds the instructions that the µop cache holds. It holds a block of code (`dsb_block` bytes) if
 /// the block's µops fit into `dsb_lines` lines for every 32 bytes and no jump in it has the JCC
 /// erratum. With `both_32B_halves_must_be_cacheable`, it holds a cache line of code as a whole or
-/// not at all. Only the instructions before the first one that is not held come from the µop cache,
-/// since the front end goes back to it only at the loop's start.
+/// not at all. The front end leaves the µop cache at an instruction that is not held, and goes back
+/// to it only behind a taken jump, as the one to the loop's start.
 void CodeLayout::fillUopCache() {
   int32_t N = numInstructions();
-  std::vector<bool> IsCached(static_cast<size_t>(N), true);
+  Cached.assign(static_cast<size_t>(N), true);
   int32_t Line = -1;
   for (int32_t Begin = 0, End = 0; Begin < N; Begin = End) {
-    while (End < N && block(End) == block(Begin))
+    while (End < N && block(End) == block(Begin) && (End == Begin || !jumpsBehind(End - 1)))
       ++End;
     if (cacheBlock(Begin, End, Line))
       continue;
-    std::fill(IsCached.begin() + Begin, IsCached.begin() + End, false);
+    std::fill(Cached.begin() + Begin, Cached.begin() + End, false);
     // The pair that a jump is fused into may begin in the block before.
     if (Begin > 0 && isFusedWithNext(Begin - 1) && !P.P.BranchMayEndCachedBlock &&
         hasJccErratum(Begin))
-      IsCached[static_cast<size_t>(Begin) - 1] = false;
+      Cached[static_cast<size_t>(Begin) - 1] = false;
   }
-  excludeWholeBlocks(IsCached, P.P.DsbBlock);
+  excludeWholeBlocks(Cached, P.P.DsbBlock);
   if (P.P.BothHalvesMustBeCacheable)
-    excludeWholeBlocks(IsCached, CacheLineBytes);
-  Cached = static_cast<int32_t>(std::ranges::find(IsCached, false) - IsCached.begin());
+    excludeWholeBlocks(Cached, CacheLineBytes);
+  for (int32_t I = 1; I < N; ++I)
+    if (!Cached[static_cast<size_t>(I) - 1] && !jumpsBehind(I - 1))
+      Cached[static_cast<size_t>(I)] = false;
 }
 
 /// Assigns the entries of a block of instructions to lines of the µop cache, and returns true if
@@ -158,6 +164,7 @@ int32_t CodeLayout::fillLinesWithConstants(bool EndInBlocks) {
   LineEnds.assign(P.Entries.size(), P.numEntries());
   int32_t Used = 0, Constants = 0, LineBegin = 0, NumLines = 1;
   int64_t LastBlock = -1;
+  bool Jumped = false;
   for (int32_t I = 0; I < numInstructions(); ++I) {
     Range Entries = P.Instructions[static_cast<size_t>(I)].Entries;
     if (Entries.size() == 0)
@@ -168,16 +175,28 @@ int32_t CodeLayout::fillLinesWithConstants(bool EndInBlocks) {
     int32_t Room =
         std::min(P.P.ConstantsMost,
                  P.P.ConstantsBeside + P.P.ConstantsEach * (P.P.DsbWidth - Used - Entries.size()));
-    if (Used > 0 && ((EndInBlocks && Block != LastBlock) || Used + Entries.size() > P.P.DsbWidth ||
-                     Constants + NewConstants > Room)) {
+    if (Used > 0 && (Jumped || (EndInBlocks && Block != LastBlock) ||
+                     Used + Entries.size() > P.P.DsbWidth || Constants + NewConstants > Room)) {
       std::fill(LineEnds.begin() + LineBegin, LineEnds.begin() + Entries.Begin, Entries.Begin);
       LineBegin = Entries.Begin;
       Used = Constants = 0;
       ++NumLines;
     }
     LastBlock = Block;
+    Jumped = jumpsBehind(Last);
     Used += Entries.size();
     Constants += NewConstants;
   }
   return NumLines;
+}
+
+/// Without limits for constants, what is delivered in a cycle ends at a taken jump only.
+void CodeLayout::fillLinesByJumps() {
+  LineEnds.assign(P.Entries.size(), P.numEntries());
+  int32_t Begin = 0;
+  for (int32_t I = 0; I + 1 < numInstructions(); ++I)
+    if (int32_t End = P.Instructions[static_cast<size_t>(I) + 1].Entries.Begin; jumpsBehind(I)) {
+      std::fill(LineEnds.begin() + Begin, LineEnds.begin() + End, End);
+      Begin = End;
+    }
 }

@@ -48,17 +48,17 @@ public:
   /// taken not to be executed.
   bool jumpsBehind(int32_t I) const;
 
-  /// The number of instructions, from the loop's start on, that come from the µop cache. Those
-  /// after them are decoded.
-  int32_t numCached() const { return Cached; }
+  /// Returns true if the µops of an instruction come from the µop cache. Those behind an
+  /// instruction that it does not hold are decoded until the next jump.
+  bool isCached(int32_t I) const { return Loop && Cached[static_cast<size_t>(I)]; }
   /// The jumps whose blocks the µop cache does not hold because of the JCC erratum.
   const std::vector<int32_t> &uncachedJumps() const { return UncachedJumps; }
   /// Returns the block of code of the µop cache that an instruction of a loop is in.
   int64_t block(int32_t I) const { return address(I) / P.P.DsbBlock; }
   /// Returns the line of the µop cache that an entry of the µop queue comes from.
   int32_t line(int32_t Entry) const { return Lines[static_cast<size_t>(Entry)]; }
-  /// For a loop of which a µop cache delivers one line in a cycle, returns the entry after the last
-  /// one of the line that an entry comes from; otherwise the number of entries.
+  /// Of a µop cache of which only the width is known: returns the entry after the last one that is
+  /// delivered in a cycle with this one, because a line ends there, or a jump is taken.
   int32_t lineEnd(int32_t Entry) const {
     return LineEnds.empty() ? P.numEntries() : LineEnds[static_cast<size_t>(Entry)];
   }
@@ -77,13 +77,15 @@ private:
   bool hasJccErratum(int32_t I) const;
   void excludeWholeBlocks(std::vector<bool> &IsCached, int64_t BlockBytes) const;
   int32_t fillLinesWithConstants(bool EndInBlocks);
+  void fillLinesByJumps();
   bool canReplayLoop() const;
   int64_t numBlocks() const;
 
   const Program &P;
   bool Loop;
   int64_t Start, Bytes;
-  int32_t Cached = 0, Unrolling = 0;
+  int32_t Unrolling = 0;
+  std::vector<bool> Cached; ///< By instruction, as isCached().
   std::vector<int32_t> UncachedJumps;
   std::vector<int32_t> Lines, LineEnds; ///< By entry of the µop queue.
 };

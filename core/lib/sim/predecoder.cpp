@@ -64,7 +64,7 @@ void Predecoder::cycle(int64_t Cycle) {
   ++Block;
   if (!EndsWithJump)
     return;
-  if (Next.Instruction == 0 && Code.numCached() > 0)
+  if (Code.isCached(Next.Instruction))
     IsActive = false;
   else
     Block = Code.address(Next) / P.P.PredecodeBlockBytes;

@@ -90,6 +90,7 @@ struct InstructionPlan {
   Range Entries;                 ///< In Program::Entries.
   int32_t NonMicrocode = 0;      ///< Entries from decoders or µop cache; the others are microcode.
   int32_t Loads = 0, Stores = 0; ///< The entries of load and store buffer that it needs.
+  bool Mispredicted = false;     ///< A branch issued with it is mispredicted.
   OptionalUop Move;              ///< The µop of a move that is not eliminated.
   OptionalUop Sync;  ///< Adds the stack engine's offset before the stack pointer is used.
   OptionalUop Merge; ///< Merges bits 8-15, renamed apart, into their register.

@@ -89,4 +89,7 @@ void ProgramBuilder::buildEntries() {
   Plan.Entries.End = To.numEntries();
   Plan.NonMicrocode = P.UopsMs[Current] > 0 ? std::min(P.UopsMite[Current], Plan.Entries.size())
                                             : Plan.Entries.size();
+  bool IsPair = Current + 1 < K.numInstructions() && K.hasFlag(Current + 1, FusedIntoPrevious);
+  Plan.Mispredicted =
+      K.hasFlag(Current, Mispredicted) || (IsPair && K.hasFlag(Current + 1, Mispredicted));
 }

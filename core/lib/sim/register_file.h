@@ -25,16 +25,19 @@ struct Registers {
   int32_t all() const { return General + Vector; }
 };
 
-/// The physical registers in use, of all kinds together.
+/// The physical registers in use.
 class RegisterFile {
 public:
-  /// `Capacity`: 0 for no limit.
-  explicit RegisterFile(int32_t Capacity) : Capacity(Capacity), IsCounting(Capacity > 0) {}
+  /// `All`: the most of all kinds together, `OfKind`: of each kind; 0 for no limit.
+  RegisterFile(int32_t All, Registers OfKind)
+      : All(All), OfKind(OfKind), IsCounting(All > 0 || OfKind.all() > 0) {}
 
   /// Returns true if so many registers are free. If none is in use, an instruction gets as many as
   /// it needs, so that it cannot wait forever.
-  bool hasRoom(int32_t Needed) const {
-    return Capacity == 0 || Used.all() == 0 || Used.all() + Needed <= Capacity;
+  bool hasRoom(Registers Needed) const {
+    return Used.all() == 0 || (fits(All, Used.all() + Needed.all()) &&
+                               fits(OfKind.General, Used.General + Needed.General) &&
+                               fits(OfKind.Vector, Used.Vector + Needed.Vector));
   }
   /// Counts registers also if their number is not limited.
   void startCounting() { IsCounting = true; }
@@ -50,7 +53,10 @@ public:
   Registers used() const { return Used; }
 
 private:
-  int32_t Capacity;
+  static bool fits(int32_t Capacity, int32_t Number) { return Capacity == 0 || Number <= Capacity; }
+
+  int32_t All;
+  Registers OfKind;
   bool IsCounting;
   Registers Used;
 };

@@ -36,6 +36,8 @@ std::optional<Stall> Renamer::fillSlots(int64_t Cycle) {
     return Stall::ReorderBuffer;
   if (!Back.Schedulers.hasRoom(Width) && Back.Schedulers.anythingWaiting())
     return Stall::Scheduler;
+  if (waitsForBranch(Cycle))
+    return Stall::FrontEnd;
   // An instruction that has entered has its entries of the load buffer already.
   if (entry().First && !HasEntered && !Back.Loads.hasRoom(Width))
     return Stall::LoadBuffer;
@@ -53,6 +55,8 @@ std::optional<Stall> Renamer::fillSlots(int64_t Cycle) {
     }
     if (std::optional<Stall> Cause = issueEntry(Cycle))
       return Cause;
+    if (BranchSlot >= 0)
+      return Stall::FrontEnd;
   }
   return std::nullopt;
 }
@@ -63,6 +67,17 @@ bool Renamer::beginsUnrolledCopy() const {
   int32_t Unrolling = Code.lsdUnrolling();
   return CurrentEntry == 0 && SlotsIssued == 0 && SlotsUsed > 0 && Unrolling > 0 &&
          Iteration % Unrolling == 0;
+}
+
+/// Returns true if the right path behind a mispredicted branch has not arrived yet.
+bool Renamer::waitsForBranch(int64_t Cycle) {
+  if (BranchSlot < 0)
+    return false;
+  std::optional<int64_t> Executed = Back.Rob.done(BranchSlot);
+  if (!Executed || Cycle < *Executed + P.P.MispredictPenalty)
+    return true;
+  BranchSlot = -1;
+  return false;
 }
 
 // --- step 1: instructions enter -----------------------------------------------------------------
@@ -105,11 +120,13 @@ std::optional<Stall> Renamer::findObstacle() const {
 
 /// Returns true if there are registers for all instructions that enter with the current entry.
 bool Renamer::hasRegisters() const {
-  if (P.P.RegisterFile == 0)
+  if (!Back.Registers.isCounting())
     return true;
-  int32_t Needed = 0;
-  for (int32_t I = entry().Instructions.Begin; I < entry().Instructions.End; ++I)
-    Needed += P.P.GeneralWrites[static_cast<size_t>(I)] + P.P.VectorWrites[static_cast<size_t>(I)];
+  Registers Needed;
+  for (int32_t I = entry().Instructions.Begin; I < entry().Instructions.End; ++I) {
+    Needed.General += P.P.GeneralWrites[static_cast<size_t>(I)];
+    Needed.Vector += P.P.VectorWrites[static_cast<size_t>(I)];
+  }
   return Back.Registers.hasRoom(Needed);
 }
 
@@ -234,6 +251,8 @@ void Renamer::issueSlot(int64_t Cycle) {
       Watched = V;
   }
   int64_t RobSlot = pushSlot(Cycle, Uops.size() + (Watched >= 0 ? 1 : 0), EndsIteration, Held);
+  if (endsInstruction() && isLastSlot() && plan().Mispredicted)
+    BranchSlot = RobSlot;
   for (int32_t N = Uops.Begin; N < Uops.End; ++N)
     Back.issue(P.SlotUops[static_cast<size_t>(N)], Iteration, Cycle, SlotsUsed, RobSlot);
   if (Watched >= 0)
@@ -266,7 +285,8 @@ int64_t Renamer::pushSlot(int64_t Cycle, int32_t Pending, bool EndsIteration, He
 void Renamer::addTo(Fingerprint &F) const {
   F.iteration(Iteration);
   F.add(int64_t(CurrentEntry) << 32 | SlotsIssued);
-  F.add(HasEntered | WaitsForSync << 1 | MoveExecuted << 2 | IssuedMicrocode << 3);
+  F.add(HasEntered | WaitsForSync << 1 | MoveExecuted << 2 | IssuedMicrocode << 3 |
+        (BranchSlot >= 0) << 4);
   Stack.addTo(F);
   if (Back.Registers.isCounting())
     F.add(int64_t(Back.Registers.used().all()) << 32 | Allocated.all());
@@ -279,5 +299,7 @@ void Renamer::addTo(Fingerprint &F) const {
     F.add(Iteration % P.Banks.period());
   if (P.anyCrossings())
     F.add(Iteration % P.CrossingIterations);
+  if (BranchSlot >= 0)
+    F.deadline(Back.Rob.done(BranchSlot).value_or(0) + P.P.MispredictPenalty);
   Moves.addTo(F);
 }

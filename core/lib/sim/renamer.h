@@ -16,6 +16,9 @@
 // its cycles, and not right after another such instruction. A loop that the loop
 // stream detector replays begins a new cycle with each unrolled copy.
 //
+// Behind a mispredicted branch, nothing is issued until `mispredict_penalty` cycles
+// after the branch was executed.
+//
 // The renamer stops for the cycle at the first obstacle, which the slots that stay
 // empty are attributed to (Stall).
 //
@@ -79,6 +82,7 @@ private:
   bool schedulersAccept(int32_t Slot) const;
   bool hasRegisters() const;
   bool beginsUnrolledCopy() const;
+  bool waitsForBranch(int64_t Cycle);
 
   const Program &P;
   const CodeLayout &Code;
@@ -96,6 +100,7 @@ private:
   bool MoveExecuted = false;    ///< The instruction is a move that was not eliminated.
   Registers Allocated;          ///< What the instruction holds, where registers are counted.
   bool IssuedMicrocode = false; ///< The last cycle ended with an instruction that is issued alone.
+  int64_t BranchSlot = -1; ///< The reorder buffer's slot of a mispredicted branch, -1 for none.
 
   // Of the current cycle:
   int32_t Width = 0, SlotsUsed = 0;

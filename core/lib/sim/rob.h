@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace incc::sim {
@@ -51,6 +52,12 @@ public:
     Entry &E = Entries[static_cast<size_t>(Slot) & Mask];
     --E.Pending;
     E.Done = std::max(E.Done, Done);
+  }
+  /// Returns the cycle at whose end a slot's last result is there, std::nullopt if it is pending.
+  /// No slot may have been added since it retired.
+  std::optional<int64_t> done(int64_t Slot) const {
+    const Entry &E = Entries[static_cast<size_t>(Slot) & Mask];
+    return E.Pending > 0 ? std::nullopt : std::optional(E.Done);
   }
   /// Retires, in order, the slots whose last result was there by the end of the cycle before the
   /// last. Calls for each of them SlotRetired(number, cycle from which its last result was there),

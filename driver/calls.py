@@ -1,0 +1,328 @@
+"""Predictions for whole calls of the functions that contain the analysed loops (`--trip`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from math import ceil
+
+import msgspec
+from msgspec.structs import replace
+
+from incc.core.calls import call_cycles
+from incc.frontends.asm.call_path import CallFollower, CallPath, NoCallPath, Trips
+from incc.frontends.asm.control_flow import control_flow
+from incc.frontends.asm.graph import ControlFlow
+from incc.frontends.asm.parse import Assembly
+from incc.frontends.isa import isa
+from incc.frontends.kernel import Instruction, KernelCode, Region
+from incc.models.model import MachineModel
+from incc.report.build import unit_parts
+from incc.report.calls import CallFigures, call_report, not_predicted
+from incc.report.unit_result import UnitResult
+
+WINDOW = 1024
+"""Instructions, more than any core has in flight. Calls with many more iterations of a loop than have so many are not
+simulated as a whole: what an innermost loop takes longer is known from the loop's own analysis; what a loop around it
+takes longer, from two calls."""
+
+LONG = 2**20
+"""Iterations of a call that hardly does anything but run its loop."""
+NEAR = Fraction(1, 10)
+"""The part by which iterations of a call may take longer than those of endless loops to be told as near."""
+
+OFTEN = 16
+"""Iterations from which on the exit of a loop may be mispredicted on a core of which that is not known."""
+
+
+MOST_TRIPS, DEFAULT_TRIPS = 10**9, 100
+"""The most iterations of a loop in a call, and those of innermost loops if only others are given."""
+
+
+def parse_trips(text: str) -> Trips:
+    """Return the trip counts that a text gives, such as "27" or "inner=27,outer=1000,12=3". Raises ValueError."""
+    counts: dict[str, int] = {}
+    for part in text.split(","):
+        name, equals, count = part.rpartition("=")
+        if not re.fullmatch("[0-9]+", count) or not 1 <= int(count) <= MOST_TRIPS or name in counts:
+            raise ValueError(
+                f"is a number of iterations (1 to {MOST_TRIPS:,}), or several as inner=27,outer=1000,LINE=3; "
+                f"{text!r} is neither"
+            )
+        if name not in ("inner", "outer") and (equals or part != text) and not re.fullmatch("[1-9][0-9]*", name):
+            raise ValueError(f"names loops by inner, outer or their line in the source, not {name!r}")
+        counts[name] = int(count)
+    return Trips(
+        inner=counts.get("", counts.get("inner", DEFAULT_TRIPS)),
+        outer=counts.get("outer", 1),
+        lines={int(name): count for name, count in counts.items() if name.isdigit()},
+    )
+
+
+class _Function(msgspec.Struct, frozen=True, kw_only=True):
+    """A function whose calls are predicted."""
+
+    graph: ControlFlow
+    statement: Callable[[int], Sequence[Instruction]]
+    """Returns the instructions of a number of the graph."""
+    follower: CallFollower
+    model: MachineModel
+    elements: Mapping[int, int]
+    """Source iterations per iteration of a loop, by the number of its header's first instruction."""
+    lines: Mapping[int, int]
+    """The source lines of loops, by the same."""
+    steady: Mapping[int, Fraction]
+    """Predicted cycles per iteration of loops, by the same."""
+    alignment: int
+    """The address of the function's first instruction modulo 64."""
+
+
+def predict_calls(
+    parsed: Assembly, result: UnitResult, trips: Trips, decode: Callable[[Region], KernelCode]
+) -> UnitResult:
+    """Return the result with a prediction for the calls of each function with loops.
+
+    Args:
+        parsed: The unit's assembly.
+        result: The result of its loops.
+        trips: The iterations of the source's loops.
+        decode: Decodes a region of the assembly.
+    """
+    result = replace(result, parts=unit_parts(result))
+    number_of = {statement.line: number for number, statement in enumerate(parsed.statements)}
+    loops: dict[str, dict[int, int]] = {}
+    for n, of in enumerate(result.results):
+        if (region := of.kernel.region) is not None and of.kernel.is_loop:
+            loops.setdefault(region.function, {})[number_of[region.lines[0]]] = n
+    reports = []
+    for graph in control_flow(parsed, loops.__contains__):
+        heads = loops[graph.name]
+        function = _function(parsed, graph, heads, result, decode)
+        figures = function if isinstance(function, str) else _figures(function, trips)
+        if isinstance(figures, str) or isinstance(function, str):
+            reports.append(not_predicted(graph.name, str(figures)))
+        else:
+            near = _near(function) if trips == Trips(inner=trips.inner) else None
+            reports.append(call_report(graph.name, figures, trips, near, heads, function.lines, result, parsed))
+    return replace(result, call_reports=tuple(reports))
+
+
+def _function(
+    parsed: Assembly,
+    graph: ControlFlow,
+    heads: Mapping[int, int],
+    result: UnitResult,
+    decode: Callable[[Region], KernelCode],
+) -> _Function | str:
+    """Return what is known about a function, or why its calls are not predicted."""
+    evaluator = isa(parsed.isa).evaluator()
+    if evaluator is None:
+        return f"the way through {parsed.isa} functions is not followed yet"
+    code = decode(_whole(parsed, graph))
+    if code.refused:
+        return "statements of it were not understood"
+    of_line: dict[int, list[Instruction]] = {}
+    for instruction in code.instructions:
+        of_line.setdefault(instruction.line, []).append(instruction)
+
+    def statement(number: int) -> Sequence[Instruction]:
+        return of_line.get(parsed.statements[number].line, ())
+
+    elements, lines = source_loops(result, heads)
+    return _Function(
+        graph=graph,
+        statement=statement,
+        follower=CallFollower(graph, statement, evaluator, elements, lines),
+        model=result.model,
+        elements=elements,
+        lines=lines,
+        steady={head: result.results[n].cycles for head, n in heads.items()},
+        alignment=code.alignment,
+    )
+
+
+def source_loops(result: UnitResult, heads: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
+    """Return the source iterations per iteration of loops, and the lines of the source's loops.
+
+    Both are by the number of a header's first instruction; `heads` has the index of each loop in the result.
+    """
+    elements = {head: part.per_iteration for head, n in heads.items() if (part := result.parts[n].elements) is not None}
+    # Remainders and fallbacks count as loops of the main loop's line.
+    mains = {head: role.of if (role := result.parts[n].role).of >= 0 else n for head, n in heads.items()}
+    regions = {head: result.results[n].kernel.region for head, n in mains.items()}
+    return (
+        {head: int(number) for head, number in elements.items() if number.denominator == 1},
+        {head: region.source.line for head, region in regions.items() if region and region.source},
+    )
+
+
+def _whole(parsed: Assembly, graph: ControlFlow) -> Region:
+    """Return the region of all instructions of a function, in the order of the text."""
+    lines = tuple(sorted({parsed.statements[i].line for block in graph.blocks for i in block.instructions}))
+    return Region(
+        kind="file",
+        name=graph.name,
+        function=graph.name,
+        first_line=lines[0],
+        last_line=lines[-1],
+        lines=lines,
+        body_lines=lines,
+    )
+
+
+# --- short and long calls ---------------------------------------------------------------------------------------------
+
+
+def _figures(function: _Function, trips: Trips) -> CallFigures | str:
+    """Return the figures of a call, or why there are none."""
+    wanted: dict[str | int, int] = {"outer": trips.outer, "inner": trips.inner}
+    wanted.update(trips.lines.items())
+    step = _window(function, dict.fromkeys(wanted, 1) | {"inner": min(trips.inner, 64)}, "outer", 2)
+    if isinstance(step, str) or trips.outer <= 3 * step:
+        return step if isinstance(step, str) else _with_long_loops(function, wanted)
+    few = step + trips.outer % step
+    shorter = _with_long_loops(function, {**wanted, "outer": few})
+    longer = _with_long_loops(function, {**wanted, "outer": few + step})
+    if isinstance(shorter, str) or isinstance(longer, str):
+        return str(shorter)
+    return shorter.extrapolated(longer, Fraction(trips.outer - few, step))
+
+
+def _near(function: _Function) -> int | None:
+    """Return the iterations from which on they take at most `NEAR` more than in endless loops; None if unknown."""
+    long, longer = (_figures(function, Trips(inner=count)) for count in (LONG, 2 * LONG))
+    if isinstance(long, str) or isinstance(longer, str) or longer.cycles <= long.cycles:
+        return None
+    each = (longer.cycles - long.cycles) / LONG
+    foreseen, missing = (max(1, ceil((of - LONG * each) / each / NEAR)) for of in (long.foreseen, long.cycles))
+    # Calls whose last branch is foreseen may be near although longer ones are not.
+    limit = int(function.model.parameters["foreseen_iterations"])
+    shortest_missed = limit * LONG / max(long.iterations.values())
+    return foreseen if missing <= shortest_missed else missing
+
+
+def _window(function: _Function, trips: Mapping[str | int, int], name: str | int, unit: int) -> int | str:
+    """Return so many iterations of some loops, a multiple of `unit`, that they fill the window."""
+    paths = [_path(function, {**trips, name: count}) for count in (2 * unit, 4 * unit)]
+    lengths = []
+    for path in paths:
+        if isinstance(path, NoCallPath):
+            return path.reason
+        lengths.append(len(path.numbers))
+    added = lengths[1] - lengths[0]
+    return unit * max(2, ceil(2 * WINDOW / added)) if added > 0 else WINDOW * unit
+
+
+def _with_long_loops(function: _Function, wanted: Mapping[str | int, int]) -> CallFigures | str:
+    """Return the figures of a call with long innermost loops, from one with fewer iterations of these."""
+    elements = max(function.elements.values(), default=1)
+    short = dict(wanted)
+    steps: dict[str | int, int] = {}
+    for name in wanted:
+        if name == "outer" or wanted[name] <= 16 * elements:
+            continue
+        step = _window(function, {**dict.fromkeys(wanted, 1), name: 1}, name, 8 * elements)
+        if isinstance(step, str):
+            return step
+        if wanted[name] > 3 * step:
+            steps[name] = step
+            short[name] = step + wanted[name] % step
+    base = _path(function, short)
+    if isinstance(base, NoCallPath):
+        return base.reason
+    growth: dict[int, Fraction] = {}
+    instructions = Fraction()
+    for name, step in steps.items():
+        more = _path(function, {**short, name: short[name] + step})
+        if isinstance(more, NoCallPath):
+            return more.reason
+        times = Fraction(wanted[name] - short[name], step)
+        instructions += times * (len(more.numbers) - len(base.numbers))
+        for head, counts in more.loops.items():
+            if added := sum(counts) - sum(base.loops.get(head, ())):
+                growth[head] = growth.get(head, Fraction()) + times * added
+    if not growth.keys() <= function.steady.keys():
+        return "it has a long loop that is not analysed"
+    figures = _simulated(function, base, growth)
+    if isinstance(figures, str):
+        return figures
+    cycles = sum((added * function.steady[head] for head, added in growth.items()), Fraction())
+    return replace(
+        figures,
+        cycles=figures.cycles + cycles,
+        foreseen=figures.foreseen + cycles,
+        missing=figures.missing + cycles,
+        instructions=figures.instructions + instructions,
+        iterations={head: count + growth.get(head, 0) for head, count in figures.iterations.items()},
+    )
+
+
+def _path(function: _Function, wanted: Mapping[str | int, int]) -> CallPath | NoCallPath:
+    by_line = {line: count for line, count in wanted.items() if isinstance(line, int)}
+    return function.follower.path(Trips(inner=wanted["inner"], outer=wanted["outer"], lines=by_line))
+
+
+def _simulated(function: _Function, path: CallPath, growth: Mapping[int, Fraction]) -> CallFigures | str:
+    """Simulate a call. `growth` are the iterations of loops that are left out."""
+    code, place = _sequence(function, path)
+    limit = int(function.model.parameters["foreseen_iterations"])
+    missed = [
+        exit
+        for exit in path.exits
+        if exit.iterations + growth.get(exit.header, 0) / len(path.loops[exit.header]) > (limit or OFTEN)
+    ]
+    try:
+        cycles = call_cycles(code, function.model, [place[exit.position] for exit in missed])
+    except (ValueError, RuntimeError) as error:
+        return str(error)
+    return CallFigures(
+        cycles=cycles.cycles if limit else cycles.foreseen,
+        missing=cycles.cycles,
+        foreseen=cycles.foreseen,
+        mispredictions=Fraction(len(missed)),
+        instructions=Fraction(len(code.instructions)),
+        unknown=Fraction(len(cycles.unknown)),
+        iterations={head: Fraction(sum(counts)) for head, counts in path.loops.items()},
+        entries={head: Fraction(len(counts)) for head, counts in path.loops.items()},
+        path=path,
+    )
+
+
+def _sequence(function: _Function, path: CallPath) -> tuple[KernelCode, list[int]]:
+    """Return the code of a call, and the index in it of the last instruction of each number of the path."""
+    instructions: list[Instruction] = []
+    place = []
+    for number in path.numbers:
+        instructions += function.statement(number)
+        place.append(len(instructions) - 1)
+    caller = isa(function.model.isa).caller(_arguments(instructions, path))
+    size = sum(instruction.length for instruction in caller)
+    first = instructions[0].offset
+    before = [replace(instruction, offset=first - size + instruction.offset) for instruction in caller]
+    code = KernelCode(
+        name=function.graph.name,
+        isa=function.model.isa,
+        region=None,
+        instructions=(*before, *instructions),
+        is_loop=True,
+        alignment=(function.alignment - size) % 64,
+    )
+    return code, [n + len(before) for n in place]
+
+
+def _arguments(instructions: Sequence[Instruction], path: CallPath) -> dict[str, int]:
+    """Return the registers that a call reads before it writes them, with values: counts, or distant addresses."""
+    written: set[str] = set()
+    values: dict[str, int] = {}
+    for instruction in instructions:
+        for access in instruction.registers:
+            root = access.register.root
+            if access.read and not instruction.idiom and root not in written:
+                values.setdefault(root, path.inputs.get(root, _ARRAYS + len(values) * _APART))
+        written |= {access.register.root for access in instruction.registers if access.write}
+    return values
+
+
+_ARRAYS, _APART = 0x1000_0000, 0x110_0000
+"""Addresses of arguments: far from each other."""

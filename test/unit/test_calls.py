@@ -1,0 +1,196 @@
+"""Whole calls: trip counts as options, the simulated sequence, and calls that are too long to simulate."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from incc.core.analysis import analyze_kernel
+from incc.core.calls import call_cycles
+from incc.driver import calls
+from incc.driver.pipeline import analyze_units
+from incc.driver.settings import CoreSettings, Scope, Settings
+from incc.frontends.asm.call_path import Trips
+from incc.frontends.unit import Unit
+from incc.frontends.x86.kernels import decode_bytes
+from incc.models.loading import load
+from incc.report import types as t
+from properties import examples
+
+# Four doubles an iteration, then what is left over one by one.
+SCALE = """
+scale:
+	testq	%rsi, %rsi
+	jle	.Lend
+	movq	%rsi, %rax
+	shrq	$2, %rax
+	je	.Lrest
+	salq	$5, %rax
+	xorl	%edx, %edx
+.Lmain:
+	vmulpd	(%rdi,%rdx), %ymm0, %ymm1
+	vmovupd	%ymm1, (%rdi,%rdx)
+	addq	$32, %rdx
+	cmpq	%rax, %rdx
+	jne	.Lmain
+.Lrest:
+	movq	%rsi, %rax
+	andq	$-4, %rax
+	cmpq	%rax, %rsi
+	je	.Lend
+.Lscalar:
+	vmulsd	(%rdi,%rax,8), %xmm0, %xmm1
+	vmovsd	%xmm1, (%rdi,%rax,8)
+	addq	$1, %rax
+	cmpq	%rsi, %rax
+	jne	.Lscalar
+.Lend:
+	ret
+"""
+# Sums rows of a matrix: rdi rows of rsi doubles at rdx.
+ROWS = """
+rows:
+	vxorpd	%xmm0, %xmm0, %xmm0
+.Lrow:
+	xorl	%eax, %eax
+.Lcolumn:
+	vaddsd	(%rdx,%rax,8), %xmm0, %xmm0
+	addq	$1, %rax
+	cmpq	%rsi, %rax
+	jne	.Lcolumn
+	leaq	(%rdx,%rsi,8), %rdx
+	subq	$1, %rdi
+	jne	.Lrow
+	ret
+"""
+
+
+def call(text: str, core: str = "znver4", **trips: int) -> t.CallReport:
+    unit = Unit(assembly=text, assembly_file="a.s")
+    settings = Settings(scope=Scope(trips=Trips(**trips)), core=CoreSettings(mcpu=core))
+    (one,) = analyze_units([unit], settings).units[0].calls or ()
+    return one
+
+
+# --- the option -------------------------------------------------------------------------------------------------------
+
+
+@given(
+    st.integers(1, 10**9),
+    st.integers(1, 10**9),
+    st.dictionaries(st.integers(1, 99999), st.integers(1, 999), max_size=3),
+)
+def test_trip_counts_are_read_as_written(inner: int, outer: int, lines: dict[int, int]) -> None:
+    parts = [f"inner={inner}", f"outer={outer}", *(f"{line}={count}" for line, count in lines.items())]
+    assert calls.parse_trips(",".join(parts)) == Trips(inner=inner, outer=outer, lines=lines)
+    assert calls.parse_trips(str(inner)) == Trips(inner=inner)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "0", "-1", "27,3", "inner=", "inner=2,inner=3", "rows=3", "0=3", "=3", "1000000001", "2.5", "³"]
+)
+def test_other_trip_counts_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"is a number of iterations|names loops by"):
+        calls.parse_trips(text)
+
+
+# --- calls ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_call_goes_through_main_loop_and_remainder() -> None:
+    one = call(SCALE, inner=27)
+    assert not one.reason
+    assert [(loop.role, loop.iterations) for loop in one.loops] == [("main", 6), ("remainder", 3)]
+    assert one.elements == 27
+    assert one.cycles_per_element == pytest.approx(one.cycles / 27, abs=1e-4)
+    assert one.inputs == {"rsi": 27}
+    assert one.mispredictions == 0
+    assert one.text[0].startswith(f"{one.cycles:g} cycles a call, ")
+
+
+def test_few_elements_go_past_the_main_loop() -> None:
+    assert [(loop.role, loop.iterations) for loop in call(SCALE, inner=3).loops] == [("remainder", 3)]
+    assert [(loop.role, loop.iterations) for loop in call(SCALE, inner=8).loops] == [("main", 2)]
+
+
+def test_calls_of_nests_are_one_sequence() -> None:
+    one = call(ROWS, inner=5, outer=10)
+    assert [(loop.entries, loop.iterations) for loop in one.loops] == [(10, 50)]
+    assert one.elements == 50
+    # The chain goes through all rows, and the calls' chains overlap.
+    assert one.cycles <= 50 * 3
+    assert call(ROWS, inner=5, outer=11).cycles >= one.cycles
+
+
+@pytest.mark.parametrize("trips", [{"inner": 3000}, {"inner": 3003}, {"inner": 9999}])
+def test_long_calls_take_what_all_their_iterations_take(trips: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = call(SCALE, **trips)
+    monkeypatch.setattr(calls, "WINDOW", 10**6)
+    whole = call(SCALE, **trips)
+    assert quick.cycles == pytest.approx(whole.cycles, rel=0.01, abs=3)
+    for name in ("elements", "instructions", "mispredictions", "loops_cycles"):
+        assert getattr(quick, name) == getattr(whole, name)
+    assert [loop.iterations for loop in quick.loops] == [loop.iterations for loop in whole.loops]
+
+
+def test_long_nests_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = call(ROWS, inner=7, outer=500)
+    monkeypatch.setattr(calls, "WINDOW", 10**6)
+    whole = call(ROWS, inner=7, outer=500)
+    assert quick.cycles == pytest.approx(whole.cycles, rel=0.02)
+    assert (quick.elements, quick.instructions) == (whole.elements, whole.instructions)
+
+
+def test_exits_that_a_core_does_not_foresee_cost() -> None:
+    foreseen = call(SCALE, inner=4 * 300)
+    missed = call(SCALE, inner=4 * 301)
+    assert (foreseen.mispredictions, missed.mispredictions) == (0, 1)
+    assert missed.misprediction_cycles > 0
+    assert missed.cycles > foreseen.cycles
+    assert any(sentence.startswith("1 loop exit is mispredicted, which costs") for sentence in missed.text)
+
+
+def test_where_that_is_unknown_the_cost_is_told_apart() -> None:
+    one = call(SCALE, "skylake", inner=400)
+    assert not one.mispredictions_counted
+    assert any("which is not known" in sentence for sentence in one.text)
+
+
+def test_from_some_length_on_a_call_is_near_its_loop() -> None:
+    near = call(SCALE, inner=27).near_trips
+    assert near is not None
+    endless = call(SCALE, inner=10**6).cycles_per_element or 0
+    for trips in (near - near % 4 + 4, 2 * near, 5 * near, 50 * near):
+        assert (call(SCALE, inner=trips).cycles_per_element or 0) <= 1.11 * endless
+    assert (call(SCALE, inner=max(4, near // 8 * 4)).cycles_per_element or 0) > 1.1 * endless
+    assert call(ROWS, inner=27, outer=3).near_trips is None
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (SCALE.replace("ret", "jmp .Lend"), ""),
+        ("f:\n.L1:\n\taddq $1, %rax\n\tfrobnicate %rax\n\tdecq %rdi\n\tjne .L1\n\tret\n", "not understood"),
+    ],
+)
+def test_functions_that_cannot_be_followed_have_a_reason(text: str, reason: str) -> None:
+    one = call(text, inner=8)
+    assert one.reason
+    assert reason in one.reason
+
+
+@examples(30)
+@given(st.integers(1, 40), st.data())
+def test_mispredictions_never_make_a_call_faster(iterations: int, data: st.DataObject) -> None:
+    loop = decode_bytes(bytes.fromhex("4883c001480fafc848ffcf75f3"))
+    code = replace(loop, instructions=loop.instructions * iterations)
+    branches = range(3, 4 * iterations, 4)
+    missed = data.draw(st.lists(st.sampled_from(branches), unique=True, max_size=3))
+    model = load("skylake")
+    found = call_cycles(code, model, missed)
+    assert found.cycles >= found.foreseen
+    assert found.foreseen >= analyze_kernel(loop, model).bounds.port * iterations - 1
+    if missed:
+        assert found.cycles >= len(missed) * int(model.parameters["mispredict_penalty"])
