@@ -280,8 +280,10 @@ def test_of_many_ways_the_shortest_and_the_longest_are_looked_at() -> None:
     asked = settings_with(mcpu="znver4", timeline_iterations=0, ways=("paths",))
     (ways,) = analyze_units([Unit(assembly=text, assembly_file="x.s")], asked).units[0].ways or []
     assert len(ways.ways) == 16
-    cycles = [way.cycles.cycles for way in ways.ways]
-    assert kernel.range.least == min(cycles)
+    # The shortest jumps most often, which takes a cycle each time.
+    by_length = sorted(ways.ways, key=lambda way: way.instructions)
+    cycles = [way.cycles.cycles for way in (by_length[0], by_length[-1])]
+    assert kernel.range.least == min(cycles) == 5
     assert (
         f"{min(cycles):.4g} to {max(cycles):.4g} cycles depending on the path (the shortest and the longest "
         "of many paths)" in kernel.range.text
