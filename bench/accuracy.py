@@ -58,7 +58,7 @@ def bounds(file: pathlib.Path, cpu: str) -> tuple[dict[str, float], float]:
         Settings(
             scope=Scope(regions="marked"),
             core=CoreSettings(mcpu=cpu),
-            kernel=replace(REPORTED, timeline_iterations=0),
+            kernel=replace(REPORTED, timeline_iterations=0, arrays="aligned"),
         ),
     )
     kernels = [kernel for unit in report.units for kernel in unit.kernels]

@@ -100,6 +100,7 @@ _OWNERS = {
     "Forwards": ("class", "classes"),
     "PortDelays": ("delay between ports", "delays between ports"),
     "Assumed": ("assumed dependency", "assumed dependencies"),
+    "Aligned": ("aligned value", "aligned values"),
 }
 
 

@@ -667,6 +667,7 @@ def _settings(
         ),
         core=CoreSettings(mcpu=mcpu, model_path=tuple(os.fspath(place) for place in model_path)),
         kernel=KernelSettings(
+            arrays="likely",
             simulate=simulate,
             fixed_ports=fixed_ports,
             what_ifs=what_ifs,

@@ -500,6 +500,8 @@ def analyze_bytes(unit: Unit, blocks: Sequence[tuple[str, bytes]], settings: Set
         except (ValueError, DecodeError) as error:
             where = unit.assembly_file if name == unit.assembly_file else f"{unit.assembly_file}: {name}"
             raise AnalysisError(f"{where}: {error}") from error
+    # Blocks of bare machine code come from benchmarks, whose buffers are aligned.
+    settings = replace(settings, kernel=replace(settings.kernel, arrays="aligned"))
     return analyze_kernels(unit, kernels, settings, choice)
 
 
@@ -543,6 +545,8 @@ def analyze_kernels(
             raise AnalysisError(_too_long(unit, kernel.name, f"{len(kernel.instructions):,} instructions"))
     model = choice.model
     of_kernel = settings.kernel
+    if settings.report.measure:
+        of_kernel = replace(of_kernel, arrays="aligned")  # as the arrays of the measurement are
     notes = unit.notes
     if len(kernels) > MOST_WITH_WHAT_IFS and of_kernel.what_ifs and not of_kernel.changes:
         of_kernel = replace(of_kernel, what_ifs=False)

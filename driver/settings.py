@@ -55,7 +55,7 @@ class CoreSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Use LLVM's figures for instructions that the model lacks."""
 
 
-REPORTED = KernelSettings(what_ifs=True, timeline_iterations=2)
+REPORTED = KernelSettings(what_ifs=True, timeline_iterations=2, arrays="likely")
 """The default analysis of a kernel for a report."""
 
 

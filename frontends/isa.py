@@ -156,6 +156,21 @@ class Runnable(msgspec.Struct, frozen=True, kw_only=True):
     """Possible differences between the data here and where the kernel comes from."""
 
 
+class Placement(msgspec.Struct, frozen=True):
+    """The places within a page of 4 KiB at which the arrays of a kernel that is run begin.
+
+    The n-th array that is stored to begins at `stored[n]`, the n-th of the others at `loaded[n]`; both sequences repeat
+    themselves. Places move down to multiples of the elements' size.
+    """
+
+    stored: tuple[int, ...]
+    loaded: tuple[int, ...]
+
+
+APART = Placement(tuple(range(0x40, 0x3C1, 0x80)), tuple(range(0x440, 0xC81, 0xC0)))
+"""At different lines, stores before loads, so that no load meets a store a multiple of 4 KiB away."""
+
+
 class NotRunnable(msgspec.Struct, frozen=True):
     """The reason that a kernel cannot be run on its own."""
 
@@ -285,6 +300,13 @@ class Isa:
     def is_aligned(self, instruction: Instruction) -> bool:
         """Return True if a decoded instruction's vectors in memory are surely at multiples of their size."""
         return False
+
+    def nan_direction(self, setter: Instruction, branch: Instruction) -> bool | None:
+        """Return the direction in which a branch goes only for operands that are no numbers: True if it is taken.
+
+        `setter` is the instruction that sets the branch's flags. The result is None for other branches.
+        """
+        return None
 
     def operation(self, mnemonic: str) -> Operation | None:
         """Return the operation of a mnemonic (see `Instruction`) on the elements of vector registers.
@@ -416,7 +438,7 @@ class Isa:
         """Return an evaluator of integer code, None if there is none for this instruction set."""
         return None
 
-    def runnable(self, kernel: KernelCode) -> Runnable | NotRunnable:
+    def runnable(self, kernel: KernelCode, placement: Placement = APART) -> Runnable | NotRunnable:
         """Return a decoded kernel as machine code that can be timed on its own, or the reason that there is none."""
         return NotRunnable("isa", self.unreadable)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 import msgspec
 from msgspec.structs import replace
 
-from incc.frontends.isa import ExitKind, NotRunnable, isa, words
+from incc.frontends.isa import APART, ExitKind, NotRunnable, Placement, isa, words
 from incc.frontends.kernel import KernelCode
 from incc.measuring import harness
 from incc.measuring.harness import LoopFailure, MachineLoop, Measurement, Way
@@ -59,17 +59,20 @@ _COMPUTING = tuple(
 )
 
 
-def prepare(kernel: KernelCode, there: frozenset[str] | None = None) -> Prepared | LoopFailure:
+def prepare(
+    kernel: KernelCode, there: frozenset[str] | None = None, placement: Placement = APART
+) -> Prepared | LoopFailure:
     """Return a kernel ready to run here, or the reason why it cannot run.
 
     Args:
         kernel: the kernel.
         there: this processor's features as `host.read` returns them; read if not given.
+        placement: the places of its arrays.
     """
     machine = platform.machine()
     if MACHINES.get(machine) != kernel.isa:
         return LoopFailure("isa", f"it is code for {kernel.isa}, and this machine is {machine}")
-    runnable = isa(kernel.isa).runnable(kernel)
+    runnable = isa(kernel.isa).runnable(kernel, placement)
     if isinstance(runnable, NotRunnable):
         return LoopFailure(runnable.kind, runnable.text)
     missing = lacking(runnable.features, read().features if there is None else there)
@@ -200,9 +203,9 @@ class Measurer:
             self._harness.close()
         self._harness = None
 
-    def measure(self, kernel: KernelCode) -> KernelMeasurement | LoopFailure:
+    def measure(self, kernel: KernelCode, placement: Placement = APART) -> KernelMeasurement | LoopFailure:
         """Return the cycles of a kernel, or the reason why there are none. Repeated code is not timed again."""
-        prepared = prepare(kernel, self._there)
+        prepared = prepare(kernel, self._there, placement)
         return prepared if isinstance(prepared, LoopFailure) else timed(prepared, self._measure)
 
     def _measure(self, loop: MachineLoop) -> Measurement | LoopFailure:

@@ -10,7 +10,7 @@ from msgspec.structs import asdict, astuple
 from incc.core import RENAMERS, Analysis, Chain, Edge, PathStep, Simulation, figures
 from incc.core.counters import LostSlots, UopsBySource
 from incc.core.figures import DECIMALS
-from incc.core.ranges import find_range, not_counted, rare_calls
+from incc.core.ranges import cold_lines, find_range, not_counted, rare_calls
 from incc.frontends.isa import Effects, isa
 from incc.frontends.kernel import Instruction, KernelCode, Region, SourceLocation
 from incc.models.binding.bound import (
@@ -111,7 +111,12 @@ def kernel_report(
         depth=region.depth,
         is_loop=kernel.is_loop,
         isa=kernel.isa,
-        notes=[*region.notes, *_rare(kernel, rare_calls(result, ways)), *result.notes, *unit.notes],
+        notes=[
+            *region.notes,
+            *_rare(kernel, rare_calls(result, ways), cold_lines(result, ways)),
+            *result.notes,
+            *unit.notes,
+        ],
         size=_size(kernel, bound),
         arithmetic=t.ArithmeticReport(
             **asdict(work), flop_per_byte=figures.intensity(work, moved), text=_vectorisation(work, moved)
@@ -177,15 +182,23 @@ def _unknown_instructions(result: KernelResult) -> list[t.UnknownInstruction]:
     return [t.UnknownInstruction(index=i, line=each.line, text=each.text, form=each.form) for i, each in instructions]
 
 
-def _rare(kernel: KernelCode, calls: Sequence[Instruction]) -> list[str]:
+def _rare(kernel: KernelCode, calls: Sequence[Instruction], cold: Sequence[int]) -> list[str]:
     """Return notes on the paths through the loop that its range leaves out."""
+    notes = []
+    if cold:
+        branches, are = ("the branch", "is") if len(cold) == 1 else ("the branches", "are")
+        where = f"line{'' if len(cold) == 1 else 's'} {wording.listed([str(line) for line in cold])}"
+        notes.append(
+            f"{branches} in {where} to code for NaNs or in a section for unlikely code {are} assumed to be rare"
+        )
     if not calls:
-        return []
+        return notes
     names = wording.distinct(call.target or "a function" for call in calls)
     lines = wording.distinct(str(call.line) for call in calls)
     where = f"line{'' if len(lines) == 1 else 's'} {', '.join(lines)}"
     return [
-        f"calls of {wording.listed(names)} ({where}) are assumed to be rare, so they and their branches do not count"
+        *notes,
+        f"calls of {wording.listed(names)} ({where}) are assumed to be rare, so they and their branches do not count",
     ]
 
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from incc.core.dataflow import COUNTED, DATA
 from incc.core.figures import DECIMALS
+from incc.core.places import LIKELY_PLACES
 from incc.core.ranges import Branching, Fork, KernelRange, Meeting, RangeCause, bytes_of, mispredictions
 from incc.frontends.kernel import KernelCode
+from incc.models.binding.bound import IS_STORE
 from incc.report import types as t
 from incc.report import wording
 
@@ -104,18 +106,25 @@ def _meeting(kernel: KernelCode, meetings: Sequence[Meeting]) -> str:
 
 
 def _crossings(result: KernelResult, cause: RangeCause) -> str:
-    analysis = result.analysis
-    line = result.bound.line_bytes
+    analysis, bound = result.analysis, result.bound
+    line = bound.line_bytes
     crossed = "cache line" if line == 64 else "boundary"
+    likely = bound.line_places == LIKELY_PLACES
+    causes = []
+    if analysis.worst_line_crossings != analysis.line_crossings:
+        fewest, highest = (wording.number(n) for n in (analysis.line_crossings, analysis.worst_line_crossings))
+        loads = f"{fewest} to {highest} loads per iteration cross a {line}-byte {crossed}"
+        if analysis.expected_line_crossings != analysis.line_crossings:
+            average = "" if likely else ", the average over all alignments"
+            loads += f" ({wording.number(analysis.expected_line_crossings)} in the simulation{average})"
+        causes.append(loads)
+    slow_stores = bound.pipeline is not None and bound.pipeline.page_crossing_store_cycles
+    if slow_stores and any(bound.instruction_flags[n] & IS_STORE for n in cause.instructions):
+        causes.append("stores cross cache lines and pages")
     least, most = wording.number(cause.least), wording.cycles(cause.most or 0)
-    fewest, highest = (wording.number(n) for n in (analysis.line_crossings, analysis.worst_line_crossings))
-    text = (
-        f"{least} to {most} depending on array alignment: {fewest} to {highest} loads per iteration cross a "
-        f"{line}-byte {crossed}"
-    )
-    if analysis.expected_line_crossings != analysis.line_crossings:
-        expected = wording.number(analysis.expected_line_crossings)
-        text += f" ({expected} in the simulation, the average over all alignments)"
+    text = f"{least} to {most} depending on array alignment: {', and '.join(causes)}"
+    if likely:
+        text += f"; {wording.number(result.cycles)} is the average for arrays at multiples of 16 bytes, as from malloc"
     return text
 
 

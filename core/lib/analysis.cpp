@@ -20,16 +20,23 @@ KernelInfo incc::computeKernelInfo(const Kernel &K, bool LoadAddresses, bool Sto
   return Info;
 }
 
+/// Returns the work of ports at the places of arrays that are assumed: the bounds assume the best
+/// places or, like the simulation, likely ones.
+static PortWork assumedWork(const Kernel &K, const LineCrossings &Lines) {
+  return K.LinePlaces == LikelyPlace ? portWork(K, Lines.Expected, Lines.ExpectedIterations)
+                                     : portWork(K, Lines.Best, Lines.Iterations);
+}
+
 Bounds incc::findBounds(const Kernel &K, const KernelInfo &Info) {
-  return {portBound(K, portWork(K, Info.Lines.Best, Info.Lines.Iterations)), resourceBound(K),
-          frontEndBound(K), retireBound(K), loopCarriedBound(buildUnsortedGraph(K, Info.Flow))};
+  return {portBound(K, assumedWork(K, Info.Lines)), resourceBound(K), frontEndBound(K),
+          retireBound(K), loopCarriedBound(buildUnsortedGraph(K, Info.Flow))};
 }
 
 Analysis incc::analyze(const Kernel &K) {
   KernelInfo Info = computeKernelInfo(K, /*LoadAddresses=*/false, /*StoreAddresses=*/false);
   Analysis A;
   const LineCrossings &Lines = Info.Lines;
-  PortWork Work = portWork(K, Lines.Best, Lines.Iterations);
+  PortWork Work = assumedWork(K, Lines);
   A.Balanced = balancedPressure(K, Work);
   A.Fixed = fixedPressure(K, Work);
   A.WorstAlignmentBound = A.Balanced.Bound;

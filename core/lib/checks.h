@@ -21,10 +21,11 @@ struct Owners {
         Operands(size(K.MemoryBase)), Affines(size(K.AffineTarget)),
         AffineTerms(size(K.AffineTermLocation)), Entries(size(K.EntryLocation)),
         EntryTerms(size(K.EntryTermUnknown)), Forwards(size(K.ForwardClass)),
-        PortDelays(size(K.PortDelayCycles)), Assumed(size(K.AssumedLoad)) {}
+        PortDelays(size(K.PortDelayCycles)), Assumed(size(K.AssumedLoad)),
+        Aligned(size(K.AlignedValue)) {}
 
   int64_t Locations, Instructions, Uops, Values, Outputs, Inputs, Operands, Affines, AffineTerms,
-      Entries, EntryTerms, Forwards, PortDelays, Assumed;
+      Entries, EntryTerms, Forwards, PortDelays, Assumed, Aligned;
   static constexpr int64_t Any = -1;
 
 private:

@@ -79,7 +79,8 @@ void incc::validate(const Kernel &K) {
                               std::to_string(K.NumColumns) + " port_names");
   Owners Of(K);
   [[maybe_unused]] auto [Locations, Instructions, Uops, Values, Outputs, Inputs, Operands, Affines,
-                         AffineTerms, Entries, EntryTerms, Forwards, PortDelays, Assumed] = Of;
+                         AffineTerms, Entries, EntryTerms, Forwards, PortDelays, Assumed, Aligned] =
+      Of;
 #define KERNEL_SCALAR(Member, Name, Default, Low, High) Check.scalar(#Name, K.Member, Low, High);
 #define KERNEL_ARRAY(Member, Name, Owners, Low, High)                                              \
   Check.length(#Name, K.Member, Owners);                                                           \

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from incc import core
 from incc.core import Analysis, Bounds, Event, Simulation, StartedUop
 from incc.core.altered import UNALTERED, AlteredCore, alter
+from incc.core.places import ArrayPlaces, place_arrays
 from incc.core.prediction import BoundName, bounds_of, limiting, predicted
 from incc.frontends.kernel import KernelCode
 from incc.models.binding.bind import bind
@@ -52,6 +53,8 @@ class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Compute waiting times and their causes."""
     cold_iterations: int = 0
     """Also simulate this many iterations from a cold start (0: none)."""
+    arrays: ArrayPlaces = "aligned"
+    """The places of arrays that are assumed: as aligned as the code allows, or the average over likely places."""
     alignment: int = AS_FOUND
     """The address of the first byte modulo 64, or AS_FOUND, or EVERYWHERE to simulate all 64."""
     timeline_iterations: int = 0
@@ -179,6 +182,7 @@ def analyze_kernel(
         bound, forms = bind(kernel, model)
     except ModelError as error:  # forms are parsed on first use
         raise ValueError(str(error)) from error
+    place_arrays(kernel, bound, settings.arrays)
     of = known or core
     simulation: Simulation | None = None
     parts: dict[str, Any] = {}

@@ -9,10 +9,11 @@ Each cause is a single unknown. These are considered likely enough to be one:
   stack or relative to a pointer.
 - *forwarding*: a load that the store before it wrote only in part, on a core without a figure for the delay. On other
   cores the prediction includes it.
-- *line crossings*: the offset of arrays within a cache line.
+- *line crossings*: the offset of arrays within a cache line and a page, for accesses that are not surely aligned.
 - *branches*: the path through the loop, and the number of mispredictions. A path that calls a function while the
   likeliest one calls none is considered rare (`sqrt` of a negative number, growing a vector), and its cost is unknown:
-  neither it nor the branch that leads to it is a cause.
+  neither it nor the branch that leads to it is a cause. Nor are paths that the compiler placed in a section for
+  unlikely code, and those for which an operand of a comparison is no number.
 - *unknown instructions*: instructions that are not counted; then there is no upper end.
 """
 
@@ -28,6 +29,7 @@ from msgspec.structs import replace
 from incc import core
 from incc.core import Edge
 from incc.core.dataflow import DATA, INVARIANT, Access, Address, Dataflow, dataflow
+from incc.core.places import BEST_PLACES, WORST_PLACES, placed_anywhere
 from incc.core.prediction import WORTH_SAYING, predicted
 from incc.frontends.isa import isa
 from incc.frontends.kernel import Instruction, KernelCode
@@ -366,37 +368,17 @@ def bytes_of(kernel: KernelCode, edge: Edge) -> tuple[int, int]:
 
 
 def _crossings(result: KernelResult, changes: dict[str, object]) -> RangeCause | None:
-    analysis = result.analysis
-    if analysis.worst_line_crossings == analysis.line_crossings:
+    accesses = placed_anywhere(result.bound)
+    if not accesses:
         return None
-    bound = result.bound
-    loads = tuple(
-        [
-            n
-            for n in range(len(result.kernel.instructions))
-            if any(
-                bound.value_kind[v] == VALUE_LOAD
-                and bound.memory_of_value[v] >= 0
-                and bound.memory_size[bound.memory_of_value[v]] > LARGEST_ELEMENT
-                for v in range(bound.value_start[n], bound.value_start[n + 1])
-            )
-        ]
-    )
-    aligned = isa(result.kernel.isa).is_aligned
-    if all(aligned(result.kernel.instructions[n]) for n in loads):
-        return None
-    worst = _changed(result, {"line_places": 2})
+    worst = _changed(result, {"line_places": WORST_PLACES})
     best = result.cycles
-    if analysis.expected_line_crossings != analysis.line_crossings:
-        best = min(best, _changed(result, {"line_places": 1}))
+    if result.analysis.expected_line_crossings != result.analysis.line_crossings or result.bound.line_places:
+        best = min(best, _changed(result, {"line_places": BEST_PLACES}))
     if max(worst, result.cycles) - best <= Fraction(WORTH_SAYING) * result.cycles:
         return None
-    changes["line_places"] = 2
-    return RangeCause(kind="line-crossings", least=best, most=max(worst, result.cycles), instructions=loads)
-
-
-LARGEST_ELEMENT = 8
-"""Bytes: accesses up to this size lie within a line at the alignment that elements have (core/lib/lines.cpp)."""
+    changes["line_places"] = WORST_PLACES
+    return RangeCause(kind="line-crossings", least=best, most=max(worst, result.cycles), instructions=accesses)
 
 
 # --- branches inside --------------------------------------------------------------------------------------------------
@@ -410,12 +392,52 @@ def rare_calls(result: KernelResult, ways: Ways | None) -> tuple[Instruction, ..
     return tuple([calls[line] for line in sorted(calls)])
 
 
+def cold_lines(result: KernelResult, ways: Ways | None) -> tuple[int, ...]:
+    """Return the lines of the branches whose other side is marked cold: by its section, or as taken for NaNs only."""
+    sides = _cold_sides(result, ways)
+    return tuple(sorted({line for line, _ in sides}))
+
+
+def _cold_sides(result: KernelResult, ways: Ways | None) -> set[tuple[int, bool]]:
+    """Return line and direction of the branches to cold sides, without those that the analysed path takes itself."""
+    if ways is None:
+        return set()
+    sides: set[tuple[int, bool]] = set()
+    nan_direction = isa(result.kernel.isa).nan_direction
+    warm = {branch for way in ways.ways if not way.path.cold for branch in way.path.branches}
+    for way in ways.ways:
+        instructions = way.result.kernel.instructions
+        if way.path.cold:
+            sides |= {branch for branch in way.path.branches if branch not in warm}
+        setter: Instruction | None = None
+        for instruction in instructions:
+            taken: bool | None = None if setter is None else nan_direction(setter, instruction)
+            if taken is not None:
+                sides.add((instruction.line, taken))
+            if instruction.flags_written:
+                setter = instruction
+    lines = {instruction.line for instruction in result.kernel.instructions}
+    analysed = [way for way in ways.ways if {i.line for i in way.result.kernel.instructions} == lines]
+    forks = {branch for way in ways.ways for branch in way.path.branches}
+    return {side for side in sides & forks if not any(side in way.path.branches for way in analysed)}
+
+
 def without_rare(result: KernelResult, ways: Ways | None) -> Ways | None:
-    """Return the paths without those that call functions if the likeliest calls none; None if no other path is left."""
+    """Return the paths without cold sides, and without calls if the likeliest path has none.
+
+    The result is None if no other path is left.
+    """
     rare = {instruction.line for instruction in rare_calls(result, ways)}
-    if ways is None or not rare:
+    cold = _cold_sides(result, ways)
+    if ways is None or not (rare or cold):
         return ways
-    common = tuple([way for way in ways.ways if not rare & {i.line for i in way.result.kernel.instructions}])
+    common = tuple(
+        [
+            way
+            for way in ways.ways
+            if not rare & {i.line for i in way.result.kernel.instructions} and not cold & set(way.path.branches)
+        ]
+    )
     if len(common) < 2:
         return None
     # If all remaining paths take a branch in the same direction, the other direction leads to a rare path.

@@ -9,7 +9,15 @@ from typing import Protocol
 import msgspec
 from msgspec.structs import replace
 
-from incc.frontends.asm.graph import ControlFlow, IrreducibleCycle, NaturalLoop, dominators, loops, reverse_postorder
+from incc.frontends.asm.graph import (
+    ControlFlow,
+    IrreducibleCycle,
+    NaturalLoop,
+    dominators,
+    hot_part,
+    loops,
+    reverse_postorder,
+)
 from incc.frontends.kernel import LeftOut, LineSet, Neighbours, Region, SourceLocation
 
 
@@ -230,6 +238,8 @@ class LoopPath(msgspec.Struct, frozen=True):
     """The line of each branch inside at which there is another way, and True if this way takes the branch."""
     probability: float
     """The probability of this way at all branches together."""
+    cold: bool = False
+    """True if the compiler placed a part of this way in a section for unlikely code, and the loop elsewhere."""
 
 
 class LoopFinder:
@@ -264,7 +274,12 @@ class LoopFinder:
             return []
         graph, loop = graph_and_loop
         return [
-            LoopPath(_region(self.listing, graph, loop, path), _branches_on(self.listing, graph, loop, path), 0.0)
+            LoopPath(
+                _region(self.listing, graph, loop, path),
+                _branches_on(self.listing, graph, loop, path),
+                0.0,
+                _is_cold(graph, loop, path),
+            )
             for path in [_extreme(graph, loop, sign) for sign in (1, -1)]
         ]
 
@@ -297,8 +312,16 @@ def _paths_of(
             path = [*path, following[0]]
         if len(paths) == limit:
             return paths, False
-        paths.append(LoopPath(_region(listing, graph, loop, path[:-1]), branches, probability))
+        cold = _is_cold(graph, loop, path)
+        paths.append(LoopPath(_region(listing, graph, loop, path[:-1]), branches, probability, cold))
     return paths, True
+
+
+def _is_cold(graph: ControlFlow, loop: NaturalLoop, path: Sequence[int]) -> bool:
+    """Return True if a path leads through the cold part of the function that the loop's header is in."""
+    if hot_part(graph.functions[loop.header]):
+        return False
+    return any(hot_part(graph.functions[block]) for block in path)
 
 
 def _extreme(graph: ControlFlow, loop: NaturalLoop, sign: int) -> list[int]:

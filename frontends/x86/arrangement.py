@@ -1,12 +1,12 @@
 """First values of registers, and contents of memory, for a loop that is run on its own.
 
-*Pointers* are 17 MiB apart and begin at different places within a page, stores before loads, so that no load meets a
-store of another array, nor of one that is a multiple of 4 KiB away. Relations that are known from before the loop are
-kept, so that `a` and `a + 8` stay 8 bytes apart, and addresses that an instruction needs aligned are. *Indices* begin
-at 0. *Strides*, registers that are added to an address in each iteration, are a little more than a cache line, and
-*rows*, registers that are part of an address and stay as they are, a little more than a kilobyte: were they 0, each
-iteration would load what the one before stored. The arrangement is checked for that: if a load meets a store although
-the addresses, as far as they are known, say nothing of it, indices and rows are changed until it does not.
+*Pointers* are 17 MiB apart and begin at the places within a page that a `Placement` has. Relations that are known from
+before the loop are kept, so that `a` and `a + 8` stay 8 bytes apart, and addresses that an instruction needs aligned
+are. *Indices* begin at 0. *Strides*, registers that are added to an address in each iteration, are a little more than a
+cache line, and *rows*, registers that are part of an address and stay as they are, a little more than a kilobyte: were
+they 0, each iteration would load what the one before stored. The arrangement is checked for that: if a load meets a
+store although the addresses, as far as they are known, say nothing of it, indices and rows are changed until it does
+not.
 
 *Memory* holds one word everywhere, or numbers in no order if they are loaded as indices, or pointers of which each
 leads to the next of a ring of places if they are loaded as pointers.
@@ -20,11 +20,11 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from incc.frontends.isa import NotRunnable, word_set
+from incc.frontends.isa import NotRunnable, Placement, word_set
 from incc.frontends.kernel import KernelCode
 from incc.frontends.x86.addresses import GPR, AddressFollower, AddressRoles, Terms, TracedAddress
 
-ARRAYS, APART = 0x2000_0000, 0x110_0000
+ARRAYS, DISTANCE = 0x2000_0000, 0x110_0000
 """The address of the first array, and the distance of arrays: 17 MiB.
 
 Zen 4's first-level cache predicts the way from a hash of the address. Of lines with the same hash and the same place
@@ -38,13 +38,13 @@ _STACK = 0x2F00_0440
 STATICS, STATIC_ARRAYS, STATICS_APART = 0x3001_0000, 0x3100_8000, 0x10_0000
 """The addresses of places that instructions name: below 2^31, as displacements are.
 
-Bits 15 and 16 tell them from pointers (see `APART`)."""
+Bits 15 and 16 tell them from pointers (see `DISTANCE`)."""
 SPAN = 0x4000
 """Bytes of the area that holds the fixed places of one symbol."""
 _ROW, _ROWS_APART = 0x440, 0x40
 """The value of a register that is part of an address and does not change, as the length of rows: lines, of an odd
 number."""
-_LINE = 64
+_LINE, _LARGEST_ELEMENT = 64, 8
 
 _RING, _NODE = 0x2E01_0000, 0x100
 """The page that loaded pointers lead to, and the distance of the places in it."""
@@ -82,9 +82,11 @@ class Arrangement(msgspec.Struct, frozen=True, kw_only=True):
     """The most trips that stay in the first-level cache, 0 if the addresses do not tell."""
 
 
-def arrange(kernel: KernelCode, follower: AddressFollower, roles: AddressRoles) -> Arrangement | NotRunnable:
+def arrange(
+    kernel: KernelCode, follower: AddressFollower, roles: AddressRoles, placement: Placement
+) -> Arrangement | NotRunnable:
     """Return an arrangement of a kernel's registers and memory, or why there is none without false dependences."""
-    symbols = _symbols(kernel, follower, roles)
+    symbols = _symbols(kernel, follower, roles, placement)
     _align(kernel, follower, symbols)
     for attempt in range(_ATTEMPTS):
         met = next(_false_dependences(follower, symbols), None)
@@ -116,17 +118,20 @@ def arrange(kernel: KernelCode, follower: AddressFollower, roles: AddressRoles) 
 # --- registers --------------------------------------------------------------------------------------------------------
 
 
-def _symbols(kernel: KernelCode, follower: AddressFollower, roles: AddressRoles) -> dict[str, int]:
+def _symbols(
+    kernel: KernelCode, follower: AddressFollower, roles: AddressRoles, placement: Placement
+) -> dict[str, int]:
     """Return numbers for the registers' first values, and for what the code before the loop computes them from."""
     symbols: dict[str, int] = {}
     loads = stores = 0
     for number, name in enumerate(roles.pointers):
-        within = 0x40 + 0x80 * (stores % 7) if name in roles.stored else 0x440 + 0xC0 * (loads % 12)
+        places, place = (placement.stored, stores) if name in roles.stored else (placement.loaded, loads)
         stores += name in roles.stored
         loads += name not in roles.stored
-        symbols[name] = ARRAYS + number % _MOST_ARRAYS * APART + within
+        within = places[place % len(places)] & -_element(name, follower)
+        symbols[name] = ARRAYS + number % _MOST_ARRAYS * DISTANCE + within
     for name, factor in roles.scaled.items():
-        symbols.setdefault(name, (ARRAYS + _MOST_ARRAYS * APART) // factor & -8)
+        symbols.setdefault(name, (ARRAYS + _MOST_ARRAYS * DISTANCE) // factor & -8)
     for name in follower.strides:
         symbols.setdefault(name, _stride(name, follower))
     rows = 0
@@ -147,6 +152,12 @@ def _symbols(kernel: KernelCode, follower: AddressFollower, roles: AddressRoles)
         plain = 0 if root in roles.touched else 3 if root in divisors else -1 if root in masks else 1
         symbols.setdefault(root, _STACK if root == "rsp" else plain)
     return symbols
+
+
+def _element(pointer: str, follower: AddressFollower) -> int:
+    """Return the bytes to which an array's elements are aligned: at most 8, since those of vectors are not known."""
+    sizes = [address.access.size for address in follower.addresses if pointer in address.terms]
+    return _LINE if pointer == "rsp" else min(_LARGEST_ELEMENT, *(size & -size or 1 for size in sizes), _LINE)
 
 
 def _sources(kernel: KernelCode, mnemonics: Sequence[str], operand: int) -> set[str]:
@@ -326,7 +337,7 @@ def _content(kernel: KernelCode, roles: AddressRoles) -> tuple[int, tuple[int, .
         nodes = [(8 * n // _NODE + 1) * _NODE % (8 * _PAGE_WORDS) for n in range(_PAGE_WORDS)]
         return _RING + _WITHIN_NODE, tuple(_RING + _WITHIN_NODE + node for node in nodes)
     elif roles.lifted:
-        word = (ARRAYS + _MOST_ARRAYS * APART) // roles.lifted & -8
+        word = (ARRAYS + _MOST_ARRAYS * DISTANCE) // roles.lifted & -8
     elif count := index_count(roles):
         size = max(roles.indices)
         elements = b"".join((7 * n % count).to_bytes(size, "little") for n in range(8 * _PAGE_WORDS // size))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from incc.frontends.isa import (
+    APART,
     ByteMarkers,
     CommonWork,
     Effects,
@@ -16,6 +17,7 @@ from incc.frontends.isa import (
     NotRunnable,
     ObjectSigns,
     Operation,
+    Placement,
     Runnable,
     Syntax,
     TextForm,
@@ -27,6 +29,8 @@ from incc.frontends.kernel import Before, Instruction, KernelCode, MemoryAccess,
 
 if TYPE_CHECKING:
     from incc.frontends.container import Container, ContainerCode, Span
+
+_FLOAT_COMPARES = word_set("comiss comisd comish")
 
 _BRANCH_OF: dict[str, tuple[str, str]] = {}
 _MOST_BRANCHES = 4096
@@ -187,6 +191,12 @@ class _X86(Isa):
 
         return is_aligned(instruction)
 
+    def nan_direction(self, setter: Instruction, branch: Instruction) -> bool | None:
+        # These comparisons set the parity flag if an operand is no number (Intel's manual, volume 2, UCOMISD).
+        if setter.mnemonic.removeprefix("v").removeprefix("u") not in _FLOAT_COMPARES:
+            return None
+        return {"jp": True, "jpe": True, "jnp": False, "jpo": False}.get(branch.mnemonic)
+
     def operation(self, mnemonic: str) -> Operation | None:
         from incc.frontends.x86.operations import operation
 
@@ -270,10 +280,10 @@ class _X86(Isa):
 
         return IntegerEvaluator()
 
-    def runnable(self, kernel: KernelCode) -> Runnable | NotRunnable:
+    def runnable(self, kernel: KernelCode, placement: Placement = APART) -> Runnable | NotRunnable:
         from incc.frontends.x86.runnable import runnable
 
-        return runnable(kernel)
+        return runnable(kernel, placement)
 
     def text_forms(
         self, text: str, statements: Sequence[tuple[int, str]], file_name: str

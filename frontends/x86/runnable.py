@@ -36,7 +36,7 @@ import msgspec
 from iced_x86 import CpuidFeature, Decoder, FlowControl
 from msgspec.structs import replace
 
-from incc.frontends.isa import ExitKind, NotRunnable, Runnable, word_set
+from incc.frontends.isa import APART, ExitKind, NotRunnable, Placement, Runnable, word_set
 from incc.frontends.kernel import Instruction, KernelCode, MemoryAccess
 from incc.frontends.x86.addresses import GPR, NUMBER, AddressFollower, AddressRoles, Linear
 from incc.frontends.x86.arrangement import (
@@ -257,7 +257,7 @@ class _Body(msgspec.Struct, frozen=True):
     """The offset behind the branch that ends the loop from within, 0 without one."""
 
 
-def runnable(kernel: KernelCode) -> Runnable | NotRunnable:
+def runnable(kernel: KernelCode, placement: Placement = APART) -> Runnable | NotRunnable:
     """Return the kernel as code that runs a given number of times, or the reason why it cannot run."""
     refusal = _kernel_refusal(kernel)
     if refusal is not None:
@@ -277,7 +277,7 @@ def runnable(kernel: KernelCode) -> Runnable | NotRunnable:
         first = kernel.instructions[0].offset
         instructions, natives = _rotated(kernel.instructions, turned), _rotated(natives, turned)
         kernel = replace(kernel, instructions=instructions, alignment=kernel.alignment + instructions[0].offset - first)
-    arrangement = arrange(unturned, follower, roles)
+    arrangement = arrange(unturned, follower, roles, placement)
     if isinstance(arrangement, NotRunnable):
         return arrangement
     own = _own(kernel, roles)

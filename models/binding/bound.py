@@ -94,6 +94,8 @@ PIPELINE_PARAMETERS = {
     "store_word_bytes": 0,
     "store_word_window": 0,
     "store_word_cycles": 0,
+    "page_crossing_store_cycles": 0,
+    "crossing_takes_pipes": 0,
     "bank_bytes": 0,
     "bank_loads": 2,
     "bank_sets": 0,
@@ -162,7 +164,8 @@ KERNEL_ARRAYS = (
     *("memory_displacement", "memory_size", "memory_symbol", "memory_class", "memory_elements", "memory_partial"),
     *("affine_target", "affine_constant", "affine_term_location", "affine_term_coefficient", "entry_location"),
     *("entry_constant", "entry_term_unknown", "entry_term_coefficient", "forward_class", "forward_cycles"),
-    *("port_delay_cycles", "port_delay_from", "port_delay_to", "assumed_load", "assumed_store", "assumed_distance"),
+    *("port_delay_cycles", "port_delay_from", "port_delay_to", "aligned_value", "assumed_load", "assumed_store"),
+    "assumed_distance",
 )
 KERNEL_STARTS = (
     *("uop_start", "value_start", "output_start", "input_start", "affine_start", "affine_term_start"),
@@ -333,6 +336,8 @@ class Pipeline:
     store_word_bytes: int
     store_word_window: int
     store_word_cycles: int
+    page_crossing_store_cycles: int
+    crossing_takes_pipes: int
     bank_bytes: int
     bank_loads: int
     bank_sets: int
@@ -533,7 +538,9 @@ class BoundKernel:
     line_places: int
     """Places of pointers. 0: loads cross lines as LineCrossings::Expected has it (lines.h), and pointers have equal
     places in the banks of the cache; 1: lines as at the best, 2: as at the worst alignment; 3: each pointer
-    anywhere, averaged over all places."""
+    anywhere, averaged over all places; 4: likely places (LineCrossings). Stores cross pages only with 2 to 4."""
+    aligned_value: list[int]
+    """Loaded and stored values whose addresses are surely multiples of their size. One entry per aligned value."""
     assumed_load: list[int]
     """Value of a load that depends on a store, beside the dependencies that the addresses tell. One entry per
     assumed dependency."""

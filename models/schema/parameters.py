@@ -133,6 +133,12 @@ class Parameters:
     """See `store_word_bytes`; at most 16."""
     store_word_cycles = Parameter(kind=whole(), default=0, read_by=MEMORY, unit="cycles")
     """See `store_word_bytes`."""
+    page_crossing_store_cycles = Parameter(kind=whole(), default=0, read_by=MEMORY, unit="cycles")
+    """Cycles for which a store across two pages of 4 KiB keeps those behind it from the cache, beyond the cycles of
+    its blocks (`store_commit_bytes`). 0: none, or unknown."""
+    crossing_takes_pipes = Parameter(kind=FLAG, default=False, read_by=MEMORY)
+    """A vector load across two lines takes all ports at which loads of vectors wait (`queued_at`) for a cycle, and
+    loads behind it start later; `line_crossing_cycles` then holds only for other loads."""
     bank_bytes = Parameter(kind=whole(), default=0, read_by=MEMORY, unit="bytes")
     """Width of the banks across which lines of the first-level cache lie; loads from the same bank wait for each
     other. 0: no banks."""

@@ -99,7 +99,10 @@ def vector_width(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     advice = advise("wide-vectors", build)
     if advice is None or not kernel.is_loop or figures.operations(kernel).vector_bits != 256:
         return None
-    if {"loop_carried", "divider"} & set(facts.limits) or not facts.limits or operations(kernel, "shuffle", "gather"):
+    if {"loop_carried", "divider"} & set(facts.limits) or operations(kernel, "shuffle", "gather"):
+        return None
+    # Loads that cross lines may take the prediction above all bounds.
+    if not facts.limits and not facts.analysis.expected_line_crossings:
         return None
     if _widest(facts.model) < 512 or not _as_fast(facts.model) or not _may_use(build, facts.model):
         return None

@@ -54,9 +54,9 @@ def test_kernels(report: incc.Report) -> None:
     triad, product = report.kernels
     assert triad is report[0]
     assert list(report) == [triad, product]
-    assert triad.cycles == 1.5
-    assert triad.exact_cycles == Fraction(3, 2)
-    assert triad.bounds.port == triad.bounds.largest == Fraction(3, 2)
+    assert triad.cycles == 1.75  # of arrays at multiples of 16 bytes, on average
+    assert triad.exact_cycles == Fraction(7, 4)
+    assert triad.bounds.port == triad.bounds.largest == Fraction(7, 4)
     assert triad.bounds.loop_carried == 1
     assert (triad.name, triad.function, triad.kernel_id) == ("triad:.L4", "triad", "triad/loop1")
     assert triad.source is None
@@ -94,8 +94,8 @@ def test_what_can_be_taken_away(report: incc.Report) -> None:
     kernel = report[0].to_dict()
     jsonschema.Draft202012Validator({**SCHEMA["$defs"]["KernelReport"], "$defs": SCHEMA["$defs"]}).validate(kernel)
     kernel["cycles"] = 0
-    assert report[0].to_dict()["cycles"] == 1.5
-    assert [row["cycles"] for row in report.rows()] == [1.5, 4]
+    assert report[0].to_dict()["cycles"] == 1.75
+    assert [row["cycles"] for row in report.rows()] == [1.75, 4]
     assert [kernel.function for kernel in report.where("limited_by like '*loop_carried*' and cycles > 3")] == [
         "product"
     ]

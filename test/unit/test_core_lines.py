@@ -7,7 +7,9 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bind_kernels import analysis, analysis_of_loop
+from bind_kernels import analysis, analysis_of_loop, bound
+from incc import core
+from incc.core.places import LIKELY_PLACES
 
 
 def crossings(displacements: list[tuple[int, int]], stride: int, residue: int) -> int:
@@ -40,6 +42,18 @@ def test_counts_are_those_of_the_best_and_worst_alignment(loads: list[tuple[int,
     # Nothing but the loads uses ports 2 and 3.
     assert a.port_bound >= (len(loads) + a.line_crossings) / 2
     assert a.worst_alignment_port_bound >= (len(loads) + a.worst_line_crossings) / 2
+
+
+@given(st.sampled_from(sorted(LOADS)), st.integers(-9, 9).map(lambda n: 8 * n))
+def test_likely_places_are_those_of_malloc(size: int, stride: int) -> None:
+    kernel = bound(LOADS[size].format(0) + f"\naddq ${stride}, %rsi")
+    kernel.line_places = LIKELY_PLACES
+    a = core.analyze(kernel)
+    best = min(crossings([(0, size)], stride, residue) for residue in range(0, 64, 8))
+    places = range(0, 64, 8 if best else 16)
+    assert a.expected_line_crossings == Fraction(
+        sum(crossings([(0, size)], stride, residue) for residue in places), 64 * len(places)
+    )
 
 
 def test_streams_half_a_vector_apart_cannot_both_be_aligned() -> None:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from incc.driver.pipeline import decode_unit, find_regions, read_assembly
 from incc.driver.settings import Scope
-from incc.frontends.isa import NotRunnable, Runnable
+from incc.frontends.isa import NotRunnable, Placement, Runnable
 from incc.frontends.kernel import Affine, KernelCode
 from incc.frontends.unit import Unit
 from incc.frontends.x86.kernels import decode_bytes
@@ -212,6 +212,21 @@ def test_a_long_loop_has_a_long_jump() -> None:
 
 
 # --- registers and memory ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stored", [0x10, 0x1B, 0xFF8])
+@pytest.mark.parametrize(("load", "element"), [("vmovups", 8), ("vmovss", 4), ("vmovaps", 32)])
+def test_arrays_begin_where_the_placement_has_them_as_far_as_their_elements_allow(
+    stored: int, load: str, element: int
+) -> None:
+    register_name = "%xmm0" if load == "vmovss" else "%ymm0"
+    body = f"{load} (%rsi,%rax), {register_name}\nvmovups %ymm0, (%rdi,%rax)\nvmovups %ymm0, (%rdx,%rax)"
+    placement = Placement((stored,), (stored + 0x24, 0))
+    found = runnable(loop(f"{body}\nadd $32, %rax", "dec %rcx\njne .L1"), placement)
+    assert isinstance(found, Runnable)
+    assert register(found, "rdi") % 4096 == register(found, "rdx") % 4096 == stored // 8 * 8
+    assert register(found, "rsi") % 4096 == (stored + 0x24) % 4096 // element * element
+    assert len({register(found, name) >> 20 for name in ("rdi", "rdx", "rsi")}) == 3
 
 
 def test_pointers_are_apart_and_indices_begin_at_zero() -> None:

@@ -99,11 +99,8 @@ void Backend::start(int32_t N, int64_t Cycle, int32_t Stage) {
   DynUop Dyn = Pool.remove(N);
   const Uop &Static = P.Uops[static_cast<size_t>(Dyn.Static)];
   Schedulers.leave(Dyn.Port);
-  // A load that crosses a cache line takes its port a second time.
   bool CrossesLine = P.crossesLine(Static, Dyn.Iteration);
-  Units.take(Static, Dyn.Port, Cycle,
-             Static.PortCycles + (CrossesLine ? P.K.LineCrossingCycles : 0), CrossesLine,
-             /*IsLimited=*/!UnlimitedPorts);
+  Units.take(Static, Dyn.Port, Cycle, CrossesLine, /*IsLimited=*/!UnlimitedPorts);
   if (Static.BankRow >= 0)
     Units.takeBanks(P.Banks.banks(Static.BankRow, Dyn.Iteration), CrossesLine, Cycle);
   ++Counters.PortUops[static_cast<size_t>(Dyn.Port)];

@@ -9,9 +9,6 @@ using namespace incc::sim;
 
 namespace {
 
-/// The value of Kernel::LinePlaces with which each pointer lies anywhere.
-constexpr int32_t AnyPlace = 3;
-
 /// Returns a place of an object within a cache line, a multiple of eight bytes, another one in each
 /// iteration. The places are the fractional parts of multiples of irrational numbers, one for each
 /// object, so that all places of any two objects relative to each other are equally frequent.

@@ -60,6 +60,7 @@ struct Uop {
   uint32_t DelaysFrom = 0;    ///< Delays between ports for its results, as bits.
   uint32_t DelaysTo = 0;      ///< Delays between ports for its inputs, as bits.
   int64_t Crossings = 0;      ///< How often a load crosses a line in Program::CrossingIterations.
+  uint64_t CrossingPattern = 0; ///< The iterations in which it does, as bits; 0: evenly spread.
 };
 
 /// A static value.
@@ -123,8 +124,10 @@ struct Program {
   bool anyCrossings() const {
     return std::ranges::any_of(Uops, [](const Uop &U) { return U.Crossings > 0; });
   }
-  /// Returns true if a load crosses a cache line in this iteration. Crossings are spread evenly.
+  /// Returns true if a load crosses a cache line in this iteration.
   bool crossesLine(const Uop &U, int64_t Iteration) const {
+    if (U.CrossingPattern != 0)
+      return (U.CrossingPattern >> Iteration % CrossingIterations & 1) != 0;
     return U.Crossings > 0 && Iteration * U.Crossings / CrossingIterations !=
                                   (Iteration + 1) * U.Crossings / CrossingIterations;
   }

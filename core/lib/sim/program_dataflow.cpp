@@ -196,8 +196,10 @@ void ProgramBuilder::connectLoads(const std::vector<int32_t> &Loaded) {
       readInput(Loads[N], sourceOf(In), latencyOf(In) - Latency);
     if (!Renamed[V])
       feed(Loads[N], V, Latency);
-    if (K.LineCrossingCycles > 0)
+    if (K.LineCrossingCycles > 0) {
       To.Uops[Loads[N]].Crossings = Lines.Expected[V];
+      To.Uops[Loads[N]].CrossingPattern = Lines.Pattern[V];
+    }
   }
   if (Loads.empty())
     for (int32_t V : Loaded)

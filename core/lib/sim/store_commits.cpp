@@ -2,6 +2,8 @@
 
 #include "store_commits.h"
 
+#include "incc/lines.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -9,6 +11,15 @@ using namespace incc;
 using namespace incc::sim;
 
 namespace {
+
+constexpr int64_t PageBytes = 4096;
+
+/// Returns of how many places within a page a store crosses it, of those that its pointer may have.
+int64_t pageCrossings(const AccessAddress &A, const StorePlace &Place) {
+  if (Place.Step == 0 || A.Bytes <= Place.Step)
+    return 0;
+  return Place.Shift != 0 ? A.Bytes : A.Bytes - Place.Step;
+}
 
 /// Returns a set of the first `Count` bytes, as bits.
 uint64_t lowBytes(uint64_t Count) { return ~uint64_t(0) >> (64 - Count); }
@@ -43,7 +54,7 @@ StoreCommitPlan::StoreCommitPlan(const Kernel &K, const Pipeline &P,
   if (std::ranges::all_of(InstructionOf, [](int32_t I) { return I < 0; }))
     return;
   Cycles.assign(static_cast<size_t>(Stores.Iterations), Untracked);
-  std::vector<Block> Blocks = planBlocks(P, Stores, InstructionOf);
+  std::vector<Block> Blocks = planBlocks(K, P, Stores, InstructionOf);
   // Between stores whose addresses cannot be followed, blocks cannot be counted.
   if (P.StoreWordBytes > 0 &&
       std::ranges::all_of(Untracked, [](int32_t Count) { return Count == 0; }))
@@ -52,18 +63,23 @@ StoreCommitPlan::StoreCommitPlan(const Kernel &K, const Pipeline &P,
 
 /// Adds the cycles of the stores that can be followed, and returns their blocks in order.
 std::vector<StoreCommitPlan::Block>
-StoreCommitPlan::planBlocks(const Pipeline &P, const AccessAddresses &Stores,
+StoreCommitPlan::planBlocks(const Kernel &K, const Pipeline &P, const AccessAddresses &Stores,
                             const std::vector<int32_t> &InstructionOf) {
   std::vector<Block> Blocks;
   auto Size = static_cast<uint64_t>(P.StoreCommitBytes);
   size_t PerIteration = Stores.Accesses.size() / static_cast<size_t>(Stores.Iterations);
+  std::unordered_map<uint32_t, StorePlace> Places = storePlaces(K, Stores);
+  int64_t Crossing = 0; // Cycles of stores that cross pages, times PageBytes.
   int32_t Joinable = 0; // Stores that are written together so far and that another one may join.
   for (size_t N = 0; N < Stores.Accesses.size(); ++N) {
-    const AccessAddress &A = Stores.Accesses[N];
-    const AccessAddress &Previous = Stores.Accesses[N > 0 ? N - 1 : N];
+    AccessAddress A = Stores.Accesses[N], Previous = Stores.Accesses[N > 0 ? N - 1 : N];
+    A.Constant += static_cast<uint64_t>(Places[A.Part].Shift);
+    Previous.Constant += static_cast<uint64_t>(Places[Previous.Part].Shift);
     uint64_t First = A.Constant / Size;
     uint64_t Last = A.lastByte() / Size;
     bool Joins = Joinable > 0 && A.Part == Previous.Part && First == Previous.lastByte() / Size;
+    // At the worst, a store that would share a block with a wide one comes too late for that.
+    Joins = Joins && (K.LinePlaces != WorstPlace || static_cast<uint64_t>(A.Bytes) < 2 * Size);
     if (P.StoreCommitMost > 0) {
       bool Alone = First != Last || static_cast<uint64_t>(A.Bytes) >= Size;
       Joins = Joins && !Alone && Joinable < P.StoreCommitMost;
@@ -75,6 +91,14 @@ StoreCommitPlan::planBlocks(const Pipeline &P, const AccessAddresses &Stores,
     int32_t Instruction = InstructionOf[static_cast<size_t>(A.Value)];
     Cycles[Iteration][static_cast<size_t>(Instruction)] +=
         static_cast<int32_t>(Last - First) + (Joins ? 0 : 1);
+    const AccessAddress &Other =
+        Stores.Accesses[N + PerIteration < Stores.Accesses.size() ? N + PerIteration
+                                                                  : N % PerIteration];
+    if (Other.Part == A.Part && Other.Constant != Stores.Accesses[N].Constant)
+      Crossing += P.PageCrossingStoreCycles * pageCrossings(A, Places[A.Part]);
+    Cycles[Iteration][static_cast<size_t>(Instruction)] +=
+        static_cast<int32_t>(Crossing / PageBytes);
+    Crossing %= PageBytes;
     if (P.StoreWordBytes <= 0)
       continue;
     for (uint64_t Number = First; Number <= Last; ++Number) {

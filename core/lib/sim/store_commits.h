@@ -8,8 +8,10 @@
 //
 // Which stores are to the same block follows from their addresses. Stores through
 // pointers whose distance is not known are taken to be to different blocks, and
-// pointers to be aligned to blocks. A store whose address cannot be followed takes
-// a cycle of its own.
+// pointers to be aligned to blocks, unless Kernel::LinePlaces says otherwise. Then
+// stores of vectors that move through memory cross pages
+// (`page_crossing_store_cycles`), whose cycles are spread evenly. A store whose address cannot be
+// followed takes a cycle of its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,7 +58,7 @@ private:
     uint64_t Bytes; ///< As bits.
   };
 
-  std::vector<Block> planBlocks(const Pipeline &P, const AccessAddresses &Stores,
+  std::vector<Block> planBlocks(const Kernel &K, const Pipeline &P, const AccessAddresses &Stores,
                                 const std::vector<int32_t> &InstructionOf);
   void planRewrites(const Kernel &K, const Pipeline &P, const std::vector<Block> &Blocks);
 

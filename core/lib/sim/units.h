@@ -47,6 +47,20 @@ public:
     if (Set >= 0)
       *std::ranges::min_element(TakenUntil[static_cast<size_t>(Set)]) = Until;
   }
+  /// Starts a load that crosses a line and needs all pipes of its set in one cycle. It takes its
+  /// own pipe until they are free. Of the two accesses of a wide load one or both, by `Others`,
+  /// also take the others. Returns the end of the cycle.
+  int64_t takeAll(int32_t Set, int64_t Cycle, int32_t PortCycles, int32_t Others) {
+    std::vector<int64_t> &Of = TakenUntil[static_cast<size_t>(Set)];
+    int64_t Start = std::max(std::ranges::max(Of), Cycle);
+    auto Own = std::ranges::min_element(Of);
+    for (auto Pipe = Of.begin(); Pipe != Of.end(); ++Pipe)
+      if (PortCycles == 1)
+        *Pipe = Start + 1;
+      else
+        *Pipe = Pipe == Own ? Cycle + PortCycles : std::max(*Pipe, Cycle) + Others;
+    return Start + 1;
+  }
   void addTo(Fingerprint &F) const {
     for (const std::vector<int64_t> &Pipes : TakenUntil)
       for (int64_t Until : Pipes)
@@ -62,7 +76,8 @@ class ExecutionUnits {
 public:
   explicit ExecutionUnits(const Program &P)
       : NumColumns(static_cast<size_t>(P.K.NumColumns)), Pipes(P.P), Banks(P.P, P.Banks),
-        WideVectors(P.P) {}
+        WideVectors(P.P), CrossingCycles(P.K.LineCrossingCycles),
+        CrossingTakesPipes(P.P.CrossingTakesPipes != 0), IsWorst(P.K.LinePlaces == WorstPlace) {}
 
   bool isPortFree(int32_t Port, int64_t Cycle) const {
     return PortFreeAt[static_cast<size_t>(Port)] <= Cycle;
@@ -83,16 +98,25 @@ public:
   void takeBanks(LoadBanks Load, bool CrossesLine, int64_t Cycle) {
     Banks.take(Load, CrossesLine, Cycle);
   }
-  /// Starts a µop on a port, which it takes for `PortCycles`. `IsLimited`: pipes and shares are
-  /// limited.
-  void take(const Uop &U, int32_t Port, int64_t Cycle, int32_t PortCycles, bool CrossesLine,
-            bool IsLimited) {
+  /// Starts a µop on a port. `IsLimited`: pipes and shares are limited.
+  void take(const Uop &U, int32_t Port, int64_t Cycle, bool CrossesLine, bool IsLimited) {
+    bool TakesPipes = CrossesLine && CrossingTakesPipes && U.PipeSet >= 0;
+    // Other loads that cross a cache line take their port a second time.
+    int32_t PortCycles = U.PortCycles + (CrossesLine && !TakesPipes ? CrossingCycles : 0);
     PortFreeAt[static_cast<size_t>(Port)] = Cycle + PortCycles;
     if (U.Resource >= 0)
       ResourceFreeAt[static_cast<size_t>(U.Resource)] = Cycle + U.ResourceCycles;
     if (!IsLimited)
       return;
-    Pipes.take(U.PipeSet, Cycle + PortCycles);
+    if (TakesPipes) {
+      int64_t Until = Pipes.takeAll(U.PipeSet, Cycle, PortCycles, PortCycles - !IsWorst);
+      for (uint64_t Left = PortCycles == 1 ? U.Ports : 0; Left != 0; Left &= Left - 1) {
+        int64_t &FreeAt = PortFreeAt[static_cast<size_t>(std::countr_zero(Left))];
+        FreeAt = std::max(FreeAt, Until);
+      }
+    } else {
+      Pipes.take(U.PipeSet, Cycle + PortCycles);
+    }
     WideVectors.take(sharesOf(U, CrossesLine), Cycle);
   }
 
@@ -115,6 +139,9 @@ private:
   SharedPipes Pipes;
   CacheBanks Banks;
   WideVectorRule WideVectors;
+  int32_t CrossingCycles;
+  bool CrossingTakesPipes;
+  bool IsWorst; ///< Arrays are at the worst places.
   std::array<int64_t, 64> PortFreeAt{}, ResourceFreeAt{};
 };
 

@@ -130,7 +130,7 @@ def _requested_scan(options: argparse.Namespace) -> Scan:
         raise UsageError("--input-format and -p cannot be combined")
     # What runs on this machine is compared with a model of its core, whatever core a command is for.
     mcpu = options.mcpu or ("native" if options.measure or not in_project else "")
-    kernel = REPORTED if options.reports else KernelSettings()
+    kernel = REPORTED if options.reports else KernelSettings(arrays="likely")
     settings = settings_of(COMMAND, options, Settings(kernel=kernel))
     each_core = _cores(mcpu, settings) if mcpu else [settings]
     if options.output == "cycles" and (len(each_core) > 1 or not mcpu):
