@@ -182,6 +182,12 @@ def _figures(function: _Function, trips: Trips) -> CallFigures | str:
     if isinstance(step, str) or trips.outer <= 3 * step:
         return step if isinstance(step, str) else _with_long_loops(function, wanted)
     few = step + trips.outer % step
+    short = {**dict.fromkeys(wanted, 1), "inner": min(trips.inner, 64)}
+    paths = [_path(function, {**short, "outer": few + n * step}) for n in range(3)]
+    lengths = [0 if isinstance(path, NoCallPath) else len(path.numbers) for path in paths]
+    if lengths[2] - lengths[1] != lengths[1] - lengths[0]:
+        # The inner loops of later iterations are longer, or shorter.
+        return _with_long_loops(function, wanted)
     shorter = _with_long_loops(function, {**wanted, "outer": few})
     longer = _with_long_loops(function, {**wanted, "outer": few + step})
     if isinstance(shorter, str) or isinstance(longer, str):

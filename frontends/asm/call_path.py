@@ -15,7 +15,8 @@ for which compilers make special versions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil
@@ -37,6 +38,8 @@ _FIRST, _SECOND = 16, 20
 # up to 255 elements.
 _MANY = 300
 _LARGEST = 1 << 24
+# The iterations at which an inner loop of vectors that is part of a triangle shows it.
+_IN_TRIANGLE = 64
 # After so many instructions, the main loop is the one with the most of them.
 _LONG_WALK = 10_000
 # The instructions of all walks that measure trip counts, some seconds at most. Most functions need a twentieth.
@@ -233,7 +236,7 @@ class _Walk:
         shape: _Shape,
         wanted: Mapping[int, int],
         counted: Iterable[int] = (),
-        unsteady: Collection[int] = (),
+        unsteady: Set[int] = frozenset(),
     ) -> None:
         self.shape = shape
         self.evaluator = shape.evaluator
@@ -352,8 +355,9 @@ class _Walk:
         elif taken is not None:
             self.counted |= leaving
         way = target if taken else block.fall
-        # A trace follows all loops, and leaves innermost ones early, but not at once by data.
-        if taken is None or (depends and all(shape.loops[header].innermost for header in shape.leaves(b, way))):
+        # A trace follows all loops, and leaves them early, but not because of data in memory alone.
+        by_data = depends and not any(isinstance(name, str) for name in self.evaluator.flag_terms)
+        if taken is None or by_data or (depends and not shape.leaves(b, way)):
             return self._guess(b, ways)
         return way
 
@@ -437,6 +441,9 @@ class CallFollower:
         self._constant: set[int] = set()
         """The loops whose iterations are in the code."""
         self._unsteady: set[int] = set()
+        self._bounded: set[int] = set()
+        """The loops that end after a few iterations, whatever the arguments are."""
+        self._nests: dict[tuple[int, int], str] = {}
         self._few = dict.fromkeys(shape.loops, _TRACED)
         """The iterations of loops that end by data, in walks that measure trip counts."""
         self._tried = 0
@@ -502,6 +509,8 @@ class CallFollower:
         walk.traces = {}
         walk.run()
         names = self._ends(walk.traces)
+        # In a triangle, a later entry has other iterations.
+        self._constant = {header for header in self._constant if len(set(walk.iterations[header])) == 1}
         ends = {name for of_loop in names.values() for name in of_loop}
         self._find_pointers([dict(terms) for terms in evaluator.addresses], ends)
         for header, of_loop in names.items():
@@ -568,12 +577,47 @@ class CallFollower:
                 continue
             count = next((count for name in names if (count := self._count(header, name))), None)
             if count is not None:
-                solved[count.name] = count.value(wanted[header])
-            elif names:
+                solved[count.name] = self._shared_value(header, count, wanted)
+            elif names and header not in self._bounded:
                 # Its comparisons may be known all the same, and never end it.
                 self._unsteady.add(header)
                 self._counted.discard(header)
         return solved
+
+    def _shared_value(self, header: int, count: _Count, wanted: Mapping[int, int]) -> int:
+        """Return the value of a trip count, which may be that of loops around as well."""
+        value = count.value(wanted[header])
+        for outer in self._shape.around[header][1:]:
+            if wanted[outer] == 1 or count.base or count.name not in self._inputs.get(outer, ()):
+                continue
+            nest = self._nest(header, outer, count)
+            if nest == "blocks":
+                return (wanted[outer] - 1) * self._steps[outer] + min(value, self._steps[outer])
+            if nest == "triangle" and (of_outer := self._count(outer, count.name)):
+                return of_outer.value(wanted[outer])
+        return value
+
+    def _nest(self, header: int, outer: int, count: _Count) -> str:
+        """Return "blocks" or "triangle" for an inner loop whose iterations do not follow from a trip count alone.
+
+        Blocks are parts of the outer loop's range, a triangle's inner loop depends on the outer one's counter.
+        """
+        nest = self._nests.get((header, outer))
+        if nest is not None:
+            return nest
+        step, siblings = self._steps[outer], self._siblings(header)
+        nest = ""
+        with suppress(_UnfollowableError):
+            done = self._walk({count.name: 3 * step}, self._few).iterations
+            sizes = [done[h][0] * (self._elements[h] or 1) for h in siblings if h in done]
+            if sizes and step > _SECOND and sum(sizes) <= step:
+                nest = "blocks"
+            else:
+                done = self._walk({count.name: count.value(_IN_TRIANGLE)}, self._few).iterations
+                entries = max((done.get(h, [0]) for h in siblings), key=sum)
+                nest = "triangle" if abs(entries[-1] - entries[0]) > 1 else ""
+        self._nests[header, outer] = nest
+        return nest
 
     def _count(self, header: int, name: _Input) -> _Count | None:
         """Return the values of an input for the iterations of a loop, or another one of the same loop of the source."""
@@ -630,6 +674,7 @@ class CallFollower:
                 break
             high *= 4
             if high > _LARGEST:
+                self._bounded |= reached.keys()
                 return None
 
         def threshold(iterations: int, guess: int) -> int:

@@ -575,3 +575,150 @@ def test_a_loop_whose_trip_count_is_not_found_is_left_by_a_guess() -> None:
     assert function.loops(path) == {".Lmain": (5,)}
     assert path.guesses
     assert not path.inputs
+
+
+BLOCKS = Function("""
+	testq %rsi, %rsi
+	je .Ldone
+.Lblock:
+	movl $1024, %ecx
+	cmpq %rcx, %rsi
+	cmovbq %rsi, %rcx
+	xorl %eax, %eax
+.Lbyte:
+	movzbl (%rdi,%rax), %edx
+	addl %edx, %r8d
+	incq %rax
+	cmpq %rcx, %rax
+	jne .Lbyte
+	addq %rcx, %rdi
+	subq %rcx, %rsi
+	jne .Lblock
+.Ldone:
+	ret
+""")
+
+
+@pytest.mark.parametrize(
+    ("trips", "count", "blocks"),
+    [
+        ((27, 1), 27, (27,)),
+        ((27, 3), 2 * 1024 + 27, (1024, 1024, 27)),
+        ((1024, 2), 2048, (1024, 1024)),
+        ((3000, 2), 2048, (1024, 1024)),
+        ((3000, 1), 3000, (1024, 1024, 952)),
+    ],
+)
+def test_the_last_of_the_wanted_blocks_has_the_wanted_iterations(
+    trips: tuple[int, int], count: int, blocks: tuple[int, ...]
+) -> None:
+    path = BLOCKS.path(*trips)
+    assert path.inputs == {"rsi": count}
+    assert BLOCKS.loops(path) == {".Lblock": (len(blocks),), ".Lbyte": blocks}
+
+
+# The rows of an upper triangle.
+TRIANGLE = Function("""
+	testq %rsi, %rsi
+	jle .Ldone
+	xorl %ecx, %ecx
+.Lrow:
+	movq %rcx, %rax
+.Lcolumn:
+	addsd (%rdi,%rax,8), %xmm0
+	incq %rax
+	cmpq %rax, %rsi
+	jne .Lcolumn
+	incq %rcx
+	cmpq %rcx, %rsi
+	jne .Lrow
+.Ldone:
+	ret
+""")
+
+
+@pytest.mark.parametrize(("trips", "rows"), [((3, 1), 3), ((9, 4), 4), ((2, 5), 5)])
+def test_the_rows_of_a_triangle_are_the_outer_iterations_if_these_are_wanted(trips: tuple[int, int], rows: int) -> None:
+    path = TRIANGLE.path(*trips)
+    assert path.inputs == {"rsi": rows}
+    assert TRIANGLE.loops(path) == {".Lrow": (rows,), ".Lcolumn": tuple(range(rows, 0, -1))}
+
+
+def test_a_square_has_the_iterations_of_inner_loops() -> None:
+    function = Function("""
+	xorl %ecx, %ecx
+.Lrow:
+	xorl %eax, %eax
+.Lcolumn:
+	addsd (%rdi,%rax,8), %xmm0
+	incq %rax
+	cmpq %rax, %rsi
+	jne .Lcolumn
+	incq %rcx
+	cmpq %rcx, %rsi
+	jne .Lrow
+	ret
+""")
+    assert function.path(5, 3).inputs == {"rsi": 5}
+
+
+def test_a_loop_of_a_few_iterations_for_all_counts_ends_by_itself() -> None:
+    function = Function("""
+	movl $4, %ecx
+	cmpq %rcx, %rsi
+	cmovbq %rsi, %rcx
+	xorl %eax, %eax
+.Lmain:
+	addsd (%rdi,%rax,8), %xmm0
+	incq %rax
+	cmpq %rax, %rcx
+	jne .Lmain
+	ret
+""")
+    assert not function.path(9).guesses
+
+
+def test_a_loop_that_leaves_by_data_has_the_wanted_iterations() -> None:
+    """The way down in a heap of rsi elements: the places double."""
+    function = Function("""
+	movl $1, %ecx
+.Lmain:
+	movq (%rdi,%rcx,8), %rax
+	cmpq 8(%rdi), %rax
+	jae .Ldone
+	leaq 1(%rcx,%rcx), %rcx
+	cmpq %rsi, %rcx
+	jb .Lmain
+.Ldone:
+	ret
+""")
+    assert function.loops(function.path(7)) == {".Lmain": (7,)}
+
+
+def test_long_bodies_are_main_loops_as_well() -> None:
+    """What is left over runs 15 times at most; the main loop's 20 iterations are enough to tell."""
+    body = "\taddsd (%rdi,%rax,8), %xmm0\n" * 900
+    function = Function(f"""
+	xorl %eax, %eax
+	movq %rsi, %rcx
+	andq $-16, %rcx
+	je .Lbefore
+.Lmain:
+{body}
+	addq $16, %rax
+	cmpq %rcx, %rax
+	jne .Lmain
+.Lbefore:
+	cmpq %rsi, %rax
+	je .Ldone
+.Lrest:
+	addsd (%rdi,%rax,8), %xmm0
+	incq %rax
+	cmpq %rsi, %rax
+	jne .Lrest
+.Ldone:
+	ret
+""")
+    path = function.path(100)
+    assert path.inputs == {"rsi": 100}
+    assert function.loops(path) == {".Lmain": (6,), ".Lrest": (4,)}

@@ -143,6 +143,30 @@ def test_long_nests_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (quick.elements, quick.instructions) == (whole.elements, whole.instructions)
 
 
+# Rows 0 to n - 1 of a lower triangle.
+TRIANGLE = """
+triangle:
+	xorl	%ecx, %ecx
+.Lrow:
+	xorl	%eax, %eax
+.Lcolumn:
+	vaddsd	(%rdx,%rax,8), %xmm0, %xmm0
+	addq	$1, %rax
+	cmpq	%rcx, %rax
+	jbe	.Lcolumn
+	addq	$1, %rcx
+	cmpq	%rdi, %rcx
+	jne	.Lrow
+	ret
+"""
+
+
+def test_the_rows_of_long_triangles_are_not_alike() -> None:
+    one = call(TRIANGLE, inner=1, outer=150)
+    assert [loop.iterations for loop in one.loops] == [150 * 151 // 2]
+    assert "more than 100,000 instructions" in call(TRIANGLE, inner=1, outer=5000).reason
+
+
 def test_exits_that_a_core_does_not_foresee_cost() -> None:
     foreseen = call(SCALE, inner=4 * 300)
     missed = call(SCALE, inner=4 * 301)
