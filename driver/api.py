@@ -683,7 +683,7 @@ def _settings(
 
 
 def _trips(text: str) -> Trips:
-    from incc.driver.calls import parse_trips
+    from incc.frontends.asm.call_path import parse_trips
 
     try:
         return parse_trips(text)

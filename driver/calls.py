@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import ceil
@@ -10,6 +9,7 @@ from math import ceil
 import msgspec
 from msgspec.structs import replace
 
+from incc.core.analysis import analyze_kernel
 from incc.core.calls import call_cycles
 from incc.frontends.asm.call_path import CallFollower, CallPath, NoCallPath, Trips
 from incc.frontends.asm.control_flow import control_flow
@@ -36,30 +36,6 @@ OFTEN = 16
 """Iterations from which on the exit of a loop may be mispredicted on a core of which that is not known."""
 
 
-MOST_TRIPS, DEFAULT_TRIPS = 10**9, 100
-"""The most iterations of a loop in a call, and those of innermost loops if only others are given."""
-
-
-def parse_trips(text: str) -> Trips:
-    """Return the trip counts that a text gives, such as "27" or "inner=27,outer=1000,12=3". Raises ValueError."""
-    counts: dict[str, int] = {}
-    for part in text.split(","):
-        name, equals, count = part.rpartition("=")
-        if not re.fullmatch("[0-9]+", count) or not 1 <= int(count) <= MOST_TRIPS or name in counts:
-            raise ValueError(
-                f"is a number of iterations (1 to {MOST_TRIPS:,}), or several as inner=27,outer=1000,LINE=3; "
-                f"{text!r} is neither"
-            )
-        if name not in ("inner", "outer") and (equals or part != text) and not re.fullmatch("[1-9][0-9]*", name):
-            raise ValueError(f"names loops by inner, outer or their line in the source, not {name!r}")
-        counts[name] = int(count)
-    return Trips(
-        inner=counts.get("", counts.get("inner", DEFAULT_TRIPS)),
-        outer=counts.get("outer", 1),
-        lines={int(name): count for name, count in counts.items() if name.isdigit()},
-    )
-
-
 class _Function(msgspec.Struct, frozen=True, kw_only=True):
     """A function whose calls are predicted."""
 
@@ -79,14 +55,17 @@ class _Function(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def predict_calls(
-    parsed: Assembly, result: UnitResult, trips: Trips, decode: Callable[[Region], KernelCode]
+    parsed: Assembly,
+    result: UnitResult,
+    trips_of: Callable[[str], Trips | None],
+    decode: Callable[[Region], KernelCode],
 ) -> UnitResult:
     """Return the result with a prediction for the calls of each function with loops.
 
     Args:
         parsed: The unit's assembly.
         result: The result of its loops.
-        trips: The iterations of the source's loops.
+        trips_of: Returns the iterations of the source's loops in a function, None to leave it out.
         decode: Decodes a region of the assembly.
     """
     result = replace(result, parts=unit_parts(result))
@@ -97,6 +76,9 @@ def predict_calls(
             loops.setdefault(region.function, {})[number_of[region.lines[0]]] = n
     reports = []
     for graph in control_flow(parsed, loops.__contains__):
+        trips = trips_of(graph.name)
+        if trips is None:
+            continue
         heads = loops[graph.name]
         function = _function(parsed, graph, heads, result, decode)
         figures = function if isinstance(function, str) else _figures(function, trips)
@@ -104,7 +86,9 @@ def predict_calls(
             reports.append(not_predicted(graph.name, str(figures)))
         else:
             near = _near(function) if trips == Trips(inner=trips.inner) else None
-            reports.append(call_report(graph.name, figures, trips, near, heads, function.lines, result, parsed))
+            reports.append(
+                call_report(graph.name, figures, trips, near, heads, function.steady, function.lines, result, parsed)
+            )
     return replace(result, call_reports=tuple(reports))
 
 
@@ -137,7 +121,8 @@ def _function(
         model=result.model,
         elements=elements,
         lines=lines,
-        steady={head: result.results[n].cycles for head, n in heads.items()},
+        # Of arrays as they are in calls.
+        steady={head: analyze_kernel(result.results[n].kernel, result.model).cycles for head, n in heads.items()},
         alignment=code.alignment,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -39,6 +39,8 @@ from incc.support.files import write_file
 
 if TYPE_CHECKING:
     from incc.driver.code import ObjectCode
+    from incc.frontends.asm.call_path import Trips
+    from incc.report.source.marks import MarkedSelection
     from incc.report.source.selection import Selection
 
 
@@ -380,15 +382,33 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
     if settings.scope.ways:
         ways = [loop for name in settings.scope.ways for loop in _ways(unit, parsed, model, settings, name, selection)]
         result = replace(result, ways=tuple(ways))
-    if settings.scope.trips is not None:
+    trips_of = _trips_of(settings.scope.trips, marked, regions)
+    if trips_of is not None:
         from incc.driver.calls import predict_calls
 
-        result = predict_calls(parsed, result, settings.scope.trips, lambda of: decode_unit(unit, parsed, [of])[0])
+        result = predict_calls(parsed, result, trips_of, lambda of: decode_unit(unit, parsed, [of])[0])
     if settings.report.control_flow:
         from incc.report.control_flow import functions
 
         result = replace(result, control_flow=tuple(functions(parsed, regions)))
     return result
+
+
+def _trips_of(
+    trips: Trips | None, marked: MarkedSelection | None, regions: Sequence[Region]
+) -> Callable[[str], Trips | None] | None:
+    """Return the trip counts of calls by function, those of the option or else of marks; None if there are none."""
+    if trips is not None:
+        return lambda function: trips
+    if marked is None or not any(mark.trip for mark in marked.marks):
+        return None
+    from incc.frontends.asm.call_path import parse_trips
+
+    of_function: dict[str, Trips] = {}
+    for region, numbers in zip(regions, marked.of, strict=True):
+        for text in [marked.marks[n].trip for n in numbers if marked.marks[n].trip]:
+            of_function.setdefault(region.function, parse_trips(text))
+    return of_function.get
 
 
 def kernel_places(

@@ -47,6 +47,8 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     """The name for the kernel, "" for none."""
     mcpu: tuple[str, ...] = ()
     """The cores that it is for, none for the cores of the analysis."""
+    trip: str = ""
+    """Trip counts of a call that is to be predicted (`frontends.asm.call_path.parse_trips`), "" for none."""
     expected: tuple[MarkCondition, ...] = ()
 
 
@@ -98,7 +100,7 @@ def marks_of(text: str, file: str) -> tuple[list[Mark], list[MarkError]]:
         mark = Mark(
             file=file, line=line, column=column, first_line=first_line, first_column=first_column, last_line=last_line
         )
-        marks.append(replace(mark, name=clauses.name, mcpu=clauses.mcpu, expected=expected))
+        marks.append(replace(mark, name=clauses.name, mcpu=clauses.mcpu, trip=clauses.trip, expected=expected))
     return marks, errors
 
 
@@ -116,11 +118,12 @@ class _MarkSyntaxError(Exception):
 class _Clauses(msgspec.Struct, frozen=True):
     name: str
     mcpu: tuple[str, ...]
+    trip: str
     expected: tuple[tuple[str, int], ...]
     """Conditions with their offsets in the comment."""
 
 
-_CLAUSES = ("name", "mcpu", "expect")
+_CLAUSES = ("name", "mcpu", "trip", "expect")
 _WORD = re.compile(r"[\w.+-]+")
 
 
@@ -132,7 +135,7 @@ def _read(comment: str, at: int) -> _Clauses:
         other = f", not {word[1]!r}" if word and word[1] else ""
         raise _MarkSyntaxError(f"incc: takes analyze{other}", word.start(1) if word else at)
     at = word.end()
-    name = ""
+    name = trip = ""
     mcpu: list[str] = []
     expected: list[tuple[str, int]] = []
     while rest := re.compile(r"[\s,]*(?=\S)").match(comment, at, end):
@@ -141,9 +144,11 @@ def _read(comment: str, at: int) -> _Clauses:
             break
         clause = re.compile(r"(\w+)\s*\(").match(comment, at, end)
         if not clause:
-            raise _MarkSyntaxError(f"{comment[at:end].split()[0]!r} is none of name(…), mcpu(…) and expect(…)", at)
+            raise _MarkSyntaxError(
+                f"{comment[at:end].split()[0]!r} is none of name(…), mcpu(…), trip(…) and expect(…)", at
+            )
         if clause[1] not in _CLAUSES:
-            likely = suggestion(clause[1], _CLAUSES, otherwise="; there are name, mcpu and expect")
+            likely = suggestion(clause[1], _CLAUSES, otherwise="; there are name, mcpu, trip and expect")
             raise _MarkSyntaxError(f"no {clause[1]!r} in a mark{likely}", at)
         closing = next((i for i, depth in parentheses(comment, clause.end(), end) if depth < 0), -1)
         if closing < 0:
@@ -161,13 +166,25 @@ def _read(comment: str, at: int) -> _Clauses:
             if name:
                 raise _MarkSyntaxError("a mark has one name", at)
             name = value
+        elif clause[1] == "trip":
+            trip = _trip(value, begin)
         else:
             for core in re.split(r"[\s,]+", value):
                 if not _WORD.fullmatch(core):
                     raise _MarkSyntaxError(f"{core!r} is no name of a core", begin)
                 mcpu.append(core)
         at = closing + 1
-    return _Clauses(name, tuple(dict.fromkeys(mcpu)), tuple(expected))
+    return _Clauses(name, tuple(dict.fromkeys(mcpu)), trip, tuple(expected))
+
+
+def _trip(text: str, at: int) -> str:
+    from incc.frontends.asm.call_path import parse_trips
+
+    try:
+        parse_trips(text)
+    except ValueError as error:
+        raise _MarkSyntaxError(f"trip {error}", at) from error
+    return text
 
 
 def parentheses(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:

@@ -33,7 +33,7 @@ class CallFigures(msgspec.Struct, frozen=True, kw_only=True):
     iterations: Mapping[int, Fraction]
     """Iterations of each loop, by the number of its header's first instruction."""
     entries: Mapping[int, Fraction]
-    """How often each loop is entered, by the same."""
+    """Entries into each loop, by the same."""
     path: CallPath
     """The path of the call, or of a shorter one."""
 
@@ -70,6 +70,7 @@ def call_report(
     trips: Trips,
     near: int | None,
     heads: Mapping[int, int],
+    steady: Mapping[int, Fraction],
     lines: Mapping[int, int],
     result: UnitResult,
     parsed: Assembly,
@@ -82,6 +83,7 @@ def call_report(
         trips: The iterations of the source's loops.
         near: The iterations from which on they take at most a tenth more than in endless loops, if known.
         heads: The kernel of each innermost loop, by the number of its header's first instruction.
+        steady: Cycles per iteration of these loops by themselves, with arrays as in calls.
         lines: The source lines of these loops, as far as known.
         result: The result of the unit.
         parsed: The unit's assembly.
@@ -98,7 +100,7 @@ def call_report(
         handled[main] = max(
             handled.get(main, Fraction()), figures.entries[head] * trips.lines.get(lines.get(head, 0), trips.inner)
         )
-        by_itself = count * result.results[n].cycles
+        by_itself = count * steady[head]
         alone += by_itself
         region = result.results[n].kernel.region
         assert region is not None

@@ -234,7 +234,7 @@ class CallLoop(msgspec.Struct, frozen=True, kw_only=True):
     first_line: Count
     last_line: Count
     entries: Amount
-    """How often a call enters the loop."""
+    """Entries into the loop in a call."""
     iterations: Amount
     """Its iterations in all entries together."""
     cycles: Amount

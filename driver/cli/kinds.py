@@ -227,7 +227,7 @@ def _of_row(option: str, text: str) -> Condition:
 
 
 def _trips(option: str, text: str) -> Trips:
-    from incc.driver.calls import parse_trips
+    from incc.frontends.asm.call_path import parse_trips
 
     try:
         return parse_trips(text)

@@ -15,6 +15,7 @@ for which compilers make special versions.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from fractions import Fraction
@@ -59,6 +60,30 @@ class Trips(msgspec.Struct, frozen=True, kw_only=True):
     """Iterations of each loop around."""
     lines: dict[int, int] = {}
     """By the source line of a loop, before `inner` and `outer`."""
+
+
+MOST_TRIPS, DEFAULT_TRIPS = 10**9, 100
+"""The most iterations of a loop in a call, and those of innermost loops if only others are given."""
+
+
+def parse_trips(text: str) -> Trips:
+    """Return the trip counts that a text gives, such as "27" or "inner=27,outer=1000,12=3". Raises ValueError."""
+    counts: dict[str, int] = {}
+    for part in text.split(","):
+        name, equals, count = part.rpartition("=")
+        if not re.fullmatch("[0-9]+", count) or not 1 <= int(count) <= MOST_TRIPS or name in counts:
+            raise ValueError(
+                f"is a number of iterations (1 to {MOST_TRIPS:,}), or several as inner=27,outer=1000,LINE=3; "
+                f"{text!r} is neither"
+            )
+        if name not in ("inner", "outer") and (equals or part != text) and not re.fullmatch("[1-9][0-9]*", name):
+            raise ValueError(f"names loops by inner, outer or their line in the source, not {name!r}")
+        counts[name] = int(count)
+    return Trips(
+        inner=counts.get("", counts.get("inner", DEFAULT_TRIPS)),
+        outer=counts.get("outer", 1),
+        lines={int(name): count for name, count in counts.items() if name.isdigit()},
+    )
 
 
 class LoopExit(msgspec.Struct, frozen=True, kw_only=True):
@@ -390,7 +415,7 @@ class _Count(msgspec.Struct, frozen=True, kw_only=True):
     first: Fraction
     """The value for no iterations, above the base. Calls with a few iterations may be special."""
     per_trip: Fraction
-    """What is added for one more."""
+    """The amount that is added for one more."""
     one: int
     """The value at which the first iteration runs, 0 if that is not known."""
 

@@ -12,7 +12,7 @@ from incc.core.calls import call_cycles
 from incc.driver import calls
 from incc.driver.pipeline import analyze_units
 from incc.driver.settings import CoreSettings, Scope, Settings
-from incc.frontends.asm.call_path import Trips
+from incc.frontends.asm.call_path import Trips, parse_trips
 from incc.frontends.unit import Unit
 from incc.frontends.x86.kernels import decode_bytes
 from incc.models.loading import load
@@ -84,8 +84,8 @@ def call(text: str, core: str = "znver4", **trips: int) -> t.CallReport:
 )
 def test_trip_counts_are_read_as_written(inner: int, outer: int, lines: dict[int, int]) -> None:
     parts = [f"inner={inner}", f"outer={outer}", *(f"{line}={count}" for line, count in lines.items())]
-    assert calls.parse_trips(",".join(parts)) == Trips(inner=inner, outer=outer, lines=lines)
-    assert calls.parse_trips(str(inner)) == Trips(inner=inner)
+    assert parse_trips(",".join(parts)) == Trips(inner=inner, outer=outer, lines=lines)
+    assert parse_trips(str(inner)) == Trips(inner=inner)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_trip_counts_are_read_as_written(inner: int, outer: int, lines: dict[int
 )
 def test_other_trip_counts_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"is a number of iterations|names loops by"):
-        calls.parse_trips(text)
+        parse_trips(text)
 
 
 # --- calls ------------------------------------------------------------------------------------------------------------

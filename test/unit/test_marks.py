@@ -39,7 +39,7 @@ def test_what_a_mark_says() -> None:
 
 
 def test_a_mark_may_say_nothing_more() -> None:
-    assert astuple(one("/* incc: analyze */\nfor (;;) ;\n"))[6:] == ("", (), ())
+    assert astuple(one("/* incc: analyze */\nfor (;;) ;\n"))[6:] == ("", (), "", ())
 
 
 def test_several_expectations_and_quotes() -> None:
@@ -102,8 +102,8 @@ def test_what_is_marked_in_fortran(code: str, file: str, found: tuple[int, int, 
         ("incc: analyse", 10, "incc: takes analyze, not 'analyse'"),
         ("incc:", 9, "incc: takes analyze"),
         ("incc: analyze expects(cycles < 3)", 18, "no 'expects' in a mark; did you mean expect?"),
-        ("incc: analyze foo(3)", 18, "no 'foo' in a mark; there are name, mcpu and expect"),
-        ("incc: analyze cycles < 3", 18, "'cycles' is none of name(…), mcpu(…) and expect(…)"),
+        ("incc: analyze foo(3)", 18, "no 'foo' in a mark; there are name, mcpu, trip and expect"),
+        ("incc: analyze cycles < 3", 18, "'cycles' is none of name(…), mcpu(…), trip(…) and expect(…)"),
         ("incc: analyze expect(max(1, 2)", 18, "expect(… has no closing parenthesis"),
         ("incc: analyze name( )", 18, "name() says nothing"),
         ("incc: analyze name(a b)", 23, "a name is one word, not 'a b'"),
@@ -175,3 +175,10 @@ def test_any_source_can_be_read(parts: list[str], file: str) -> None:
         assert 1 <= mark.line <= lines
     for error in errors:
         assert 1 <= error.source.line <= lines
+
+
+def test_a_mark_has_the_trip_counts_of_a_call() -> None:
+    assert one("// incc: analyze trip(inner=27,outer=3)\nfor (;;) ;\n").trip == "inner=27,outer=3"
+    _, errors = marks_of("// incc: analyze trip(many)\nfor (;;) ;\n", "a.c")
+    assert [(error.source.line, error.column) for error in errors] == [(1, 23)]
+    assert errors[0].text.startswith("trip is a number of iterations")

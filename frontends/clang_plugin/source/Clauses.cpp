@@ -12,7 +12,7 @@ using namespace incc;
 
 namespace {
 
-const StringRef Clauses[] = {"name", "mcpu", "expect"};
+const StringRef Clauses[] = {"name", "mcpu", "trip", "expect"};
 
 /// The text of tokens, with the blanks between them.
 std::string textOf(ArrayRef<Piece> Pieces) {
@@ -120,6 +120,7 @@ private:
             "expected " +
                 std::string(Kind == "expect" ? "a condition"
                             : Kind == "mcpu" ? "the name of a core"
+                            : Kind == "trip" ? "a number of iterations"
                                              : "a name") +
                 " in '" + Kind.str() + "()'",
             {},
@@ -140,6 +141,8 @@ private:
               ""});
       else
         Found.Name = std::move(Text);
+    } else if (Kind == "trip") {
+      Found.Trip = std::move(Text);
     } else {
       SmallVector<StringRef, 4> Cores;
       SplitString(Text, Cores, " \t,");

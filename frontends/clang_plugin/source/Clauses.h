@@ -38,6 +38,7 @@ struct Condition {
 
 struct Said {
   std::string Name;
+  std::string Trip;
   std::vector<std::string> Cores;
   std::vector<Condition> Expected;
 };

@@ -178,6 +178,7 @@ private:
                         {"first_column", First.getColumn()},
                         {"last_line", Last.isValid() ? Last.getLine() : First.getLine()},
                         {"name", json::fixUTF8(Mark.What.Name)},
+                        {"trip", json::fixUTF8(Mark.What.Trip)},
                         {"mcpu", std::move(Cores)},
                         {"expect", std::move(Expected)}};
   }
