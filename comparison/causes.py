@@ -698,10 +698,12 @@ def _width(fast: Sight, slow: Sight) -> tuple[Found, float] | None:
     times = _times_as_wide(slow.kernel, fast.kernel)
     if times is None or times <= 1:
         return None
-    whole, part = slow.expected() - fast.expected(), slow.expected() * (1 - 1 / times)
+    # Wider loads cross more cache lines, which is a cause of its own.
+    apart = slow.expected() - _crossings(slow)
+    whole, part = apart - (fast.expected() - _crossings(fast)), apart * (1 - 1 / times)
     if not 0.5 * whole <= part <= 1.5 * whole:
         return None
-    return _width_cause(fast, slow, part), times
+    return _width_cause(fast, slow, slow.expected() * (1 - 1 / times)), times
 
 
 def _width_cause(fast: Sight, slow: Sight, cycles: float | None) -> Found:
