@@ -128,7 +128,7 @@ def _widest(model: MachineModel) -> int:
 def _as_fast(model: MachineModel) -> bool:
     """Return True if a core does as many additions per cycle with its widest vectors as with the next narrower ones."""
     forms = [form for name, _ in isa(model.isa).widest_vector if (form := model.lookup(name, frozenset())) is not None]
-    times = [of_form(form.uops) for form in forms[:2]]
+    times = [of_form(form.uops) * form.attributes.get("hold", 1) for form in forms[:2]]
     return len(times) == 2 and times[0] <= times[1]
 
 
