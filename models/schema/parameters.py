@@ -75,7 +75,7 @@ class Parameters:
     """Physical general-purpose registers that instructions in flight may hold, without those of the architectural
     state; 0: no limit."""
     vector_registers = Parameter(kind=whole(), default=0, read_by=RENAMER, unit="registers")
-    """The same for vector and mask registers."""
+    """Physical vector and mask registers, likewise; 0: no limit."""
     loads_leave_when_done = Parameter(kind=FLAG, default=False, read_by=MEMORY)
     """Loads leave `load_buffer` when they have their data, not at retirement."""
     load_latency = Parameter(kind=CYCLES_BY_CLASS, default=REQUIRED, read_by=BINDING, unit="cycles")

@@ -95,6 +95,8 @@ ARRAYS = [n for n in BoundKernel.__slots__ if isinstance(getattr(kernel(), n), l
 def test_any_wrong_number_is_harmless(name: str, index: int, value: int) -> None:
     k = kernel()
     array = getattr(k, name)
+    if not array:  # of any length
+        array.append(0)
     array[index % len(array)] = value
     try:
         analyze(k)
