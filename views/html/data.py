@@ -30,13 +30,7 @@ def kernel_data(
     name = kernel.name if kernel.kind == "marker" else kernel.overview.function
     file, first, last = unit.assembly_file, kernel.first_line, kernel.last_line
     place = layout.place(source) if source else f"{layout.file(file)}:{first}-{last}" if first else layout.file(file)
-    spread = header.range_worth_saying(kernel)
     path, chains = kernel.critical_path, kernel.chains
-    more = [spread.text] if spread else []
-    more += [part.text for part in (kernel.mispredictions, kernel.measured) if part]
-    for call in unit.calls or ():
-        if any(loop.kernel_id == kernel.kernel_id for loop in call.loops):
-            more.append(" ".join([calls.heading(call), *call.text]))
     files, of_instruction = _sources(kernel, layout, sources)
     numbered, lines = dependencies.line_numbers(kernel.instructions)
     limited = kernel.bounds.prediction.limited_by
@@ -45,7 +39,7 @@ def kernel_data(
         "model": f"{unit.model.title}, model {unit.model.name} {unit.model.version}",
         "facts": [f"{lead}{text}" for text, lead, _ in header.facts(unit, kernel, layout)],
         "verdict": _sentence(kernel.verdict),
-        "more": [_sentence(text) for text in more],
+        "more": [_sentence(text) for text in _more(unit, kernel)],
         "notes": kernel.notes,
         "hints": [[hint.rule.replace("-", " "), _sentence(hint.text, ""), hint.flags] for hint in kernel.hints],
         "figures": list(_figures(unit, kernel, layout)),
@@ -88,6 +82,16 @@ def kernel_data(
         "path": [path.cycles, path.instructions],
         "timeline": _timeline(kernel.timeline) if kernel.timeline else None,
     }
+
+
+def _more(unit: t.UnitReport, kernel: t.KernelReport) -> Iterator[str]:
+    """Yield what stands below the verdict: range, mispredictions, measurement, and the calls that run the loop."""
+    for part in (header.range_worth_saying(kernel), kernel.mispredictions, kernel.measured):
+        if part:
+            yield part.text
+    for call in unit.calls or ():
+        if any(loop.kernel_id == kernel.kernel_id for loop in call.loops):
+            yield " ".join([calls.heading(call), *call.text])
 
 
 def instruction_row(line: int, i: t.InstructionReport) -> list[Any]:
