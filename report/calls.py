@@ -140,6 +140,10 @@ def call_report(
     return report
 
 
+SHOWN = 0.005
+"""Cycles of mispredictions from which on they are told; fewer would be shown as 0."""
+
+
 def _text(call: t.CallReport) -> list[str]:
     """Return sentences on a call."""
     each = f", {wording.number(call.cycles_per_element)} per element" if call.cycles_per_element else ""
@@ -155,7 +159,7 @@ def _text(call: t.CallReport) -> list[str]:
     if parts:
         subject = "By itself, the loop takes" if len(parts) == 1 else "By themselves, the loops take"
         sentences.append(f"{subject} {wording.cycles(call.loops_cycles)}: {'; '.join(parts)}.")
-    if call.mispredictions:
+    if call.misprediction_cycles >= SHOWN:
         exits, cost = _counted(call.mispredictions, "loop exit"), wording.cycles(call.misprediction_cycles)
         one = call.mispredictions == 1
         sentences.append(
