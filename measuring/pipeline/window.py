@@ -151,7 +151,8 @@ def scheduler(bench: ProbeBench) -> list[Finding]:
 
 
 def load_buffer(bench: ProbeBench) -> list[Finding]:
-    registers = ["rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11"]
+    # Registers of both kinds: a core may have fewer of one kind than entries of the reorder buffer.
+    registers = ["rax", "xmm2", "rbx", "rcx", "xmm3", "rdx", "r8", "xmm4"]
     buffer = _buffer(bench, "load_buffer", [f"movq {8 * n}(%rsi), %{r}" for n, r in enumerate(registers)])
     if isinstance(buffer.value, int) and buffer.value > 0.9 * bench.seen.get("rob", math.inf):
         reason = "the reorder buffer ends before; loads may leave when they are done"
