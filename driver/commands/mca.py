@@ -219,10 +219,12 @@ def _source(options: McaOptions) -> _Source:
         except DecodeError as error:  # LLVM was stopped
             raise AnalysisError(f"{name}: {error}") from None
     # Directives on the first line keep the numbers of lines.
-    if options.narrow:
-        text = ".code32; " + text
     if options.given["x86-asm-syntax"] == "intel":
         text = ".intel_syntax noprefix; " + text
+    if options.narrow:
+        from incc.driver.llvm_mca.target import narrow_text
+
+        text = narrow_text(text)
     return _Source(name=name, text=text, as_read=as_read)
 
 

@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.driver.cores import cores_of
+from incc.driver.llvm_mca.target import narrow_text
 from incc.driver.machine_code import MachineCode
 from incc.driver.messages import tell_printable
 from incc.driver.pipeline import AnalysisError, analyze_for_cores, model_notes
@@ -98,8 +99,7 @@ def _analysed(source: Input, text: str) -> t.AnalysisReport:
             if settings.scope.regions != "loops":
                 settings = replace(settings, scope=replace(settings.scope, regions="marked"))
             return source.code.report(cores_of(settings))
-        # Both directives stand in the first line, so that lines keep their numbers.
-        text = ".code32; " * source.narrow + text
+        text = narrow_text(text) if source.narrow else text
         return analyze_for_cores([(Unit(assembly=text, assembly_file=source.name), cores_of(settings))])
     except AnalysisError as error:
         say(f"error: {error}")
