@@ -152,7 +152,7 @@ _LLVM_VIEWS = (*_STATS, "bottleneck-analysis", "instruction-tables", "show-encod
 
 def llvm_views(given: Given) -> set[str]:
     """Return the names of the requested views that only llvm-mca has."""
-    requested = {name for name in _LLVM_VIEWS if given[name]}
+    requested = {name for name in _LLVM_VIEWS if given[name] not in (False, "none")}
     general = _STATS if given["all-stats"] else ()
     if given["all-views"]:
         # As in llvm-mca, -all-stats=0 excludes the statistics, and an option for a single view wins over -all-views.

@@ -178,8 +178,8 @@ GROUPS: dict[str, tuple[Option, ...]] = {
                 True,
                 sets="kernel.altered.noalias",
             ),
-            _switch("disable-cb"),
-            _switch("disable-im", "accepted for compatibility with llvm-mca; no effect"),
+            _switch("disable-cb", "accepted for compatibility with llvm-mca; no effect"),
+            _switch("disable-im", "ignore comments that set latencies (# LLVM-MCA-LATENCY 100)"),
         ),
         _switch(
             "fixed-ports",
@@ -320,7 +320,12 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             ),
             _switch("show-encoding"),
             _switch("show-barriers", "show llvm-mca's instruction info with encodings, or with memory barriers"),
-            _switch("instruction-tables", "show llvm-mca's table of resources per instruction instead of a simulation"),
+            Option(
+                "instruction-tables[=none|normal|full]",
+                "mode",
+                "show llvm-mca's table of resources per instruction instead of a simulation",
+                "none",
+            ),
             Option(
                 "output-asm-variant=0|1",
                 "int",

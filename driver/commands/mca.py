@@ -24,7 +24,8 @@ from incc.driver.pipeline import (
     model_notes,
     read_assembly,
 )
-from incc.driver.settings import Settings
+from incc.driver.settings import Settings, with_values
+from incc.frontends.asm.llvm_regions import latencies
 from incc.frontends.isa import DecodeError
 from incc.frontends.unit import Unit
 from incc.report import types as t
@@ -179,6 +180,8 @@ def _run(options: McaOptions, settings: Settings) -> int:
         settings = replace(settings, kernel=replace(settings.kernel, cold_iterations=cold))
     try:
         source = _source(options)
+        if "LLVM-MCA-LATENCY" in source.text and not options.given["disable-im"]:
+            settings = with_values(settings, {"kernel.altered.latencies": latencies(source.text)})
         report = _report(source, settings)
     except AnalysisError as error:
         tell(f"incc-mca: error: {error}\n")
@@ -279,6 +282,7 @@ def _llvm_views(given: Given) -> Views | None:
         register_file_stats="register-file-stats" in requested,
         bottleneck_analysis="bottleneck-analysis" in requested,
         instruction_tables="instruction-tables" in requested,
+        full_tables=given["instruction-tables"] == "full",
     )
 
 
