@@ -1,4 +1,4 @@
-"""LLVM's names for x86: processors (cpus.txt; up to LLVM 22) and features with a line on each (features.txt; LLVM 19)."""
+"""LLVM's names for x86: processors (cpus.txt; to LLVM 22), and features with a line on each (features.txt; LLVM 19)."""
 
 from __future__ import annotations
 
