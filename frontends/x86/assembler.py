@@ -149,22 +149,32 @@ _BLOCK_STARTS = word_set(".macro .rept .irp .irpc .rep")
 _BLOCK_ENDS = word_set(".endm .endr .endmacro")
 
 
+# Data, which .bss cannot have, and numbers of symbols, which assemblers must know: tools that take sections or `.loc` out
+# of a text leave debug information in .bss, and without the symbols that `.loc` defined (.LVU1).
+_DATA = word_set(
+    ".byte .2byte .4byte .8byte .value .short .word .hword .long .int .quad .octa .ascii .asciz .string .single .float "
+    ".double .fill"
+)
+_NUMBERS = word_set(".uleb128 .sleb128")
+
+
 class _Dropping:
     """The sections that the directives of a text change to; lines that the code does not need are left out."""
 
     def __init__(self) -> None:
-        self._dropping = False
-        self._previous = False
-        self._stack: list[bool] = []
+        self._section = ""
+        self._previous = ""
+        self._stack: list[str] = []
         self.depth = 0
         """The number of open macros or repeated blocks."""
 
     def kept(self, line: str) -> str:
         """Return a line as it is to be assembled, "" if it is left out."""
         stripped = line.lstrip()
+        dropping = self._section == "dropped"
         if stripped[:1] != ".":
             is_line_number = stripped[:1] == "#" and re.match(r"#\s*(?:line\s+)?\d+\s", stripped)
-            return "" if self._dropping or is_line_number else line
+            return "" if dropping or is_line_number else line
         word = stripped.split(None, 1)[0]
         if word in _SECTION_CHANGES:
             self._change_section(word, stripped[len(word) :].strip().strip('"'))
@@ -172,20 +182,28 @@ class _Dropping:
             self.depth += 1
         elif word in _BLOCK_ENDS:
             self.depth = max(self.depth - 1, 0)
-        elif self._dropping or ((word in _DROPPED or word.startswith(_DROPPED_PREFIXES)) and ";" not in stripped):
+        elif dropping or (";" not in stripped and self._is_unneeded(word, stripped[len(word) :].lstrip())):
             return ""
         return line
 
+    def _is_unneeded(self, word: str, operand: str) -> bool:
+        if word in _DROPPED or word.startswith(_DROPPED_PREFIXES):
+            return True
+        return (word in _NUMBERS and not operand[:1].isdigit()) or (word in _DATA and self._section == "bss")
+
     def _change_section(self, word: str, name: str) -> None:
-        before = self._dropping
+        before = self._section
         if word == ".pushsection":
             self._stack.append(before)
         if word == ".popsection":
-            self._dropping = self._stack.pop() if self._stack else False
+            self._section = self._stack.pop() if self._stack else ""
         elif word == ".previous":
-            self._dropping = self._previous
+            self._section = self._previous
         elif word != ".subsection":
-            self._dropping = word in (".section", ".pushsection") and name.startswith(_DROPPED_SECTIONS)
+            named = word in (".section", ".pushsection")
+            self._section = "dropped" if named and name.startswith(_DROPPED_SECTIONS) else ""
+            if word == ".bss" or (named and name.startswith((".bss", ".tbss"))):
+                self._section = "bss"
         self._previous = before
 
 
