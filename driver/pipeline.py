@@ -22,6 +22,7 @@ from incc.frontends.asm.regions import (
     whole_file,
     without_byte_markers,
 )
+from incc.frontends.foreign import foreign
 from incc.frontends.kernel import KernelCode, LeftOut, Region, SourceLocation
 from incc.frontends.marks import Mark
 from incc.frontends.unit import Unit
@@ -229,6 +230,8 @@ def read_assembly(unit: Unit, isa: str = "") -> Assembly:
     # The comments of clang -g may contain NUL bytes.
     if "\0" in unit.assembly and any("\0" in line.partition("#")[0] for line in unit.assembly.split("\n")):
         raise AnalysisError(f"{unit.assembly_file}: not assembly: it contains NUL bytes")
+    if other := foreign(unit.assembly):
+        raise AnalysisError(f"{unit.assembly_file}: assembly for {other}, which incc does not read; it reads x86's")
     parsed = parse(unit.assembly)
     if isa and parsed.isa != isa and parsed.statements:
         raise AnalysisError(f"{unit.assembly_file}: {parsed.isa} assembly, but the machine model is of an {isa} core")
