@@ -19,10 +19,12 @@ from incc.frontends.asm.regions import (
     loop_paths,
     marked_regions,
     paths_inside,
+    region_of_lines,
     whole_file,
     without_byte_markers,
 )
 from incc.frontends.foreign import foreign
+from incc.frontends.isa import DecodeError, detect, isa
 from incc.frontends.kernel import KernelCode, LeftOut, Region, SourceLocation
 from incc.frontends.marks import Mark
 from incc.frontends.unit import Unit
@@ -223,6 +225,13 @@ def model_notes(report: t.AnalysisReport) -> list[str]:
     return list(dict.fromkeys(unit.model.note for unit in report.units if unit.model.note))
 
 
+def in_gnu_syntax(unit: Unit) -> Unit:
+    """Return a unit whose text was given with the text as GNU as reads it; a compiler's text says its syntax."""
+    if unit.way != "given":
+        return unit
+    return replace(unit, assembly=isa(detect(unit.assembly)).in_gnu_syntax(unit.assembly))
+
+
 def read_assembly(unit: Unit, isa: str = "") -> Assembly:
     """Parse the unit's assembly. Raises AnalysisError if it is not assembly, or not for `isa` (if that is given)."""
     if unit.assembly.startswith("\x7fELF"):
@@ -240,7 +249,9 @@ def read_assembly(unit: Unit, isa: str = "") -> Assembly:
 
 def find_regions(parsed: Assembly, scope: Scope, text: str = "") -> tuple[list[Region], list[LeftOut]]:
     """Return the regions to analyse and those left out. `text` is the assembly, for llvm-mca's markers."""
-    if scope.regions == "loops":
+    if scope.lines:
+        regions, left_out = region_of_lines(parsed, scope.lines)
+    elif scope.regions == "loops":
         regions, left_out = innermost_loops(parsed)
     elif scope.regions == "llvm-mca":
         regions, left_out = llvm_mca_regions(parsed, text), []
@@ -301,7 +312,6 @@ def decode_unit(
     """
     if not regions:
         return []
-    from incc.frontends.isa import DecodeError, isa
 
     try:
         text = without_byte_markers(parsed, unit.assembly) if markers else unit.assembly
@@ -325,6 +335,8 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
     """
     choice = model_of(unit, settings)
     check_readable(choice.model)
+    if settings.scope.regions != "llvm-mca":
+        unit = in_gnu_syntax(unit)
     parsed = read_assembly(unit, choice.model.isa)
     selection = select(unit, parsed, settings.scope)
     marked = None
@@ -443,8 +455,6 @@ def model_of(unit: Unit, settings: Settings) -> ChosenModel:
 
 def check_readable(model: MachineModel) -> None:
     """Raise AnalysisError if code of the model's instruction set cannot be decoded."""
-    from incc.frontends.isa import isa
-
     if unreadable := isa(model.isa).unreadable:
         raise AnalysisError(f"{model.name} is an {model.isa} core, and {unreadable}")
 
@@ -511,8 +521,6 @@ def analyze_code(unit: Unit, code: ObjectCode, settings: Settings, choice: Chose
 
 def analyze_bytes(unit: Unit, blocks: Sequence[tuple[str, bytes]], settings: Settings) -> UnitResult:
     """Analyse named blocks of machine code as one unit. Raises AnalysisError."""
-    from incc.frontends.isa import DecodeError, isa
-
     choice = model_of(unit, settings)
     kernels = []
     for name, code in blocks:
@@ -704,17 +712,24 @@ def _near(parsed: Assembly, region: Region | None) -> SourceLocation | None:
     return None
 
 
-def write_marked(unit: Unit, scope: Scope, path: str, dialect: str) -> None:
-    """Write the unit's assembly with markers around the analysed regions, and the compiler's remarks on them.
+def marked_text(unit: Unit, scope: Scope, dialect: str) -> str:
+    """Return the unit's assembly with markers around the analysed regions, and the compiler's remarks on them.
 
     Args:
         unit: The unit.
         scope: The selection of the regions.
-        path: The file to write.
         dialect: The dialect of the markers, or "all".
     """
     from incc.frontends.asm.markers import insert_markers
 
-    regions = select(unit, read_assembly(unit), scope).regions
+    readable = in_gnu_syntax(unit)
+    regions = select(readable, read_assembly(readable), scope).regions
     remarks = [remark(region.compiled) if region.compiled else "" for region in regions]
-    write_file(path, insert_markers(unit.assembly, regions, dialect, remarks=remarks), wait=False)
+    marked = insert_markers(readable.assembly, regions, dialect, remarks=remarks)
+    # A directive that was put before the text is not part of it.
+    return marked.replace(readable.assembly.removesuffix(unit.assembly), "", 1)
+
+
+def write_marked(unit: Unit, scope: Scope, path: str, dialect: str) -> None:
+    """Write the unit's assembly to `path` as `marked_text` returns it."""
+    write_file(path, marked_text(unit, scope, dialect), wait=False)

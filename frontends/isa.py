@@ -268,6 +268,10 @@ class Isa:
         """
         raise NotImplementedError
 
+    def in_gnu_syntax(self, text: str) -> str:
+        """Return an assembly text as GNU as reads it, in the same lines; other dialects are told by the text itself."""
+        return text
+
     def branch(self, text: str) -> tuple[str, str]:
         """Return how an instruction transfers control, and its target.
 

@@ -162,6 +162,7 @@ def llvm_views(given: Given) -> set[str]:
 
 READERS: dict[str, Callable[[Given], Any]] = {
     "scope.regions": lambda given: "loops" if given["auto"] else "marked",
+    "kernel.flag_dependencies": lambda given: not given["no-flag-dependencies"],
     "report.iterations": lambda given: given["iterations"] or 100,
     "kernel.timeline_cycles": lambda given: given["timeline-max-cycles"] or MOST,
     "kernel.pressure": lambda given: "bottleneck-analysis" in llvm_views(given),

@@ -89,6 +89,12 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             _flag("remarks", "print the report as compiler diagnostics on stderr (without --analyze: not as text)")
         ),
         Option("sarif=FILE.sarif", "file", "write the report as SARIF 2.1.0, for editors and code hosting"),
+        *_of_mca(
+            _flag("emit-marked", "write only the assembly, with markers around the loops or lines, for other tools"),
+            Option(
+                "marker=osaca|llvm-mca|iaca|all", "choice", "markers that -emit-marked writes (default: all)", "all"
+            ),
+        ),
         Option(
             "opt-record=FILE.opt.yaml",
             "file",
@@ -130,6 +136,13 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             variable="INCC_FUNCTION",
         ),
         *_of_mca(
+            Option(
+                "lines=A-B,N,…",
+                "lines",
+                "analyse only these lines of the assembly, as one region",
+                (),
+                sets="scope.lines",
+            ),
             _repeatable(
                 "address=A-B|A+N",
                 "addresses",
@@ -185,6 +198,11 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             "fixed-ports",
             "split µops equally over their ports instead of balancing the ports",
             sets="kernel.fixed_ports",
+        ),
+        _flag(
+            "no-flag-dependencies",
+            "leave out dependencies through flags, as OSACA does by default",
+            sets="kernel.flag_dependencies",
         ),
         _switch("simulate=false", "report only bounds, without simulating", True, sets="kernel.simulate"),
         *_of_wrapper(

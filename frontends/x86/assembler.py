@@ -596,6 +596,9 @@ def assemble(
 _MOST_FOR_LLVM = 500
 """Statements of one file to give to LLVM. If more are refused, the reason is not that an assembler is too old."""
 
+_LONGEST_FOR_LLVM = 1 << 12
+"""Characters of such a statement: LLVM compares a wrong mnemonic of a million letters with all others."""
+
 _GATHER_SIZE = r"(?i)^(vp?(?:gather|scatter).*?)\b\w+ ptr "
 
 
@@ -611,7 +614,7 @@ def _with_llvm(
     These are instructions that are newer than the other assembler, and operands that LLVM writes in another way.
     """
     places = {(reason.line, reason.text) for reasons in refused.values() for reason in reasons}
-    newer = [s for s in statements if (s.line, s.text) in places][:_MOST_FOR_LLVM]
+    newer = [s for s in statements if (s.line, s.text) in places and len(s.text) < _LONGEST_FOR_LLVM][:_MOST_FOR_LLVM]
     if not newer:
         return None
     text = list(marked)

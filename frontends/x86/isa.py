@@ -135,6 +135,13 @@ class _X86(Isa):
         match = re.search(_SIGN, text)
         return match.start() if match else -1
 
+    def in_gnu_syntax(self, text: str) -> str:
+        if any(register in text for register in _ATT_REGISTERS):
+            return text
+        from incc.frontends.x86.dialect import in_gnu_syntax
+
+        return in_gnu_syntax(text)
+
     def branch(self, text: str) -> tuple[str, str]:
         condition = _BRANCH_OF.get(text)
         if condition is None:
