@@ -98,7 +98,7 @@ def kernel_report(
         remarks=[],
         role=t.RoleReport(name="", of="", instead=False, basis="inferred", text=""),
         compiled=compiled(region.compiled) if region.compiled else None,
-        elements=_elements(result, elements) if elements else None,
+        elements=_elements(result, elements, unit.near_trips.get(number)) if elements else None,
         rates=figures.rates(work, moved, result.cycles, elements, unit.settings.ghz),
         range=range_,
         mispredictions=mispredicted(result, ways, unit.settings.mispredict_rate),
@@ -209,17 +209,19 @@ def ratio(cycles: Fraction) -> t.Ratio:
 # --- parts of a kernel ------------------------------------------------------------------------------------------------
 
 
-def _elements(result: KernelResult, elements: Elements) -> t.ElementsReport:
+def _elements(result: KernelResult, elements: Elements, near_trips: int | None) -> t.ElementsReport:
     number, each = elements.per_iteration, float(result.cycles / elements.per_iteration)
     least = "at least " if result.kernel.refused or not_counted(result) else ""
+    near = f"; whole calls come within 10 % of that from {near_trips} elements on" if near_trips else ""
     return t.ElementsReport(
         per_iteration=float(number),
         cycles=round(each, DECIMALS),
         basis=elements.basis,
         why=elements.why,
+        near_trips=near_trips,
         text=f"{least}{float(result.cycles):.2f} cycles per iteration, {each:.2f} per element "
         f"({float(number):g} {'element' if number == 1 else 'elements'} per iteration, "
-        f"{'inferred' if elements.basis == 'inferred' else 'according to the compiler'})",
+        f"{'inferred' if elements.basis == 'inferred' else 'according to the compiler'}){near}",
     )
 
 

@@ -179,5 +179,5 @@ def _branches(kernel: KernelCode, cause: RangeCause, branching: Branching) -> st
 
 
 def _branch(kernel: KernelCode, forks: Sequence[Fork]) -> str:
-    what = "the branch" if len(forks) == 1 else f"{len(forks)} branches"
-    return f"{what} in {wording.lines_of(kernel, [fork.line for fork in forks])}"
+    lines = wording.lines_of(kernel, [fork.line for fork in forks])
+    return f"the branch in {lines}" if len(forks) == 1 else f"{len(forks)} branches in {lines.split(' of ')[-1]}"

@@ -97,7 +97,7 @@ def test_cells() -> None:
         (row,) = rows(render(made, 150, show=TextParts(overview=1)))
         return row.split()
 
-    each = t.ElementsReport(per_iteration=32, cycles=0.125, basis="inferred", why="", text="")
+    each = t.ElementsReport(per_iteration=32, cycles=0.125, basis="inferred", why="", near_trips=None, text="")
     assert cells(elements=each)[4:5] == ["0.125"]
     assert "4.00–9.50" in cells(range=spread(4.0, 9.5, "aliasing", text="so or so"))
     assert "4.00–?" in cells(range=spread(4.0, None, "forwarding"))
