@@ -69,11 +69,7 @@ def predict_calls(
         decode: Decodes a region of the assembly.
     """
     result = replace(result, parts=unit_parts(result))
-    number_of = {statement.line: number for number, statement in enumerate(parsed.statements)}
-    loops: dict[str, dict[int, int]] = {}
-    for n, of in enumerate(result.results):
-        if (region := of.kernel.region) is not None and of.kernel.is_loop:
-            loops.setdefault(region.function, {})[number_of[region.lines[0]]] = n
+    loops = _loops(parsed, result)
     reports = []
     for graph in control_flow(parsed, loops.__contains__):
         trips = trips_of(graph.name)
@@ -90,6 +86,35 @@ def predict_calls(
                 call_report(graph.name, figures, trips, near, heads, function.steady, function.lines, result, parsed)
             )
     return replace(result, call_reports=tuple(reports))
+
+
+def with_near_trips(parsed: Assembly, result: UnitResult, decode: Callable[[Region], KernelCode]) -> UnitResult:
+    """Return the result with the length from which on calls come near the figures of its main loop, if there is one.
+
+    The arguments are those of `predict_calls`.
+    """
+    result = replace(result, parts=unit_parts(result))
+    mains = [n for n, part in enumerate(result.parts) if part.role.of < 0]
+    region = result.results[mains[0]].kernel.region if len(mains) == 1 else None
+    if region is None or not region.is_loop or not result.parts[mains[0]].elements:
+        return result
+    heads = _loops(parsed, result)[region.function]
+    for graph in control_flow(parsed, lambda name: name == region.function):
+        function = _function(parsed, graph, heads, result, decode)
+        near = None if isinstance(function, str) else _near(function)
+        if near is not None and near > 1:
+            return replace(result, near_trips={mains[0]: near})
+    return result
+
+
+def _loops(parsed: Assembly, result: UnitResult) -> dict[str, dict[int, int]]:
+    """Return the numbers of results by function and by the statement that the loop begins with."""
+    number_of = {statement.line: number for number, statement in enumerate(parsed.statements)}
+    loops: dict[str, dict[int, int]] = {}
+    for n, of in enumerate(result.results):
+        if (region := of.kernel.region) is not None and of.kernel.is_loop:
+            loops.setdefault(region.function, {})[number_of[region.lines[0]]] = n
+    return loops
 
 
 def _function(

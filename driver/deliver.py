@@ -47,8 +47,10 @@ class DeliveryRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Smallest number of kernels for which the text begins with a table of them; 0 for no table."""
     kernels: Sequence[NamedKernels] = ()
     """The kernels that the text shows; all if empty."""
-    few: int | None = None
-    """Largest number of kernels that the text shows in full; None for no limit."""
+    brief: bool = False
+    """True if the user has not chosen what the text shows; see `TextParts.brief`."""
+    prefix: str = "--"
+    """The prefix of the options that the text names."""
     uops: bool = True
     """True if the timeline has rows for µops."""
     wait: bool = True
@@ -249,14 +251,15 @@ def _rendered(report: t.AnalysisReport, request: DeliveryRequest, width: int, co
         details=request.places,
         overview=request.overview,
         kernels=request.kernels,
-        few=request.few,
-        how=_MORE,
+        brief=request.brief,
+        how=_MORE.format(request.prefix),
         uops=request.uops,
+        sources=source_lines(report) if "assembly" in request.views else {},
     )
     return render_text(report, width, colour, show)
 
 
-_MORE = "One loop in full: --analyze-kernel=FUNCTION[:LINE]; all loops: --analyze-views=compact or --analyze-views=all."
+_MORE = "One loop in full: {0}kernel=FUNCTION[:LINE]; all loops: {0}views=all."
 
 
 def text_of(report: t.AnalysisReport, request: DeliveryRequest) -> bytes:

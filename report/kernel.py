@@ -98,7 +98,7 @@ def kernel_report(
         remarks=[],
         role=t.RoleReport(name="", of="", instead=False, basis="inferred", text=""),
         compiled=compiled(region.compiled) if region.compiled else None,
-        elements=_elements(result, elements) if elements else None,
+        elements=_elements(result, elements, unit.near_trips.get(number)) if elements else None,
         rates=figures.rates(work, moved, result.cycles, elements, unit.settings.ghz),
         range=range_,
         mispredictions=mispredicted(result, ways, unit.settings.mispredict_rate),
@@ -187,15 +187,14 @@ def _rare(kernel: KernelCode, calls: Sequence[Instruction], cold: Sequence[int])
     notes = []
     if cold:
         branches, are = ("the branch", "is") if len(cold) == 1 else ("the branches", "are")
-        where = f"line{'' if len(cold) == 1 else 's'} {wording.listed([str(line) for line in cold])}"
+        where = wording.lines_of(kernel, cold)
         notes.append(
             f"{branches} in {where} to code for NaNs or in a section for unlikely code {are} assumed to be rare"
         )
     if not calls:
         return notes
     names = wording.distinct(call.target or "a function" for call in calls)
-    lines = wording.distinct(str(call.line) for call in calls)
-    where = f"line{'' if len(lines) == 1 else 's'} {', '.join(lines)}"
+    where = wording.lines_of(kernel, [call.line for call in calls])
     return [
         *notes,
         f"calls of {wording.listed(names)} ({where}) are assumed to be rare, so they and their branches do not count",
@@ -210,17 +209,19 @@ def ratio(cycles: Fraction) -> t.Ratio:
 # --- parts of a kernel ------------------------------------------------------------------------------------------------
 
 
-def _elements(result: KernelResult, elements: Elements) -> t.ElementsReport:
+def _elements(result: KernelResult, elements: Elements, near_trips: int | None) -> t.ElementsReport:
     number, each = elements.per_iteration, float(result.cycles / elements.per_iteration)
     least = "at least " if result.kernel.refused or not_counted(result) else ""
+    near = f"; whole calls come within 10 % of that from {near_trips} elements on" if near_trips else ""
     return t.ElementsReport(
         per_iteration=float(number),
         cycles=round(each, DECIMALS),
         basis=elements.basis,
         why=elements.why,
+        near_trips=near_trips,
         text=f"{least}{float(result.cycles):.2f} cycles per iteration, {each:.2f} per element "
         f"({float(number):g} {'element' if number == 1 else 'elements'} per iteration, "
-        f"{'inferred' if elements.basis == 'inferred' else 'according to the compiler'})",
+        f"{'inferred' if elements.basis == 'inferred' else 'according to the compiler'}){near}",
     )
 
 

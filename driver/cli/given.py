@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from incc.driver import UsageError
 from incc.driver.cli.kinds import MANY, MCA, MOST, WRAPPER, Option, read_value
-from incc.driver.cli.options import FEW, OPTIONS, PAGE_ITERATIONS, find, options_of
+from incc.driver.cli.options import OPTIONS, PAGE_ITERATIONS, find, options_of
 from incc.driver.settings import REPORTED, Settings, with_values
 from incc.support.errors import suggestion
 
@@ -102,7 +102,8 @@ class Given:
             places=self["detail"],
             overview=(1 if wrapper else 2) if self["overview"] else 0,
             kernels=self["kernel"],
-            few=FEW if wrapper and not chosen & self.names else None,
+            brief=not chosen & self.names,
+            prefix="--analyze-" if wrapper else "--",
             uops=self["timeline-uops"],
             wait=not wrapper,
         )
