@@ -25,7 +25,7 @@ _SIGNS = {
     "32-bit Arm": r"(?:ldr|str|ldm|stm)\w*\s+(?:r\d+|sp)!?\s*,|(?:push|pop|stmfd|ldmfd)\s+(?:sp!,\s*)?\{|bx\s+lr\b"
     r"|\.eabi_attribute\b|\.syntax\s+(?:unified|divided)\b|\.thumb(?:_func)?\b",
     "SPARC": r"(?:save|restore)\s+%sp|(?:sethi|retl|ldx|stx|ldd|std)\s+\S*%[goli]\d|\.register\s+%g\d",
-    "AVR": r"(?:ldi|sbiw|adiw|rjmp|rcall|lds|sts)\s+r\d+|__SREG__\s*=",
+    "AVR": r"(?:ldi|sbiw|adiw|rjmp|icall|lds|sts)\s+r\d+|__SREG__\s*=",
     "Hexagon": r"\{\s*(?:r\d+(?::\d+)?|p\d|jumpr?|if)\b.*$",
     "m68k": r"(?:move|adda?|suba?|lea|cmp|tst|clr)(?:a|q|m)?\.[bwl]\s+.*(?:%[ad][0-7]|\([ad][0-7]\))",
     "PTX": r"\.(?:target\s+sm_\d+|address_size\s+(?:32|64)|visible\s+\.(?:func|entry))",

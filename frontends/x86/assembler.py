@@ -149,8 +149,8 @@ _BLOCK_STARTS = word_set(".macro .rept .irp .irpc .rep")
 _BLOCK_ENDS = word_set(".endm .endr .endmacro")
 
 
-# Data, which .bss cannot have, and numbers of symbols, which assemblers must know. Tools that take sections or `.loc` out
-# of a text leave debug information in .bss, without the symbols that `.loc` defined (.LVU1).
+# Data, which .bss cannot have, and numbers of symbols, which assemblers must know. Tools that take sections or `.loc`
+# out of a text leave debug information in .bss, without the symbols that `.loc` defined (.LVU1).
 _DATA = word_set(
     ".byte .2byte .4byte .8byte .value .short .word .hword .long .int .quad .octa .ascii .asciz .string .single .float "
     ".double .fill"

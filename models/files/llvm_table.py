@@ -119,7 +119,8 @@ def write(names: Mapping[str, Any]) -> str:
         if names.get(key):
             lines.append(f"{key} = [")
             for row in names[key]:
-                parts = [f'{k} = "{v}"' if isinstance(v, str) else f"{k} = {v}" for k, v in row.items() if v not in ("", None)]
+                stated = {k: v for k, v in row.items() if v not in ("", None)}
+                parts = [f'{k} = "{v}"' if isinstance(v, str) else f"{k} = {v}" for k, v in stated.items()]
                 lines.append(f"  {{ {', '.join(parts)} }},")
             lines.append("]")
     return "\n".join(lines) + "\n"

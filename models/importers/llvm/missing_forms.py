@@ -109,7 +109,9 @@ def _in_ports(model: MachineModel, shape: Shape, flow: FormDataflow, data: dict[
         except ValueError:  # LLVM analyses the core as another one
             pass
     core = llvm_units.core_of(model.header(), "", ())
-    return llvm_units.entry(shape, flow, data, core if names is not None and names.units else replace(core, kinds=_kinds(model)))
+    if names is None or not names.units:
+        core = replace(core, kinds=_kinds(model))
+    return llvm_units.entry(shape, flow, data, core)
 
 
 _OF_KIND = {"int": "ADD_R64_RM64/r", "vector": "PADDD_XMM_XMMM128/r", "branch": "JE_REL8_64/r"}
