@@ -488,7 +488,10 @@ def _with_lacking(choice: ChosenModel, cpu: str, kernels: Sequence[KernelCode]) 
 
 def _with_borrowed(model: MachineModel, kernels: Sequence[KernelCode]) -> tuple[MachineModel, dict[str, str]]:
     """Add figures of related cores for instructions that the model lacks; also return whose they are, by form."""
-    lacking = {i.form for k in kernels for i in k.instructions if model.lookup(i.form, i.traits) is None}
+    try:
+        lacking = {i.form for k in kernels for i in k.instructions if model.lookup(i.form, i.traits) is None}
+    except ModelError as error:
+        raise AnalysisError(str(error)) from error
     if not lacking:
         return model, {}
     from incc.models.borrowed import with_borrowed
