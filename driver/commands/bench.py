@@ -114,7 +114,7 @@ COMMAND = Command(
         ),
         group(
             "what to write",
-            shared.formats("text", "json", help="text, or JSON lines"),
+            *shared.formats("text", "json", help="text, or JSON lines"),
             Option(
                 "-o FILE",
                 "text",

@@ -59,7 +59,7 @@ class McaOptions:
     def request(self) -> DeliveryRequest:
         """Return the request for the report's delivery."""
         output = self.given["o"]
-        return self.given.request("json" if self.given["json"] else "text", output if output != "-" else "")
+        return self.given.request(self.given["format"], output if output != "-" else "")
 
 
 def main(arguments: list[str] | None = None, program: str = "") -> int:

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from incc.core.analysis import KernelResult, analyze_kernel
-from incc.driver.code import ObjectCode
+from incc.driver.code import ObjectCode, of_functions
 from incc.driver.commands.scan.inputs import AssemblyFile, CodeFile, HexBlock
 from incc.driver.pipeline import (
     ChosenModel,
@@ -21,6 +21,7 @@ from incc.driver.pipeline import (
     read_assembly,
     report_of,
 )
+from incc.driver.selection import order_of_worth
 from incc.driver.settings import Scope, Settings
 from incc.frontends.gcc_wrapper.compile_commands import CompilerCommand
 from incc.frontends.isa import isa
@@ -48,10 +49,12 @@ class Scan(Struct, frozen=True, kw_only=True):
     """The settings for each core. A project without named cores has one, for the core of each command."""
     models: list[ChosenModel]
     """The model of each core, unless each unit of a project has its own."""
-    output: str = "table"
-    """"table", "json" or "cycles"."""
+    format: str = "text"
+    """"text", "json" or "cycles"."""
     condition: Condition | None = None
     """The condition that a kernel must meet on at least one core to be shown; None to show all."""
+    top: int = 0
+    """Most kernels to show, those with the most to gain; 0 for all."""
     unique: bool = False
     """True to show a kernel once that occurs in several files."""
     measure: bool = False
@@ -63,10 +66,13 @@ class Scan(Struct, frozen=True, kw_only=True):
 
 
 class CyclesLine(Struct, frozen=True):
-    """A kernel's line of --output=cycles, and its identity if kernels are to be unique."""
+    """A kernel's line of --format=cycles."""
 
     text: str
     identity: str = ""
+    """The kernel's identity, if kernels are to be unique."""
+    worth: tuple[bool, float] = (True, 0.0)
+    """The kernel's `order_of_worth`, if the most worthwhile ones are to be selected."""
 
 
 class ScanOutcome(Struct):
@@ -86,7 +92,7 @@ class Worker:
     def __init__(self, scan: Scan) -> None:
         self.scan = scan
         # Lines of cycles need no reports, and nothing about the kernels but their code.
-        self.brief = scan.output == "cycles" and scan.condition is None and not scan.reports
+        self.brief = scan.format == "cycles" and scan.condition is None and not scan.reports and not scan.top
         self.cores = scan.cores
         if self.brief:
             self.cores = [replace(core, kernel=replace(core.kernel, explained=False)) for core in scan.cores]
@@ -119,6 +125,9 @@ class Worker:
             yield from self._compiled(source, outcome)
 
     def _block(self, block: HexBlock, outcome: ScanOutcome) -> list[UnitResult]:
+        if self.cores[0].scope.functions:
+            outcome.notes.append("blocks of machine code belong to no --function")
+            return []
         try:
             code = bytes.fromhex(block.digits)
         except ValueError:
@@ -149,7 +158,8 @@ class Worker:
         if located.note:
             outcome.notes.append(f"{file.name}: {located.note}")
         unit = Unit(assembly="", assembly_file=file.name, way="object")
-        return self._on_each_core(unit, ObjectCode(located.kernels, located.left_out, located.sources))
+        code = ObjectCode(located.kernels, located.left_out, located.sources)
+        return self._on_each_core(unit, of_functions(code, self.cores[0].scope.functions))
 
     def _on_each_core(self, unit: Unit, code: ObjectCode) -> list[UnitResult]:
         cores = zip(self.cores, self.scan.models, strict=True)
@@ -204,12 +214,13 @@ class Worker:
             from incc.report.where import kernel_values
 
             shown = [n for n in shown if any(condition.holds(kernel_values(u, u.kernels[n])) for u in units)]
-        if scan.output == "cycles":
-            outcome.rows.extend(self._rows(source, results[0], shown))
+        if scan.format == "cycles":
+            rows = zip(self._rows(source, results[0], shown), shown, strict=True)
+            outcome.rows.extend(replace(row, worth=order_of_worth(units[0].kernels[n])) for row, n in rows)
             return
         for unit in units:
             unit.kernels = [unit.kernels[n] for n in shown]
-            if scan.output == "table":
+            if scan.format == "text":
                 _without_details(unit, isinstance(source, HexBlock))
         if shown:
             outcome.reports.append(report)
