@@ -19,6 +19,8 @@ OUTPUT = Option(
     "-o FILE", "file", "write the result to FILE (default: standard output)", None, aliases=("--output",), into="output"
 )
 HTML = Option("--html FILE", "file", "write an HTML page", None)
+COMPILED = "C by $CC $CFLAGS, C++ by $CXX $CXXFLAGS, Fortran by $FC $FFLAGS; by default with -O3 and the core's -march."
+"""The help on sources (driver/sources.py)."""
 MCPU_HELP = "core, or cores separated by commas; see `incc-model list` (default: {})"
 
 

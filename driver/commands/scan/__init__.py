@@ -15,6 +15,7 @@ from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option, check_targets
 from incc.driver.cli.parsers import run, settings_of
+from incc.driver.cli.shared import COMPILED
 from incc.driver.commands.scan.analysis import Input, Scan, ScanOutcome, Worker
 from incc.driver.commands.scan.inputs import HexBlock, read_inputs
 from incc.driver.commands.scan.output import Output, say_scan
@@ -39,7 +40,10 @@ FORMATS = ("text", "json", "cycles")
 COMMAND = Command(
     name="incc-scan",
     summary="analyse many kernels in one process",
-    about=("Analyse the loops of objects, folders, assembly files or a project, or blocks of machine code.",),
+    about=(
+        "Analyse the loops of objects, folders, assembly files or a project, or blocks of machine code. Sources are "
+        f"compiled: {COMPILED}",
+    ),
     groups=(
         group(
             "options",

@@ -11,18 +11,17 @@ from msgspec.structs import replace
 
 from incc.core.analysis import KernelResult, analyze_kernel
 from incc.driver.code import ObjectCode, of_functions
-from incc.driver.commands.scan.inputs import AssemblyFile, CodeFile, HexBlock
+from incc.driver.commands.scan.inputs import AssemblyFile, CodeFile, HexBlock, SourceFile
 from incc.driver.pipeline import (
     ChosenModel,
     analyze_code,
     analyze_unit,
-    find_regions,
     host_of,
-    read_assembly,
     report_of,
+    with_likely_regions,
 )
 from incc.driver.selection import order_of_worth
-from incc.driver.settings import Scope, Settings
+from incc.driver.settings import Settings
 from incc.frontends.gcc_wrapper.compile_commands import CompilerCommand
 from incc.frontends.isa import isa
 from incc.frontends.objects.kernels import located_kernels
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from incc.measuring.kernels import KernelMeasurement, Measurer
     from incc.report.where import Condition
 
-Input = HexBlock | AssemblyFile | CodeFile | CompilerCommand
+Input = HexBlock | AssemblyFile | SourceFile | CodeFile | CompilerCommand
 
 
 class Scan(Struct, frozen=True, kw_only=True):
@@ -121,6 +120,12 @@ class Worker:
             yield self._code(source, outcome)
         elif isinstance(source, AssemblyFile):
             yield self._assembly(source)
+        elif isinstance(source, SourceFile):
+            from incc.driver.sources import compiled_source
+
+            unit, note = compiled_source(source.name, ",".join(core.core.mcpu for core in self.cores))
+            outcome.notes.append(note)
+            yield [analyze_unit(unit, core) for core in self.cores]
         else:
             yield from self._compiled(source, outcome)
 
@@ -170,13 +175,13 @@ class Worker:
             unit = Unit(assembly=read_input(file.name), assembly_file=file.name)
         except OSError as error:
             raise AnalysisError(f"{file.name}: {error.strerror}") from error
-        marked, _ = find_regions(read_assembly(unit, self.isa), Scope(regions="marked"))
-        regions = "loops" if marked and all(region.kind == "file" for region in marked) else "marked"
-        scope = replace(self.cores[0].scope, regions=regions, system_headers=True)
+        settings = with_likely_regions(unit, self.cores[0], self.isa)
+        scope = replace(settings.scope, system_headers=True)
         return [analyze_unit(unit, replace(core, scope=scope)) for core in self.cores]
 
     def _compiled(self, command: CompilerCommand, outcome: ScanOutcome) -> Iterator[list[UnitResult]]:
-        from incc.driver.commands.scan.project import settings_of, units_of
+        from incc.driver.commands.scan.project import settings_of
+        from incc.driver.sources import units_of
 
         settings = settings_of(command, self.cores, outcome.notes, self.scan.requested)
         if not settings:
