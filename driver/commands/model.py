@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from fnmatch import fnmatchcase
-from functools import cache
 from typing import TYPE_CHECKING
 
 from incc.driver import UsageError
@@ -15,15 +13,12 @@ from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run
 from incc.driver.coverage import CoverageError, RefusedCode, Used, read_assembly, read_hex
+from incc.driver.instructions import matching, near
 from incc.driver.messages import fail, run_command
-from incc.frontends.isa import DecodeError, TextForm
-from incc.frontends.isa import isa as instruction_set
-from incc.models.forms.rules import rules_of
 from incc.models.importers import SOURCES, importer
 from incc.models.loading import find_model, list_models, load, search_places
 from incc.models.model import MachineModel, ModelError
 from incc.models.notation import form_key
-from incc.support.errors import nearest
 
 if TYPE_CHECKING:
     import argparse
@@ -59,10 +54,10 @@ def _show(args: argparse.Namespace) -> int:
 
         if args.what is None or args.ports:
             raise UsageError("name a core (-mcpu=NAME), or an instruction form")
-        if show_by_core(args.what, args.model_path, _matching):
+        if show_by_core(args.what, args.model_path, matching):
             return OK
         models = [load(entry.path, args.model_path) for entry in list_models(args.model_path)]
-        return _fail(f"no model has a form that matches {args.what!r}{_near(models, args.what)}")
+        return _fail(f"no model has a form that matches {args.what!r}{near(models, args.what)}")
     model = load(args.mcpu, args.model_path)
     if args.ports:
         from incc.driver.model_views import show_ports
@@ -72,9 +67,9 @@ def _show(args: argparse.Namespace) -> int:
     if args.what is None:
         _show_model(model)
         return OK
-    forms = _matching(model, args.what)
+    forms = matching(model, args.what)
     if not forms:
-        return _fail(f"{model.name} has no form that matches {args.what!r}{_near([model], args.what)}")
+        return _fail(f"{model.name} has no form that matches {args.what!r}{near([model], args.what)}")
     for n, form in enumerate(forms):
         if n:
             print()
@@ -97,53 +92,6 @@ def _show_model(model: MachineModel) -> None:
     print("sources")
     for name, text in model.sources.items():
         print(f"  {name}: {text}")
-
-
-def _matching(model: MachineModel, what: str) -> list[str]:
-    """Return the keys of the forms that are named by a key, a pattern, a mnemonic, or an instruction with operands."""
-    form = what.partition(" [")[0]
-    if model.entries(form):
-        return [form]
-    keys = sorted(model.forms())
-    if matches := [key for key in keys if key.lower() == form.lower()]:
-        return matches
-    name = what.strip()
-    if any(c in name for c in "?[*") and " " not in name:
-        return [key for key in keys if fnmatchcase(key.lower(), name.lower())]
-    is_called = rules_of(model.isa).is_called
-    if matches := [key for key in keys if is_called(key, name)]:
-        return matches
-    return [key for key in keys if key == _form_of(model.isa, name)] if " " in name else []
-
-
-@cache
-def _form_of(isa: str, statement: str) -> str:
-    """Return the form of an instruction in assembly text, "" if it is not one."""
-    if "\n" in statement or ";" in statement:
-        return ""
-    intel = "%" not in statement and "$" not in statement
-    dialects = {dialect: word for word, dialect in instruction_set(isa).syntax.dialects.items()}
-    first = f"{dialects['intel']} noprefix" if intel and "intel" in dialects else ""
-    try:
-        forms = list(instruction_set(isa).text_forms(f"{first}\n{statement}\n", [(2, statement)], "<text>"))
-    except (DecodeError, OSError):
-        return ""
-    return forms[0].form if forms and isinstance(forms[0], TextForm) else ""
-
-
-def _near(models: Sequence[MachineModel], what: str) -> str:
-    """Return a suggestion of similar names for a name that no form has, "" if there are none."""
-    word = what.strip().partition(" ")[0]
-    names: dict[str, str] = {}
-    for rules in {model.isa: rules_of(model.isa) for model in models}.values():
-        names |= {name: name for name in rules.mnemonics()}
-    for model in models:
-        for form in model.forms():
-            names.setdefault(form.lower(), form)
-            names.setdefault(form.partition("/")[0].lower(), form.partition("/")[0])
-    near = [names[name] for name in nearest(word.lower(), names, 12)]
-    near = [name for name in near if any(_matching(model, name) for model in models)]
-    return f"; did you mean {', '.join(near[:4])}?" if near else ""
 
 
 def _show_form(model: MachineModel, form: str) -> None:

@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 _DIRECTIVE = re.compile(r"^[^#\n]*?\.(?:att|intel)_syntax\b", re.M)
-_REGISTER = r"(?:[re]?(?:[abcd]x|[sd]i|[sb]p)|[abcd][lh]|[sd]il|[sb]pl|r(?:[89]|1[0-5])[dwb]?|[xyz]mm\d+)"
+_REGISTER = r"(?:[re]?(?:[abcd]x|[sd]i|bp)|[re]sp|[abcd][lh]|[sd]il|[sb]pl|r(?:[89]|1[0-5])[dwb]?|[xyz]mm\d+)"
 _ATT = re.compile(rf"%{_REGISTER}\b|\$-?\w")
 _INTEL = re.compile(rf"(?<![%\w.$@]){_REGISTER}(?![\w$@:])|\bptr\s*\[")
 _COMMENT = re.compile(r"#.*|;.*|//.*|/\*.*?\*/|\"[^\"]*\"")

@@ -20,7 +20,7 @@ from incc.frontends.asm.syntax import detect_syntax
         ("movl counter(%rip), %eax\naddl $1, eax_total(%rip)\n", "att"),
         ("nop\nret\n", "att"),
         ("", "att"),
-        ("fmla v0.2d, v1.2d, v2.2d\n", "att"),
+        ("fmla v0.2d, v1.2d, v2.2d\nadd sp, sp, #16\n", "att"),
         ("mov eax, DWORD PTR counter[rip] ; comment with %eax\n", "intel"),
         ('.string "rax, rbx"\nadd %rax, %rbx\n', "att"),
     ],
