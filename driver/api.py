@@ -646,7 +646,7 @@ def analyze(
     reader = _one_of("input", input, readers)
     _one_of("syntax", syntax, {"auto": None, "att": None, "intel": None})
     if reader is None:
-        if input == "auto" and _is_source_path(source):
+        if input == "auto" and not isinstance(source, bytes) and _is_source_path(source):
             return _of_source(os.fspath(source), settings)
         return _of_assembly(_assembly(source, name), syntax, settings)
     choice = choose_model(settings.core.mcpu, "", settings.core.model_path)
@@ -732,12 +732,10 @@ def _is_object(source: Path | bytes) -> bool:
     return kind_of(start) in ("object", "library", "bitcode")
 
 
-def _is_source_path(source: Path | bytes) -> bool:
-    if isinstance(source, bytes) or "\n" in os.fspath(source):
-        return False
+def _is_source_path(source: Path) -> bool:
     from incc.driver.sources import is_source
 
-    return is_source(os.fspath(source))
+    return "\n" not in os.fspath(source) and is_source(os.fspath(source))
 
 
 def _of_source(path: str, settings: Settings) -> Report:

@@ -21,7 +21,8 @@ _PREFIXES = ("lock", "rep", "repne")
 def matching(model: MachineModel, what: str) -> list[str]:
     """Return the keys of the forms that are named by a key, a pattern, a mnemonic, or an instruction with operands.
 
-    A pattern with `*` or `?` matches keys, mnemonics, and instructions with kinds of operands ("vfmadd*pd zmm*").
+    A pattern with `*` or `?` matches mnemonics, and instructions with kinds of operands ("vfmadd*pd zmm*"); with "_" or
+    "/" it matches keys.
     """
     form = what.partition(" [")[0]
     if model.entries(form):
@@ -32,13 +33,13 @@ def matching(model: MachineModel, what: str) -> list[str]:
     name = " ".join(what.lower().split())
     rules = rules_of(model.isa)
     if any(sign in name for sign in "?*"):
-        pattern = name.replace(" ,", ",")
+        if "_" in name or "/" in name:
+            return [key for key in keys if fnmatchcase(key.lower(), name)]
 
-        def fits(key: str) -> bool:
-            spelled = rules.spelled(key)
-            return any(fnmatchcase(text, pattern) for text in (key.lower(), spelled, spelled.partition(" ")[0]))
+        def fits(spelled: str) -> bool:
+            return fnmatchcase(spelled, name) or fnmatchcase(spelled.partition(" ")[0], name)
 
-        return [key for key in keys if fits(key)]
+        return [key for key in keys if fits(rules.spelled(key))]
     if matches := [key for key in keys if rules.is_called(key, name)]:
         return matches
     if " " not in name:

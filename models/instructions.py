@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from incc.models.compare import latency, throughput, usage
 from incc.models.forms.rules import rules_of
@@ -54,7 +55,7 @@ def figures_of(model: MachineModel, form: str, conditions: Sequence[str] = ()) -
         uops=entry.retire_slots,
         ports=usage(entry),
         source=entry.source,
-        notes=tuple(_notes(entry, rules.encoding(form))),
+        notes=tuple(_notes(entry)),
     )
 
 
@@ -64,8 +65,8 @@ def all_figures(model: MachineModel, form: str) -> list[InstructionFigures]:
     return [figures for figures in entries if figures is not None]
 
 
-def _notes(form: Form, encoding: str) -> list[str]:
-    notes = [encoding] if encoding else []
+def _notes(form: Form) -> list[str]:
+    notes = []
     if form.breaks_dependency:
         notes.append("breaks dependencies")
     if form.fusion:
@@ -79,3 +80,94 @@ def _notes(form: Form, encoding: str) -> list[str]:
     if form.derived:
         notes.append("derived")
     return notes
+
+
+class InstructionCore(msgspec.Struct, frozen=True, kw_only=True):
+    """A core of a table."""
+
+    name: str
+    title: str
+    version: str
+    """The version of its model."""
+
+
+class InstructionRow(msgspec.Struct, frozen=True, kw_only=True):
+    """An instruction of a table."""
+
+    instruction: str
+    form: str
+    """The key in the models, with conditions."""
+    cores: dict[str, InstructionFigures]
+    """The figures on each core that has the instruction, by the name of its model."""
+
+
+class InstructionTable(msgspec.Struct, frozen=True, kw_only=True):
+    """Instructions of one core, or of several side by side."""
+
+    cores: list[InstructionCore]
+    pattern: str
+    """The pattern that selects the instructions; "" for all."""
+    rows: list[InstructionRow]
+
+
+SORTS = ("instruction", "latency", "throughput", "uops")
+
+
+def instruction_table(
+    models: Sequence[MachineModel], forms: Iterable[str], pattern: str, sort: str = "instruction", top: int = 0
+) -> InstructionTable:
+    """Return a table of some forms, and of the conditions under which a core has other figures.
+
+    Args:
+        models: The cores.
+        forms: The keys of the forms, without conditions.
+        pattern: The pattern that selects them.
+        sort: One of SORTS; figures begin with the largest on the first core that has the instruction.
+        top: Most rows; 0 for all.
+    """
+    rows = _told_apart([row for form in dict.fromkeys(forms) for row in _rows(models, form)], models[0].isa)
+    rows.sort(key=lambda row: (row.instruction, row.form))
+    if sort != "instruction":
+        field = {"latency": "latency_cycles"}.get(sort, sort)
+        rows.sort(key=lambda row: -(getattr(next(iter(row.cores.values())), field) or 0))
+    cores = [InstructionCore(name=model.name, title=model.title, version=model.version) for model in models]
+    return InstructionTable(cores=cores, pattern=pattern, rows=rows[: top or None])
+
+
+def _rows(models: Sequence[MachineModel], form: str) -> Iterator[InstructionRow]:
+    """Yield a row for a form, and one for each set of conditions under which a core has other figures."""
+    all_conditions = dict.fromkeys(conditions for model in models for conditions, _ in model.entries(form))
+    plain: dict[str, InstructionFigures] = {}
+    for conditions in sorted(all_conditions, key=lambda each: (len(each), each)):
+        each = {model.name: figures_of(model, form, conditions) for model in models}
+        cores = {name: figures for name, figures in each.items() if figures is not None}
+        if not conditions:
+            plain = cores
+        elif {name: _values(figures) for name, figures in cores.items()} == {
+            name: _values(figures) for name, figures in plain.items()
+        }:
+            continue
+        spelled = next(iter(cores.values()))
+        yield InstructionRow(instruction=spelled.instruction, form=spelled.form, cores=cores)
+
+
+def _told_apart(rows: Sequence[InstructionRow], isa: str) -> list[InstructionRow]:
+    """Return the rows without those that only repeat another one; other rows of one name get their encoding."""
+    by_name: dict[str, list[InstructionRow]] = {}
+    for row in rows:
+        same = by_name.setdefault(row.instruction, [])
+        values = {name: _values(figures) for name, figures in row.cores.items()}
+        if not any({name: _values(figures) for name, figures in other.cores.items()} == values for other in same):
+            same.append(row)
+    encoding = rules_of(isa).encoding
+    return [
+        replace(row, instruction=f"{name} ({marks})")
+        if len(same) > 1 and (marks := encoding(row.form.partition(" ")[0]))
+        else row
+        for name, same in by_name.items()
+        for row in same
+    ]
+
+
+def _values(figures: InstructionFigures) -> tuple[object, ...]:
+    return figures.latency, figures.throughput, figures.uops, figures.ports, figures.notes

@@ -52,6 +52,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(prog=command.name, add_help=False, allow_abbrev=command.abbreviations)
         self.command = command
         self._is_extended = False
+        self._is_intermixed = False
         self.add_argument("-h", "--help", action="help")
         if command.status:
             self.add_argument(VERSION.name, action="version", version=f"{command.name} {__version__}")
@@ -108,7 +109,17 @@ class Parser(argparse.ArgumentParser):
                     from incc.driver.cli.help import print_help
 
                     sys.exit(print_help(self.command, wanted))
-        return super().parse_known_args(args, namespace)
+        parsed = super().parse_known_args(args, namespace)
+        if parsed[1] and namespace is None and not self._is_intermixed and not self._has_rest():
+            # There may be operands behind options that follow other operands.
+            self._is_intermixed = True
+            parsed = self.parse_known_intermixed_args(args)
+        return parsed
+
+    def _has_rest(self) -> bool:
+        """Return True if the parser has sub-commands, or an operand that takes all further arguments."""
+        kinds = {option.kind for group in self.command.groups for option in group.options}
+        return bool(self.command.commands) or "rest" in kinds
 
 
 def _settings(option: Option) -> dict[str, Any]:
