@@ -169,9 +169,12 @@ def write_stream(stream: TextIO | None, render: Render) -> None:
 
 
 def write_rendered(path: str | None, render: Render) -> None:
-    """Write a text to a file, else to standard output, without surrogates. Raises OSError."""
+    """Write a text to a file, else to standard output, without surrogates. Raises OSError, which names the file."""
     if path:
-        write_whole(path, without_surrogates(render(PLAIN_WIDTH, False)))
+        try:
+            write_whole(path, without_surrogates(render(PLAIN_WIDTH, False)))
+        except OSError as error:  # which may name a temporary file
+            raise OSError(error.errno, error.strerror, path) from None
     else:
         write_stream(sys.stdout, lambda width, colour: without_surrogates(render(width, colour)))
 

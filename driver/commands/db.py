@@ -516,8 +516,8 @@ COMMAND = Command(
         ),
     ),
     environment=(("INCC_DB", "database, unless --db names one"), *ENVIRONMENT),
-    status="0; 1 if part of the work failed or nothing matched; 2 for a mistake on the command line or an unusable "
-    "database",
+    status="0; 1 if part of the work failed or nothing matched; 2 for a mistake on the command line, an "
+    "unusable database, or an output that cannot be written",
 )
 
 

@@ -25,6 +25,7 @@ from incc.driver.pipeline import (
     read_assembly,
     with_likely_regions,
 )
+from incc.driver.selection import selected
 from incc.driver.settings import Settings
 from incc.driver.sources import compiled_source, is_source
 from incc.frontends.isa import DecodeError
@@ -193,6 +194,8 @@ def _run(options: McaOptions, settings: Settings) -> int:
     for note in model_notes(report):
         tell(f"incc-mca: note: {note}\n")
     request = options.request()
+    if request.where and not any(unit.kernels for unit in selected(report, request.where, 0).units):
+        tell(f"incc-mca: note: no kernel meets the condition {request.where.text.strip()}\n")
     undelivered = deliver(report, request, sys.stdout)
     if views is not None and request.format == "text":
         undelivered = _with_views(report, views, request, undelivered)

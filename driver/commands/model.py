@@ -16,7 +16,7 @@ from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run
 from incc.driver.cores import named_cores
 from incc.driver.coverage import CoverageError, RefusedCode, Used, measure, read_assembly, read_hex
-from incc.driver.deliver import Render, write_rendered
+from incc.driver.deliver import write_rendered
 from incc.driver.instructions import matching, near
 from incc.driver.messages import fail, run_command
 from incc.driver.model_views import by_core
@@ -49,14 +49,7 @@ def _write(args: argparse.Namespace, lines: Callable[[Layout], Iterable[str]], d
             return render_json(document())
         return "".join(f"{line}\n" for line in lines(Layout(width, colour)))
 
-    _write_rendered(args.output, render)
-
-
-def _write_rendered(path: str | None, render: Render) -> None:
-    try:
-        write_rendered(path, render)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, path or error.filename) from None
+    write_rendered(args.output, render)
 
 
 # --- list, check ------------------------------------------------------------------------------------------------------
@@ -123,7 +116,7 @@ def _show_table(
     for path in pages:
         from incc.views.instructions import page
 
-        _write_rendered(path, lambda width, colour: page.render(table, models))
+        write_rendered(path, lambda width, colour: page.render(table, models))
     if printed and args.format != "html":
         lines = instruction_lines if len(models) <= MOST_BESIDE else by_core
         _write(args, lambda layout: lines(table, layout), lambda: table)
