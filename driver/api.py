@@ -20,10 +20,10 @@ from incc.core.whatif import CoreChange
 from incc.driver.code import ObjectCode
 from incc.driver.settings import Settings
 from incc.frontends.unit import Unit
-from incc.models.instructions import InstructionFigures
 from incc.models.model import Form, MachineModel
 from incc.report import types as t
 from incc.report.build import UnitResult
+from incc.report.instructions import InstructionFigures
 from incc.support.errors import AnalysisError as AnalysisError
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ class Model(_Frozen):
             The figures, for each instruction also those under conditions such as a mask; empty if none matches.
         """
         from incc.driver.instructions import matching
-        from incc.models.instructions import all_figures
+        from incc.report.instructions import all_figures
 
         rows = [row for form in matching(self._machine, pattern) for row in all_figures(self._machine, form)]
         return tuple(sorted(rows, key=lambda row: (row.instruction, row.form)))

@@ -9,9 +9,9 @@ from functools import cache
 from incc.frontends.isa import DecodeError, TextForm
 from incc.frontends.isa import isa as instruction_set
 from incc.models.forms.rules import rules_of
-from incc.models.instructions import InstructionFigures, figures_of
 from incc.models.model import MachineModel
 from incc.models.notation import split_key
+from incc.report.instructions import InstructionFigures, figures_of
 from incc.support.errors import AnalysisError, nearest
 
 _PREFIXES = ("lock", "rep", "repne")
@@ -32,20 +32,20 @@ def matching(model: MachineModel, what: str) -> list[str]:
         return matches
     name = " ".join(what.lower().split())
     rules = rules_of(model.isa)
-    if any(sign in name for sign in "?*"):
-        if "_" in name or "/" in name:
-            return [key for key in keys if fnmatchcase(key.lower(), name)]
-
-        def fits(spelled: str) -> bool:
-            return fnmatchcase(spelled, name) or fnmatchcase(spelled.partition(" ")[0], name)
-
-        return [key for key in keys if fits(rules.spelled(key))]
+    if any(sign in name for sign in "?*["):
+        spelled = {key: key.lower() if "_" in name or "/" in name else rules.spelled(key) for key in keys}
+        matches = [
+            key for key, text in spelled.items() if fnmatchcase(text, name) or fnmatchcase(text.partition(" ")[0], name)
+        ]
+        # In an operand these signs are those of an address.
+        if matches or " " not in name:
+            return matches
     if matches := [key for key in keys if rules.is_called(key, name)]:
         return matches
     if " " not in name:
         return []
-    spelled = [key for key in keys if rules.spelled(key) == name]
-    return spelled or [key for key in _with_operands(model.isa, what.strip()) if model.entries(key)]
+    exact = [key for key in keys if rules.spelled(key) == name]
+    return exact or [key for key in _with_operands(model.isa, what.strip()) if model.entries(key)]
 
 
 def named(model: MachineModel, text: str) -> InstructionFigures:

@@ -10,10 +10,10 @@ from typing import Any
 from incc.driver.coverage import DERIVED, LACKING, Coverage
 from incc.models.compare import ModelComparison
 from incc.models.files.source import ModelSource, merge_forms
-from incc.models.instructions import InstructionTable
 from incc.models.loading import list_models
 from incc.models.model import MachineModel
 from incc.models.notation import form_key, parse_latency
+from incc.report.instructions import InstructionTable
 from incc.views.layout import Layout
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         load,
     )
     from incc.driver.api_compare import Comparison, compare
-    from incc.models.instructions import InstructionFigures
+    from incc.report.instructions import InstructionFigures
     from incc.support.errors import AnalysisError
 
 __all__ = [

@@ -16,8 +16,8 @@ from incc.report import types as t
 
 if TYPE_CHECKING:
     from incc.comparison import types as c
-    from incc.models.instructions import InstructionTable
     from incc.ranking import types as r
+    from incc.report.instructions import InstructionTable
 
 # Lists and objects that fit are written in one line: a row of port pressures reads as a row.
 LINE = 120

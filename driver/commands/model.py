@@ -21,9 +21,9 @@ from incc.driver.instructions import matching, near
 from incc.driver.messages import fail, run_command
 from incc.driver.model_views import by_core
 from incc.models.importers import SOURCES, importer
-from incc.models.instructions import SORTS, InstructionTable, instruction_table
 from incc.models.loading import find_model, list_models, load, search_places
 from incc.models.model import MachineModel, ModelError
+from incc.report.instructions import SORTS, InstructionTable, instruction_table
 from incc.views.instructions import lines as instruction_lines
 from incc.views.layout import Layout
 
@@ -116,7 +116,7 @@ def _show_table(
     for path in pages:
         from incc.views.instructions import page
 
-        write_rendered(path, lambda width, colour: page.render(table, models))
+        write_rendered(path, lambda width, colour: page.render(table))
     if printed and args.format != "html":
         lines = instruction_lines if len(models) <= MOST_BESIDE else by_core
         _write(args, lambda layout: lines(table, layout), lambda: table)

@@ -11,8 +11,8 @@ import pytest
 import browser
 from incc.driver.commands import model as command
 from incc.driver.instructions import matching
-from incc.models.instructions import SORTS, InstructionTable, instruction_table
 from incc.models.loading import load
+from incc.report.instructions import SORTS, InstructionTable, instruction_table
 
 
 def table(pattern: str, *cores: str, sort: str = "instruction", top: int = 0) -> InstructionTable:
@@ -34,7 +34,7 @@ def shown(pattern: str, *cores: str) -> list[str]:
         ("vfmadd231pd y*", ["vfmadd231pd ymm, ymm, m256", "vfmadd231pd ymm, ymm, m256 [indexed]",
                             "vfmadd231pd ymm, ymm, ymm"]),
         ("vfmadd231pd ymm, ymm, ymm", ["vfmadd231pd ymm, ymm, ymm"]),
-        ("vpadd[bw] xmm, xmm, xmm", []),
+        ("vpadd[bw] ymm, ymm, ymm", ["vpaddb ymm, ymm, ymm", "vpaddw ymm, ymm, ymm"]),
         ("add rax, rbx", ["add r64, r64"]),
         ("movzbl (%rdi), %eax", ["movzx r32, m8"]),
         ("MUL_RM64/r", ["mul r64"]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from incc.models.instructions import InstructionFigures, InstructionRow, InstructionTable
+from incc.report.instructions import InstructionFigures, InstructionRow, InstructionTable
 from incc.views.layout import Layout, count
 from incc.views.table import Cell, Column, Table, TableRow, number_column, text_lines
 

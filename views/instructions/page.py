@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
-from incc.models.instructions import InstructionRow, InstructionTable
-from incc.models.model import MachineModel
-from incc.models.notation import split_key
+from incc.report.instructions import InstructionRow, InstructionTable
 from incc.support.version import __version__
 from incc.views.html import templates
 from incc.views.instructions import COLUMNS, heading, instructions_table, row_cells
@@ -27,8 +24,8 @@ _FILTERS = {
 }
 
 
-def render(table: InstructionTable, models: Sequence[MachineModel]) -> str:
-    """Return the page; `models` are those of the table's cores."""
+def render(table: InstructionTable) -> str:
+    """Return the page of a table."""
     kinds = [_kinds(row) for row in table.rows]
     rows = [
         TableRow(row_cells(row, table, f"#i{n}"), f"{row.form} {' '.join(row.cores)}", passed)
@@ -48,7 +45,7 @@ def render(table: InstructionTable, models: Sequence[MachineModel]) -> str:
         filters=[(kind, text, numbers[kind]) for kind, text in _FILTERS.items() if numbers[kind] or kind == "all"],
         table=shown,
         most=MOST,
-        data=[[_details(row, models) for row in table.rows], {model.name: model.sources for model in models}],
+        data=[[_details(row) for row in table.rows], {core.name: core.sources for core in table.cores}],
     )
 
 
@@ -61,13 +58,10 @@ def _kinds(row: InstructionRow) -> list[str]:
     return [*kinds, "mask"] if "{k}" in operands else kinds
 
 
-def _details(row: InstructionRow, models: Sequence[MachineModel]) -> list[object]:
+def _details(row: InstructionRow) -> list[object]:
     """Return the texts that `page.js` shows of a row: its key, and for each core latencies, notes and source."""
-    form, conditions = split_key(row.form)
     cores = []
-    for model in models:
-        figures, entry = row.cores.get(model.name), model.lookup(form, frozenset(conditions))
-        if figures and entry:
-            latencies = ", ".join(f"{source} → {to}: {cycles}" for to, source, cycles in entry.latency)
-            cores.append([model.name, latencies, ", ".join(figures.notes), entry.source, entry.derived])
+    for name, figures in row.cores.items():
+        latencies = ", ".join(f"{source} → {to}: {cycles}" for to, source, cycles in figures.latencies)
+        cores.append([name, latencies, ", ".join(figures.notes), figures.source, figures.derived])
     return [row.form, cores]

@@ -26,6 +26,8 @@ class InstructionFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Cycles to a result, least and greatest, and those of its load: "4", "1-4", "4, load 5"; "" if unknown."""
     latency_cycles: int | None
     """The greatest latency from an operand to a result, without a load's; None if unknown."""
+    latencies: tuple[tuple[str, str, int], ...]
+    """(to, from, cycles) between operands, which are named as in `models.model.Form.latency`."""
     throughput: float
     """Reciprocal throughput in cycles."""
     uops: int
@@ -34,6 +36,8 @@ class InstructionFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Unfused-domain µops by port set: "1*p01+1*p23"; "" if no port executes any."""
     source: str
     """The source of the figures."""
+    derived: str
+    """The rule by which the figures were derived from another form; "" if they were not."""
     notes: tuple[str, ...]
     """Facts beside the figures, such as "derived" or "breaks dependencies"."""
 
@@ -51,10 +55,12 @@ def figures_of(model: MachineModel, form: str, conditions: Sequence[str] = ()) -
         form=form_key(form, conditions),
         latency=latency(entry),
         latency_cycles=max(cycles, default=None),
+        latencies=entry.latency,
         throughput=round(throughput(entry, model), 4),
         uops=entry.retire_slots,
         ports=usage(entry),
         source=entry.source,
+        derived=entry.derived,
         notes=tuple(_notes(entry)),
     )
 
@@ -89,6 +95,8 @@ class InstructionCore(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     version: str
     """The version of its model."""
+    sources: dict[str, str]
+    """The long names of the model's sources by their short ones."""
 
 
 class InstructionRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,7 +138,10 @@ def instruction_table(
     if sort != "instruction":
         field = {"latency": "latency_cycles"}.get(sort, sort)
         rows.sort(key=lambda row: -(getattr(next(iter(row.cores.values())), field) or 0))
-    cores = [InstructionCore(name=model.name, title=model.title, version=model.version) for model in models]
+    cores = [
+        InstructionCore(name=model.name, title=model.title, version=model.version, sources=model.sources)
+        for model in models
+    ]
     return InstructionTable(cores=cores, pattern=pattern, rows=rows[: top or None])
 
 
