@@ -53,8 +53,10 @@ class DeliveryRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The condition that kernels must meet to be delivered; None for all."""
     top: int = 0
     """Most kernels to deliver, those with the most to gain; 0 for all."""
-    few: int | None = None
-    """Largest number of kernels that the text shows in full; None for no limit."""
+    brief: bool = False
+    """True if the user has not chosen what the text shows; see `TextParts.brief`."""
+    prefix: str = "--"
+    """The prefix of the options that the text names."""
     uops: bool = True
     """True if the timeline has rows for µops."""
     wait: bool = True
@@ -260,14 +262,15 @@ def _rendered(report: t.AnalysisReport, request: DeliveryRequest, width: int, co
         details=request.places,
         overview=request.overview,
         kernels=request.kernels,
-        few=request.few,
-        how=_MORE,
+        brief=request.brief,
+        how=_MORE.format(request.prefix),
         uops=request.uops,
+        sources=source_lines(report) if "assembly" in request.views else {},
     )
     return render_text(report, width, colour, show)
 
 
-_MORE = "One loop in full: --analyze-kernel=FUNCTION[:LINE]; all loops: --analyze-views=compact or --analyze-views=all."
+_MORE = "One loop in full: {0}kernel=FUNCTION[:LINE]; all loops: {0}views=all."
 
 
 def text_of(report: t.AnalysisReport, request: DeliveryRequest) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -33,6 +34,7 @@ from incc.report.build import build_report, unit_report
 from incc.report.identity import kernel_ids
 from incc.report.source.compiled import remark
 from incc.report.source.demangle import choose_functions
+from incc.report.source.places import same_file
 from incc.report.unit_result import KernelPlace, UnitResult
 from incc.support.errors import AnalysisError as AnalysisError
 from incc.support.files import write_file
@@ -351,6 +353,8 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
     else:
         decoded = decode_unit(unit, parsed, [*regions, *paths])
     kernels, on_paths = decoded[: len(regions)], iter(decoded[len(regions) :])
+    if unit.source:
+        kernels = _with_line_names(kernels, parsed, unit.source)
     if settings.core.lacking:
         choice = _with_lacking(choice, settings.core.mcpu, kernels)
     model = choice.model
@@ -420,6 +424,25 @@ def _trips_of(
         for text in [marked.marks[n].trip for n in numbers if marked.marks[n].trip]:
             of_function.setdefault(region.function, parse_trips(text))
     return of_function.get
+
+
+def _with_line_names(kernels: Sequence[KernelCode], parsed: Assembly, source: str) -> list[KernelCode]:
+    """Return the kernels of a compiled source with the names of its lines."""
+    wanted = {line for kernel in kernels if kernel.region for line in kernel.region.body_lines}
+    files: dict[str, str] = {}
+    names: dict[int, str] = {}
+    for statement in parsed.statements:
+        at = statement.location
+        if at is None or statement.line not in wanted:
+            continue
+        if at.file not in files:
+            files[at.file] = "" if same_file(at.file, source) else f"{os.path.basename(at.file)}:"
+        names[statement.line] = f"{files[at.file]}{at.line}"
+    bodies = [kernel.region.body_lines if kernel.region else () for kernel in kernels]
+    return [
+        replace(kernel, line_names={line: names[line] for line in body if line in names})
+        for kernel, body in zip(kernels, bodies, strict=True)
+    ]
 
 
 def kernel_places(

@@ -428,6 +428,11 @@ class KernelCode(msgspec.Struct, frozen=True, kw_only=True):
     """
     alignment_unit: int = 64
     """The alignment of its section, at most 64."""
+    line_names: Mapping[int, str] | None = None
+    """The names of the source's lines, such as "12" or "vec.h:12", by the lines of the assembly that come from them.
+
+    None if the assembly is what the user wrote.
+    """
     pace: int = 0
     """The elements that an iteration advances a loop's counter by, 0 if unknown.
 

@@ -187,15 +187,14 @@ def _rare(kernel: KernelCode, calls: Sequence[Instruction], cold: Sequence[int])
     notes = []
     if cold:
         branches, are = ("the branch", "is") if len(cold) == 1 else ("the branches", "are")
-        where = f"line{'' if len(cold) == 1 else 's'} {wording.listed([str(line) for line in cold])}"
+        where = wording.lines_of(kernel, cold)
         notes.append(
             f"{branches} in {where} to code for NaNs or in a section for unlikely code {are} assumed to be rare"
         )
     if not calls:
         return notes
     names = wording.distinct(call.target or "a function" for call in calls)
-    lines = wording.distinct(str(call.line) for call in calls)
-    where = f"line{'' if len(lines) == 1 else 's'} {', '.join(lines)}"
+    where = wording.lines_of(kernel, [call.line for call in calls])
     return [
         *notes,
         f"calls of {wording.listed(names)} ({where}) are assumed to be rare, so they and their branches do not count",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from incc.driver import UsageError
 from incc.driver.cli.kinds import MANY, MCA, MOST, WRAPPER, Option, read_value
-from incc.driver.cli.options import FEW, OPTIONS, PAGE_ITERATIONS, find, options_of
+from incc.driver.cli.options import OPTIONS, PAGE_ITERATIONS, find, options_of
 from incc.driver.settings import REPORTED, Settings, with_values
 from incc.support.errors import suggestion
 
@@ -107,7 +107,8 @@ class Given:
             kernels=self["kernel"],
             where=self["where"],
             top=self["top"],
-            few=FEW if wrapper and not chosen & self.names else None,
+            brief=not chosen & self.names,
+            prefix="--analyze-" if wrapper else "--",
             uops=self["timeline-uops"],
             wait=not wrapper,
         )

@@ -18,9 +18,6 @@ from incc.driver.cli.kinds import MCA, PREFIXES, WRAPPER, Option
 from incc.driver.cli.shared import in_table
 from incc.support.errors import nearest
 
-FEW = 4
-"""Largest number of kernels for which a report shows all views, unless the user names views."""
-
 PAGE_ITERATIONS = 10
 """Iterations of a timeline on an HTML page, which can be scrolled."""
 
@@ -50,7 +47,8 @@ def _of_wrapper(*options: Option) -> list[Option]:
 
 
 _VIEWS = (
-    "port-model, compact, summary, what-if, info, pressure, waits, timeline, dependencies, critical-path, loop-carried"
+    "port-model, compact, summary, what-if, info, pressure, waits, timeline, dependencies, critical-path, "
+    "loop-carried, assembly"
 )
 _USUAL = "compact, summary, info, pressure, dependencies"
 _HELP = "show this help, the manual page, or completion for bash and zsh"
@@ -214,9 +212,9 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         _repeatable(
             "views=all|none|NAME,…",
             "views",
-            f"views of each kernel: {_VIEWS} (default: {_USUAL})",
-            wrapper_help=f"views of each loop: {_VIEWS} (default: {_USUAL} and timeline for up to {FEW} loops, none "
-            "for more)",
+            f"views of each kernel: {_VIEWS} (default: {_USUAL} for one main loop, compact for several)",
+            wrapper_help=f"views of each loop: {_VIEWS} (default: {_USUAL} and timeline for one main loop, compact "
+            "for several)",
         ),
         _repeatable(
             "kernel=FUNCTION[:LINE]",
@@ -237,6 +235,11 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             "loop-carried",
             "show the critical path of one iteration, or each loop-carried chain, step by step",
             view="loop-carried",
+        ),
+        _switch(
+            "assembly",
+            "show the source lines by cost, each with its instructions",
+            view="assembly",
         ),
         _switch(
             "port-model",
@@ -294,7 +297,12 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             80,
             sets="kernel.timeline_cycles",
         ),
-        _switch("all-views[=false]", "show all views, or with =false only those named", sets="kernel.waits"),
+        _switch(
+            "all-views[=false]",
+            "show all views, or with =false only those named",
+            sets="kernel.waits",
+            aliases=("v", "verbose"),
+        ),
         *_of_mca(
             _switch("all-stats[=false]", "show the following four statistics"),
             _switch("dispatch-stats"),

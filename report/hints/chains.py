@@ -103,8 +103,7 @@ def memory_chain(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     when = "in the same iteration"
     if step.distance:
         when = "in the next iteration" if step.distance == 1 else f"{step.distance} iterations later"
-    store = wording.places(facts.kernel, [step.producer])
-    load = wording.places(facts.kernel, [step.consumer])
+    store, load = wording.two_places(facts.kernel, step.producer, step.consumer)
     spent = sum(s.latency for s in through)
     others = f" (and {wording.counted(len(through) - 1, 'more such step')})" if len(through) > 1 else ""
     change = "keep the value in a local variable from one iteration to the next"

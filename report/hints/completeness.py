@@ -32,11 +32,10 @@ def refused_statements(facts: KernelResult, build: CompilerCall) -> t.Hint | Non
     if not refused:
         return None
     lines = [statement.line for statement in refused]
-    noun = "line" if len(refused) == 1 else "lines"
     return hint(
         "refused-statements",
-        f"{wording.counted(len(refused), 'statement')} could not be decoded ({noun} {', '.join(map(str, lines))}), so "
-        "the totals are lower bounds",
+        f"{wording.counted(len(refused), 'statement')} could not be decoded ({wording.lines_of(facts.kernel, lines)}), "
+        "so the totals are lower bounds",
         {"lines": lines},
     )
 

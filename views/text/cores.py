@@ -51,8 +51,8 @@ def lines(units: Sequence[t.UnitReport], layout: Layout) -> Iterator[str]:
     for kernels, of_kernel in zip(on.values(), _split(rows, list(on.values()), layout), strict=True):
         yield ""
         subject = next(kernel for kernel in kernels if kernel is not None)
-        where = f", {first.assembly_file}:{subject.first_line}-{subject.last_line}"
-        title = header.title(subject, layout) + (where if subject.first_line else "")
+        where = f", {header.span(first, subject)}" if subject.first_line else ""
+        title = header.title(subject, layout) + where
         yield from layout.wrap(title, style=BOLD)
         yield head
         yield from of_kernel
