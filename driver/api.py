@@ -453,7 +453,7 @@ class _Document(_Frozen):
         """Return the output of `incc-mca`, in lines of at most `width` columns."""
         from incc.views.text import TextParts, render
 
-        return render(self._document, width, show=TextParts(overview=2))
+        return render(self._document, width, show=TextParts(overview=2, brief=True))
 
     def html(self) -> str:
         """Return the page of `incc-mca --html`, with the source lines that can be read.
