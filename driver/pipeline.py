@@ -262,6 +262,17 @@ def find_regions(parsed: Assembly, scope: Scope, text: str = "") -> tuple[list[R
     return regions, left_out
 
 
+def with_likely_regions(unit: Unit, settings: Settings, isa: str = "") -> Settings:
+    """Return the settings for a unit's marked regions if it has any, else for its innermost loops.
+
+    Raises AnalysisError if the unit is not assembly, or not for `isa` (if that is given).
+    """
+    marked, _ = find_regions(read_assembly(unit, isa), Scope(regions="marked"))
+    # Assembly without an instruction is a mistake, which the marked regions report; a source without one is none.
+    whole = bool(marked or unit.source) and all(region.kind == "file" for region in marked)
+    return replace(settings, scope=replace(settings.scope, regions="loops" if whole else "marked"))
+
+
 def select(unit: Unit, parsed: Assembly, scope: Scope) -> Selection:
     """Return the regions to analyse, with their places in the user's source."""
     from incc.report.source.selection import located
