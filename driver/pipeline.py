@@ -276,6 +276,17 @@ def find_regions(parsed: Assembly, scope: Scope, text: str = "") -> tuple[list[R
     return regions, left_out
 
 
+def with_likely_regions(unit: Unit, settings: Settings, isa: str = "") -> Settings:
+    """Return the settings for a unit's marked regions if it has any, else for its innermost loops.
+
+    Raises AnalysisError if the unit is not assembly, or not for `isa` (if that is given).
+    """
+    marked, _ = find_regions(read_assembly(unit, isa), Scope(regions="marked"))
+    # Assembly without an instruction is a mistake, which the marked regions report; a source without one is none.
+    whole = bool(marked or unit.source) and all(region.kind == "file" for region in marked)
+    return replace(settings, scope=replace(settings.scope, regions="loops" if whole else "marked"))
+
+
 def select(unit: Unit, parsed: Assembly, scope: Scope) -> Selection:
     """Return the regions to analyse, with their places in the user's source."""
     from incc.report.source.selection import located
@@ -501,7 +512,10 @@ def _with_lacking(choice: ChosenModel, cpu: str, kernels: Sequence[KernelCode]) 
 
 def _with_borrowed(model: MachineModel, kernels: Sequence[KernelCode]) -> tuple[MachineModel, dict[str, str]]:
     """Add figures of related cores for instructions that the model lacks; also return whose they are, by form."""
-    lacking = {i.form for k in kernels for i in k.instructions if model.lookup(i.form, i.traits) is None}
+    try:
+        lacking = {i.form for k in kernels for i in k.instructions if model.lookup(i.form, i.traits) is None}
+    except ModelError as error:
+        raise AnalysisError(str(error)) from error
     if not lacking:
         return model, {}
     from incc.models.borrowed import with_borrowed

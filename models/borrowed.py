@@ -12,7 +12,7 @@ from typing import Any
 
 from incc.models.files.compile import pack
 from incc.models.loading import load
-from incc.models.model import MachineModel
+from incc.models.model import LACKING, MachineModel
 from incc.models.notation import parse_ports, read_usage, write_usage
 
 _LINES = (
@@ -87,7 +87,7 @@ def _borrowed(fields: dict[str, Any], other: MachineModel, ports: dict[str, str]
         for there, uops in read_usage(fields["ports"]).items():
             usage[ports.get(there, there)] += uops
         changed["ports"] = write_usage(usage)
-    return {**changed, "derived": f"as on {other.name}: the core has no such instruction"}
+    return {**changed, "derived": f"as on {other.name}: {LACKING}"}
 
 
 def _fits(fields: dict[str, Any], model: MachineModel) -> bool:

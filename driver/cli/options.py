@@ -12,7 +12,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from incc.driver import UsageError
+from incc.driver.cli import shared
+from incc.driver.cli.command import VERSION
 from incc.driver.cli.kinds import MCA, PREFIXES, WRAPPER, Option
+from incc.driver.cli.shared import in_table
 from incc.support.errors import nearest
 
 PAGE_ITERATIONS = 10
@@ -49,6 +52,7 @@ _VIEWS = (
 )
 _USUAL = "compact, summary, info, pressure, dependencies"
 _HELP = "show this help, the manual page, or completion for bash and zsh"
+_FORMAT, _JSON = shared.formats("text", "json", help="report format")
 
 GROUPS: dict[str, tuple[Option, ...]] = {
     "write": (
@@ -57,19 +61,16 @@ GROUPS: dict[str, tuple[Option, ...]] = {
                 "--analyze[=FILE]",
                 "text",
                 "write the report to FILE (default: standard output, or stderr if the compiler uses that)",
-            ),
-            Option(
-                "format=text|json",
-                "choice",
-                "report format (default: text; in a folder json)",
-                "text",
-                variable="INCC_FORMAT",
+                aliases=("o", "output"),
             ),
         ),
         *_of_mca(
-            _switch("json", "write the report as JSON (docs/report.md)"),
-            Option("o=FILE", "text", "write the report to FILE"),
+            in_table(shared.OUTPUT, kind="text", default="", help="write the report to FILE (default: standard output)")
         ),
+        in_table(
+            _FORMAT, wrapper_help="report format (default: text; in a folder json)", variable="INCC_FORMAT", excludes=""
+        ),
+        in_table(_JSON, kind="switch", default=False, wrapper_help="like --analyze-format=json", into="format"),
         Option(
             "graph=FILE.dot|FILE.graphml",
             "file",
@@ -110,29 +111,14 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         ),
     ),
     "analyse": (
-        Option(
-            "mcpu=NAME",
-            "text",
-            "core, or cores separated by commas; see `incc-model list` (default: the host)",
-            sets="core.mcpu",
-            wrapper_help="core, or cores separated by commas; see `incc-model list` (default: that of -mtune, -march "
-            "or -mcpu, else the host)",
+        in_table(
+            shared.mcpu(shared.MCPU_HELP.format("the host")),
+            wrapper_help=shared.MCPU_HELP.format("that of -mtune, -march or -mcpu, else the host"),
             variable="INCC_MCPU",
         ),
-        _repeatable(
-            "model-path=FOLDER|FILE",
-            "list",
-            "look for models there first (repeatable; also: INCC_MODEL_PATH)",
-            sets="core.model_path",
-        ),
+        in_table(shared.MODEL_PATH),
         *_of_mca(_switch("auto", "analyse innermost loops instead of marked regions", sets="scope.regions")),
-        _repeatable(
-            "function=GLOB",
-            "list",
-            "analyse only these functions: symbol, or C++ name with or without parameters (repeatable)",
-            sets="scope.functions",
-            variable="INCC_FUNCTION",
-        ),
+        in_table(shared.function("analyse", sets="scope.functions"), variable="INCC_FUNCTION"),
         *_of_mca(
             Option(
                 "lines=A-B,N,…",
@@ -254,6 +240,8 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             "show only the overview and these kernels, by function, line or name (repeatable)",
             wrapper_help="show only the overview and the views of these loops, by function or line (repeatable)",
         ),
+        in_table(shared.where("show only kernels that meet a condition, such as 'cycles > 1.1*bound'")),
+        in_table(shared.top("kernels, those with the most to gain")),
         _switch("overview=false", "omit the table with a row per kernel", True),
         _switch("compact-view", default=True, view="compact"),
         _switch("summary-view", default=True, view="summary"),
@@ -433,7 +421,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             Option("help[=man|bash|zsh]", "mode", _HELP, aliases=("h",)),
         ),
         *_of_wrapper(Option("help[=man|bash|zsh]", "mode", _HELP)),
-        *_of_mca(_flag("version", "show the version")),
+        in_table(VERSION),
         *_of_wrapper(Option("--incc-cc=NAME", "text", 'compiler to run, with arguments if needed ("ccache gcc")')),
     ),
 }

@@ -234,7 +234,7 @@ def _views(line: CommandLine, target: McaTarget, cpu: str) -> Views:
         bottleneck_analysis=shown["bottleneck-analysis"],
         instruction_tables=tables,
         full_tables=given["instruction-tables"] == "full",
-        json=given["json"],
+        json=given["format"] == "json",
         triple=target.triple,
         march=target.march,
         cpu=cpu,

@@ -32,7 +32,7 @@ def test_the_nearest_core_lends(core: str, lender: str) -> None:
     assert kernel.unknown_instructions == []
     assert not kernel.at_least
     assert kernel.notes == [f"{core} lacks 3 instructions (lines 2, 3, 4), so figures of {lender} count"]
-    assert ["D" in i.remarks for i in kernel.instructions] == [True, True, True, False, False, False]
+    assert ["L" in i.remarks for i in kernel.instructions] == [True, True, True, False, False, False]
 
 
 def test_ports_are_those_that_do_the_same_work() -> None:

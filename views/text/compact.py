@@ -99,7 +99,12 @@ def _names(names: Sequence[str]) -> str:
     return joined[1:]
 
 
-_MARKS = {"F": "F:\xa0macro-fused with the previous one", "E": "E:\xa0move eliminated", "Z": "Z:\xa0zero idiom"}
+_MARKS = {
+    "F": "F:\xa0macro-fused with the previous one",
+    "E": "E:\xa0move eliminated",
+    "Z": "Z:\xa0zero idiom",
+    "L": "L:\xa0lacking on this core, figures of another",
+}
 
 
 def _mark(instruction: t.InstructionReport) -> str:
