@@ -137,10 +137,24 @@ def facts(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
     if arithmetic.flop and arithmetic.flop_per_byte is not None:
         moved += f"; {arithmetic.flop_per_byte:.2f} flop/byte"
     yield f"Per iteration {moved}", "", ""
-    for text in _elements(kernel):
+    for text in (*_elements(kernel), *_instead(unit, kernel)):
         yield text, "", ""
     if kernel.remarks:
         yield remarks(kernel), f"{unit.compiler}: ", "  "
+
+
+def _instead(unit: t.UnitReport, kernel: t.KernelReport) -> Iterator[str]:
+    """Yield the condition on which another loop does the work of this one, and what that one takes."""
+    others = [
+        other
+        for other in unit.kernels
+        if other.elements and other.role.of == kernel.kernel_id and (other.role.instead or other.role.name == "fallback")
+    ]
+    if kernel.role.name == "main" and others:
+        slowest = max(others, key=lambda other: other.elements.cycles if other.elements else 0)
+        condition = slowest.role.text.rpartition(" for ")[2]
+        assert slowest.elements is not None
+        yield f"For {condition} another loop runs, at {slowest.elements.cycles:.2f} cycles per element"
 
 
 def remarks(kernel: t.KernelReport) -> str:
