@@ -22,9 +22,10 @@ from report_fixtures import make_report, triad_parts
 
 FOLDER = Path(incc.views.__path__[0])
 
-# Beside each other, views may use the types of reports, comparisons and databases, places in reports, and Python.
+# Beside each other, views may use the types of reports, tables, comparisons and databases, places in reports, and Python.
 ALLOWED = (
     "incc.views",
+    "incc.report.instructions",
     "incc.report.source.places",
     "incc.report.types",
     "incc.report.phrases",

@@ -152,7 +152,8 @@ def _instead(unit: t.UnitReport, kernel: t.KernelReport) -> Iterator[str]:
     ]
     if kernel.role.name == "main" and others:
         slowest = max(others, key=lambda other: other.elements.cycles if other.elements else 0)
-        condition = slowest.role.text.rpartition(" for ")[2]
+        versioned = any(remark.kind == "versioned" for remark in kernel.remarks)
+        condition = "few elements or overlapping arrays" if versioned else slowest.role.text.rpartition(" for ")[2]
         assert slowest.elements is not None
         yield f"For {condition} another loop runs, at {slowest.elements.cycles:.2f} cycles per element"
 
