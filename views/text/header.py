@@ -145,16 +145,12 @@ def facts(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
 
 def _instead(unit: t.UnitReport, kernel: t.KernelReport) -> Iterator[str]:
     """Yield the condition on which another loop does the work of this one, and what that one takes."""
-    others = [
-        other
-        for other in unit.kernels
-        if other.elements and other.role.of == kernel.kernel_id and (other.role.instead or other.role.name == "fallback")
-    ]
-    if kernel.role.name == "main" and others:
-        slowest = max(others, key=lambda other: other.elements.cycles if other.elements else 0)
+    of_this = [other for other in unit.kernels if other.role.of == kernel.kernel_id]
+    others = [other for other in of_this if other.role.instead or other.role.name == "fallback"]
+    slowest = max(others, key=lambda other: other.elements.cycles if other.elements else 0, default=kernel)
+    if kernel.role.name == "main" and slowest.elements and slowest is not kernel:
         versioned = any(remark.kind == "versioned" for remark in kernel.remarks)
         condition = "few elements or overlapping arrays" if versioned else slowest.role.text.rpartition(" for ")[2]
-        assert slowest.elements is not None
         yield f"For {condition} another loop runs, at {slowest.elements.cycles:.2f} cycles per element"
 
 
