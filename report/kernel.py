@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
@@ -113,7 +114,7 @@ def kernel_report(
         is_loop=kernel.is_loop,
         isa=kernel.isa,
         notes=[
-            *region.notes,
+            *_region_notes(kernel, region),
             *_rare(kernel, rare_calls(result, ways), cold_lines(result, ways)),
             *result.notes,
             *unit.notes,
@@ -181,6 +182,13 @@ def _size(kernel: KernelCode, bound: BoundKernel) -> t.Size:
 def _unknown_instructions(result: KernelResult) -> list[t.UnknownInstruction]:
     instructions = [(i, result.kernel.instructions[i]) for i in result.unknown]
     return [t.UnknownInstruction(index=i, line=each.line, text=each.text, form=each.form) for i, each in instructions]
+
+
+def _region_notes(kernel: KernelCode, region: Region) -> Sequence[str]:
+    """Return the notes on a region, whose lines are those of the assembly."""
+    if kernel.line_names is None:
+        return region.notes
+    return [re.sub(r"\(lines? (?=\d)", "(asm ", note) for note in region.notes]
 
 
 def _rare(kernel: KernelCode, calls: Sequence[Instruction], cold: Sequence[int]) -> list[str]:
