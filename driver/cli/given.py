@@ -41,8 +41,10 @@ class Given:
         """Parse the value of an option, whose name is `spelled` in messages. Raises UsageError."""
         parsed = self._values[option.name] = self._read(option, spelled, value)
         self.names.add(option.name)
-        if option.stands_for and parsed:
-            self._values[option.into] = option.stands_for
+        if option.stands_for:
+            other = next(o for o in options_of(self.command) if o.name == option.into)
+            # As in llvm-mca, `-json=0` takes `-json` back.
+            self._values[option.into] = option.stands_for if parsed else other.default
             self.names.add(option.into)
 
     def _read(self, option: Option, spelled: str, value: str | None) -> Any:
