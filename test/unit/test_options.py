@@ -142,8 +142,8 @@ def test_every_field_is_set(command: str, option: Option) -> None:
 def test_the_table_is_consistent() -> None:
     assert {option.kind for option in OPTIONS} <= KINDS
     # Whether to try changes, and to predict, is for programs: a command prints what it finds; LLVM's figures of what a
-    # core lacks are for llvm-mca's face. Where arrays lie follows from the kind of input. Latencies are in the text. What
-    # short calls take is told where nothing else is asked for.
+    # core lacks are for llvm-mca's face. Where arrays lie follows from the kind of input. Latencies are in the text.
+    # The length of calls is worked out where nothing else is chosen.
     assert {option.sets for option in OPTIONS if option.sets} == set(FIELDS) - {
         "kernel.what_ifs",
         "kernel.steady",
