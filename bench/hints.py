@@ -25,6 +25,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -232,14 +233,19 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     before: Outcome
     after: Outcome | None
 
+    stated: float | None = None
+    """The speedup that the hint states; None if it states none."""
+
     @property
     def gain(self) -> float | None:
         """The speedup minus 1, measured if possible, otherwise predicted; None if both are unknown."""
-        for name in ("measured", "predicted"):
-            old, new = getattr(self.before, name), getattr(self.after, name, None)
-            if old and new:
-                return float(old / new - 1)
-        return None
+        speedup = self.speedup("measured") or self.speedup("predicted")
+        return speedup - 1 if speedup else None
+
+    def speedup(self, name: str) -> float | None:
+        """Return the speedup, "measured" or "predicted" from the code that follows the hint; None if unknown."""
+        old, new = getattr(self.before, name), getattr(self.after, name, None)
+        return float(old / new) if old and new else None
 
 
 def rows_of(bench: Bench, example: Example, compiler: str, everything: bool) -> list[Row]:
@@ -253,10 +259,12 @@ def rows_of(bench: Bench, example: Example, compiler: str, everything: bool) -> 
         )
     # The first of several loops of a function is the main loop; others are remainders of unrolling.
     flags = next((h["flags"] for h in found if h["flags"]), [])
+    stated = next((h["gain"] for h in found), None)
     if flags:
         after = bench.outcome(example, compiler, flags)
+        what = " ".join(flags)
         rows.append(
-            Row(example=example, compiler=compiler, what=" ".join(flags), kind="flags", before=before, after=after)
+            Row(example=example, compiler=compiler, what=what, kind="flags", before=before, after=after, stated=stated)
         )
     if example.changed and any(h["source_change"] for h in found):
         rows.append(
@@ -267,6 +275,8 @@ def rows_of(bench: Bench, example: Example, compiler: str, everything: bool) -> 
                 kind="source",
                 before=before,
                 after=bench.outcome(example, compiler, ["-DCHANGED"]),
+                # Of two remedies, it is that of the flags.
+                stated=None if flags else stated,
             )
         )
     if everything and example.rule in REMEDIES:
@@ -285,22 +295,22 @@ def rows_of(bench: Bench, example: Example, compiler: str, everything: bool) -> 
     return rows
 
 
-COLUMNS = ("rule", "example", "compiler", "what", "predicted", "", "measured", "", "gain")
+COLUMNS = ("rule", "example", "compiler", "what", "predicted", "", "measured", "", "stated", "predicted", "measured")
 
 
 def cells(row: Row) -> list[str]:
-    """Return a row of the table: cycles per element before and after, and the gain."""
+    """Return a row of the table: cycles per element before and after, and the speedups."""
 
     def number(outcome: Outcome | None, name: str) -> str:
         value = getattr(outcome, name, None)
         return "-" if value is None else f"{value:.3f}"
 
     pairs = [number(o, name) for name in ("predicted", "measured") for o in (row.before, row.after)]
-    gain = "" if row.gain is None else f"{100 * row.gain:+.0f} %"
-    if gain and row.before.measured is None:
-        gain += " (predicted)"
+    speedups = [
+        f"×{gain:.2f}" if gain else "-" for gain in (row.stated, row.speedup("predicted"), row.speedup("measured"))
+    ]
     what = row.what if row.kind != "not advised" else f"({row.what})"
-    return [row.example.rule, row.example.name, row.compiler, what, *pairs, gain]
+    return [row.example.rule, row.example.name, row.compiler, what, *pairs, *speedups]
 
 
 def verdicts(rows: list[Row]) -> list[tuple[str, str, str, list[float]]]:
@@ -311,6 +321,29 @@ def verdicts(rows: list[Row]) -> list[tuple[str, str, str, list[float]]]:
             what = row.what if row.kind == "not advised" else row.kind
             found.setdefault((row.example.rule, row.compiler, what), []).append(row.gain)
     return [(*key, gains) for key, gains in sorted(found.items())]
+
+
+def accuracy(rows: list[Row]) -> Iterator[str]:
+    """Yield sentences on the hints that lose, and on the ratios of predicted and measured speedups."""
+    followed = [row for row in rows if row.kind in ("flags", "source") and row.speedup("measured")]
+    losing = [f"{row.example.name} ({row.compiler}, {row.what})" for row in followed if (row.gain or 0) < 0]
+    yield f"{len(followed)} hints followed and measured; {len(losing)} lose{': ' if losing else ''}{', '.join(losing)}"
+    for name, speedup in (
+        ("stated by the hint", lambda row: row.stated),
+        ("predicted", lambda r: r.speedup("predicted")),
+    ):
+        # Called functions are not part of the prediction.
+        ratios = sorted(
+            speedup(row) / row.speedup("measured")
+            for row in followed
+            if speedup(row) and row.example.rule != "math-call"
+        )
+        if ratios:
+            quartiles = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else ratios * 3
+            yield (
+                f"speedup {name} / measured: median {quartiles[1]:.2f}, half of {len(ratios)} between "
+                f"{quartiles[0]:.2f} and {quartiles[2]:.2f}"
+            )
 
 
 def pays(gains: list[float]) -> bool:
@@ -381,6 +414,8 @@ def main() -> int:
         for rule, compiler, what, gains in found
     ]
     table(lines, ("rule", "compiler", "what", "examples", "least gain", "mean gain", "pays"), given.markdown)
+    print()
+    print("\n".join(accuracy(rows)))
     wrong = 0
     for line, (*_, what, gains) in zip(lines, found, strict=True):
         advised = what in ("flags", "source")

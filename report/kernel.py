@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import asdict, astuple
@@ -32,6 +33,7 @@ from incc.report import verdict, wording
 from incc.report.cold import cold_report
 from incc.report.hints import hints
 from incc.report.hints.advice import ASSEMBLY, CompilerCall
+from incc.report.hints.context import HintContext
 from incc.report.identity import content_hash
 from incc.report.range import kernel_range, mispredicted
 from incc.report.resources import llvm_resources, own_throughput, resources, rounded
@@ -39,8 +41,6 @@ from incc.report.source.compiled import compiled
 from incc.report.unit_result import KernelPlace, UnitResult
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from incc.core.analysis import KernelResult
     from incc.core.elements import Elements
     from incc.core.roles import Part
@@ -81,6 +81,13 @@ def kernel_report(
     range_ = kernel_range(result, spread)
     work, moved = figures.operations(kernel), figures.traffic(kernel, bound.instruction_flags, part.step)
     elements, what_ifs = part.elements, _what_ifs(result)
+    context = HintContext(
+        build=build,
+        elements=elements.per_iteration if elements else Fraction(1),
+        lines=place.lines,
+        ways=ways,
+        spread=spread,
+    )
     return t.KernelReport(
         kernel_id=unit.kernel_ids[number] if unit.kernel_ids else "",
         content_hash=content_hash(kernel),
@@ -123,7 +130,7 @@ def kernel_report(
         ),
         memory=_memory(moved, analysis),
         verdict=verdict.sentence(result, bounds, what_ifs) if steady else "",
-        hints=verdict.consistent(hints(result, build, spread), result) if steady else [],
+        hints=verdict.consistent(hints(result, context), result) if steady else [],
         bounds=bounds,
         simulated=_simulated(bound, result.simulation) if result.simulation else None,
         what_ifs=what_ifs,

@@ -477,6 +477,7 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
         "extremum-chain",
         "stored-accumulator",
         "recurrence",
+        "invariant-access",
         "strided",
         "gather",
         "repeated-place",
@@ -495,6 +496,8 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
     helps."""
     source_change: str
     """The change to make in the source, in words; empty if there is none."""
+    gain: float | None
+    """The predicted speedup of the loop: 2 is twice as fast. None if it is unknown, or depends on data."""
 
 
 class RemarkReport(msgspec.Struct, frozen=True, kw_only=True):

@@ -74,6 +74,15 @@ class CompilerCall(msgspec.Struct, frozen=True, kw_only=True):
         return bool(tree) and self.state.get("vect-cost-model", "dynamic") in ("dynamic", "unlimited")
 
     @property
+    def prefers_256(self) -> bool:
+        """True if the compiler prefers vectors of 256 bits although wider ones are allowed.
+
+        That is what their tunings for Intel's cores do, and clang's for levels of x86-64 (GCC's x86-tune.def,
+        avx256_optimal; LLVM's X86.td, TuningPrefer256Bit).
+        """
+        return not self.target.startswith("znver") and (self.family == CLANG or not self.target.startswith("x86-64"))
+
+    @property
     def reorders(self) -> bool:
         """True if the compiler may reorder sums."""
         needed = ["-fassociative-math", "-fno-signed-zeros"]

@@ -99,9 +99,27 @@ def test_sum_that_is_stored_each_time() -> None:
     # to another place each time, or on the stack
     assert "stored-accumulator" not in hints(STORED.replace("(%rsi)", "(%rsi,%rax,4)"), "-O3")
     assert "stored-accumulator" not in hints(STORED.replace("(%rsi)", "8(%rsp)"), "-O3")
+
+
+def test_sum_of_floating_point_that_is_stored_each_time() -> None:
     floating = f"{SUM}\nvmovsd %xmm0, (%rsi)"
-    assert "stored-accumulator" not in hints(floating, "-O3")
-    assert "stored-accumulator" in hints(floating, "-O3", "-ffast-math")
+    # gcc needs the local variable too; newer versions of clang check for overlap
+    with_gcc = hints(floating, "-O3")
+    assert (with_gcc["stored-accumulator"].flags, "-fassociative-math" in with_gcc["stored-accumulator"].text) == (
+        [],
+        True,
+    )
+    assert "scalar-arithmetic" not in with_gcc
+    with_clang = hints(floating, "-O3", compiler=CLANG)["stored-accumulator"]
+    assert with_clang.flags == ["-fassociative-math", "-fno-signed-zeros"]
+    assert "4 local variables" in with_clang.source_change
+    assert with_clang.gain is not None
+    assert with_clang.gain >= 4
+    assert hints(floating, "-O3", "-ffast-math")["stored-accumulator"].source_change.startswith("add up in a local")
+    assert "stored-accumulator" not in hints(floating, "-O3", "-ffast-math", compiler=CLANG)
+    # nothing waits for the sum, or it is stored somewhere else each time
+    assert "stored-accumulator" not in hints(f"{floating}\n" + "movq %rbx, %rcx\n" * 20, "-O3")
+    assert "stored-accumulator" not in hints(floating.replace("(%rsi)", "(%rsi,%rax,8)"), "-O3")
 
 
 # --- arithmetic -------------------------------------------------------------------------------------------------------
@@ -141,6 +159,61 @@ def test_conversions() -> None:
     # a wider sum may be meant
     assert "conversions" not in hints(f"{there}\nvmovsd %xmm1, (%rsi,%rax,8)", "-O3")
 
+
+def test_integers_that_become_doubles() -> None:
+    # As doubles they would be twice as many bytes.
+    packed = "vcvtdq2pd (%rdi,%rax), %zmm0\nvmulpd %zmm1, %zmm0, %zmm0\nvmovupd %zmm0, (%rsi,%rax,2)"
+    end = END.replace("incq", "addq $32,")
+    for core in ("znver4", "skylake-avx512"):
+        assert "conversions" not in hints(packed, "-O3", mcpu=core, end=end)
+    # Floats are as large, and the port that converts is the limit.
+    single = "vcvtdq2ps {}(%rdi,%rax), %ymm{}\nvmulps %ymm{}, %ymm6, %ymm5\nvaddps %ymm{}, %ymm7, %ymm4"
+    several = "\n".join(single.format(32 * n, n, n, n) for n in range(4))
+    found = hints(several, "-O3", mcpu="skylake", end=end)["conversions"]
+    assert found.gain is not None
+    assert 1.3 < found.gain < 1.6
+    # A counter that becomes a number has no other type to be kept in.
+    counter = "\n".join(f"vcvtsi2ss %eax, %xmm7, %xmm{n}\nvmulss %xmm{n}, %xmm6, %xmm{n}" for n in range(4))
+    assert "conversions" not in hints(counter, "-O3", mcpu="skylake")
+
+
+# --- aliasing ---------------------------------------------------------------------------------------------------------
+
+SCALED = "vmovsd (%rsi,%rax,8), %xmm0\nvmulsd (%rdx), %xmm0, %xmm0\nvmovsd %xmm0, (%rdi,%rax,8)"
+
+
+def test_value_that_is_loaded_again() -> None:
+    end = "incq %rax\ncmpq %rcx, %rax\njne .L1"
+    found = hints(SCALED, "-O3", end=end)["invariant-access"]
+    assert found.evidence == {"loads": [1], "stores": [2]}
+    assert found.text.startswith("a value is loaded again in each iteration (line 3), because the store in line 4")
+    assert "prevents vectorisation" in found.text
+    assert "prevents" not in hints(SCALED, "-O2", end=end)["invariant-access"].text
+    # A pointer and a count that are loaded again, and what is computed from them.
+    through = "movq 8(%rdi), %rdx\naddq %rax, %rdx\nnotb (%rdx)\naddq $1, %rax\nmovl (%rdi), %edx\nimull 4(%rdi), %edx"
+    found = hints(through, "-O3", end="cmpl %eax, %edx\njg .L1")["invariant-access"]
+    assert found.evidence["loads"] == [0, 4, 5]
+    assert found.gain is not None
+    assert found.gain > 20
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        SCALED.replace("(%rdx)", ".LC0(%rip)"),  # a constant
+        SCALED.replace("(%rdx)", "8(%rsp)"),  # a spilled value
+        SCALED.replace("(%rdx)", "%xmm1"),
+        SCALED.replace("(%rdx)", "(%rdx,%rax,8)"),
+        SCALED.rpartition("\n")[0] + "\nvaddsd %xmm0, %xmm1, %xmm1",  # nothing is stored
+        "vmovsd (%rdi), %xmm0\nvmulsd (%rsi,%rax,8), %xmm0, %xmm0\nvmovsd %xmm0, (%rdi)",  # the loop changes it
+        f"call f\n{SCALED}",
+    ],
+)
+def test_value_that_has_to_be_loaded(body: str) -> None:
+    assert "invariant-access" not in hints(body, "-O3", end="incq %rax\ncmpq %rcx, %rax\njne .L1")
+
+
+# --- roots and functions ----------------------------------------------------------------------------------------------
 
 CHECKED = "vucomisd %xmm0, %xmm1\nja .L9\n"
 ROOT = f"vmovsd (%rdi,%rax,8), %xmm0\n{CHECKED}vsqrtsd %xmm0, %xmm0, %xmm0\nvmovsd %xmm0, (%rsi,%rax,8)"
@@ -247,6 +320,15 @@ def test_loop_overhead() -> None:
     # the ports take as long, or a chain does
     assert "loop-overhead" not in hints(SMALL, "-O2", mcpu="icelake-server")
     assert "loop-overhead" not in hints(f"{SMALL}\nimulq %rbx, %rbx", "-O2", mcpu=core)
+
+
+def test_hints_are_in_the_order_of_their_gain() -> None:
+    body = f"{SUM}\nvdivsd %xmm1, %xmm2, %xmm3\n"
+    found = list(hints(body, "-O3", mcpu="haswell").values())
+    gains = [hint.gain or 0 for hint in found]
+    assert gains == sorted(gains, reverse=True)
+    assert all(gain == 0 or gain > 1.05 for gain in gains)
+    assert hints(SUM, "-O3")["sum-chain"].text.endswith(": up to 4 times as fast.")
 
 
 def test_strided() -> None:
