@@ -36,7 +36,7 @@ from incc.driver.settings import REPORTED, CoreSettings, Settings
 from incc.frontends.gcc_wrapper.compile import compile_units
 from incc.report.build import build_report, unit_report
 from incc.report.hints.advice import CompilerCall, read_build, tried
-from incc.report.hints.work import expected_cycles
+from incc.report.hints.work import calls, expected_cycles
 
 FOLDER = pathlib.Path(__file__).with_name("hints")
 WORTH = 0.05
@@ -104,6 +104,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     measured: float | None
     hints: list[dict[str, Any]]
     text: str
+    calls: bool = False
+    """True if functions are called, whose cycles are not predicted."""
 
 
 class Bench:
@@ -156,10 +158,11 @@ class Bench:
         hints = [
             msgspec.to_builtins(hint)
             for number, kernel in enumerate(report.kernels)
-            if not spent or spent[number] >= RUNS * whole
             for hint in kernel.hints
+            if not spent or spent[number] >= RUNS * whole or hint.rule == "failing-check"
         ]
-        return Outcome(predicted=predicted, measured=measured, hints=hints, text="")
+        called = any(calls(kernel) for kernel in report.kernels)
+        return Outcome(predicted=predicted, measured=measured, hints=hints, text="", calls=called)
 
     def _predicted(
         self, example: Example, compiler: str, assembly: str, kernels: list[Any], settings: Settings
@@ -328,16 +331,11 @@ def accuracy(rows: list[Row]) -> Iterator[str]:
     followed = [row for row in rows if row.kind in ("flags", "source") and row.speedup("measured")]
     losing = [f"{row.example.name} ({row.compiler}, {row.what})" for row in followed if (row.gain or 0) < 0]
     yield f"{len(followed)} hints followed and measured; {len(losing)} lose{': ' if losing else ''}{', '.join(losing)}"
-    for name, speedup in (
-        ("stated by the hint", lambda row: row.stated),
-        ("predicted", lambda r: r.speedup("predicted")),
-    ):
-        # Called functions are not part of the prediction.
-        ratios = sorted(
-            speedup(row) / row.speedup("measured")
-            for row in followed
-            if speedup(row) and row.example.rule != "math-call"
-        )
+    counted = [row for row in followed if not row.before.calls and not (row.after and row.after.calls)]
+    stated = [(row.stated, row) for row in counted]
+    predicted = [(row.speedup("predicted"), row) for row in counted]
+    for name, speedups in (("stated by the hint", stated), ("predicted", predicted)):
+        ratios = [speedup / measured for speedup, row in speedups if speedup and (measured := row.speedup("measured"))]
         if ratios:
             quartiles = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else ratios * 3
             yield (

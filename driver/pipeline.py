@@ -387,6 +387,10 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
         from incc.driver.calls import predict_calls
 
         result = predict_calls(parsed, result, trips_of, lambda of: decode_unit(unit, parsed, [of])[0])
+    if settings.kernel.what_ifs and settings.scope.regions == "loops" and len(kernels) <= MOST_WITH_WHAT_IFS:
+        from incc.driver.calls import find_replaced
+
+        result = find_replaced(parsed, result, lambda of: decode_unit(unit, parsed, [of])[0])
     if settings.report.control_flow:
         from incc.report.control_flow import functions
 

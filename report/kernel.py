@@ -33,7 +33,7 @@ from incc.report import verdict, wording
 from incc.report.cold import cold_report
 from incc.report.hints import hints
 from incc.report.hints.advice import ASSEMBLY, CompilerCall
-from incc.report.hints.context import HintContext
+from incc.report.hints.context import HintContext, Replacement
 from incc.report.identity import content_hash
 from incc.report.range import kernel_range, mispredicted
 from incc.report.resources import llvm_resources, own_throughput, resources, rounded
@@ -87,6 +87,7 @@ def kernel_report(
         lines=place.lines,
         ways=ways,
         spread=spread,
+        replaced_by=_replacement(unit, number),
     )
     return t.KernelReport(
         kernel_id=unit.kernel_ids[number] if unit.kernel_ids else "",
@@ -155,6 +156,14 @@ def kernel_report(
         refused=list(kernel.refused),
         summary=figures.summary(result, unit.settings.iterations),
     )
+
+
+def _replacement(unit: UnitResult, number: int) -> Replacement | None:
+    """Return the loop that runs instead of a kernel in every call, if there is one."""
+    other = unit.replaced.get(number)
+    if other is None or not (step := unit.parts[number].step):
+        return None
+    return Replacement(unit.results[other], Fraction(unit.parts[other].step, step))
 
 
 def _column(region: Region, place: KernelPlace) -> int:

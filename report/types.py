@@ -477,6 +477,7 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
         "extremum-chain",
         "stored-accumulator",
         "recurrence",
+        "failing-check",
         "invariant-access",
         "strided",
         "gather",
@@ -486,6 +487,7 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
         "conversions",
         "math-errno",
         "math-call",
+        "complex-range",
         "instruction-set",
         "vector-width",
     ]

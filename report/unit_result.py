@@ -98,6 +98,8 @@ class UnitResult(msgspec.Struct, frozen=True, kw_only=True):
     """Predictions of whole calls; None if no trip counts were given."""
     parts: Sequence[Part] = ()
     """Role and elements by kernel, if already known."""
+    replaced: Mapping[int, int] = {}
+    """By kernel: the one that runs instead in every call, because the check of the addresses fails."""
     measured: Sequence[KernelMeasurement | LoopFailure] = ()
     """Measurements or the reasons of failures by kernel; empty if not requested."""
     host: tuple[str, bool] = ("", False)

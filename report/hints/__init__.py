@@ -33,6 +33,7 @@ RULES: tuple[Rule, ...] = (
     chains.memory_chain,
     chains.stored_accumulator,
     chains.recurrence,
+    aliasing.failing_check,
     aliasing.invariant_access,
     memory.store_addresses,
     memory.strided,
@@ -44,6 +45,7 @@ RULES: tuple[Rule, ...] = (
     arithmetic.conversions,
     arithmetic.math_errno,
     arithmetic.math_call,
+    arithmetic.complex_range,
     vectors.scalar_arithmetic,
     vectors.instruction_set,
     vectors.vector_width,
@@ -79,5 +81,15 @@ _FIRST = frozenset(("unknown-instructions", "refused-statements", "not-optimised
 """Hints without which figures and other hints mean little."""
 
 _KEEP_SCALAR = frozenset(
-    ("sum-chain", "extremum-chain", "recurrence", "math-errno", "math-call", "stored-accumulator", "memory-chain")
+    (
+        "sum-chain",
+        "extremum-chain",
+        "complex-range",
+        "invariant-access",
+        "recurrence",
+        "math-errno",
+        "math-call",
+        "stored-accumulator",
+        "memory-chain",
+    )
 )

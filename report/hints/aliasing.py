@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from incc.core import figures
 from incc.core.dataflow import INVARIANT, dataflow
 from incc.frontends.kernel import KernelCode
 from incc.report import types as t
+from incc.report import wording
+from incc.report.hints.advice import CLANG
 from incc.report.hints.common import calls, counting, hint, inner_branches
 from incc.report.hints.context import HintContext
 from incc.report.hints.estimates import access_step, changed, packed_cycles
@@ -33,20 +36,63 @@ def invariant_access(facts: KernelResult, context: HintContext) -> t.Hint | None
     after = changed(facts, dropped, in_registers)
     cycles = after.cycles
     prevents = ""
-    if context.build.vectorises and context.build.family and _is_elementwise(after):
+    if context.build.vectorises and context.build.family and _is_elementwise(after, context.elements):
         packed = packed_cycles(after, context)
         if packed is not None and packed < cycles:
             cycles, prevents = packed, ", which also prevents vectorisation"
-    values, it = ("a value is", "it") if len(loads) == 1 else (f"{len(loads)} values are", "them")
+    values, it, variables = "a value is", "it", "a local variable"
+    if len(loads) > 1:
+        values, it, variables = f"{len(loads)} values are", "them", "local variables"
     stores = [i for i, each in enumerate(kernel.instructions) if any(access.store for access in each.memory)]
     return hint(
         "invariant-access",
         f"{values} loaded again in each iteration ({context.places(kernel, loads)}), because the store in "
         f"{context.places(kernel, stores)} might change {it}{prevents}",
         {"loads": loads, "stores": stores},
-        change=f"copy {it} to {'a local variable' if it == 'it' else 'local variables'} before the loop",
+        change=f"unless it does, copy {it} to {variables} before the loop",
         gain=facts.cycles / cycles,
     )
+
+
+# The first clang that moves the checks of inner loops out of the loops around, and so compares whole arrays (LLVM 17,
+# -hoist-runtime-checks).
+_COMPARES_ARRAYS = 17
+
+
+def failing_check(facts: KernelResult, context: HintContext) -> t.Hint | None:
+    """Advise a local variable for an element that is part of what a vectorised loop writes.
+
+    The check at the loop's start finds that they overlap each time, so that only the scalar version ever runs.
+    """
+    instead = context.replaced_by
+    loads = invariant_loads(instead.facts.kernel) if instead is not None else []
+    if instead is None or not loads:
+        return None
+    kernel = instead.facts.kernel
+    now = instead.facts.cycles / instead.share
+    after = facts.cycles
+    build = context.build
+    if build.family == CLANG and build.version >= _COMPARES_ARRAYS and _reads_elsewhere(kernel):
+        # Its check compares the rest of the array as well, and still fails.
+        after = changed(instead.facts, *_hoisted(kernel, loads)).cycles / instead.share
+    stores = [i for i, each in enumerate(kernel.instructions) if any(access.store for access in each.memory)]
+    times = wording.number(round(float(now / facts.cycles), 1))
+    return hint(
+        "failing-check",
+        f"the vectorised loop never runs: the element that {context.places(kernel, loads)} loads lies in the row that "
+        f"{context.places(kernel, stores)} writes, so the check for overlap fails, and a loop runs that takes {times} "
+        "times as long",
+        {"loads": loads, "stores": stores},
+        change="unless that changes the element, copy it to a local variable before the loop",
+        gain=now / after,
+    )
+
+
+def _reads_elsewhere(kernel: KernelCode) -> bool:
+    """Return True if a loop also loads varying elements that it does not write to."""
+    flow = dataflow(kernel)
+    stored = [access.address for access in flow.stores]
+    return any(access.address.kind != INVARIANT and access.address not in stored for access in flow.loads)
 
 
 def invariant_loads(kernel: KernelCode) -> list[int]:
@@ -121,7 +167,7 @@ def _inputs(kernel: KernelCode) -> list[set[int]]:
     return inputs
 
 
-def _is_elementwise(facts: KernelResult) -> bool:
+def _is_elementwise(facts: KernelResult, elements: Fraction) -> bool:
     """Return True if nothing prevents vectorisation: the loop does the same for each element, and carries nothing."""
     kernel = facts.kernel
     overhead = set(counting(kernel))
@@ -129,6 +175,6 @@ def _is_elementwise(facts: KernelResult) -> bool:
         return False
     flow = dataflow(kernel)
     moved = [(access, access_step(access, kernel)) for access in (*flow.loads, *flow.stores)]
-    return all(step in (0, access.size) for access, step in moved) and all(
+    return all(step in (0, access.size * elements) for access, step in moved) and all(
         access_step(access, kernel) for access in flow.stores
     )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from incc.core.figures import operations as operations_of
+from incc.core.ranges import rare_calls
 from incc.frontends.isa import isa
-from incc.frontends.kernel import Instruction
+from incc.frontends.kernel import Instruction, KernelCode
 from incc.models.binding.bound import IS_LOAD, IS_STORE, UOP_COMPUTE
 from incc.report import types as t
 from incc.report import wording
@@ -24,7 +27,8 @@ from incc.report.hints.common import (
     written_roots,
 )
 from incc.report.hints.context import HintContext
-from incc.report.hints.estimates import packed_cycles, simulated_without, vector_bits
+from incc.report.hints.estimates import changed, of_width, packed_cycles, simulated_without, vector_bits
+from incc.report.verdict import chain_instructions
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
@@ -218,6 +222,67 @@ def math_errno(facts: KernelResult, context: HintContext) -> t.Hint | None:
         advice,
         gain=facts.cycles / after if (after := packed_cycles(facts, context)) else None,
     )
+
+
+# The functions of compilers' run-time libraries for complex numbers (GCC's internals, “Soft float library routines”).
+_COMPLEX = re.compile(r"__(mul|div)[sdxt]c3")
+
+
+def complex_range(facts: KernelResult, context: HintContext) -> t.Hint | None:
+    """Advise -fcx-limited-range for products and quotients of complex numbers.
+
+    C and C++ want infinities where the usual formula results in NaN, so compilers test each product and call a function
+    if it is NaN, which prevents vectorisation. For a quotient they always call one.
+    """
+    kernel = facts.kernel
+    called = [i for i in calls(kernel) if _COMPLEX.fullmatch(callee(kernel, i))]
+    rare = [call for call in rare_calls(facts, context.ways) if _COMPLEX.fullmatch(call.target.partition("@")[0])]
+    advice = advise("complex", context.build)
+    if advice is None or not (called or rare) or not kernel.is_loop or len(calls(kernel)) > len(called):
+        return None
+    if called:
+        kind = "quotient" if "div" in callee(kernel, called[0]) else "product"
+        cause = f"each complex {kind} is a call of {callee(kernel, called[0])} ({context.places(kernel, called)})"
+        return hint("complex-range", cause, {"instructions": called}, advice)
+    tests = sorted(_tests_for_nan(kernel))
+    return hint(
+        "complex-range",
+        f"each complex product is tested for NaN ({context.places(kernel, tests)}), which prevents vectorisation",
+        {"instructions": tests},
+        advice,
+        gain=facts.cycles / _without_tests(facts, context, tests),
+    )
+
+
+def _tests_for_nan(kernel: KernelCode) -> set[int]:
+    """Return the branches on comparisons of floating-point numbers, without the one that closes the loop, and these."""
+    tests: set[int] = set()
+    setter = 0
+    for i, instruction in enumerate(kernel.instructions[:-1]):
+        compares = any(access.register.kind == "vector" for access in kernel.instructions[setter].registers)
+        if instruction.branch == "conditional" and compares:
+            tests |= {setter, i}
+        if instruction.flags_written:
+            setter = i
+    return tests
+
+
+def _without_tests(facts: KernelResult, context: HintContext, tests: Sequence[int]) -> Fraction:
+    """Return the cycles of a loop without its tests for NaN, as vectors if the compiler vectorises."""
+    plain = changed(facts, tests)
+    if not context.build.vectorises:
+        return plain.cycles
+    own = {*range(len(plain.kernel.instructions))} - {*counting(plain.kernel)}
+    chains = [chain for chain in plain.analysis.chains if own & {*chain_instructions(chain)}]
+    carried = max([chain.cycles_per_iteration for chain in chains], default=Fraction())
+    present = operations_of(plain.kernel).vector_bits
+    if present:
+        # Both parts of a number are in a vector.
+        packed = plain.cycles / (of_width(facts.model, present, vector_bits(facts.model, context.build)) or 1)
+    else:
+        # Both parts are neighbours, so each vector that is loaded or stored is shuffled.
+        packed = packed_cycles(plain, context, shuffled=True) or plain.cycles
+    return max(carried, min(plain.cycles, packed))
 
 
 # Functions that glibc has for vectors, from 2.22 on (its manual, "Vector functions"; math-vector.h).

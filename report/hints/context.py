@@ -23,8 +23,8 @@ class Replacement(msgspec.Struct, frozen=True):
     """The loop that runs instead of a vectorised one, because the check of the addresses fails."""
 
     facts: KernelResult
-    elements: Fraction
-    """The elements of the source's loop that an iteration of it handles."""
+    share: Fraction
+    """The work of one of its iterations relative to one of the loop that it replaces."""
 
 
 class HintContext(msgspec.Struct, frozen=True, kw_only=True):

@@ -111,13 +111,22 @@ class VectorWork(msgspec.Struct, frozen=True, kw_only=True):
     """The size of the largest element that is computed with or moved."""
 
 
-def packed_cycles(facts: KernelResult, context: HintContext, chain: Fraction = Fraction()) -> Fraction | None:
+def packed_cycles(
+    facts: KernelResult, context: HintContext, chain: Fraction = Fraction(), shuffled: bool = False
+) -> Fraction | None:
     """Return the cycles of an iteration's work as vectors; None if they cannot be estimated.
 
-    `chain` are the cycles per iteration of the reductions in the loop as it is. gcc computes one vector of partial
-    results, clang several.
+    Args:
+        facts: The loop.
+        context: Its compilation.
+        chain: The cycles per iteration of the reductions in the loop as it is. gcc computes one vector of partial
+            results, clang several.
+        shuffled: Each vector that is loaded or stored is shuffled.
     """
     work = vector_work(facts)
+    if work is not None and shuffled:
+        moved = work.counts.get("load", 0) + work.counts.get("store", 0)
+        work = replace(work, counts={**work.counts, "add": work.counts.get("add", 0) + moved})
     bits = vector_bits(facts.model, context.build)
     if work is None or bits < 128:
         return None
@@ -145,6 +154,8 @@ def vector_work(facts: KernelResult) -> VectorWork | None:
             bits = max(bits, _NARROWEST_PRODUCT)
         if arithmetic is not None:
             kind = "root" if i in roots else "divide" if instruction.divisor is not None else "add"
+            if work_of(instruction) in ("floating-point multiplications", "FMAs"):
+                kind = "multiply"
             counts[kind] = counts.get(kind, 0) + 1
             bits = max(bits, arithmetic.element)
         elif not instruction.move and not instruction.memory and not instruction.idiom:
@@ -208,6 +219,14 @@ def vector_bits(model: MachineModel, build: CompilerCall) -> int:
     if isinstance(width, int) and width:
         return min(width, allowed)
     return min(256, allowed) if build.prefers_256 else allowed
+
+
+def of_width(model: MachineModel, bits: int, wider: int) -> Fraction | None:
+    """Return how much faster a core computes with wider vectors; None if it lacks one of the widths."""
+    of_bits = isa(model.isa).vector_forms
+    forms = [model.lookup(of_bits[width]["add"], frozenset()) for width in (bits, wider)]
+    times = [of_form(form.uops) * form.attributes.get("hold", 1) for form in forms if form is not None]
+    return Fraction(wider, bits) * times[0] / times[1] if len(times) == 2 else None
 
 
 def widest_vector(model: MachineModel) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -14,7 +13,7 @@ from incc.report import types as t
 from incc.report.hints.advice import ANY, CLANG, GCC, Advice, CompilerCall, advise
 from incc.report.hints.common import calls, hint, inner_branches, operations, step_of, steps
 from incc.report.hints.context import HintContext
-from incc.report.hints.estimates import packed_cycles, vector_bits, widest_vector
+from incc.report.hints.estimates import of_width, packed_cycles, vector_bits, widest_vector
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
@@ -91,7 +90,7 @@ def instruction_set(facts: KernelResult, context: HintContext) -> t.Hint | None:
         f"the code uses vectors of {bits} bits, as on any processor, but {name} has vectors of {widest} bits",
         {"vector_bits": bits, "core_bits": widest},
         Advice((march,), ""),
-        gain=_gain(facts.model, bits, vector_bits(facts.model, replace(context.build, baseline=False, target=name))),
+        gain=of_width(facts.model, bits, vector_bits(facts.model, replace(context.build, baseline=False, target=name))),
     )
 
 
@@ -118,16 +117,8 @@ def vector_width(facts: KernelResult, context: HintContext) -> t.Hint | None:
         "the loop uses vectors of 256 bits, but the core has vectors of 512 bits",
         {"vector_bits": 256, "core_bits": 512},
         advice,
-        gain=_gain(facts.model, 256, 512),
+        gain=of_width(facts.model, 256, 512),
     )
-
-
-def _gain(model: MachineModel, bits: int, wider: int) -> Fraction | None:
-    """Return how much faster a core computes with wider vectors; None if it lacks one of the widths."""
-    of_bits = isa(model.isa).vector_forms
-    forms = [model.lookup(of_bits[width]["add"], frozenset()) for width in (bits, wider)]
-    times = [of_form(form.uops) * form.attributes.get("hold", 1) for form in forms if form is not None]
-    return Fraction(wider, bits) * times[0] / times[1] if len(times) == 2 else None
 
 
 _SLOWER = frozenset(("skylake-avx512", "cascadelake"))
