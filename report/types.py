@@ -481,6 +481,7 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
         "invariant-access",
         "strided",
         "gather",
+        "register-blocking",
         "repeated-place",
         "loop-overhead",
         "integer-division",

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from incc.report import types as t
 from incc.report import wording
-from incc.report.hints import aliasing, arithmetic, chains, completeness, front_end, memory, vectors
+from incc.report.hints import aliasing, arithmetic, chains, completeness, front_end, memory, reuse, vectors
 from incc.report.hints.common import WORTH
 from incc.report.hints.context import HintContext
 
@@ -50,6 +50,7 @@ RULES: tuple[Rule, ...] = (
     vectors.instruction_set,
     vectors.vector_width,
     memory.repeated_place,
+    reuse.register_blocking,
 )
 """All rules; of hints with the same gain, that of the earlier rule comes first."""
 
