@@ -32,7 +32,8 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.driver.pipeline import analyze_unit, find_regions, read_assembly
-from incc.driver.settings import REPORTED, CoreSettings, Settings
+from incc.driver.settings import REPORTED, CoreSettings, Scope, Settings
+from incc.frontends.asm.call_path import parse_trips
 from incc.frontends.gcc_wrapper.compile import compile_units
 from incc.report.build import build_report, unit_report
 from incc.report.hints.advice import CompilerCall, read_build, tried
@@ -70,6 +71,8 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     """The processor that it is compiled for."""
     mcpu: str
     """The core that it is predicted for."""
+    trip: str
+    """The iterations of its loops, as `--trip` has them; empty if they are not stated."""
 
     @property
     def name(self) -> str:
@@ -80,7 +83,7 @@ def read_example(file: pathlib.Path) -> Example:
     text = file.read_text()
     said = {
         key: value.strip()
-        for key, value in re.findall(r"^(?://|!) (rule|options(?: for \w+)?|n|data|march|mcpu):(.*)$", text, re.M)
+        for key, value in re.findall(r"^(?://|!) (rule|options(?: for \w+)?|n|data|march|mcpu|trip):(.*)$", text, re.M)
     }
     options = {
         key.removeprefix("options").removeprefix(" for "): said[key] for key in said if key.startswith("options")
@@ -94,6 +97,7 @@ def read_example(file: pathlib.Path) -> Example:
         changed="CHANGED" in text,
         march=said.get("march"),
         mcpu=said.get("mcpu", ""),
+        trip=said.get("trip", ""),
     )
 
 
@@ -144,7 +148,9 @@ class Bench:
         (unit,) = compiled.units
         self.builds.setdefault((example.name, command[0]), read_build(unit))
         settings = Settings(
-            core=CoreSettings(mcpu=example.mcpu or self.mcpu), kernel=replace(REPORTED, timeline_iterations=0)
+            core=CoreSettings(mcpu=example.mcpu or self.mcpu),
+            kernel=replace(REPORTED, timeline_iterations=0),
+            scope=Scope(regions="loops", trips=parse_trips(example.trip) if example.trip else None),
         )
         (report,) = build_report([unit_report(analyze_unit(unit, settings))]).units
         spent = self._predicted(example, command[0], unit.assembly, report.kernels, settings)
@@ -159,7 +165,7 @@ class Bench:
             msgspec.to_builtins(hint)
             for number, kernel in enumerate(report.kernels)
             for hint in kernel.hints
-            if not spent or spent[number] >= RUNS * whole or hint.rule == "failing-check"
+            if not spent or spent[number] >= RUNS * whole or hint.rule in ("failing-check", "short-trips")
         ]
         called = any(calls(kernel) for kernel in report.kernels)
         return Outcome(predicted=predicted, measured=measured, hints=hints, text="", calls=called)

@@ -84,9 +84,11 @@ def kernel_report(
     context = HintContext(
         build=build,
         elements=elements.per_iteration if elements else Fraction(1),
+        trips=_trips(unit, region),
         lines=place.lines,
         ways=ways,
         spread=spread,
+        remainder=_remainder(unit, number),
         replaced_by=_replacement(unit, number),
     )
     return t.KernelReport(
@@ -156,6 +158,23 @@ def kernel_report(
         refused=list(kernel.refused),
         summary=figures.summary(result, unit.settings.iterations),
     )
+
+
+def _trips(unit: UnitResult, region: Region) -> int:
+    """Return the iterations of the source's loop each time it is entered, as compiler or user say; 0 if unknown."""
+    if region.compiled is not None and region.compiled.source_trip_count:
+        return region.compiled.source_trip_count
+    trips = unit.trips.get(region.function)
+    return trips.lines.get(region.source.line if region.source else 0, trips.inner) if trips else 0
+
+
+def _remainder(unit: UnitResult, number: int) -> KernelResult | None:
+    """Return the loop that does the iterations that a kernel leaves over, one by one, if there is one."""
+    for part, result in zip(unit.parts, unit.results, strict=False):
+        single = part.elements is not None and part.elements.per_iteration == 1
+        if part.role.of == number and part.role.name == "remainder" and single:
+            return result
+    return None
 
 
 def _replacement(unit: UnitResult, number: int) -> Replacement | None:

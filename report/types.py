@@ -491,6 +491,7 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
         "complex-range",
         "instruction-set",
         "vector-width",
+        "short-trips",
     ]
     text: str
     evidence: dict[str, Any]

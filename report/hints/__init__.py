@@ -49,6 +49,7 @@ RULES: tuple[Rule, ...] = (
     vectors.scalar_arithmetic,
     vectors.instruction_set,
     vectors.vector_width,
+    vectors.short_trips,
     memory.repeated_place,
     reuse.register_blocking,
 )
@@ -63,17 +64,24 @@ def hints(facts: KernelResult, context: HintContext) -> list[t.Hint]:
     if any(hint.rule in _KEEP_SCALAR for hint in applying):
         applying = [hint for hint in applying if hint.rule != "scalar-arithmetic"]
     worth = [hint for hint in applying if hint.gain is None or hint.gain >= _LEAST_GAIN]
-    return sorted(map(_with_gain, worth), key=lambda hint: (hint.rule not in _FIRST, -(hint.gain or 0)))
+    ranked = sorted(worth, key=lambda hint: (hint.rule not in _FIRST, -(hint.gain or 0)))
+    return [_with_gain(hint, context.trips) for hint in ranked]
 
 
-def _with_gain(hint: t.Hint) -> t.Hint:
-    """Return a hint whose text ends with its gain."""
+def _with_gain(hint: t.Hint, trips: int) -> t.Hint:
+    """Return a hint whose text ends with its gain, for the iterations of the loop if they are known."""
     if hint.gain is None:
         return hint
+    given = f" with {wording.counted(trips, 'iteration')}" if trips and hint.rule in _BY_TRIPS else ""
     most = "up to " if hint.flags and hint.source_change else ""
     times = f"{hint.gain:.0f}" if hint.gain >= 10 else wording.number(round(hint.gain, 1))
-    return replace(hint, text=f"{hint.text.removesuffix('.')}: {most}{times} times as fast.")
+    return replace(hint, text=f"{hint.text.removesuffix('.')}: {most}{times} times as fast{given}.")
 
+
+_BY_TRIPS = frozenset(
+    ("sum-chain", "extremum-chain", "stored-accumulator", "scalar-arithmetic", "math-errno", "short-trips")
+)
+"""Hints whose gain depends on the iterations of the loop."""
 
 _LEAST_GAIN = float(1 / WORTH)
 """The least predicted gain of a hint that is given."""

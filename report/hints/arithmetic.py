@@ -27,7 +27,7 @@ from incc.report.hints.common import (
     written_roots,
 )
 from incc.report.hints.context import HintContext
-from incc.report.hints.estimates import changed, of_width, packed_cycles, simulated_without, vector_bits
+from incc.report.hints.estimates import changed, of_width, packed_cycles, packed_gain, simulated_without, vector_bits
 from incc.report.verdict import chain_instructions
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def math_errno(facts: KernelResult, context: HintContext) -> t.Hint | None:
         f"branch and prevents vectorisation",
         {"instructions": instructions},
         advice,
-        gain=facts.cycles / after if (after := packed_cycles(facts, context)) else None,
+        gain=packed_gain(facts, context),
     )
 
 

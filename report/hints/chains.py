@@ -26,7 +26,7 @@ from incc.report.hints.common import (
     written_roots,
 )
 from incc.report.hints.context import HintContext
-from incc.report.hints.estimates import packed_cycles
+from incc.report.hints.estimates import MOST_TRIPS, gain_at, least_trips, packed_gain
 from incc.report.verdict import chain_instructions
 
 if TYPE_CHECKING:
@@ -55,8 +55,19 @@ def sum_chain(facts: KernelResult, context: HintContext) -> t.Hint | None:
     change = f"use {several} independent accumulators and {combine} after the loop"
     number = "a reduction chain" if len(chains) == 1 else f"{len(chains)} reduction chains"
     text = f"each {operation} waits for the previous one ({number}, {context.places(facts.kernel, members)})"
-    gain = _gain(facts, context, chains, several, vectors=advice is not None and not packed)
-    return hint("sum-chain", text, _evidence(facts, chains, members, packed), advice, change, gain=gain)
+    vectors = advice is not None and not packed
+    gain = _gain(facts, context, chains, several, vectors)
+    clause = _from_trips(facts, context, chains) if vectors else ""
+    return hint("sum-chain", text, _evidence(facts, chains, members, packed), advice, change, clause, gain)
+
+
+def _from_trips(facts: KernelResult, context: HintContext, chains: Sequence[Chain]) -> str:
+    """Return a clause on the iterations from which on vectors gain, if an inner loop may have fewer."""
+    region = facts.kernel.region
+    if context.trips or region is None or region.depth < 2:
+        return ""
+    least = least_trips(facts, context, chains[0].cycles_per_iteration)
+    return f" if the loop has at least {least} iterations" if 1 < least < MOST_TRIPS else ""
 
 
 def _gain(
@@ -64,17 +75,18 @@ def _gain(
 ) -> Fraction | None:
     """Return the gain of several partial results per reduction, or of vectors of them if that is larger."""
     carried = chains[0].cycles_per_iteration
-    split = max(_least(facts), carried * len(chains) / several)
+    split = gain_at(facts, context, carried, max(_least(facts), carried * len(chains) / several), 1)
     if not vectors:
-        return facts.cycles / split
-    after = packed_cycles(facts, context, carried)
-    if after is None:
+        return split
+    gain = packed_gain(facts, context, carried)
+    if gain is None:
         # The loop has vectors, whose elements it adds one by one.
         members = {i for chain in chains for i in chain_instructions(chain)}
         shuffles = operations(facts.kernel, "shuffle")
         one = Fraction(chains[0].latency, max(1, len(chain_instructions(chains[0]))))
         after = max(bound_without(facts, {*members, *shuffles}), one)
-    return facts.cycles / min(split, after)
+        gain = gain_at(facts, context, carried, after, context.elements)
+    return max(gain, split)
 
 
 def _least(facts: KernelResult) -> Fraction:
@@ -192,8 +204,7 @@ def stored_accumulator(facts: KernelResult, context: HintContext) -> t.Hint | No
     elif not build.family or not build.vectorises or checks:
         return None
     else:
-        after = packed_cycles(facts, context, facts.bounds.loop_carried)
-        gain = facts.cycles / after if after else None
+        gain = packed_gain(facts, context, facts.bounds.loop_carried)
     return hint(
         "stored-accumulator",
         f"{context.places(kernel, places)} stores the sum in each iteration, perhaps to an element that the loop reads "

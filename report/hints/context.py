@@ -41,6 +41,8 @@ class HintContext(msgspec.Struct, frozen=True, kw_only=True):
     """The paths through the loop; None without branches inside."""
     spread: KernelRange | None = None
     """The range of the prediction."""
+    remainder: KernelResult | None = None
+    """The loop that does the iterations that this one leaves over, one by one; None if there is none."""
     replaced_by: Replacement | None = None
     """The loop that runs instead of this one in every call; None if this one runs."""
 

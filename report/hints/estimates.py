@@ -21,7 +21,7 @@ from incc.models.loading import find_cpu, load
 from incc.models.model import Form, MachineModel
 from incc.models.throughput import of_form
 from incc.report.hints.advice import CLANG, CompilerCall
-from incc.report.hints.common import counting, operations, steps
+from incc.report.hints.common import WORTH, counting, operations, steps
 from incc.report.hints.context import HintContext
 
 if TYPE_CHECKING:
@@ -137,6 +137,69 @@ def packed_cycles(
     # A taken branch per iteration, and the chain of each partial result.
     of_vector = max(cycles / context.elements, Fraction(1, several), chain / context.elements / several)
     return of_vector * context.elements * work.element_bits / bits
+
+
+ENTRY, VECTOR_ENTRY = 3, 2
+"""The cycles that each entry of a loop takes besides its iterations, and the additional ones of a vectorised loop, with
+its checks and its last sum. Dot products and products of sparse matrices with rows of 3 to 64 elements take so many on
+Zen 4."""
+
+
+def packed_gain(
+    facts: KernelResult, context: HintContext, chain: Fraction = Fraction(), trips: int = 0
+) -> Fraction | None:
+    """Return the gain of vectors, for `trips` iterations of the source's loop (0: those of the context, or many).
+
+    The result is None if it is unknown.
+    """
+    after = packed_cycles(facts, context, chain)
+    work = vector_work(facts)
+    if after is None or work is None:
+        return None
+    lanes = vector_bits(facts.model, context.build) // work.element_bits
+    step = lanes * (_CLANG_INTERLEAVES if context.build.family == CLANG else 1)
+    return gain_at(facts, context, chain, after, step, trips)
+
+
+def gain_at(
+    facts: KernelResult, context: HintContext, chain: Fraction, after: Fraction, step: Fraction | int, trips: int = 0
+) -> Fraction:
+    """Return the gain of a loop that does `step` elements at once, for so many iterations of the source's loop.
+
+    Short loops that follow each other overlap, as far as the core's window holds several of them, so that chains matter
+    less. What the larger steps leave over is done as now.
+    """
+    trips = trips or context.trips
+    if not trips:
+        return facts.cycles / after
+    single = short_cycles(facts, context, chain, trips)
+    rest = trips % step
+    others = (trips - rest) * after / context.elements + rest * single
+    return (trips * single + ENTRY) / (others + ENTRY + VECTOR_ENTRY)
+
+
+def short_cycles(facts: KernelResult, context: HintContext, chain: Fraction, trips: int) -> Fraction:
+    """Return the cycles per element of a loop of so many iterations that is entered again and again."""
+    bounds = facts.bounds
+    serial = max(bounds.port, bounds.divider, bounds.front_end, bounds.retire)
+    slots = max(Fraction(1), trips * sum(facts.bound.issue_slots) / context.elements)
+    entries_in_flight = Fraction(int(facts.model.parameters["rob"]) or 1) / slots
+    cycles = max(serial, chain / max(Fraction(1), entries_in_flight)) if chain else facts.cycles
+    return cycles / context.elements
+
+
+MOST_TRIPS = 256
+"""Iterations from which on a loop counts as long."""
+
+
+def least_trips(facts: KernelResult, context: HintContext, chain: Fraction) -> int:
+    """Return the iterations of the source's loop from which on vectors gain, 1 if they always do or it is unknown."""
+    losing = [
+        trips
+        for trips in range(1, MOST_TRIPS)
+        if (gain := packed_gain(facts, context, chain, trips)) is not None and gain * WORTH < 1
+    ]
+    return max(losing, default=0) + 1
 
 
 def vector_work(facts: KernelResult) -> VectorWork | None:

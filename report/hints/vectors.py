@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -13,7 +14,15 @@ from incc.report import types as t
 from incc.report.hints.advice import ANY, CLANG, GCC, Advice, CompilerCall, advise
 from incc.report.hints.common import calls, hint, inner_branches, operations, step_of, steps
 from incc.report.hints.context import HintContext
-from incc.report.hints.estimates import of_width, packed_cycles, vector_bits, widest_vector
+from incc.report.hints.estimates import (
+    ENTRY,
+    VECTOR_ENTRY,
+    of_width,
+    packed_gain,
+    short_cycles,
+    vector_bits,
+    widest_vector,
+)
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
@@ -41,13 +50,12 @@ def scalar_arithmetic(facts: KernelResult, context: HintContext) -> t.Hint | Non
         count = ("its only floating-point instruction is", "both floating-point instructions are")[len(scalar) - 1]
     advice = advise("vectorise", context.build) if _is_plain(facts) else None
     reason = "" if advice else f"; {_REASONS[context.build.family]} the reason"
-    after = packed_cycles(facts, context) if advice else None
     return hint(
         "scalar-arithmetic",
         f"the loop is not vectorised: {count} scalar{reason}",
         {"instructions": scalar},
         advice,
-        gain=facts.cycles / after if after else None,
+        gain=packed_gain(facts, context) if advice else None,
     )
 
 
@@ -118,6 +126,36 @@ def vector_width(facts: KernelResult, context: HintContext) -> t.Hint | None:
         {"vector_bits": 256, "core_bits": 512},
         advice,
         gain=of_width(facts.model, 256, 512),
+    )
+
+
+def short_trips(facts: KernelResult, context: HintContext) -> t.Hint | None:
+    """Advise smaller steps for a vectorised loop that has too few iterations for its large ones.
+
+    clang computes several vectors at once, and does what they leave over one by one.
+    """
+    trips, step, rest = context.trips, context.elements, context.remainder
+    bits = figures.operations(facts.kernel).vector_bits
+    element = max([i.arithmetic.element for i in facts.kernel.instructions if i.arithmetic], default=0)
+    if context.build.family != CLANG or not trips or rest is None or not bits or not element:
+        return None
+    lanes = bits // element
+    if step <= lanes:
+        return None
+    single = short_cycles(rest, replace(context, elements=Fraction(1)), rest.bounds.loop_carried, trips)
+
+    def cycles(steps: Fraction | int) -> Fraction:
+        return (trips - trips % steps) * facts.cycles / step + trips % steps * single + ENTRY + VECTOR_ENTRY
+
+    now, smaller, scalar = cycles(step), cycles(lanes), trips * single + ENTRY
+    pragma = "interleave(disable)" if smaller <= scalar else "vectorize(disable)"
+    return hint(
+        "short-trips",
+        f"of {trips} iterations, {int(trips % step)} run one by one, because vectors do {int(step)} at once",
+        {"trips": trips, "elements": float(step)},
+        None,
+        f"put #pragma clang loop {pragma} in front of the loop",
+        gain=now / min(smaller, scalar),
     )
 
 
