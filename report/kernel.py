@@ -390,7 +390,7 @@ def _works(kernel: KernelCode, bound: BoundKernel, i: int) -> list[str]:
     instruction = kernel.instructions[i]
     terms: dict[int, dict[str, None]] = {}
     for u in range(bound.uop_start[i], bound.uop_start[i + 1]):
-        terms.setdefault(bound.uop_ports[u], {})[verdict.use_of(kernel, instruction, bound.uop_kind[u])] = None
+        terms.setdefault(bound.uop_ports[u], {})[verdict.use_of(kernel, bound, i, u)] = None
     # Units come last, as in `_port_usage`.
     ordered = sorted(terms, key=lambda mask: mask >> bound.n_ports != 0)
     return [" and ".join(terms[mask]) for mask in ordered] or [isa(kernel.isa).work_of(instruction)]
