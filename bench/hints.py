@@ -4,7 +4,9 @@
 
 Each file in bench/hints/ is an example of one rule of report/hints. Every installed compiler compiles it, and then
 compiles it again as the hint says: with the hint's flags, and with -DCHANGED if the file has `#ifdef CHANGED`. The
-output has a line for each, with the cycles per element before and after, predicted and measured, and the gain.
+output has a line for each, with the cycles per element before and after, predicted and measured, and three speedups:
+that which the hint states, the predicted, and the measured one. Then it has the hints that lose, and the medians of
+stated and predicted speedups over measured ones.
 
 The prediction is the sum over all innermost loops of the example, weighted by the number of their iterations: a run of
 the assembly with a counter in each loop yields these. The measurement runs on the host (runner.c) with data in the
@@ -12,7 +14,7 @@ first-level cache, unless `--predict` is given. If the host lacks the instructio
 
 `--all` also tries the rows of report/hints/advice.py that are not advised; their results are the reason for these
 rows. `--check` exits with status 1 if advice does not gain 5 % (measured, otherwise predicted) in two of three
-examples and on average.
+examples and on average, if a hint loses, or if a median is not between 0.8 and 1.25.
 """
 
 from __future__ import annotations
@@ -25,7 +27,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -42,6 +43,9 @@ from incc.report.hints.work import calls, expected_cycles
 FOLDER = pathlib.Path(__file__).with_name("hints")
 WORTH = 0.05
 """The least gain of a hint that is worth following."""
+
+ACCURATE = 0.8, 1.25
+"""The range of the median of stated or predicted over measured speedups."""
 
 RUNS = 0.1
 """The least share of an example's predicted cycles that belongs to a loop that the example is about."""
@@ -332,11 +336,14 @@ def verdicts(rows: list[Row]) -> list[tuple[str, str, str, list[float]]]:
     return [(*key, gains) for key, gains in sorted(found.items())]
 
 
-def accuracy(rows: list[Row]) -> Iterator[str]:
-    """Yield sentences on the hints that lose, and on the ratios of predicted and measured speedups."""
+def accuracy(rows: list[Row]) -> tuple[list[str], bool]:
+    """Return sentences on the hints that lose and on the accuracy of speedups, and True if these are good enough."""
     followed = [row for row in rows if row.kind in ("flags", "source") and row.speedup("measured")]
     losing = [f"{row.example.name} ({row.compiler}, {row.what})" for row in followed if (row.gain or 0) < 0]
-    yield f"{len(followed)} hints followed and measured; {len(losing)} lose{': ' if losing else ''}{', '.join(losing)}"
+    sentences = [
+        f"{len(followed)} hints followed and measured; {len(losing)} lose{': ' if losing else ''}{', '.join(losing)}"
+    ]
+    good = not losing
     counted = [row for row in followed if not row.before.calls and not (row.after and row.after.calls)]
     stated = [(row.stated, row) for row in counted]
     predicted = [(row.speedup("predicted"), row) for row in counted]
@@ -344,10 +351,12 @@ def accuracy(rows: list[Row]) -> Iterator[str]:
         ratios = [speedup / measured for speedup, row in speedups if speedup and (measured := row.speedup("measured"))]
         if ratios:
             quartiles = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else ratios * 3
-            yield (
+            good = good and ACCURATE[0] <= quartiles[1] <= ACCURATE[1]
+            sentences.append(
                 f"speedup {name} / measured: median {quartiles[1]:.2f}, half of {len(ratios)} between "
                 f"{quartiles[0]:.2f} and {quartiles[2]:.2f}"
             )
+    return sentences, good
 
 
 def pays(gains: list[float]) -> bool:
@@ -419,8 +428,9 @@ def main() -> int:
     ]
     table(lines, ("rule", "compiler", "what", "examples", "least gain", "mean gain", "pays"), given.markdown)
     print()
-    print("\n".join(accuracy(rows)))
-    wrong = 0
+    sentences, good = accuracy(rows)
+    print("\n".join(sentences))
+    wrong = int(not good)
     for line, (*_, what, gains) in zip(lines, found, strict=True):
         advised = what in ("flags", "source")
         if advised != pays(gains):

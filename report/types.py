@@ -312,6 +312,11 @@ class TriedLoop(msgspec.Struct, frozen=True, kw_only=True):
     """The work of an iteration after the trial relative to before; None if unknown."""
     gain: float | None
     """The speedup minus 1; None if unknown."""
+    measured_before: Amount | None
+    """Cycles per iteration measured on this machine before the trial; None if not measured."""
+    measured_after: Amount | None
+    measured_gain: float | None
+    """The measured speedup minus 1; None if not measured, or if the work per iteration cannot be compared."""
     text: str
     """The comparison in words."""
 

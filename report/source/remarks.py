@@ -117,7 +117,7 @@ def set_remarks(
             at = file(remark.place.file), remark.place.line, remark.column
             of_function.setdefault(remark.function, {}).setdefault(at, []).append(remark)
     for kernel, lines in zip(kernels, places, strict=True):
-        loops = {**of_function.get("", {}), **of_function.get(kernel.function, {})}
+        loops: Mapping[At, list[Remark]] = {**of_function.get("", {}), **of_function.get(kernel.function, {})}
         here = [(file(name), line, column) for name, line, column in lines.values()]
         if kernel.is_loop and loops and here:
             loops = _consistent(loops, kernel)

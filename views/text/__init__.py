@@ -92,7 +92,7 @@ def render(report: t.AnalysisReport, width: int = 80, colour: bool = False, show
             # On several cores they are the same kernels.
             table = 0 < show.overview <= (len(unit.kernels) if n in several else count)
             lines += _body(unit, layout, show, table, many)
-    if many and show.how:
+    if many and show.how and all(unit.trials is None for unit in units):
         left_out = any(_of_another(kernel) for unit in units for kernel in unit.kernels)
         rest = "Loops that belong to a main loop are only in the table. " if left_out else ""
         lines += ["", *layout.wrap(f"{rest}{show.how}")]
@@ -111,7 +111,15 @@ def _head(report: t.AnalysisReport, unit: t.UnitReport, layout: Layout, show: Te
 
 
 def _body(unit: t.UnitReport, layout: Layout, show: TextParts, table: bool, many: bool) -> Iterator[str]:
-    """Yield the overview of a unit, its kernels, and what is not analysed. `many`: only a few lines for each kernel."""
+    """Yield the overview of a unit, its kernels, and what is not analysed; of trials only what they change.
+
+    With `many` kernels, each has only a few lines.
+    """
+    if unit.trials is not None:
+        from incc.views.text import trials
+
+        yield from trials.lines(unit, layout)
+        return
     if unit.kernels and (table or many):
         from incc.views.text import overview
 
@@ -132,10 +140,6 @@ def _body(unit: t.UnitReport, layout: Layout, show: TextParts, table: bool, many
         from incc.views.text import calls
 
         yield from calls.lines(unit, layout)
-    if unit.trials is not None:
-        from incc.views.text import trials
-
-        yield from trials.lines(unit, layout)
 
 
 def _on_several_cores(units: Sequence[t.UnitReport]) -> dict[int, list[t.UnitReport]]:
