@@ -484,6 +484,7 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
         "recurrence",
         "failing-check",
         "invariant-access",
+        "many-arrays",
         "strided",
         "gather",
         "register-blocking",

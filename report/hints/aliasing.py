@@ -6,14 +6,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from incc.core import figures
-from incc.core.dataflow import INVARIANT, dataflow
+from incc.core.dataflow import INVARIANT, Access, dataflow
 from incc.frontends.kernel import KernelCode
 from incc.report import types as t
 from incc.report import wording
-from incc.report.hints.advice import CLANG
+from incc.report.hints.advice import CLANG, GCC
 from incc.report.hints.common import calls, counting, hint, inner_branches
 from incc.report.hints.context import HintContext
-from incc.report.hints.estimates import access_step, changed, packed_cycles
+from incc.report.hints.estimates import access_step, changed, packed_cycles, packed_gain
 from incc.report.verdict import chain_instructions
 
 if TYPE_CHECKING:
@@ -52,6 +52,39 @@ def invariant_access(facts: KernelResult, context: HintContext) -> t.Hint | None
         change=f"unless it does, copy {it} to {variables} before the loop",
         gain=facts.cycles / cycles,
     )
+
+
+_MOST_CHECKS = 10
+"""The pairs of arrays that gcc compares before a loop (its parameter vect-max-version-for-alias-checks)."""
+
+
+def many_arrays(facts: KernelResult, context: HintContext) -> t.Hint | None:
+    """Advise restrict if gcc would have to compare too many pairs of arrays to vectorise a loop.
+
+    With fewer, it makes a version without vectors for arrays that overlap, and compares them before the loop.
+    """
+    kernel = facts.kernel
+    build = context.build
+    if build.family != GCC or not build.vectorises or calls(kernel) or inner_branches(kernel):
+        return None
+    flow = dataflow(kernel)
+    stored, loaded = ({_array(access) for access in accesses} for accesses in (flow.stores, flow.loads))
+    pairs = len(stored) * (len(stored) - 1) // 2 + len(stored) * len(loaded - stored)
+    packed = any(instruction.arithmetic and instruction.arithmetic.packed for instruction in kernel.instructions)
+    if packed or pairs <= _MOST_CHECKS or not _is_elementwise(facts, context.elements):
+        return None
+    return hint(
+        "many-arrays",
+        f"the loop is not vectorised, because {pairs} pairs of arrays may overlap, more than gcc compares",
+        {"pairs": pairs},
+        change="if they do not, declare their pointers restrict",
+        gain=packed_gain(facts, context),
+    )
+
+
+def _array(access: Access) -> frozenset[tuple[str, int]]:
+    """Return the part of an address that tells arrays apart: what the loop does not change."""
+    return frozenset((symbol.name, times) for symbol, times in access.address.terms.items() if times == 1)
 
 
 # The first clang that moves the checks of inner loops out of the loops around, and so compares whole arrays (LLVM 17,

@@ -214,6 +214,23 @@ def test_value_that_has_to_be_loaded(body: str) -> None:
     assert "invariant-access" not in hints(body, "-O3", end="incq %rax\ncmpq %rcx, %rax\njne .L1")
 
 
+def test_more_arrays_than_gcc_compares() -> None:
+    body = (
+        "vmovsd (%rdi,%rax,8), %xmm0\nvmovsd (%rsi,%rax,8), %xmm1\nvaddsd %xmm0, %xmm1, %xmm2\n"
+        "vmovsd %xmm2, (%r8,%rax,8)\nvmulsd (%rcx,%rax,8), %xmm0, %xmm3\nvmovsd %xmm3, (%r9,%rax,8)\n"
+        "vsubsd %xmm1, %xmm3, %xmm4\nvmovsd %xmm4, (%r10,%rax,8)"
+    )
+    found = hints(body, "-O3")
+    assert found["many-arrays"].evidence == {"pairs": 12}
+    assert "restrict" in found["many-arrays"].source_change
+    assert "scalar-arithmetic" not in found
+    # Fewer are compared; clang compares more; another level does not vectorise at all.
+    fewer = body.replace("vmovsd %xmm4, (%r10,%rax,8)", "vmovsd %xmm4, (%r9,%rax,8)")
+    assert "many-arrays" not in hints(fewer, "-O3")
+    assert "many-arrays" not in hints(body, "-O3", compiler=CLANG)
+    assert "many-arrays" not in hints(body, "-O2")
+
+
 # --- roots and functions ----------------------------------------------------------------------------------------------
 
 CHECKED = "vucomisd %xmm0, %xmm1\nja .L9\n"
