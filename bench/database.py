@@ -131,7 +131,7 @@ def main() -> None:
         step("log of one kernel", database, "log", db, "function_5_0/loop1")
         step("log of a pattern", database, "log", db, "function_5_*")
         step("best of all", database, "best", db)
-        step("export csv", database, "export", db, "csv")
+        step("export csv", database, "export", db, "--format=csv")
         step("merge into an empty one", database, "merge", f"--db={folder}/other.db", database)
         step("prune to 3 commits", database, "prune", db, "--keep=3")
 

@@ -15,7 +15,7 @@ from incc.comparison.match import Match, match
 from incc.comparison.side import ComparedBuild, SideKernel
 from incc.report import types as t
 from incc.report.hints.work import NOTHING, expected_cycles
-from incc.report.where import NAMES, OF_WORK, PAIR_NAMES, Condition, Value, pair_values, place
+from incc.report.where import NAMES, OF_WORK, PAIR_NAMES, TIMES, Condition, Value, pair_values, place
 from incc.report.wording import listed
 from incc.support.version import __version__
 
@@ -346,11 +346,15 @@ def _on_one_basis(first: dict[str, Value], second: dict[str, Value], change: c.K
                 first[name] = second[name]
         elif work is None or not isinstance(value, float | int):
             first[name] = None
+        elif change.outcome == "unknown" and name in TIMES:
+            first[name] = None  # the uncounted work differs
         else:
             first[name] = round(value * work, 9)
     if "cycles_per_element" in first:
         if change.outcome in ("same", "moved"):
             first["cycles_per_element"] = second["cycles_per_element"]
+        elif change.outcome == "unknown":
+            first["cycles_per_element"] = None
         elif change.basis == "element":  # both handle the same elements, whatever each report assumes
             first["cycles_per_element"], second["cycles_per_element"] = change.cycles_a, change.cycles_b
 

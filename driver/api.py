@@ -1,4 +1,4 @@
-"""The public Python API: `incc.analyze`, `incc.compile`, `incc.Model`, `incc.cores` and what they return.
+"""The public Python API: `incc.analyze`, `incc.compile`, `incc.load`, `incc.Model`, `incc.figures`, `incc.cores`.
 
 All objects are immutable views of the results of `analyze_kernel` and of the report built from them. Only models and
 decoders keep data between calls, in bounded caches.
@@ -23,6 +23,7 @@ from incc.frontends.unit import Unit
 from incc.models.model import Form, MachineModel
 from incc.report import types as t
 from incc.report.build import UnitResult
+from incc.report.instructions import InstructionFigures
 from incc.support.errors import AnalysisError as AnalysisError
 
 if TYPE_CHECKING:
@@ -30,8 +31,9 @@ if TYPE_CHECKING:
 
     from incc.frontends.asm.call_path import Trips
 
-Input = Literal["asm", "hex", "obj"]
+Input = Literal["auto", "asm", "hex", "obj"]
 Loops = Literal["auto", "marked"]
+AssemblySyntax = Literal["auto", "att", "intel"]
 Path = str | os.PathLike[str]
 
 
@@ -91,26 +93,28 @@ class Model(_Frozen):
     __slots__ = ("_machine",)
     _machine: MachineModel
 
-    def __init__(self, machine: MachineModel) -> None:
-        object.__setattr__(self, "_machine", machine)
-
-    @classmethod
-    def load(cls, name: str, model_path: Sequence[Path] = ()) -> Model:
+    def __init__(self, name: Path | MachineModel, model_path: Sequence[Path] = ()) -> None:
         """Load a model.
 
         Args:
             name: Name or alias, in upper or lower case, or a .toml file; "native" for the host.
             model_path: Folders and files of models that are searched first.
 
-        Returns:
-            The model.
-
         Raises:
             AnalysisError: There is no such model; the message suggests similar names.
         """
+        if isinstance(name, MachineModel):
+            object.__setattr__(self, "_machine", name)
+            return
         from incc.driver.pipeline import choose_model
 
-        return cls(choose_model(name or "native", "", [os.fspath(place) for place in model_path]).model)
+        choice = choose_model(os.fspath(name) or "native", "", [os.fspath(place) for place in model_path])
+        object.__setattr__(self, "_machine", choice.model)
+
+    @classmethod
+    def load(cls, name: Path, model_path: Sequence[Path] = ()) -> Model:
+        """Return `Model(name, model_path)`."""
+        return cls(name, model_path)
 
     @property
     def name(self) -> str:
@@ -159,8 +163,47 @@ class Model(_Frozen):
         """
         return self._machine.lookup(form, frozenset(conditions))
 
+    def instruction(self, text: str) -> InstructionFigures:
+        """Return the figures of one instruction as people spell it; see `incc.figures`."""
+        from incc.driver.instructions import named
+
+        return named(self._machine, text)
+
+    def instructions(self, pattern: str = "*") -> tuple[InstructionFigures, ...]:
+        """Return the figures of the instructions that a pattern matches, sorted by their spelling.
+
+        Args:
+            pattern: A mnemonic, an instruction with operands, or a pattern with `*` and `?`: "vfmadd*pd zmm*".
+
+        Returns:
+            The figures, for each instruction also those under conditions such as a mask; empty if none matches.
+        """
+        from incc.driver.instructions import matching
+        from incc.report.instructions import all_figures
+
+        rows = [row for form in matching(self._machine, pattern) for row in all_figures(self._machine, form)]
+        return tuple(sorted(rows, key=lambda row: (row.instruction, row.form)))
+
     def __repr__(self) -> str:
         return f"<incc.Model {self.name}: {self.title}>"
+
+
+def figures(instruction: str, mcpu: str = "native", model_path: Sequence[Path] = ()) -> InstructionFigures:
+    """Return latency, throughput, µops and ports of an instruction on a core.
+
+    Args:
+        instruction: As people spell it: with kinds of operands ("vfmadd231pd ymm, ymm, ymm", "imul r64, m") or in
+            assembly of either syntax ("add $1, %rax"). If several forms fit, that which an assembler takes.
+        mcpu: Core; "native" for the host.
+        model_path: Folders and files of models that are searched first.
+
+    Returns:
+        The figures.
+
+    Raises:
+        AnalysisError: There is no such core or instruction, or the core lacks it. The message suggests similar names.
+    """
+    return Model(mcpu or "native", model_path).instruction(instruction)
 
 
 class _Results:
@@ -380,7 +423,66 @@ class Kernel(_Frozen):
         return f"<incc.Kernel {self.name}: {self.cycles:.2f} cycles on {self._result.model.name}>"
 
 
-class Report(_Frozen):
+class _Document(_Frozen):
+    """Base of reports: what can be printed and written of one."""
+
+    __slots__ = ()
+
+    @property
+    def _document(self) -> t.AnalysisReport:
+        raise NotImplementedError
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row of figures for each kernel, for `pandas.DataFrame(report.rows())`."""
+        from incc.report.where import kernel_values
+
+        return [dict(kernel_values(unit, kernel)) for unit in self._document.units for kernel in unit.kernels]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as its JSON has it (report/report.schema.json)."""
+        report: dict[str, Any] = msgspec.to_builtins(self._document)
+        return report
+
+    def to_json(self) -> str:
+        """Return the output of `incc-mca --json`."""
+        from incc.views.json import render
+
+        return render(self._document)
+
+    def text(self, width: int = 120) -> str:
+        """Return the output of `incc-mca`, in lines of at most `width` columns."""
+        from incc.views.text import TextParts, render
+
+        return render(self._document, width, show=TextParts(overview=2, brief=True))
+
+    def html(self) -> str:
+        """Return the page of `incc-mca --html`, with the source lines that can be read.
+
+        Raises ValueError if there is no kernel.
+        """
+        from incc.driver.deliver import source_lines
+        from incc.views.html import render
+
+        return render(self._document, source_lines(self._document))
+
+    def _repr_html_(self) -> str:
+        from incc.views.html.notebook import report
+
+        return report(self._document)
+
+    def __str__(self) -> str:
+        return self.text().rstrip("\n")
+
+    def __repr__(self) -> str:
+        units = self._document.units
+        kernels = [kernel for unit in units for kernel in unit.kernels]
+        cycles = ", ".join(f"{kernel.name} {kernel.cycles:.2f}" for kernel in kernels[:3]) + ", …" * (len(kernels) > 3)
+        models = ", ".join(dict.fromkeys(unit.model.name for unit in units))
+        count = "1 kernel" if len(kernels) == 1 else f"{len(kernels)} kernels"
+        return f"<incc.{type(self).__name__} of {count} on {models}{f': {cycles}' if cycles else ''}>"
+
+
+class Report(_Document):
     """The kernels of one or several units, in the order of the code."""
 
     __slots__ = ("_found", "compiler_messages", "kernels", "status")
@@ -397,6 +499,10 @@ class Report(_Frozen):
         object.__setattr__(self, "kernels", tuple(kernels))
         object.__setattr__(self, "status", status)
         object.__setattr__(self, "compiler_messages", tuple(compiler_messages))
+
+    @property
+    def _document(self) -> t.AnalysisReport:
+        return self._found.report()
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -422,38 +528,6 @@ class Report(_Frozen):
         parsed = parse(condition)
         return tuple(kernel for kernel in self.kernels if parsed.holds(kernel.row()))
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Return a row of figures for each kernel, for `pandas.DataFrame(report.rows())`."""
-        return [kernel.row() for kernel in self.kernels]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as its JSON has it (report/report.schema.json)."""
-        report: dict[str, Any] = msgspec.to_builtins(self._found.report())
-        return report
-
-    def to_json(self) -> str:
-        """Return the output of `incc-mca --json`."""
-        from incc.views.json import render
-
-        return render(self._found.report())
-
-    def text(self, width: int = 120) -> str:
-        """Return the output of `incc-mca`, in lines of at most `width` columns."""
-        from incc.views.text import TextParts, render
-
-        return render(self._found.report(), width, show=TextParts(overview=2))
-
-    def html(self) -> str:
-        """Return the page of `incc-mca --html`, with the source lines that can be read.
-
-        Raises ValueError if there is no kernel.
-        """
-        from incc.driver.deliver import source_lines
-        from incc.views.html import render
-
-        report = self._found.report()
-        return render(report, source_lines(report))
-
     def __iter__(self) -> Iterator[Kernel]:
         return iter(self.kernels)
 
@@ -463,13 +537,39 @@ class Report(_Frozen):
     def __getitem__(self, number: int) -> Kernel:
         return self.kernels[number]
 
-    def _repr_html_(self) -> str:
-        from incc.views.html.notebook import report
 
-        return report(self._found.report())
+class SavedReport(_Document):
+    """A report that was read from a file. It has what is in the file; `analyze` returns a `Report` with more."""
 
-    def __repr__(self) -> str:
-        return f"<incc.Report of {len(self.kernels)} kernels>"
+    __slots__ = ("_document", "kernels")
+    _document: t.AnalysisReport
+    kernels: tuple[t.KernelReport, ...]
+    """The kernels of all units, with the fields of the JSON (report/types.py)."""
+
+    def __init__(self, report: t.AnalysisReport) -> None:
+        object.__setattr__(self, "_document", report)
+        object.__setattr__(self, "kernels", tuple(kernel for unit in report.units for kernel in unit.kernels))
+
+    @property
+    def units(self) -> tuple[t.UnitReport, ...]:
+        """The analysis of each source for each core (report/types.py)."""
+        return tuple(self._document.units)
+
+    def where(self, condition: str) -> tuple[t.KernelReport, ...]:
+        """Return the kernels that meet a condition (docs/filters.md). Raises ValueError if it is invalid."""
+        from incc.report.where import parse
+
+        parsed = parse(condition)
+        return tuple(kernel for kernel, row in zip(self.kernels, self.rows(), strict=True) if parsed.holds(row))
+
+    def __iter__(self) -> Iterator[t.KernelReport]:
+        return iter(self.kernels)
+
+    def __len__(self) -> int:
+        return len(self.kernels)
+
+    def __getitem__(self, number: int) -> t.KernelReport:
+        return self.kernels[number]
 
 
 class AnalysisOptions(TypedDict, total=False):
@@ -509,21 +609,24 @@ def analyze(
     source: Path | bytes,
     *,
     mcpu: str = "native",
-    input: Input = "asm",
+    input: Input = "auto",
     loops: Loops = "auto",
+    syntax: AssemblySyntax = "auto",
     name: str = "",
     **options: Unpack[AnalysisOptions],
 ) -> Report:
-    """Analyse assembly, machine code or an object for a core. Thread-safe.
+    """Analyse assembly, machine code, an object or a source for a core. Thread-safe.
 
     Args:
         source: For "asm", a text (str or bytes) or a path; a str of one line that names a file is a path. For "hex",
             machine code as hexadecimal digits (str) or bytes. For "obj", a path or the contents of the file (bytes).
             A `pathlib.Path` is always a path.
         mcpu: Core; "native" for the host.
-        input: Kind of the source: "asm", "hex" or "obj".
-        loops: In assembly: "auto" for the innermost loops, "marked" for regions between markers of OSACA, llvm-mca or
-            IACA, or the whole text without markers.
+        input: Kind of the source: "asm", "hex" or "obj". "auto" is "obj" for objects, libraries' members and programs,
+            and "asm" for anything else; C, C++ and Fortran sources are compiled, by CC and CFLAGS as for make.
+        loops: In assembly: "auto" for the innermost loops, or for all of a text without labels; "marked" for regions
+            between markers of OSACA, llvm-mca or IACA, or the whole text without markers.
+        syntax: Syntax at the start of x86 assembly: "att", "intel", or "auto" to detect it.
         name: Name of the source in messages.
         options: The arguments in `AnalysisOptions`.
 
@@ -531,16 +634,21 @@ def analyze(
         The report. Its `problems` list the parts of the source that could not be analysed.
 
     Raises:
-        AnalysisError: Nothing can be analysed: unknown core, unreadable file, no assembler.
+        AnalysisError: Nothing can be analysed: unknown core, missing or unreadable file, source that cannot be
+            compiled, text without an instruction, no assembler.
         ValueError: An argument is invalid.
     """
     from incc.driver.code import of_functions
-    from incc.driver.pipeline import analyze_code, analyze_unit, choose_model
+    from incc.driver.pipeline import analyze_code, choose_model
 
     settings = _settings(mcpu or "native", loops, **options)
-    if input == "asm":
-        return Report(_Results([analyze_unit(_assembly(source, name), settings)]))
-    reader = _one_of("input", input, {"asm": None, "hex": _machine_code, "obj": _object})
+    readers = {"auto": _object if _is_object(source) else None, "asm": None, "hex": _machine_code, "obj": _object}
+    reader = _one_of("input", input, readers)
+    _one_of("syntax", syntax, {"auto": None, "att": None, "intel": None})
+    if reader is None:
+        if input == "auto" and not isinstance(source, bytes) and _is_source_path(source):
+            return _of_source(os.fspath(source), settings)
+        return _of_assembly(_assembly(source, name), syntax, settings)
     choice = choose_model(settings.core.mcpu, "", settings.core.model_path)
     unit, code = reader(source, name, choice.model.isa)
     return Report(_Results([analyze_code(unit, of_functions(code, settings.scope.functions), settings, choice)]))
@@ -579,20 +687,122 @@ def compile(
     return Report(results, compiled.status, [*output, *compiled.warnings, *compiled.notes])
 
 
+def load(path: Path) -> SavedReport:
+    """Read a report that a command has written as JSON.
+
+    Args:
+        path: A file with a report, or with several, one a line, which are taken together.
+
+    Returns:
+        The report.
+
+    Raises:
+        AnalysisError: The file cannot be read, or is not a report; the message names file and line.
+    """
+    from incc.report.documents import InputError, read_report, reason, texts
+
+    name = os.fspath(path)
+    try:
+        with open(name, "rb") as file:
+            reports = [read_report(text, name, line) for line, text in texts(file)]
+    except (OSError, ValueError) as error:
+        raise AnalysisError(f"{name}: {reason(error)}") from error
+    except InputError as error:
+        raise AnalysisError(str(error)) from error
+    if not reports:
+        raise AnalysisError(f"{name}: the file is empty")
+    first = reports[0]
+    return SavedReport(msgspec.structs.replace(first, units=[unit for each in reports for unit in each.units]))
+
+
 _Read = tuple["Unit", "ObjectCode"]
+
+
+def _is_object(source: Path | bytes) -> bool:
+    """Return True for the contents, or the path, of an object, a program or a library."""
+    from incc.driver.code import kind_of
+
+    start = source[:4096] if isinstance(source, bytes) else b""
+    if not isinstance(source, bytes) and "\n" not in os.fspath(source) and os.path.isfile(source):
+        try:
+            with open(source, "rb") as file:
+                start = file.read(4096)
+        except OSError:
+            return False
+    return kind_of(start) in ("object", "library", "bitcode")
+
+
+def _is_source_path(source: Path) -> bool:
+    from incc.driver.sources import is_source
+
+    return "\n" not in os.fspath(source) and is_source(os.fspath(source))
+
+
+def _of_source(path: str, settings: Settings) -> Report:
+    from incc.driver.pipeline import analyze_unit, with_likely_regions
+    from incc.driver.sources import compiled_source
+
+    unit, note = compiled_source(path, settings.core.mcpu, remarks=True)
+    return Report(_Results([analyze_unit(unit, with_likely_regions(unit, settings))]), 0, [note])
+
+
+def _of_assembly(unit: Unit, syntax: AssemblySyntax, settings: Settings) -> Report:
+    from incc.driver.pipeline import analyze_unit, read_assembly
+    from incc.frontends.asm.parse import INSTRUCTION
+    from incc.frontends.asm.syntax import detect_syntax
+
+    parsed = read_assembly(unit)
+    if not any(statement.kind == INSTRUCTION for statement in parsed.statements):
+        raise AnalysisError(f"{unit.assembly_file}: there is no instruction to analyse")
+    given = unit.assembly_file == _TEXT
+    if given and settings.scope.regions == "loops" and not parsed.labels:
+        settings = msgspec.structs.replace(settings, scope=msgspec.structs.replace(settings.scope, regions="marked"))
+    intel = syntax == "intel" or (syntax == "auto" and parsed.isa == "x86" and detect_syntax(unit.assembly) == "intel")
+    if intel:  # on the first line, so that the numbers of lines stay
+        unit = msgspec.structs.replace(unit, assembly=f".intel_syntax noprefix; {unit.assembly}")
+    result = analyze_unit(unit, settings)
+    if not result.left_out and not any(each.kernel.instructions for each in result.results):
+        _check_assembly(unit, settings, given)
+    return Report(_Results([result]))
+
+
+def _check_assembly(unit: Unit, settings: Settings, given: bool) -> None:
+    """Raise AnalysisError if none of a unit's statements is an instruction."""
+    from incc.driver.pipeline import analyze_unit
+
+    scope = msgspec.structs.replace(settings.scope, regions="marked", functions=())
+    kernel = msgspec.structs.replace(settings.kernel, simulate=False, what_ifs=False)
+    whole = analyze_unit(unit, msgspec.structs.replace(settings, scope=scope, kernel=kernel)).results
+    if any(each.kernel.instructions for each in whole):
+        return
+    text = unit.assembly.strip()
+    what = f"{unit.assembly_file}: not assembly"
+    if given and "\n" not in text:
+        what = f"{text!r} is neither a file nor assembly"
+    refused = next((statement for each in whole for statement in each.kernel.refused), None)
+    raise AnalysisError(f"{what}: {refused.message}" if refused else what)
+
+
+_TEXT = "<text>"
+"""The name of a text in messages."""
 
 
 def _assembly(source: Path | bytes, name: str) -> Unit:
     from incc.frontends.unit import Unit
 
     if isinstance(source, bytes):
-        return Unit(assembly=source.decode("utf-8", "surrogateescape"), assembly_file=name or "<text>")
+        return Unit(assembly=source.decode("utf-8", "surrogateescape"), assembly_file=name or _TEXT)
     if isinstance(source, str) and ("\n" in source or not os.path.exists(source)):
-        if "\n" not in source and source.endswith((".s", ".S", ".asm")):
+        if "\n" not in source and _looks_like_path(source):
             raise AnalysisError(f"{source}: no such file")
-        return Unit(assembly=source, assembly_file=name or "<text>")
+        return Unit(assembly=source, assembly_file=name or _TEXT)
     path = os.fspath(source)
     return Unit(assembly=_contents(path).decode("utf-8", "surrogateescape"), assembly_file=name or path)
+
+
+def _looks_like_path(text: str) -> bool:
+    """Return True for a line that is a path rather than an instruction, though there is no such file."""
+    return text.endswith((".s", ".S", ".asm", ".o", ".so", ".a")) or ("/" in text and not any(map(str.isspace, text)))
 
 
 def _contents(path: str) -> bytes:

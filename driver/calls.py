@@ -70,7 +70,7 @@ def predict_calls(
         decode: Decodes a region of the assembly.
     """
     result = replace(result, parts=result.parts or unit_parts(result))
-    loops = _loops_of(parsed, result)
+    loops = _loops(parsed, result)
     reports = []
     for graph in control_flow(parsed, loops.__contains__):
         trips = trips_of(graph.name)
@@ -89,8 +89,27 @@ def predict_calls(
     return replace(result, call_reports=tuple(reports))
 
 
-def _loops_of(parsed: Assembly, result: UnitResult) -> dict[str, dict[int, int]]:
-    """Return the indices of loops in the result, by function and by the number of the header's first instruction."""
+def with_near_trips(parsed: Assembly, result: UnitResult, decode: Callable[[Region], KernelCode]) -> UnitResult:
+    """Return the result with the length from which on calls come near the figures of its main loop, if there is one.
+
+    The arguments are those of `predict_calls`.
+    """
+    result = replace(result, parts=unit_parts(result))
+    mains = [n for n, part in enumerate(result.parts) if part.role.of < 0]
+    region = result.results[mains[0]].kernel.region if len(mains) == 1 else None
+    if region is None or not region.is_loop or not result.parts[mains[0]].elements:
+        return result
+    heads = _loops(parsed, result)[region.function]
+    for graph in control_flow(parsed, lambda name: name == region.function):
+        function = _function(parsed, graph, heads, result, decode)
+        near = None if isinstance(function, str) else _near(function)
+        if near is not None and near > 1:
+            return replace(result, near_trips={mains[0]: near})
+    return result
+
+
+def _loops(parsed: Assembly, result: UnitResult) -> dict[str, dict[int, int]]:
+    """Return the numbers of results by function and by the statement that the loop begins with."""
     number_of = {statement.line: number for number, statement in enumerate(parsed.statements)}
     loops: dict[str, dict[int, int]] = {}
     for n, of in enumerate(result.results):
@@ -123,7 +142,7 @@ def find_replaced(parsed: Assembly, result: UnitResult, decode: Callable[[Region
         if replaces and invariant_loads(result.results[n].kernel):
             versions.setdefault(part.role.of, []).append(n)
     functions = {region.function for n in versions if (region := result.results[n].kernel.region) is not None}
-    loops = _loops_of(parsed, result)
+    loops = _loops(parsed, result)
     replaced: dict[int, int] = {}
     for graph in control_flow(parsed, functions.__contains__):
         heads = loops[graph.name]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import msgspec
 
+from incc.driver.selection import selected
 from incc.report import types as t
 from incc.support.files import replace_file as replace_file
 from incc.support.files import write_all, write_file
@@ -18,6 +19,7 @@ from incc.support.files import write_whole as write_whole
 if TYPE_CHECKING:
     from incc.driver.settings import Settings
     from incc.report.source.places import NamedKernels, NamedLine
+    from incc.report.where import Condition
 
 Render = Callable[[int, bool], str]
 """Renders a text for a width in columns, with or without colour."""
@@ -47,8 +49,14 @@ class DeliveryRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Smallest number of kernels for which the text begins with a table of them; 0 for no table."""
     kernels: Sequence[NamedKernels] = ()
     """The kernels that the text shows; all if empty."""
-    few: int | None = None
-    """Largest number of kernels that the text shows in full; None for no limit."""
+    where: Condition | None = None
+    """The condition that kernels must meet to be delivered; None for all."""
+    top: int = 0
+    """Most kernels to deliver, those with the most to gain; 0 for all."""
+    brief: bool = False
+    """True if the user has not chosen what the text shows; see `TextParts.brief`."""
+    prefix: str = "--"
+    """The prefix of the options that the text names."""
     uops: bool = True
     """True if the timeline has rows for µops."""
     wait: bool = True
@@ -79,6 +87,7 @@ def deliver(report: t.AnalysisReport, request: DeliveryRequest, stream: TextIO |
         request: The files to write.
         stream: The stream for the report if `request` has no output; None if it is closed.
     """
+    report = selected(report, request.where, request.top)
     failures: list[str] = []
     try:
         _write_report(report, request, stream)
@@ -91,6 +100,7 @@ def deliver(report: t.AnalysisReport, request: DeliveryRequest, stream: TextIO |
 
 def deliver_beside(report: t.AnalysisReport, request: DeliveryRequest) -> Undelivered:
     """Write the additional files."""
+    report = selected(report, request.where, request.top)
     failures: list[str] = []
     empty: list[str] = []
     for name, path in request.files.items():
@@ -161,9 +171,12 @@ def write_stream(stream: TextIO | None, render: Render) -> None:
 
 
 def write_rendered(path: str | None, render: Render) -> None:
-    """Write a text to a file, else to standard output, without surrogates. Raises OSError."""
+    """Write a text to a file, else to standard output, without surrogates. Raises OSError, which names the file."""
     if path:
-        write_whole(path, without_surrogates(render(PLAIN_WIDTH, False)))
+        try:
+            write_whole(path, without_surrogates(render(PLAIN_WIDTH, False)))
+        except OSError as error:  # which may name a temporary file
+            raise OSError(error.errno, error.strerror, path) from None
     else:
         write_stream(sys.stdout, lambda width, colour: without_surrogates(render(width, colour)))
 
@@ -249,14 +262,15 @@ def _rendered(report: t.AnalysisReport, request: DeliveryRequest, width: int, co
         details=request.places,
         overview=request.overview,
         kernels=request.kernels,
-        few=request.few,
-        how=_MORE,
+        brief=request.brief,
+        how=_MORE.format(request.prefix),
         uops=request.uops,
+        sources=source_lines(report) if "assembly" in request.views else {},
     )
     return render_text(report, width, colour, show)
 
 
-_MORE = "One loop in full: --analyze-kernel=FUNCTION[:LINE]; all loops: --analyze-views=compact or --analyze-views=all."
+_MORE = "One loop in full: {0}kernel=FUNCTION[:LINE]; all loops: {0}views=all."
 
 
 def text_of(report: t.AnalysisReport, request: DeliveryRequest) -> bytes:

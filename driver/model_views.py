@@ -1,31 +1,34 @@
-"""The output of `incc-model list --names`, `show`, `diff` and `coverage`."""
+"""The output of `incc-model`: lines of text, and documents for JSON."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
+from typing import Any
 
-from incc.driver.coverage import RefusedCode, Used
-from incc.models.compare import compare, latency, throughput, usage
+from incc.driver.coverage import DERIVED, LACKING, Coverage
+from incc.models.compare import ModelComparison
 from incc.models.files.source import ModelSource, merge_forms
-from incc.models.loading import list_models, load
+from incc.models.loading import list_models
 from incc.models.model import MachineModel
-from incc.models.notation import parse_latency
+from incc.models.notation import form_key, parse_latency
+from incc.report.instructions import InstructionTable
+from incc.views.layout import Layout
 
 
-def table(rows: Sequence[Sequence[str]], indent: str = "") -> None:
-    """Print rows with aligned columns."""
+def table(rows: Sequence[Sequence[str]], indent: str = "") -> Iterator[str]:
+    """Yield rows with aligned columns."""
     widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))] if rows else []
     for row in rows:
-        print((indent + "  ".join(f"{cell:{w}}" for cell, w in zip(row, widths, strict=True))).rstrip())
+        yield (indent + "  ".join(f"{cell:{w}}" for cell, w in zip(row, widths, strict=True))).rstrip()
 
 
 # --- list ------------------------------------------------------------------------------------------------------------
 
 
-def show_names(search_path: Sequence[str]) -> None:
-    """Print all names of processors, each with its model, or the nearest model and why."""
+def names(search_path: Sequence[str]) -> list[list[str]]:
+    """Return all names of processors, each with its model, or the nearest model and why."""
     from incc.models.processors.names import all_names
 
     rows = {name: [name, model.name, ""] for model in list_models(search_path) for name in (model.name, *model.aliases)}
@@ -34,69 +37,111 @@ def show_names(search_path: Sequence[str]) -> None:
         # The user's models may have names for which incc's models are only the nearest.
         if name not in own:
             rows[name] = [name, f"nearest: {nearest}" if nearest else "none", why]
-    table([rows[name] for name in sorted(rows, key=str.lower)])
+    return [rows[name] for name in sorted(rows, key=str.lower)]
 
 
 # --- show ------------------------------------------------------------------------------------------------------------
 
 
-def show_by_core(what: str, search_path: Sequence[str], matching: Callable[[MachineModel, str], list[str]]) -> bool:
-    """Print the figures of every core for the matching forms without conditions; return False if there are none."""
-    rows: dict[str, list[list[str]]] = {}
-    for name in list_models(search_path):
-        model = load(name.path, search_path)
-        for key in matching(model, what):
-            form = model.lookup(key, frozenset())
-            if form is None:
-                continue
-            source = form.source + (" (derived)" if form.derived else "")
-            cycles = f"{throughput(form, model):.2f}"
-            uops = str(form.retire_slots)
-            rows.setdefault(key, []).append([model.name, uops, usage(form) or "none", latency(form), cycles, source])
-    for n, (key, cores) in enumerate(sorted(rows.items())):
-        print("\n" * bool(n) + key)
-        table([["core", "µops", "ports", "latency", "throughput", "source"], *cores], "  ")
-    return bool(rows)
+def by_core(instructions: InstructionTable, _: Layout) -> Iterator[str]:
+    """Yield a table for each instruction, with a row for each core that has it."""
+    heads = ["core", "µops", "ports", "latency", "throughput", "source"]
+    for n, row in enumerate(instructions.rows):
+        yield from [""] * bool(n)
+        yield f"{row.instruction}  {row.form}"
+        cores = [
+            [name, str(f.uops), f.ports or "none", f.latency, f"{f.throughput:.2f}", ", ".join((f.source, *f.notes))]
+            for name, f in row.cores.items()
+        ]
+        yield from table([heads, *cores], "  ")
 
 
-def show_ports(model: MachineModel) -> None:
-    """Draw a core as text, as `incc-mca -port-model` does."""
+def model_lines(model: MachineModel) -> Iterator[str]:
+    """Yield a model's parameters and sources."""
+    yield f"{model.title} ({model.name}; also {', '.join(model.aliases)})" if model.aliases else model.title
+    yield f"isa {model.isa}, {len(list(model.forms()))} forms, version {model.version}"
+    for path in model.files:
+        yield f"file {os.path.relpath(path)}"
+    yield f"ports {', '.join(model.ports)}; resources {', '.join(model.resources) or 'none'}"
+    for name, ports in model.functions.items():
+        yield f"  {name} = {ports}"
+    yield "parameters"
+    for name, value in sorted(model.stated_parameters.items()):
+        text = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value
+        yield f"  {name} = {text if text != '' else 'none'}"
+    yield "sources"
+    for name, text in model.sources.items():
+        yield f"  {name}: {text}"
+
+
+def form_lines(model: MachineModel, form: str) -> Iterator[str]:
+    """Yield everything that a model says of a form, for each set of conditions."""
+    for conditions, fields in model.entries(form):
+        figures = model.lookup(form, frozenset(conditions))
+        assert figures is not None
+        yield form_key(form, conditions)
+        uops = " + ".join(f"{n} × {{{ports}}}" for ports, n in figures.uops) or "none"
+        yield f"  µops      {uops}; {figures.retire_slots} fused"
+        if figures.latency:
+            yield "  latency   " + ", ".join(f"{s} → {t}: {c}" for t, s, c in figures.latency)
+        if figures.divider:
+            yield f"  divider   {figures.divider} cycles"
+        if figures.throughput:
+            yield f"  measured  one in {figures.throughput:g} cycles"
+        if figures.breaks_dependency:
+            yield "  idiom     does not depend on its inputs"
+        if figures.fusion:
+            yield f"  fuses     {' '.join(model.macro_fusion.get(figures.fusion, ()))}"
+        for name, value in figures.attributes.items():
+            if value:
+                yield f"  {name}" + ("" if value is True else f" {value}")
+        if not conditions or "source" in fields or "derived" in fields:
+            origin = figures.source + (f"; derived: {figures.derived}" if figures.derived else "")
+            yield f"  source    {origin}"
+
+
+def port_lines(model: MachineModel, layout: Layout) -> Iterator[str]:
+    """Yield a core drawn as text, as `incc-mca -port-model` does."""
     from incc.report.core import core_report
-    from incc.views.layout import Layout, terminal
     from incc.views.text.port_model import lines
 
-    for line in lines(core_report(model), Layout(*terminal(sys.stdout))):
-        print(line)
+    yield from lines(core_report(model), layout)
 
 
 # --- diff ------------------------------------------------------------------------------------------------------------
 
 
-def show_difference(left: MachineModel, right: MachineModel, summary: bool, forms: str = "*") -> None:
-    """Print the parameters that differ, the forms of one model alone, and forms that differ, grouped by fields."""
-    difference = compare(left, right)
-    print(f"{left.name} | {right.name}")
-    if difference.settings and forms == "*":
-        print("\nparameters")
-        table([[c.key, " | ".join(c.fields[c.key])] for c in difference.settings], "  ")
-    for model, only in ((left, difference.only_left), (right, difference.only_right)):
-        matches = [key for key in only if fnmatchcase(key, forms)]
-        if matches:
-            print(f"\nonly in {model.name}: {len(matches)} forms")
-            for key in () if summary else matches:
-                print(f"  {key}")
-    for names, all_changes in sorted(difference.changed.items(), key=lambda c: -len(c[1])):
-        changes = [c for c in all_changes if fnmatchcase(c.key, forms)]
-        if changes:
-            print(f"\ndifferent in {', '.join(names)}: {len(changes)} forms")
-            if not summary:
-                table([[c.key, *(f"{n} {c.fields[n][0]} | {c.fields[n][1]}" for n in names)] for c in changes], "  ")
+def difference_lines(difference: ModelComparison, names: Sequence[str], summary: bool) -> Iterator[str]:
+    """Yield the parameters that differ, the forms of one model alone, and forms that differ, grouped by fields."""
+    yield " | ".join(names)
+    if difference.settings:
+        yield from ("", "parameters")
+        yield from table([[c.key, " | ".join(c.fields[c.key])] for c in difference.settings], "  ")
+    for name, only in zip(names, (difference.only_left, difference.only_right), strict=True):
+        if only:
+            yield from ("", f"only in {name}: {len(only)} forms")
+            yield from (f"  {key}" for key in ([] if summary else only))
+    for fields, changes in sorted(difference.changed.items(), key=lambda c: -len(c[1])):
+        yield from ("", f"different in {', '.join(fields)}: {len(changes)} forms")
+        if not summary:
+            rows = [[c.key, *(f"{n} {c.fields[n][0]} | {c.fields[n][1]}" for n in fields)] for c in changes]
+            yield from table(rows, "  ")
 
 
-def show_disagreements(chain: Sequence[ModelSource], forms: str = "*") -> None:
-    """Print figures of a model's sources that are not used and differ from those that are."""
+def difference_document(difference: ModelComparison, names: Sequence[str]) -> dict[str, Any]:
+    """Return the difference of two models for JSON."""
+    return {
+        "models": list(names),
+        "parameters": {change.key: change.fields[change.key] for change in difference.settings},
+        "only": dict(zip(names, (difference.only_left, difference.only_right), strict=True)),
+        "different": {change.key: change.fields for changes in difference.changed.values() for change in changes},
+    }
+
+
+def disagreements(chain: Sequence[ModelSource], forms: str = "*") -> dict[str, list[list[str]]]:
+    """Return figures of a model's sources that are not used and differ from those that are, by model and source."""
     merged = merge_forms(chain)
-    disagreements = 0
+    tables: dict[str, list[list[str]]] = {}
     for part in chain:
         for source, others in sorted(part.also.items()):
             rows = []
@@ -117,34 +162,33 @@ def show_disagreements(chain: Sequence[ModelSource], forms: str = "*") -> None:
                     ]
                 )
             if rows:
-                disagreements += len(rows)
-                print(f"{part.name.name}: in use | {source}: {len(rows)} forms")
-                table(rows, "  ")
-    print(f"{disagreements} disagreements")
+                tables[f"{part.name.name}: in use | {source}"] = rows
+    return tables
+
+
+def disagreement_lines(tables: dict[str, list[list[str]]]) -> Iterator[str]:
+    """Yield the figures that differ, and their number."""
+    for head, rows in tables.items():
+        yield f"{head}: {len(rows)} forms"
+        yield from table(rows, "  ")
+    yield f"{sum(map(len, tables.values()))} disagreements"
 
 
 # --- coverage --------------------------------------------------------------------------------------------------------
 
 
-def show_coverage(model: MachineModel, code: Sequence[Used | RefusedCode], verbose: bool) -> bool:
-    """Print how much of the code a model knows, by source, and what it lacks; return True if it lacks nothing."""
-    from incc.driver.coverage import DERIVED, LACKING, Used, measure
-
-    coverage = measure(model, [u for u in code if isinstance(u, Used)])
-    refused = [r for r in code if not isinstance(r, Used)]
+def coverage_lines(name: str, coverage: Coverage, verbose: bool) -> Iterator[str]:
+    """Yield how much of some code a model has instructions for, by source, and what it lacks."""
     weights, forms = coverage.weights, coverage.forms
-    print(f"{model.name}: {coverage.total:g} instructions of {sum(forms.values())} forms")
+    yield f"{name}: {coverage.total:g} instructions of {sum(forms.values())} forms"
     sources = sorted((k for k in weights if k not in (DERIVED, LACKING)), key=lambda k: -weights[k])
     rows = [
         [kind, f"{100 * coverage.share(kind):.2f} %", f"{weights.get(kind, 0):g}", f"{forms.get(kind, 0)} forms"]
         for kind in [*sources, DERIVED, LACKING]
     ]
-    table(rows, "  ")
+    yield from table(rows, "  ")
     lists = [("lacking", coverage.lacking)] + [("derived", coverage.derived)] * verbose
     for title, entries in lists:
         if entries:
-            print(title)
-            table([[f"{w:g}", key, rule, u.text, u.place] for w, key, rule, u in entries], "  ")
-    for r in refused:
-        print(f"{r.place}: {r.message}", file=sys.stderr)
-    return not coverage.lacking and not refused
+            yield title
+            yield from table([[f"{w:g}", key, rule, u.text, u.place] for w, key, rule, u in entries], "  ")

@@ -6,9 +6,10 @@
     for kernel in report.kernels:
         print(kernel.name, kernel.cycles, kernel.limited_by, kernel.verdict)
 
-`analyze` takes assembly, machine code or objects, `compile` a compiler's command; both give a `Report` of `Kernel`s.
+`analyze` takes assembly, machine code, objects or sources, `compile` a compiler's command; both give a `Report` of
+`Kernel`s, and `load` reads one that a command has written.
 `compare` takes two builds or more, and gives a `Comparison` of their kernels. `cores` lists what can be analysed for,
-`Model` says what a core is. docs/python.md tells more.
+`Model` says what a core is, and `figures` how fast an instruction is. docs/python.md tells more.
 
 Nothing is imported before it is used: a compiler wrapper is started thousands of times, and pays only for what a run
 needs.
@@ -19,22 +20,38 @@ from typing import TYPE_CHECKING
 from incc.support.version import __version__
 
 if TYPE_CHECKING:
-    from incc.driver.api import Core, Kernel, Model, Report, analyze, compile, cores
+    from incc.driver.api import (
+        Core,
+        Kernel,
+        Model,
+        Report,
+        SavedReport,
+        analyze,
+        compile,
+        cores,
+        figures,
+        load,
+    )
     from incc.driver.api_compare import Comparison, compare
+    from incc.report.instructions import InstructionFigures
     from incc.support.errors import AnalysisError
 
 __all__ = [
     "AnalysisError",
     "Comparison",
     "Core",
+    "InstructionFigures",
     "Kernel",
     "Model",
     "Report",
+    "SavedReport",
     "__version__",
     "analyze",
     "compare",
     "compile",
     "cores",
+    "figures",
+    "load",
 ]
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 from msgspec.structs import replace
 
-from incc.core.analysis import KernelSettings, analyze_kernel
+from incc.core.analysis import KernelResult, KernelSettings, analyze_kernel
 from incc.driver.settings import Scope, Settings
 from incc.frontends.asm.before import code_before
 from incc.frontends.asm.loops import LoopPath
@@ -29,10 +30,12 @@ from incc.models import loading
 from incc.models.loading import Cpu, find_cpu, host_cpu_name, load
 from incc.models.model import MachineModel, ModelError
 from incc.report import types as t
+from incc.report import wording
 from incc.report.build import build_report, unit_report
 from incc.report.identity import kernel_ids
 from incc.report.source.compiled import remark
 from incc.report.source.demangle import choose_functions
+from incc.report.source.places import same_file
 from incc.report.unit_result import KernelPlace, UnitResult
 from incc.support.errors import AnalysisError as AnalysisError
 from incc.support.files import write_file
@@ -203,7 +206,7 @@ def _stand_in(name: str, cpu: Cpu) -> str:
 
 
 def _other_native(unit: Unit, model: MachineModel, settings: Settings) -> str:
-    """Return a note if the compiler resolved "native" to another core, as compilers older than the host do."""
+    """Return the host's core if the compiler resolved "native" to another one, as compilers older than it do."""
     words = unit.arguments or unit.command
     if settings.core.mcpu or not unit.cpu or not any(word.endswith("=native") for word in words):
         return ""
@@ -212,9 +215,7 @@ def _other_native(unit: Unit, model: MachineModel, settings: Settings) -> str:
 
     host = host_cpu_name()
     cpu = find_cpu(host, settings.core.model_path)
-    if cpu.model in ("", model.name):
-        return ""
-    return f"for the compiler native is {unit.cpu}, but the host is {host}"
+    return "" if cpu.model in ("", model.name) else host
 
 
 def model_notes(report: t.AnalysisReport) -> list[str]:
@@ -259,6 +260,17 @@ def find_regions(parsed: Assembly, scope: Scope, text: str = "") -> tuple[list[R
         regions = [r for r in regions if r.function in wanted]
         left_out = [x for x in left_out if x.function in wanted]
     return regions, left_out
+
+
+def with_likely_regions(unit: Unit, settings: Settings, isa: str = "") -> Settings:
+    """Return the settings for a unit's marked regions if it has any, else for its innermost loops.
+
+    Raises AnalysisError if the unit is not assembly, or not for `isa` (if that is given).
+    """
+    marked, _ = find_regions(read_assembly(unit, isa), Scope(regions="marked"))
+    # Assembly without an instruction is a mistake, which the marked regions report; a source without one is none.
+    whole = bool(marked or unit.source) and all(region.kind == "file" for region in marked)
+    return replace(settings, scope=replace(settings.scope, regions="loops" if whole else "marked"))
 
 
 def select(unit: Unit, parsed: Assembly, scope: Scope) -> Selection:
@@ -340,6 +352,8 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
     else:
         decoded = decode_unit(unit, parsed, [*regions, *paths])
     kernels, on_paths = decoded[: len(regions)], iter(decoded[len(regions) :])
+    if unit.source:
+        kernels = _with_line_names(kernels, parsed, unit.source)
     if settings.core.lacking:
         choice = _with_lacking(choice, settings.core.mcpu, kernels)
     model = choice.model
@@ -389,6 +403,10 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
         given = {region.function: trips_of(region.function) for region in regions}
         result = replace(result, trips={function: trips for function, trips in given.items() if trips is not None})
         result = predict_calls(parsed, result, trips_of, lambda of: decode_unit(unit, parsed, [of])[0])
+    elif settings.scope.near_trips:
+        from incc.driver.calls import with_near_trips
+
+        result = with_near_trips(parsed, result, lambda of: decode_unit(unit, parsed, [of])[0])
     if settings.kernel.what_ifs and settings.scope.regions == "loops" and len(kernels) <= MOST_WITH_WHAT_IFS:
         from incc.driver.calls import find_replaced
 
@@ -417,6 +435,25 @@ def _trips_of(
     return of_function.get
 
 
+def _with_line_names(kernels: Sequence[KernelCode], parsed: Assembly, source: str) -> list[KernelCode]:
+    """Return the kernels of a compiled source with the names of its lines."""
+    wanted = {line for kernel in kernels if kernel.region for line in kernel.region.body_lines}
+    files: dict[str, str] = {}
+    names: dict[int, str] = {}
+    for statement in parsed.statements:
+        at = statement.location
+        if at is None or statement.line not in wanted:
+            continue
+        if at.file not in files:
+            files[at.file] = "" if same_file(at.file, source) else f"{os.path.basename(at.file)}:"
+        names[statement.line] = f"{files[at.file]}{at.line}"
+    bodies = [kernel.region.body_lines if kernel.region else () for kernel in kernels]
+    return [
+        replace(kernel, line_names={line: names[line] for line in body if line in names})
+        for kernel, body in zip(kernels, bodies, strict=True)
+    ]
+
+
 def kernel_places(
     parsed: Assembly, selection: Selection, kernels: Sequence[KernelCode], text: str = ""
 ) -> list[KernelPlace]:
@@ -438,9 +475,10 @@ def model_of(unit: Unit, settings: Settings) -> ChosenModel:
     # Measurements are compared with the host, whatever the target of the code is.
     target = "" if settings.report.measure else unit.cpu
     choice = choose_model(settings.core.mcpu, target, settings.core.model_path)
-    if other := _other_native(unit, choice.model, settings):
-        note = f"{choice.note}; {other}" if choice.note else other
-        return ChosenModel(choice.model, f"{choice.reason}; {other}", note)
+    if host := _other_native(unit, choice.model, settings):
+        # The code will run here, whatever the compiler takes this machine for.
+        own = choose_model(host, "", settings.core.model_path)
+        return ChosenModel(own.model, f"the host, {host}, which native means ({unit.cpu} for the compiler)", own.note)
     return choice
 
 
@@ -463,6 +501,32 @@ def _with_lacking(choice: ChosenModel, cpu: str, kernels: Sequence[KernelCode]) 
     model, added = with_figures(model, cpu, lacking)
     text = f"{cpu} lacks {len(added)} of the instructions, which have LLVM's figures for it" if added else ""
     return ChosenModel(model, choice.reason, "; ".join(filter(None, (choice.note, text))))
+
+
+def _with_borrowed(model: MachineModel, kernels: Sequence[KernelCode]) -> tuple[MachineModel, dict[str, str]]:
+    """Add figures of related cores for instructions that the model lacks; also return whose they are, by form."""
+    try:
+        lacking = {i.form for k in kernels for i in k.instructions if model.lookup(i.form, i.traits) is None}
+    except ModelError as error:
+        raise AnalysisError(str(error)) from error
+    if not lacking:
+        return model, {}
+    from incc.models.borrowed import with_borrowed
+
+    return with_borrowed(model, lacking)
+
+
+def _naming_lenders(result: KernelResult, borrowed: Mapping[str, str]) -> KernelResult:
+    """Add a note on the instructions of a kernel that have figures of other cores."""
+    at = [n for n, instruction in enumerate(result.kernel.instructions) if instruction.form in borrowed]
+    if not at:
+        return result
+    lenders = list(dict.fromkeys(borrowed[result.kernel.instructions[n].form] for n in at))
+    note = (
+        f"{result.model.name} lacks {wording.counted(len(at), 'instruction')} ({wording.places(result.kernel, at)}), "
+        f"so figures of {wording.listed(lenders)} count"
+    )
+    return replace(result, notes=(*result.notes, note))
 
 
 def _with_the_rest(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> list[KernelCode]:
@@ -570,6 +634,9 @@ def analyze_kernels(
         if len(kernel.instructions) > MOST_INSTRUCTIONS:
             raise AnalysisError(_too_long(unit, kernel.name, f"{len(kernel.instructions):,} instructions"))
     model = choice.model
+    borrowed: Mapping[str, str] = {}
+    if not settings.core.lacking:
+        model, borrowed = _with_borrowed(choice.model, kernels)
     of_kernel = settings.kernel
     if settings.report.measure:
         of_kernel = replace(of_kernel, arrays="aligned")  # as the arrays of the measurement are
@@ -584,6 +651,8 @@ def analyze_kernels(
         cache = Known()
     try:
         results = tuple([analyze_kernel(kernel, model, of_kernel, cache) for kernel in kernels])
+        if borrowed:
+            results = tuple([_naming_lenders(result, borrowed) for result in results])
     except ValueError as error:
         raise AnalysisError(str(error)) from error
     ids: tuple[str, ...] = ()

@@ -40,6 +40,8 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
     """"paths": analyse every path through loops with branches. "branch": the sides of the first branch."""
     trips: Trips | None = None
     """Iterations of the source's loops in a call; None to predict no calls."""
+    near_trips: bool = False
+    """Without `trips`, find out how long calls are that come near a single main loop's cycles per element."""
     branch_probability: float | None = None
     """The probability that a branch is not taken; None if both sides are equally likely."""
 

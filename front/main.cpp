@@ -85,14 +85,19 @@ Words withCompiler(const Compiler &Compiler, const Words &Arguments) {
   becomeBare(runWatched(Python, Argv, Strict), Compiler, Arguments);
 }
 
+/// The spellings of the option that names the report's file (driver/cli/options.py).
+constexpr const char *OutputOptions[] = {"--analyze=", "--analyze-o=", "--analyze-output="};
+
 /// Puts incc's options of the command line into the environment, which is what the lean mode reads.
 void passOptions(const Words &Own) {
   std::string Options = variable("INCC_OPTIONS");
   for (const std::string &Argument : Own) {
     if (Argument.starts_with(CompilerOption) || Argument.starts_with("--analyze-mode"))
       continue;
-    if (Argument.starts_with("--analyze=")) {
-      setenv("INCC_OUTPUT", Argument.c_str() + strlen("--analyze="), /*overwrite=*/1);
+    bool Output = std::any_of(std::begin(OutputOptions), std::end(OutputOptions),
+                              [&](const char *Option) { return Argument.starts_with(Option); });
+    if (Output) {
+      setenv("INCC_OUTPUT", Argument.c_str() + Argument.find('=') + 1, /*overwrite=*/1);
       continue;
     }
     if (Argument == "--analyze")
@@ -182,7 +187,7 @@ int main(int Count, char **Values) {
     becomeCompiler(Compiler, Rest);
 
   bool Help = std::any_of(Own.begin(), Own.end(), [](const std::string &Argument) {
-    return Argument.starts_with("--analyze-help");
+    return Argument.starts_with("--analyze-help") || Argument == "--analyze-version";
   });
   Command Command = readCommand(Rest);
   if (Checks && !Command.CompilesNothing)

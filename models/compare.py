@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from fnmatch import fnmatchcase
 from typing import Any
 
 import msgspec
@@ -29,6 +30,19 @@ class ModelComparison(msgspec.Struct, frozen=True, kw_only=True):
     only_right: list[str]
     changed: dict[tuple[str, ...], list[ModelChange]]
     """Forms that differ, by the names of the fields that do."""
+
+    def matching(self, forms: str) -> ModelComparison:
+        """Return the part about forms whose key matches a glob; parameters remain only for "*"."""
+        changed = {
+            fields: [change for change in changes if fnmatchcase(change.key, forms)]
+            for fields, changes in self.changed.items()
+        }
+        return ModelComparison(
+            settings=self.settings if forms == "*" else [],
+            only_left=[key for key in self.only_left if fnmatchcase(key, forms)],
+            only_right=[key for key in self.only_right if fnmatchcase(key, forms)],
+            changed={fields: changes for fields, changes in changed.items() if changes},
+        )
 
 
 def compare(left: MachineModel, right: MachineModel) -> ModelComparison:

@@ -32,6 +32,10 @@ machine, so the figure says nothing about other runs.
 """
 
 
+LACKING = "the core has no such instruction"
+"""The end of `Form.derived` where the figures are another core's, because this one does not have the instruction."""
+
+
 class Form(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of one instruction form on one core, conditions (traits) resolved."""
 

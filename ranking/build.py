@@ -13,6 +13,7 @@ from incc.ranking import types as r
 from incc.ranking.hot.records import Told
 from incc.ranking.kernels import OUT_OF_REACH, Seen, loops_of
 from incc.ranking.read import ReadReports
+from incc.report.source.demangle import choose_functions
 from incc.report.types import Tool
 from incc.report.where import Condition, Value
 from incc.support.version import __version__
@@ -47,6 +48,10 @@ class Threshold(msgspec.Struct, frozen=True):
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of a ranking."""
 
+    mcpu: frozenset[str] = frozenset()
+    """Keeps only kernels that were analysed for one of these models; all if empty."""
+    functions: tuple[str, ...] = ()
+    """Keeps only kernels of functions that one of these globs matches; all if empty."""
     where: Condition | None = None
     """Keeps only kernels for which it holds."""
     sort: str = "worth"
@@ -99,6 +104,11 @@ def rank(inputs: Sequence[str], build: ReadReports, profiles: Sequence[Told], se
     ]
     whole = weighed.hotness.total if weighed else 0.0
     rows = _rows(members, weighed is not None, whole)
+    if settings.mcpu:
+        rows = [(row, some) for row, some in rows if row.model in settings.mcpu]
+    if settings.functions:
+        functions = choose_functions({row.function for row, _ in rows}, settings.functions)
+        rows = [(row, some) for row, some in rows if row.function in functions]
     if settings.where:
         rows = [
             (row, kept)

@@ -136,7 +136,7 @@ def call_report(
         assumed=sorted({parsed.statements[guess.number].line for guess in figures.path.guesses}),
         loops=sorted(loops, key=lambda loop: loop.first_line),
     )
-    report.text = _text(report)
+    report.text = _text(report, compiled=bool(result.unit.source))
     return report
 
 
@@ -144,16 +144,17 @@ SHOWN = 0.005
 """Cycles of mispredictions from which on they are told; fewer would be shown as 0."""
 
 
-def _text(call: t.CallReport) -> list[str]:
+def _text(call: t.CallReport, compiled: bool) -> list[str]:
     """Return sentences on a call."""
     each = f", {wording.number(call.cycles_per_element)} per element" if call.cycles_per_element else ""
     sentences = [f"{wording.cycles(call.cycles)} a call{each}, if calls follow each other."]
     parts = []
+    lines = "asm" if compiled else "lines"
     for loop in call.loops:
         role = f"{loop.role}, " if loop.role else ""
         entered = f" in {wording.number(loop.entries)} entries" if loop.entries > 1 else ""
         parts.append(
-            f"lines {loop.first_line}–{loop.last_line} ({role}{_counted(loop.iterations, 'iteration')}{entered}: "
+            f"{lines} {loop.first_line}–{loop.last_line} ({role}{_counted(loop.iterations, 'iteration')}{entered}: "
             f"{wording.number(loop.cycles)})"
         )
     if parts:
@@ -172,7 +173,7 @@ def _text(call: t.CallReport) -> list[str]:
             f"From {call.near_trips} iterations on, elements take at most 10 % more than in an endless call."
         )
     if call.assumed:
-        where = line_list(call.assumed)
+        where = f"asm {line_list(call.assumed).split(' ', 1)[1]}" if compiled else line_list(call.assumed)
         sentences.append(f"Branches whose direction depends on data go the likeliest way, in {where}.")
     for count, what in ((call.function_calls, "call"), (call.unknown_instructions, "instruction")):
         if count:

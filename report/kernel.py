@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
@@ -28,6 +29,7 @@ from incc.models.binding.bound import (
     ZEROED,
     BoundKernel,
 )
+from incc.models.model import LACKING
 from incc.report import types as t
 from incc.report import verdict, wording
 from incc.report.cold import cold_report
@@ -85,7 +87,6 @@ def kernel_report(
         build=build,
         elements=elements.per_iteration if elements else Fraction(1),
         trips=_trips(unit, region),
-        lines=place.lines,
         ways=ways,
         spread=spread,
         remainder=_remainder(unit, number),
@@ -108,7 +109,7 @@ def kernel_report(
         remarks=[],
         role=t.RoleReport(name="", of="", instead=False, basis="inferred", text=""),
         compiled=compiled(region.compiled) if region.compiled else None,
-        elements=_elements(result, elements) if elements else None,
+        elements=_elements(result, elements, unit.near_trips.get(number)) if elements else None,
         rates=figures.rates(work, moved, result.cycles, elements, unit.settings.ghz),
         range=range_,
         mispredictions=mispredicted(result, ways, unit.settings.mispredict_rate),
@@ -122,7 +123,7 @@ def kernel_report(
         is_loop=kernel.is_loop,
         isa=kernel.isa,
         notes=[
-            *region.notes,
+            *_region_notes(kernel, region),
             *_rare(kernel, rare_calls(result, ways), cold_lines(result, ways)),
             *result.notes,
             *unit.notes,
@@ -217,20 +218,26 @@ def _unknown_instructions(result: KernelResult) -> list[t.UnknownInstruction]:
     return [t.UnknownInstruction(index=i, line=each.line, text=each.text, form=each.form) for i, each in instructions]
 
 
+def _region_notes(kernel: KernelCode, region: Region) -> Sequence[str]:
+    """Return the notes on a region, whose lines are those of the assembly."""
+    if kernel.line_names is None:
+        return region.notes
+    return [re.sub(r"\(lines? (?=\d)", "(asm ", note) for note in region.notes]
+
+
 def _rare(kernel: KernelCode, calls: Sequence[Instruction], cold: Sequence[int]) -> list[str]:
     """Return notes on the paths through the loop that its range leaves out."""
     notes = []
     if cold:
         branches, are = ("the branch", "is") if len(cold) == 1 else ("the branches", "are")
-        where = f"line{'' if len(cold) == 1 else 's'} {wording.listed([str(line) for line in cold])}"
+        where = wording.lines_of(kernel, cold)
         notes.append(
             f"{branches} in {where} to code for NaNs or in a section for unlikely code {are} assumed to be rare"
         )
     if not calls:
         return notes
     names = wording.distinct(call.target or "a function" for call in calls)
-    lines = wording.distinct(str(call.line) for call in calls)
-    where = f"line{'' if len(lines) == 1 else 's'} {', '.join(lines)}"
+    where = wording.lines_of(kernel, [call.line for call in calls])
     return [
         *notes,
         f"calls of {wording.listed(names)} ({where}) are assumed to be rare, so they and their branches do not count",
@@ -245,17 +252,19 @@ def ratio(cycles: Fraction) -> t.Ratio:
 # --- parts of a kernel ------------------------------------------------------------------------------------------------
 
 
-def _elements(result: KernelResult, elements: Elements) -> t.ElementsReport:
+def _elements(result: KernelResult, elements: Elements, near_trips: int | None) -> t.ElementsReport:
     number, each = elements.per_iteration, float(result.cycles / elements.per_iteration)
     least = "at least " if result.kernel.refused or not_counted(result) else ""
+    near = f"; whole calls come within 10 % of that from {near_trips} elements on" if near_trips else ""
     return t.ElementsReport(
         per_iteration=float(number),
         cycles=round(each, DECIMALS),
         basis=elements.basis,
         why=elements.why,
+        near_trips=near_trips,
         text=f"{least}{float(result.cycles):.2f} cycles per iteration, {each:.2f} per element "
         f"({float(number):g} {'element' if number == 1 else 'elements'} per iteration, "
-        f"{'inferred' if elements.basis == 'inferred' else 'according to the compiler'})",
+        f"{'inferred' if elements.basis == 'inferred' else 'according to the compiler'}){near}",
     )
 
 
@@ -381,7 +390,7 @@ def _remarks(flags: int, form: Form | None) -> str:
         + "F" * bool(flags & FUSED_INTO_PREVIOUS)
         + "E" * bool(flags & ELIMINATED)
         + "Z" * bool(flags & ZEROED)
-        + "D" * bool(form and form.derived)
+        + ("" if not form or not form.derived else "L" if form.derived.endswith(LACKING) else "D")
     )
 
 

@@ -80,7 +80,7 @@ def _when(result: KernelResult, cause: RangeCause) -> str:
             return _crossings(result, cause)
         case "branches":
             assert cause.branching is not None
-            return _branches(cause, cause.branching)
+            return _branches(result.kernel, cause, cause.branching)
         case "forwarding":
             return _forwarding(result, cause)
         case _:
@@ -131,7 +131,7 @@ def _crossings(result: KernelResult, cause: RangeCause) -> str:
 def _forwarding(result: KernelResult, cause: RangeCause) -> str:
     edge = cause.blocked[0]
     stored, loaded = bytes_of(result.kernel, edge)
-    store, load = (wording.places(result.kernel, [i]) for i in (edge.producer, edge.consumer))
+    store, load = wording.two_places(result.kernel, edge.producer, edge.consumer)
     return (
         f"more than {wording.cycles(cause.least)}: {load} loads {wording.counted(loaded, 'byte')}, but {store} stores "
         f"only {stored} of them shortly before, so store forwarding fails, at a cost that is unknown for this core"
@@ -155,19 +155,19 @@ def _at_least(result: KernelResult, cause: RangeCause) -> str:
     return f"at least {wording.cycles(cause.least)}, excluding {wording.listed(left_out)}"
 
 
-def _branches(cause: RangeCause, branching: Branching) -> str:
+def _branches(kernel: KernelCode, cause: RangeCause, branching: Branching) -> str:
     least, most = branching.predicted
     paths = f"{len(branching.ways)}" if branching.complete else "the shortest and the longest of many"
     span = f"{wording.number(least)} to {wording.cycles(most)} depending on the path"
     parts = [f"{wording.cycles(least)} on each path ({paths} paths)" if least == most else f"{span} ({paths} paths)"]
     if fixed := [fork for fork in branching.forks if fork.depends not in (DATA, COUNTED)]:
         verb = "tests" if len(fixed) == 1 else "test"
-        parts.append(f"{_branch(fixed)} {verb} a loop-invariant condition (the loop is not unswitched)")
+        parts.append(f"{_branch(kernel, fixed)} {verb} a loop-invariant condition (the loop is not unswitched)")
     if counted := [fork for fork in branching.forks if fork.depends == COUNTED]:
         verb = "depends" if len(counted) == 1 else "depend"
-        parts.append(f"{_branch(counted)} {verb} on the iteration count, not on data")
+        parts.append(f"{_branch(kernel, counted)} {verb} on the iteration count, not on data")
     if data := [fork for fork in branching.forks if fork.depends == DATA]:
-        text = f"{_branch(data)} {'depends' if len(data) == 1 else 'depend'} on data"
+        text = f"{_branch(kernel, data)} {'depends' if len(data) == 1 else 'depend'} on data"
         if branching.penalty:
             costs = sorted({branching.miss_cycles(fork) for fork in data})
             cost = " to ".join(str(cycles) for cycles in dict.fromkeys((costs[0], costs[-1])))
@@ -178,10 +178,6 @@ def _branches(cause: RangeCause, branching: Branching) -> str:
     return "; ".join(parts)
 
 
-def _branch(forks: Sequence[Fork]) -> str:
-    lines = [str(fork.line) for fork in forks]
-    if len(lines) == 1:
-        return f"the branch in line {lines[0]}"
-    if len(lines) > wording.MAX_LISTED_LINES:
-        return f"{len(lines)} branches in lines {lines[0]}–{lines[-1]}"
-    return f"the branches in lines {wording.listed(lines)}"
+def _branch(kernel: KernelCode, forks: Sequence[Fork]) -> str:
+    lines = wording.lines_of(kernel, [fork.line for fork in forks])
+    return f"the branch in {lines}" if len(forks) == 1 else f"{len(forks)} branches in {lines.split(' of ')[-1]}"

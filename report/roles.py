@@ -46,7 +46,10 @@ def _text(role: Role, main: KernelCode | None) -> str:
     if main is None:
         return "main loop" if role.name == "main" else role.name
     region = main.region
-    where = f"the loop in lines {region.first_line}-{region.last_line}" if region else f"the loop {main.name}"
+    where = f"the loop {main.name}"
+    if region:
+        lines = "lines" if main.line_names is None else "asm"
+        where = f"the loop in {lines} {region.first_line}-{region.last_line}"
     stores = any(access.store for instruction in main.instructions for access in instruction.memory)
     # Overlapping arrays matter only if something is stored.
     when = "few elements or overlapping arrays" if stores else "few elements"

@@ -537,6 +537,8 @@ class ElementsReport(msgspec.Struct, frozen=True, kw_only=True):
     """inferred: derived from steps and widths of accesses; compiler: reported by the compiler."""
     why: str
     """The evidence, in words."""
+    near_trips: Count | None = None
+    """Elements from which on a whole call takes at most 10 % more per element. None if it is not known."""
     text: str
     """Cycles per iteration and per element, in words."""
 

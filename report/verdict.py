@@ -168,7 +168,7 @@ def _blocked(result: KernelResult) -> str:
         return ""
     kernel, edge = result.kernel, edges[0]
     stored, loaded = bytes_of(kernel, edge)
-    store, load = wording.places(kernel, [edge.producer]), wording.places(kernel, [edge.consumer])
+    store, load = wording.two_places(kernel, edge.producer, edge.consumer)
     return (
         f"; {load} loads {wording.counted(loaded, 'byte')}, but {store} stores only {stored} of them, so store "
         "forwarding fails and the load waits until the store is in the cache"

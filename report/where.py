@@ -170,9 +170,13 @@ NAMES: dict[str, Name] = {
 """The names in conditions on a kernel; numbers are per iteration where that makes sense."""
 
 
-OF_WORK = frozenset(
+TIMES = frozenset(
+    ("cycles", "bound", "port", "divider", "front_end", "retire", "loop_carried", "cycles_least", "cycles_most")
+)
+"""Names of predicted times, which lack what the prediction does not count."""
+
+OF_WORK = TIMES.union(
     (
-        *("cycles", "bound", "port", "divider", "front_end", "retire", "loop_carried", "cycles_least", "cycles_most"),
         "measured",
         *("elements", "instructions", "uops", "port_uops", "bytes_loaded", "bytes_stored"),
         *("loads", "stores", "spills", "reloads", "line_crossings", "flop", "integer_operations"),

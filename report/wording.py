@@ -79,24 +79,49 @@ def ports(names: Sequence[str]) -> str:
 
 
 def places(kernel: KernelCode, indices: Iterable[int]) -> str:
-    """Return the places of instructions, in the given order.
+    """Return the places of instructions, in the given order: lines of the source as far as they have one.
 
-    Examples are “line 12”, “lines 12, 15”, for many “lines 12–18” or, with others between them, “7 of lines 12–47”.
-    Machine code without lines gives “instruction 3”, counted from 0 as in every view.
+    Examples are “line 12”, “lines 12, 15”, for many “lines 12–18” or, with others between them, “7 of lines 12–47”;
+    “vec.h:7” in another file of the source, “asm 30” for a line of a compiler's assembly. Machine code without lines
+    gives “instruction 3”, counted from 0 as in every view.
     """
     chosen = list(dict.fromkeys(indices))
     lines = [kernel.instructions[i].line for i in chosen]
-    noun = "line"
-    if not all(lines):
-        noun, lines = "instruction", chosen
+    return lines_of(kernel, lines) if all(lines) else _numbers("instruction", chosen)
+
+
+def lines_of(kernel: KernelCode, lines: Iterable[int]) -> str:
+    """Return the places of a kernel's lines of assembly as `places` does."""
     lines = list(dict.fromkeys(lines))
-    if len(lines) == 1:
-        return f"{noun} {lines[0]}"
-    if len(lines) > MAX_LISTED_LINES:
-        if sorted(lines) == list(range(min(lines), max(lines) + 1)):
-            return f"{noun}s {min(lines)}–{max(lines)}"
-        return f"{len(lines)} of {noun}s {min(lines)}–{max(lines)}"
-    return f"{noun}s {', '.join(str(line) for line in lines)}"
+    if kernel.line_names is None:
+        return _numbers("line", lines)
+    names = distinct(name for line in lines if (name := kernel.line_names.get(line)))
+    own = [int(name) for name in names if name.isdecimal()]
+    assembly = [line for line in lines if line not in kernel.line_names]
+    parts = [_numbers("line", own)] if own else []
+    parts += [name for name in names if not name.isdecimal()]
+    parts += [_numbers("asm", assembly, "asm")] if assembly else []
+    return listed(parts)
+
+
+def two_places(kernel: KernelCode, first: int, second: int) -> tuple[str, str]:
+    """Return the places of two instructions; if a line of the source has both, their lines in the assembly."""
+    one, other = places(kernel, [first]), places(kernel, [second])
+    if one == other and first != second and kernel.line_names is not None:
+        return f"asm {kernel.instructions[first].line}", f"asm {kernel.instructions[second].line}"
+    return one, other
+
+
+def _numbers(noun: str, numbers: Sequence[int], several: str = "") -> str:
+    """Return numbers of lines or the like, as a range if there are many; `several` is the plural of the noun."""
+    if len(numbers) == 1:
+        return f"{noun} {numbers[0]}"
+    several = several or f"{noun}s"
+    if len(numbers) > MAX_LISTED_LINES:
+        if sorted(numbers) == list(range(min(numbers), max(numbers) + 1)):
+            return f"{several} {min(numbers)}–{max(numbers)}"
+        return f"{len(numbers)} of {several} {min(numbers)}–{max(numbers)}"
+    return f"{several} {', '.join(str(number) for number in numbers)}"
 
 
 def input_carrier(kernel: KernelCode, bound: BoundKernel, instruction: int, location: int) -> tuple[Carrier, str]:

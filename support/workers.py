@@ -31,6 +31,11 @@ class WorkerError(RuntimeError):
     """A worker ended before its work was done; the message says how."""
 
 
+def cpus() -> int:
+    """Return the number of CPUs that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
 def in_order(work: Callable[[T], R], pieces: Sequence[T], jobs: int) -> Iterator[R]:
     """Yield the result of `work` for each piece, in order. Workers end with the iterator.
 

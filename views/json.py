@@ -17,6 +17,7 @@ from incc.report import types as t
 if TYPE_CHECKING:
     from incc.comparison import types as c
     from incc.ranking import types as r
+    from incc.report.instructions import InstructionTable
 
 # Lists and objects that fit are written in one line: a row of port pressures reads as a row.
 LINE = 120
@@ -25,7 +26,9 @@ _flat = JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _compact = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
-def render(report: t.AnalysisReport | c.ComparisonReport | r.Ranking, compact: bool = False) -> str:
+def render(
+    report: t.AnalysisReport | c.ComparisonReport | r.Ranking | InstructionTable | dict[str, Any], compact: bool = False
+) -> str:
     """Return a document with its own order of keys, indented by two blanks, that ends in a line break.
 
     Lists and objects of plain values are in one line if they fit. `compact`: all in one line without blanks.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
+
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from incc.report import types as t
@@ -52,15 +54,24 @@ class Layout:
         colour: The text may have styles.
         uops: A timeline has rows for µops, not one for each instruction as llvm-mca's.
         views: The views that are shown: what one of them has in full, another need not have.
+        sources: Lines of source files by number, by the names of the files.
     """
 
-    __slots__ = ("_files", "colour", "uops", "views", "width")
+    __slots__ = ("_files", "colour", "sources", "uops", "views", "width")
 
-    def __init__(self, width: int, colour: bool, uops: bool = True, views: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        width: int,
+        colour: bool,
+        uops: bool = True,
+        views: Sequence[str] = (),
+        sources: Mapping[str, Mapping[int, str]] | None = None,
+    ) -> None:
         self.width = width
         self.colour = colour
         self.uops = uops
         self.views = views
+        self.sources = sources or {}
         self._files: dict[str, str] = {}
 
     def name_files(self, report: t.AnalysisReport) -> None:
@@ -113,6 +124,21 @@ class Layout:
             line = f"{line}{'' if empty else ' '}{word}"
             empty = False
         yield self.paint(line.replace("\xa0", " "), style)
+
+
+def in_order(report: t.AnalysisReport) -> t.AnalysisReport:
+    """Return a report with the kernels in the order of the overview: behind each main loop those that belong to it."""
+    return replace(report, units=[replace(unit, kernels=_in_order(unit.kernels)) for unit in report.units])
+
+
+def _in_order(kernels: Sequence[t.KernelReport]) -> list[t.KernelReport]:
+    position = {kernel.kernel_id: n for n, kernel in enumerate(kernels)}
+
+    def place(n: int) -> tuple[int, int]:
+        main = position.get(kernels[n].role.of)
+        return (n, -1) if main is None else (main, n)
+
+    return [kernels[n] for n in sorted(range(len(kernels)), key=place)]
 
 
 def short_files(paths: Iterable[str]) -> dict[str, str]:

@@ -39,6 +39,7 @@ from msgspec.structs import replace
 from incc.driver.builds import limits
 from incc.driver.builds.project import Project
 from incc.driver.deliver import DeliveryRequest
+from incc.driver.selection import selected
 from incc.report import types as t
 from incc.report.build import UnitResult
 from incc.support.errors import AnalysisError
@@ -284,6 +285,8 @@ def _run(job: Job, problems: list[str], notes: list[str]) -> None:
             text = str(error)
             problems.append(text if unit.source in text else f"{_where(job, unit)}: not analysed: {text}")
             continue
+        if report is not None:
+            report = selected(report, request.where, request.top)
         if report is None:
             _withdraw(job, unit, folder, request)
         elif folder:

@@ -250,10 +250,12 @@ def _is_first(folder: str, what: str) -> bool:
 
 def _settings(job: _Job) -> Settings:
 
-    settings = job.options.all().settings()
+    given = job.options.all()
+    settings = given.settings()
     # Without a report, only the expectations in the source are checked.
     if job.options.report:
-        return settings
+        brief = job.options.format == "text" and given.request("text", "").brief
+        return with_values(settings, {"scope.near_trips": True}) if brief else settings
     return with_values(settings, {"scope.marks": "only", "kernel.timeline_iterations": 0})
 
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     import argparse
 
 HELP = Option("--help[=man|bash|zsh]", "mode", "show this help, the manual page, or completion", aliases=("-h",))
-"""An option of every command."""
+VERSION = Option("--version", "flag", "show the version")
+"""Options of every command."""
 
 WIDTH = 120
 COLUMN = 30
@@ -73,6 +74,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     """The sub-commands."""
     everywhere: tuple[Option, ...] = ()
     """Options that a command and its sub-commands accept."""
+    hidden: tuple[Option, ...] = ()
+    """Former spellings, which are accepted but not shown."""
     run: Callable[[argparse.Namespace], int] | None = None
     """Runs a sub-command and returns its exit status."""
     extend: Callable[[argparse.ArgumentParser], None] | None = None
@@ -86,7 +89,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         if self.extend:
             groups.append(OptionGroup("", _declared(self.extend)))
         if self.status and self.name not in PREFIXES:
-            groups.append(OptionGroup("", (HELP,)))
+            groups.append(OptionGroup("", (HELP, VERSION)))
         return [group for group in groups if group.options]
 
     def synopsis(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from incc.driver import UsageError
 from incc.driver.cli.kinds import MANY, MCA, MOST, WRAPPER, Option, read_value
-from incc.driver.cli.options import FEW, OPTIONS, PAGE_ITERATIONS, find, options_of
+from incc.driver.cli.options import OPTIONS, PAGE_ITERATIONS, find, options_of
 from incc.driver.settings import REPORTED, Settings, with_values
 from incc.support.errors import suggestion
 
@@ -39,8 +39,11 @@ class Given:
 
     def put(self, option: Option, spelled: str, value: str | None) -> None:
         """Parse the value of an option, whose name is `spelled` in messages. Raises UsageError."""
-        self._values[option.name] = self._read(option, spelled, value)
+        parsed = self._values[option.name] = self._read(option, spelled, value)
         self.names.add(option.name)
+        if option.stands_for and parsed:
+            self._values[option.into] = option.stands_for
+            self.names.add(option.into)
 
     def _read(self, option: Option, spelled: str, value: str | None) -> Any:
         if not value and option.kind not in ("switch", "flag", "mode"):
@@ -102,7 +105,10 @@ class Given:
             places=self["detail"],
             overview=(1 if wrapper else 2) if self["overview"] else 0,
             kernels=self["kernel"],
-            few=FEW if wrapper and not chosen & self.names else None,
+            where=self["where"],
+            top=self["top"],
+            brief=not chosen & self.names,
+            prefix="--analyze-" if wrapper else "--",
             uops=self["timeline-uops"],
             wait=not wrapper,
         )

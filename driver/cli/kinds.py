@@ -55,6 +55,8 @@ class Option(msgspec.Struct, frozen=True):
     required: bool = False
     excludes: str = ""
     """A name that options share which exclude each other."""
+    stands_for: str = ""
+    """The value that a flag gives to the option that it abbreviates (`into`)."""
 
     @property
     def name(self) -> str:

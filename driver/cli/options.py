@@ -12,11 +12,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from incc.driver import UsageError
+from incc.driver.cli import shared
+from incc.driver.cli.command import VERSION
 from incc.driver.cli.kinds import MCA, PREFIXES, WRAPPER, Option
+from incc.driver.cli.shared import in_table
 from incc.support.errors import nearest
-
-FEW = 4
-"""Largest number of kernels for which a report shows all views, unless the user names views."""
 
 PAGE_ITERATIONS = 10
 """Iterations of a timeline on an HTML page, which can be scrolled."""
@@ -47,10 +47,12 @@ def _of_wrapper(*options: Option) -> list[Option]:
 
 
 _VIEWS = (
-    "port-model, compact, summary, what-if, info, pressure, waits, timeline, dependencies, critical-path, loop-carried"
+    "port-model, compact, summary, what-if, info, pressure, waits, timeline, dependencies, critical-path, "
+    "loop-carried, assembly"
 )
 _USUAL = "compact, summary, info, pressure, dependencies"
 _HELP = "show this help, the manual page, or completion for bash and zsh"
+_FORMAT, _JSON = shared.formats("text", "json", help="report format")
 
 GROUPS: dict[str, tuple[Option, ...]] = {
     "write": (
@@ -59,19 +61,16 @@ GROUPS: dict[str, tuple[Option, ...]] = {
                 "--analyze[=FILE]",
                 "text",
                 "write the report to FILE (default: standard output, or stderr if the compiler uses that)",
-            ),
-            Option(
-                "format=text|json",
-                "choice",
-                "report format (default: text; in a folder json)",
-                "text",
-                variable="INCC_FORMAT",
+                aliases=("o", "output"),
             ),
         ),
         *_of_mca(
-            _switch("json", "write the report as JSON (docs/report.md)"),
-            Option("o=FILE", "text", "write the report to FILE"),
+            in_table(shared.OUTPUT, kind="text", default="", help="write the report to FILE (default: standard output)")
         ),
+        in_table(
+            _FORMAT, wrapper_help="report format (default: text; in a folder json)", variable="INCC_FORMAT", excludes=""
+        ),
+        in_table(_JSON, kind="switch", default=False, wrapper_help="like --analyze-format=json", into="format"),
         Option(
             "graph=FILE.dot|FILE.graphml",
             "file",
@@ -106,29 +105,14 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         ),
     ),
     "analyse": (
-        Option(
-            "mcpu=NAME",
-            "text",
-            "core, or cores separated by commas; see `incc-model list` (default: the host)",
-            sets="core.mcpu",
-            wrapper_help="core, or cores separated by commas; see `incc-model list` (default: that of -mtune, -march "
-            "or -mcpu, else the host)",
+        in_table(
+            shared.mcpu(shared.MCPU_HELP.format("the host")),
+            wrapper_help=shared.MCPU_HELP.format("that of -mtune, -march or -mcpu, else the host"),
             variable="INCC_MCPU",
         ),
-        _repeatable(
-            "model-path=FOLDER|FILE",
-            "list",
-            "look for models there first (repeatable; also: INCC_MODEL_PATH)",
-            sets="core.model_path",
-        ),
+        in_table(shared.MODEL_PATH),
         *_of_mca(_switch("auto", "analyse innermost loops instead of marked regions", sets="scope.regions")),
-        _repeatable(
-            "function=GLOB",
-            "list",
-            "analyse only these functions: symbol, or C++ name with or without parameters (repeatable)",
-            sets="scope.functions",
-            variable="INCC_FUNCTION",
-        ),
+        in_table(shared.function("analyse", sets="scope.functions"), variable="INCC_FUNCTION"),
         *_of_mca(
             _repeatable(
                 "address=A-B|A+N",
@@ -228,9 +212,9 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         _repeatable(
             "views=all|none|NAME,…",
             "views",
-            f"views of each kernel: {_VIEWS} (default: {_USUAL})",
-            wrapper_help=f"views of each loop: {_VIEWS} (default: {_USUAL} and timeline for up to {FEW} loops, none "
-            "for more)",
+            f"views of each kernel: {_VIEWS} (default: {_USUAL} for one main loop, compact for several)",
+            wrapper_help=f"views of each loop: {_VIEWS} (default: {_USUAL} and timeline for one main loop, compact "
+            "for several)",
         ),
         _repeatable(
             "kernel=FUNCTION[:LINE]",
@@ -238,6 +222,8 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             "show only the overview and these kernels, by function, line or name (repeatable)",
             wrapper_help="show only the overview and the views of these loops, by function or line (repeatable)",
         ),
+        in_table(shared.where("show only kernels that meet a condition, such as 'cycles > 1.1*bound'")),
+        in_table(shared.top("kernels, those with the most to gain")),
         _switch("overview=false", "omit the table with a row per kernel", True),
         _switch("compact-view", default=True, view="compact"),
         _switch("summary-view", default=True, view="summary"),
@@ -249,6 +235,11 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             "loop-carried",
             "show the critical path of one iteration, or each loop-carried chain, step by step",
             view="loop-carried",
+        ),
+        _switch(
+            "assembly",
+            "show the source lines by cost, each with its instructions",
+            view="assembly",
         ),
         _switch(
             "port-model",
@@ -306,7 +297,12 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             80,
             sets="kernel.timeline_cycles",
         ),
-        _switch("all-views[=false]", "show all views, or with =false only those named", sets="kernel.waits"),
+        _switch(
+            "all-views[=false]",
+            "show all views, or with =false only those named",
+            sets="kernel.waits",
+            aliases=("v", "verbose"),
+        ),
         *_of_mca(
             _switch("all-stats[=false]", "show the following four statistics"),
             _switch("dispatch-stats"),
@@ -402,7 +398,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             Option("help[=man|bash|zsh]", "mode", _HELP, aliases=("h",)),
         ),
         *_of_wrapper(Option("help[=man|bash|zsh]", "mode", _HELP)),
-        *_of_mca(_flag("version", "show the version")),
+        in_table(VERSION),
         *_of_wrapper(Option("--incc-cc=NAME", "text", 'compiler to run, with arguments if needed ("ccache gcc")')),
     ),
 }

@@ -26,6 +26,9 @@ WARNINGS = ("-Wincc", "-Wno-incc", "-Werror=incc", "-Wno-error=incc")
 OTHERS = ("--analyze", "--emit-marked", "--incc-cc", "--marker", "--try")
 """The options of the table without the prefix. Other similar arguments belong to the compiler."""
 
+OUTPUTS = ("--analyze-o", "--analyze-output")
+"""The names of --analyze=FILE in the spelling of other commands. `commandLine` in front/main.cpp has them, too."""
+
 _COMPILER = "--incc-cc"
 
 
@@ -196,10 +199,10 @@ def _take(options: WrapperOptions, argument: str) -> None:
         return
     if name.startswith("--analyze") or name == "--try":
         options.report = True
-    if name == "--analyze":
+    if name in ("--analyze", *OUTPUTS):
         options.named = True
-        if value == "":
-            raise UsageError("--analyze= needs a file name; without one, write --analyze")
+        if value == "" or (value is None and name != "--analyze"):
+            raise UsageError(f"{name}= needs a file name; without one, write --analyze")
         if value:
             options.output, options.append = value if value != "-" else "", False
         return

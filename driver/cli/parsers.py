@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from incc.driver.cli.command import HELP, Command, help_text, usage_lines
+from incc.driver.cli.command import HELP, VERSION, Command, help_text, usage_lines
 from incc.driver.cli.kinds import MANY, Option, read_value
 from incc.driver.messages import guarded
+from incc.support.version import __version__
 
 if TYPE_CHECKING:
     from incc.driver.settings import Settings
@@ -51,9 +52,13 @@ class Parser(argparse.ArgumentParser):
         super().__init__(prog=command.name, add_help=False, allow_abbrev=command.abbreviations)
         self.command = command
         self._is_extended = False
+        self._is_intermixed = False
         self.add_argument("-h", "--help", action="help")
+        if command.status:
+            self.add_argument(VERSION.name, action="version", version=f"{command.name} {__version__}")
         for group in command.groups:
             self.add_options(group.options)
+        self.add_options(command.hidden)
         # Sub-commands have no default, which would override a value before their names.
         self.add_options(command.everywhere, **({} if command.status else {"default": argparse.SUPPRESS}))
         if command.run:
@@ -104,13 +109,25 @@ class Parser(argparse.ArgumentParser):
                     from incc.driver.cli.help import print_help
 
                     sys.exit(print_help(self.command, wanted))
-        return super().parse_known_args(args, namespace)
+        parsed = super().parse_known_args(args, namespace)
+        if parsed[1] and namespace is None and not self._is_intermixed and not self._has_rest():
+            # There may be operands behind options that follow other operands.
+            self._is_intermixed = True
+            parsed = self.parse_known_intermixed_args(args)
+        return parsed
+
+    def _has_rest(self) -> bool:
+        """Return True if the parser has sub-commands, or an operand that takes all further arguments."""
+        kinds = {option.kind for group in self.command.groups for option in group.options}
+        return bool(self.command.commands) or "rest" in kinds
 
 
 def _settings(option: Option) -> dict[str, Any]:
     """Return the arguments of `add_argument` for an option or operand."""
     value, kind = option.value, option.kind
     settings: dict[str, Any] = {"dest": option.into} if option.into and kind not in ("operand", "rest") else {}
+    if kind == "flag" and option.stands_for:
+        return {**settings, "action": "store_const", "const": option.stands_for, "default": argparse.SUPPRESS}
     if kind == "flag":
         return {**settings, "action": "store_false" if option.default else "store_true"}
     settings["default"] = option.default
@@ -125,7 +142,7 @@ def _settings(option: Option) -> dict[str, Any]:
         if many:
             settings["default"] = []
         if option.syntax.islower():  # words that stand for themselves
-            settings["choices"] = option.syntax.split("|")
+            settings["choices"] = option.syntax.strip("[]").split("|")
         return settings
     if kind in MANY:
         settings |= {"action": "append", "default": None if option.default is None else []}

@@ -1,15 +1,27 @@
-"""Options that several commands share, apart from `incc` and `incc-mca`."""
+"""Options for jobs that several commands do, so that the same job has the same option in all of them.
+
+`test_shared_options.py` lists the jobs, and the commands that lack one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
+
+from msgspec.structs import replace
 
 from incc.driver.cli.kinds import Option
 
 MODEL_PATH = Option(
-    "--model-path FOLDER|FILE", "list", "look for models there first (repeatable)", sets="core.model_path"
+    "--model-path FOLDER|FILE", "list", "look for models there first (repeatable)", (), sets="core.model_path"
 )
-OUTPUT = Option("-o FILE", "file", "output file (default: standard output)", None, aliases=("--output",), into="output")
+OUTPUT = Option(
+    "-o FILE", "file", "write the result to FILE (default: standard output)", None, aliases=("--output",), into="output"
+)
+HTML = Option("--html FILE", "file", "write an HTML page", None)
+COMPILED = "C by $CC $CFLAGS, C++ by $CXX $CXXFLAGS, Fortran by $FC $FFLAGS; by default with -O3 and the core's -march."
+"""The help on sources (driver/sources.py)."""
+MCPU_HELP = "core, or cores separated by commas; see `incc-model list` (default: {})"
 
 
 def mcpu(help: str) -> Option:
@@ -17,9 +29,15 @@ def mcpu(help: str) -> Option:
     return Option("--mcpu NAME", "text", help, sets="core.mcpu", aliases=("-mcpu",))
 
 
-def jobs(help: str, default: int = 1) -> Option:
-    """Return the option for the number of processes."""
-    return Option("-j N", "number", help, default, into="jobs")
+def function(verb: str, **more: Any) -> Option:
+    """Return the option that selects functions; its help begins with a verb."""
+    help = f"{verb} only these functions: symbol, or C++ name with or without parameters (repeatable)"
+    return Option("--function GLOB", "list", help, (), **more)
+
+
+def jobs(work: str, more: str = "") -> Option:
+    """Return the option for the number of processes that do some work; 0 if it is not given."""
+    return Option("-j N", "number", f"processes that {work} (default: all CPUs{more})", 0, into="jobs")
 
 
 def where(help: str, kind: str = "condition") -> Option:
@@ -27,11 +45,26 @@ def where(help: str, kind: str = "condition") -> Option:
     return Option("--where CONDITION", kind, f"{help} (docs/filters.md)", None)
 
 
-def one_of(name: str, values: Iterable[str], default: str, help: str) -> Option:
+def top(rows: str, default: str = "all") -> Option:
+    """Return the option for the most rows of a kind to show; 0 if it is not given."""
+    return Option("--top N", "number", f"show at most N {rows} (default: {default})", 0)
+
+
+def one_of(name: str, values: Iterable[str], default: str, help: str, **more: Any) -> Option:
     """Return an option with a default among its values."""
-    return Option(f"{name} {'|'.join(values)}", "choice", f"{help} (default: {default})", default)
+    return Option(f"{name} {'|'.join(values)}", "choice", f"{help} (default: {default})", default, **more)
 
 
-def formats(*values: str, help: str = "output format") -> Option:
-    """Return the option for the format of the output; the first one is the default."""
-    return one_of("--format", values, values[0], help)
+def formats(*values: str, help: str = "output format") -> tuple[Option, Option]:
+    """Return the options for the format of the output, of which the first one is the default, and for JSON."""
+    return (
+        one_of("--format", values, values[0], help, excludes="format"),
+        Option("--json", "flag", "like --format=json", excludes="format", into="format", stands_for="json"),
+    )
+
+
+def in_table(option: Option, **changes: Any) -> Option:
+    """Return an option as the table of `incc` and `incc-mca` has it: without a prefix, its value behind `=`."""
+    aliases = tuple(name.lstrip("-") for name in option.aliases if name.lstrip("-") != option.name.lstrip("-"))
+    syntax = option.syntax.lstrip("-").replace(" ", "=", 1)
+    return replace(option, **{"syntax": syntax, "aliases": aliases, "into": "", **changes})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from incc.driver.cli.command import ENVIRONMENT, Command, OptionGroup
 from incc.driver.cli.kinds import MCA, WRAPPER
 from incc.driver.cli.options import options_of
+from incc.driver.cli.shared import COMPILED
 
 COMMANDS = {
     MCA: Command(
@@ -15,6 +16,7 @@ COMMANDS = {
             "Analyse the assembly in FILE (default: standard input): the regions marked for OSACA, llvm-mca or IACA, "
             "or the whole file if there are no markers. In an object or executable, analyse the regions between "
             "IACA's byte markers, or the innermost loops. Options may have one dash or two.",
+            f"A source is compiled, and its marked regions or else its innermost loops are analysed: {COMPILED}",
         ),
         groups=(
             OptionGroup("what to analyse", tuple(options_of(MCA, "analyse"))),

@@ -32,13 +32,13 @@ from incc.frontends.unit import Unit
 from incc.measuring.forms import pairs, predicted
 from incc.measuring.forms.bench import CoreBench, NotMeasured, loop_of
 from incc.measuring.forms.messages import FORMS, NO_FORM, wrong_machine, wrong_model
-from incc.measuring.forms.operands import Named, Unreadable, matching, read, title
+from incc.measuring.forms.operands import Named, Unreadable, matching, read
 from incc.measuring.forms.target import MeasuredCore, features_of, features_of_host, target
 from incc.measuring.harness import Harness, LoopFailure, Unavailable
 from incc.measuring.records import OtherRun, Records
 from incc.measuring.records import name as name_of
 from incc.measuring.stand_in import Simulated, simulated
-from incc.models.forms.shapes import by_key
+from incc.models.forms.shapes import by_key, title
 from incc.models.model import MachineModel
 from incc.models.notation import form_key
 from incc.models.processors import host
@@ -114,7 +114,7 @@ COMMAND = Command(
         ),
         group(
             "what to write",
-            shared.formats("text", "json", help="text, or JSON lines"),
+            *shared.formats("text", "json", help="text, or JSON lines"),
             Option(
                 "-o FILE",
                 "text",

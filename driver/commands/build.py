@@ -17,6 +17,7 @@ from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run
 from incc.driver.messages import say
+from incc.support.workers import cpus
 
 if TYPE_CHECKING:
     import argparse
@@ -59,15 +60,20 @@ COMMAND = Command(
                 "text",
                 f"folder of reports; keeps those of files that are not recompiled (default: {DEFAULT})",
                 DEFAULT,
+                aliases=("--output",),
                 into="output",
             ),
-            shared.jobs("processes that analyse (default: one per CPU)", 0),
+            shared.jobs("analyse"),
             Option(
                 "--mode lean|full",
                 "choice",
                 "analyse the code as compiled, or a second compilation with source lines (default: lean)",
             ),
             shared.mcpu("core, or cores separated by commas (default: the target of each command)"),
+            shared.MODEL_PATH,
+            shared.function("analyse"),
+            shared.where("report only kernels that meet this condition: 'headroom > 0.3'", "ranked condition"),
+            shared.top("kernels in the report", "25"),
             Option("--no-report", "flag", "do not run incc-report at the end"),
             Option("--cache-stats", "flag", "only print the size of the caches"),
             Option("--clear-cache", "flag", "only empty the caches"),
@@ -169,6 +175,11 @@ def _environment(
         environment["INCC_MODE"] = options.mode
     if options.mcpu:
         environment["INCC_MCPU"] = options.mcpu
+    if options.function:
+        environment["INCC_FUNCTION"] = " ".join(options.function)
+    if options.model_path:
+        places = [*map(os.path.abspath, options.model_path), environment.get("INCC_MODEL_PATH", "")]
+        environment["INCC_MODEL_PATH"] = ":".join(filter(None, places))
     environment.pop("INCC_DEPTH", None)
     # INCC_CC would also replace the C++ and Fortran compilers.
     if (real := environment.pop("INCC_CC", "")) and not environment.get("CC"):
@@ -360,7 +371,7 @@ class _Build:
             self.pool.tend()
         elif self.queue.waiting():
             # Workers start with the first job, since a build may compile nothing.
-            count = self.options.jobs or len(os.sched_getaffinity(0))
+            count = self.options.jobs or cpus()
             self.pool = Pool(self.queue, count)
             self.pool.start()
 
@@ -403,9 +414,15 @@ class _Build:
             return
         sys.stdout.flush()
         try:
-            subprocess.run([program, self.queue.reports], check=False)
+            subprocess.run([program, *_report_options(self.options), self.queue.reports], check=False)
         except OSError as error:
             _say(f"warning: {program}: {error.strerror}")
+
+
+def _report_options(options: argparse.Namespace) -> list[str]:
+    """Return the options for incc-report at the end of a build."""
+    where = [f"--where={options.where.text}"] if options.where else []
+    return [*where, *([f"--top={options.top}"] if options.top else [])]
 
 
 def _ending(status: int) -> str:

@@ -14,12 +14,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from incc.driver import UsageError
 from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run
+from incc.driver.deliver import write_rendered
 from incc.driver.messages import run_command, say
 from incc.history.reports import PackedUnit, files_of, packed_text, read_reports
 from incc.history.store import Added, Adder, Database, StoredCommit, open_database, open_reading
@@ -245,7 +247,7 @@ def _list(options: argparse.Namespace) -> int:
     from incc.views import database as views
 
     with open_reading(options.db) as database:
-        stored = commits(database)
+        stored = commits(database)[: options.top or None]
     _print(options, stored, lambda layout: views.commits(stored, layout))
     return OK
 
@@ -256,9 +258,10 @@ def _show(options: argparse.Namespace) -> int:
     with open_reading(options.db) as database:
         commit = _commit_named(database, options.name) if options.name else database.named("")
         if options.format == "json":
-            _write_reports(reports(database, commit), None)
+            with _target(options.output) as binary:
+                _write_reports(reports(database, commit), binary)
             return OK
-
+        lines = []
         for source, compiler, version, model, kernels in database.rows(
             """SELECT CASE WHEN u.source = '' THEN u.assembly_file ELSE u.source END, u.compiler, u.compiler_version,
             u.model, (SELECT count(*) FROM unit_kernels WHERE unit = u.id) FROM units u WHERE u."commit" = ?
@@ -267,7 +270,8 @@ def _show(options: argparse.Namespace) -> int:
         ):
             build = f"{compiler} {version.split(' ')[0]}".strip()
             words = [source, build, model, count(kernels, "kernel")]
-            print(harmless(", ".join(word for word in words if word), False))
+            lines.append(harmless(", ".join(word for word in words if word), False))
+    write_rendered(options.output, lambda width, colour: "".join(f"{line}\n" for line in lines))
     return OK
 
 
@@ -277,6 +281,7 @@ def _log(options: argparse.Namespace) -> int:
 
     with open_reading(options.db) as database:
         series = history(database, options.kernel, choice(options.kernel, options.mcpu, options.all))
+    series = replace(series, series=series.series[: options.top or None])
     if not series.series:
         _say(f"{options.db}: no kernel {options.kernel!r}")
         return INCOMPLETE
@@ -290,6 +295,7 @@ def _best(options: argparse.Namespace) -> int:
 
     with open_reading(options.db) as database:
         ranking = best(database, options.kernel, choice(options.kernel, options.mcpu, options.all))
+    ranking = replace(ranking, kernels=ranking.kernels[: options.top or None])
     if not ranking.kernels and not ranking.without_elements:
         what = f"no kernel {options.kernel!r}" if options.kernel else "no loop"
         _say(f"{options.db}: {what} with a known number of elements per iteration")
@@ -310,8 +316,6 @@ def _bars() -> str:
 
 
 def _print(options: argparse.Namespace, result: Any, lines: Callable[[Layout], Iterator[str]]) -> None:
-    from incc.driver.deliver import write_stream
-
     def render(width: int, colour: bool) -> str:
         if options.format == "json":
             from incc.views.json import render as render_json
@@ -320,22 +324,23 @@ def _print(options: argparse.Namespace, result: Any, lines: Callable[[Layout], I
 
         return "".join(f"{line}\n" for line in lines(Layout(width, colour)))
 
-    write_stream(sys.stdout, render)
+    write_rendered(options.output, render)
 
 
 def _export(options: argparse.Namespace) -> int:
     from incc.history import export
 
-    if options.kind == "json" and options.where is not None:
+    kind = options.kind or options.format
+    if kind == "json" and options.where is not None:
         raise UsageError("--where cannot be combined with json, which exports whole reports")
-    if options.kind != "json" and options.commit:
+    if kind != "json" and options.commit:
         raise UsageError("--commit requires json; for a table use --where='commit == \"…\"'")
     if options.output and os.path.realpath(options.output) == os.path.realpath(options.db):
         raise UsageError(f"-o would overwrite {options.db}")
     with open_reading(options.db) as database, _target(options.output) as binary:
-        if options.kind == "parquet":
+        if kind == "parquet":
             export.write_parquet(database, options.where, binary)
-        elif options.kind == "json":
+        elif kind == "json":
             commit = _commit_named(database, options.commit) if options.commit else None
             _write_reports(export.reports(database, commit), binary)
         else:
@@ -382,7 +387,7 @@ def _write_reports(reports: Iterable[Any], stream: Any) -> None:
 
 # --- options ----------------------------------------------------------------------------------------------------------
 
-_FORMAT = shared.formats("text", "json")
+_WRITTEN = (*shared.formats("text", "json"), shared.OUTPUT)
 _WHERE = (
     shared.mcpu("show only analyses for this core"),
     Option("--all", "flag", "include remainders, prologues and fallbacks"),
@@ -390,9 +395,16 @@ _WHERE = (
 _COMMIT = "commit (default: the one checked out here{})"
 
 
-def _command(name: str, run: Callable[[argparse.Namespace], int], summary: str, *options: Option) -> Command:
+def _command(
+    name: str, run: Callable[[argparse.Namespace], int], summary: str, *options: Option, hidden: tuple[Option, ...] = ()
+) -> Command:
     return Command(
-        name=f"incc-db {name}", summary=summary, groups=(group("", *options),), everywhere=(DATABASE,), run=run
+        name=f"incc-db {name}",
+        summary=summary,
+        groups=(group("", *options),),
+        everywhere=(DATABASE,),
+        hidden=hidden,
+        run=run,
     )
 
 
@@ -427,13 +439,13 @@ COMMAND = Command(
             "copy the contents of other databases",
             Option("OTHER…", "operand", "database to copy from", into="others"),
         ),
-        _command("list", _list, "list the commits, newest first", _FORMAT),
+        _command("list", _list, "list the commits, newest first", shared.top("commits"), *_WRITTEN),
         _command(
             "show",
             _show,
             "show the units of a commit",
             Option("[COMMIT]", "operand", "commit or baseline (default: the newest commit)", into="name"),
-            _FORMAT,
+            *_WRITTEN,
         ),
         _command(
             "log",
@@ -441,7 +453,8 @@ COMMAND = Command(
             "show the history of kernels over commits",
             Option("KERNEL", "operand", "function or kernel_id, or a glob, with :LINE if needed", into="kernel"),
             *_WHERE,
-            _FORMAT,
+            shared.top("kernels"),
+            *_WRITTEN,
         ),
         _command(
             "best",
@@ -449,16 +462,18 @@ COMMAND = Command(
             "show the build with the fewest cycles per element",
             Option("[KERNEL]", "operand", "kernel as for log (default: all)", into="kernel"),
             *_WHERE,
-            _FORMAT,
+            shared.top("kernels"),
+            *_WRITTEN,
         ),
         _command(
             "export",
             _export,
             "export all figures as a table, or all reports",
-            Option("csv|parquet|json", "operand", "table, or reports, one per line (json)", into="kind"),
+            *shared.formats("csv", "parquet", "json", help="table, or reports, one per line (json)"),
             shared.OUTPUT,
             shared.where("export only kernels that meet this condition", "condition of rows"),
             Option("--commit C", "text", "export only this commit or baseline (json only)", None),
+            hidden=(Option("[csv|parquet|json]", "operand", default=None, into="kind"),),
         ),
         Command(
             name="incc-db baseline",
@@ -501,8 +516,8 @@ COMMAND = Command(
         ),
     ),
     environment=(("INCC_DB", "database, unless --db names one"), *ENVIRONMENT),
-    status="0; 1 if part of the work failed or nothing matched; 2 for a mistake on the command line or an unusable "
-    "database",
+    status="0; 1 if part of the work failed or nothing matched; 2 for a mistake on the command line, an "
+    "unusable database, or an output that cannot be written",
 )
 
 

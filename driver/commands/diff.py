@@ -26,7 +26,7 @@ from incc.report.documents import InputError
 from incc.report.source.places import choice
 from incc.support.errors import AnalysisError
 from incc.support.files import write_whole
-from incc.support.workers import WorkerError
+from incc.support.workers import WorkerError, cpus
 from incc.views.comparison.cells import SORTS, ComparisonParts
 
 if TYPE_CHECKING:
@@ -71,11 +71,9 @@ COMMAND = Command(
                 "core, or cores separated by commas, to analyse code for (default: the host; with --run: the "
                 "command's target)"
             ),
-            Option(
-                "--function GLOB", "list", "compare only functions of this name (repeatable)", sets="scope.functions"
-            ),
+            shared.function("compare", sets="scope.functions"),
             shared.MODEL_PATH,
-            shared.jobs("processes that analyse code (default: 1)"),
+            shared.jobs("analyse code"),
         ),
         group(
             "what to show",
@@ -87,7 +85,7 @@ COMMAND = Command(
                 None,
             ),
             Option("--all", "flag", "include unchanged kernels, and show lists in full"),
-            Option("--top N", "number", "most rows to show (default: 100, in Markdown 20)", 0),
+            shared.top("rows", "100, in Markdown 20"),
             shared.one_of("--sort", SORTS, "weight", "order of the rows"),
             Option("--detail", "flag", "show figures and causes of every row"),
             Option(
@@ -99,9 +97,9 @@ COMMAND = Command(
         ),
         group(
             "what to write",
-            shared.formats("text", "markdown", "json"),
+            *shared.formats("text", "markdown", "json"),
             shared.OUTPUT,
-            Option("--html FILE", "file", "write an HTML page", None),
+            shared.HTML,
             Option("--junit FILE", "file", "write JUnit XML with a test per kernel, failed if --fail-if applies", None),
             Option(
                 "--github",
@@ -242,14 +240,15 @@ def _show(options: argparse.Namespace) -> ComparisonParts:
 def _sides(options: argparse.Namespace, compiled: Sequence[str]) -> list[ComparedBuild]:
     """Read or compile the builds to compare. Raises InputError."""
     cores = list(dict.fromkeys(name for name in _cores(options) if name))
+    jobs = options.jobs or cpus()
     settings = settings_of(COMMAND, options, CODE)
-    sides = read_sides(_inputs(options), settings.on(",".join(cores)), options.jobs) if _inputs(options) else []
+    sides = read_sides(_inputs(options), settings.on(",".join(cores)), jobs) if _inputs(options) else []
     _say_of_other_cores(sides, cores, options.model_path)
     if options.run is not None:
         from incc.driver.sides.variants import run_variants, variants
 
         wanted = variants(list(dict.fromkeys(options.run)), list(options.flags) or [""], cores, list(compiled))
-        sides += run_variants(wanted, settings, options.jobs)
+        sides += run_variants(wanted, settings, jobs)
     # Labels of inputs and of variants may coincide.
     labels = distinct([side.info.label for side in sides])
     return [replace(side, info=replace(side.info, label=label)) for label, side in zip(labels, sides, strict=True)]

@@ -11,7 +11,7 @@ import sys
 
 from incc.driver import UsageError
 from incc.driver.builds import watched
-from incc.driver.cli.help import print_help
+from incc.driver.cli.help import print_help, write
 from incc.driver.cli.kinds import WRAPPER
 from incc.driver.cli.own_options import split
 from incc.driver.cli.usage import COMMANDS
@@ -22,6 +22,7 @@ from incc.frontends.gcc_wrapper.compiler import (
     find_compiler,
     replace_process,
 )
+from incc.support.version import __version__
 
 
 def started(arguments: list[str]) -> int:
@@ -52,6 +53,8 @@ def _run(compiler: Compiler | None, given: list[str]) -> int:
         options, arguments = split(given, os.environ)
         if options.help:
             return print_help(COMMANDS[WRAPPER], options.help)
+        if options.given and options.given["version"]:
+            return write(f"incc {__version__}\n")
         compiler = compiler or find_compiler(os.environ.get("INCC_CC") or options.compiler or "cc", os.environ)
         environment = child_environment(os.environ)
         if not options.wants_analysis or "-###" in arguments:

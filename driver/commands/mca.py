@@ -23,8 +23,11 @@ from incc.driver.pipeline import (
     find_regions,
     model_notes,
     read_assembly,
+    with_likely_regions,
 )
+from incc.driver.selection import selected
 from incc.driver.settings import Settings
+from incc.driver.sources import compiled_source, is_source
 from incc.frontends.isa import DecodeError
 from incc.frontends.unit import Unit
 from incc.report import types as t
@@ -59,7 +62,7 @@ class McaOptions:
     def request(self) -> DeliveryRequest:
         """Return the request for the report's delivery."""
         output = self.given["o"]
-        return self.given.request("json" if self.given["json"] else "text", output if output != "-" else "")
+        return self.given.request(self.given["format"], output if output != "-" else "")
 
 
 def main(arguments: list[str] | None = None, program: str = "") -> int:
@@ -166,6 +169,8 @@ class _Source(msgspec.Struct, frozen=True, kw_only=True):
     """The assembly as it was read, for messages."""
     code: MachineCode | None = None
     """Machine code in place of assembly."""
+    compiled: Unit | None = None
+    """A source that was compiled, in place of assembly."""
     core_alone: bool = False
     """There is no input: the report is on the core itself."""
 
@@ -189,6 +194,8 @@ def _run(options: McaOptions, settings: Settings) -> int:
     for note in model_notes(report):
         tell(f"incc-mca: note: {note}\n")
     request = options.request()
+    if request.where and not any(unit.kernels for unit in selected(report, request.where, 0).units):
+        tell(f"incc-mca: note: no kernel meets the condition {request.where.text.strip()}\n")
     undelivered = deliver(report, request, sys.stdout)
     if views is not None and request.format == "text":
         undelivered = _with_views(report, views, request, undelivered)
@@ -201,6 +208,10 @@ def _source(options: McaOptions) -> _Source:
     if not options.file and options.given["port-model"]:  # "-" is standard input all the same
         return _Source(name="<stdin>", core_alone=True)
     name = options.file if options.file not in ("", "-") else "<stdin>"
+    if is_source(name) and not (options.given["raw"] or options.given["hex"]):
+        unit, note = compiled_source(name, options.given["mcpu"], remarks=True)
+        tell(f"incc-mca: note: {note}\n")
+        return _Source(name=name, text=unit.assembly, as_read=unit.assembly, compiled=unit)
     try:
         data = read_for(options.given, options.file)
         code = machine_code(options.given, data, options.file, name)
@@ -233,6 +244,8 @@ def _report(source: _Source, settings: Settings) -> t.AnalysisReport:
         return core_reports(cores)
     if source.code is not None:
         return source.code.report(cores)
+    if source.compiled is not None:
+        return analyze_for_cores([(source.compiled, [with_likely_regions(source.compiled, core) for core in cores])])
     return analyze_for_cores([(Unit(assembly=source.text, assembly_file=source.name), cores)])
 
 
@@ -244,7 +257,7 @@ def _finish(
 
     problems = found_problems(report)
     lines = list(errors)
-    if not problems and not source.core_alone and source.code is None:
+    if not problems and not source.core_alone and source.code is None and source.compiled is None:
         lines += _nothing_at_all(source.text, source.name, report, settings)
     if source.code is not None and settings.scope.functions and not any(u.kernels or u.left_out for u in report.units):
         lines.append(

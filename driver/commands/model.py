@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable, Sequence
-from fnmatch import fnmatchcase
-from functools import cache
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from incc.driver import UsageError
+from msgspec.structs import replace
+
+from incc.driver import UsageError, model_views
 from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run
-from incc.driver.coverage import CoverageError, RefusedCode, Used, read_assembly, read_hex
+from incc.driver.cores import named_cores
+from incc.driver.coverage import CoverageError, RefusedCode, Used, measure, read_assembly, read_hex
+from incc.driver.deliver import write_rendered
+from incc.driver.instructions import matching, near
 from incc.driver.messages import fail, run_command
-from incc.frontends.isa import DecodeError, TextForm
-from incc.frontends.isa import isa as instruction_set
-from incc.models.forms.rules import rules_of
+from incc.driver.model_views import by_core
 from incc.models.importers import SOURCES, importer
 from incc.models.loading import find_model, list_models, load, search_places
 from incc.models.model import MachineModel, ModelError
-from incc.models.notation import form_key
-from incc.support.errors import nearest
+from incc.report.instructions import SORTS, InstructionTable, instruction_table
+from incc.views.instructions import lines as instruction_lines
+from incc.views.layout import Layout
 
 if TYPE_CHECKING:
     import argparse
@@ -37,168 +39,31 @@ def _fail(message: str) -> int:
     return fail("incc-model", message, FAILED)
 
 
-# --- list, show, check -----------------------------------------------------------------------------------------------
+def _write(args: argparse.Namespace, lines: Callable[[Layout], Iterable[str]], document: Callable[[], Any]) -> None:
+    """Write lines, or a document as JSON, to the output. Raises OSError, which names the file."""
+
+    def render(width: int, colour: bool) -> str:
+        if args.format == "json":
+            from incc.views.json import render as render_json
+
+            return render_json(document())
+        return "".join(f"{line}\n" for line in lines(Layout(width, colour)))
+
+    write_rendered(args.output, render)
+
+
+# --- list, check ------------------------------------------------------------------------------------------------------
 
 
 def _list(args: argparse.Namespace) -> int:
     if args.names:
-        from incc.driver.model_views import show_names
-
-        show_names(args.model_path)
+        rows = model_views.names(args.model_path)
+        _write(args, lambda _: model_views.table(rows), lambda: {"rows": rows})
         return OK
-    rows = [(m.name, m.isa or "", m.title, ", ".join(m.aliases)) for m in list_models(args.model_path)]
-    widths = [max((len(r[c]) for r in rows), default=0) for c in range(3)]
-    for name, isa, title, aliases in rows:
-        print(f"{name:{widths[0]}}  {isa:{widths[1]}}  {title:{widths[2]}}  {aliases}".rstrip())
+    models = list_models(args.model_path)
+    rows = [[m.name, m.isa or "", m.title, ", ".join(m.aliases)] for m in models]
+    _write(args, lambda _: model_views.table(rows), lambda: {"rows": models})
     return OK
-
-
-def _show(args: argparse.Namespace) -> int:
-    if not args.mcpu:
-        from incc.driver.model_views import show_by_core
-
-        if args.what is None or args.ports:
-            raise UsageError("name a core (-mcpu=NAME), or an instruction form")
-        if show_by_core(args.what, args.model_path, _matching):
-            return OK
-        models = [load(entry.path, args.model_path) for entry in list_models(args.model_path)]
-        return _fail(f"no model has a form that matches {args.what!r}{_near(models, args.what)}")
-    model = load(args.mcpu, args.model_path)
-    if args.ports:
-        from incc.driver.model_views import show_ports
-
-        show_ports(model)
-        return OK
-    if args.what is None:
-        _show_model(model)
-        return OK
-    forms = _matching(model, args.what)
-    if not forms:
-        return _fail(f"{model.name} has no form that matches {args.what!r}{_near([model], args.what)}")
-    for n, form in enumerate(forms):
-        if n:
-            print()
-        _show_form(model, form)
-    return OK
-
-
-def _show_model(model: MachineModel) -> None:
-    print(f"{model.title} ({model.name}; also {', '.join(model.aliases)})" if model.aliases else model.title)
-    print(f"isa {model.isa}, {len(list(model.forms()))} forms, version {model.version}")
-    for path in model.files:
-        print(f"file {os.path.relpath(path)}")
-    print(f"ports {', '.join(model.ports)}; resources {', '.join(model.resources) or 'none'}")
-    for name, ports in model.functions.items():
-        print(f"  {name} = {ports}")
-    print("parameters")
-    for name, value in sorted(model.stated_parameters.items()):
-        text = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value
-        print(f"  {name} = {text if text != '' else 'none'}")
-    print("sources")
-    for name, text in model.sources.items():
-        print(f"  {name}: {text}")
-
-
-def _matching(model: MachineModel, what: str) -> list[str]:
-    """Return the keys of the forms that are named by a key, a pattern, a mnemonic, or an instruction with operands."""
-    form = what.partition(" [")[0]
-    if model.entries(form):
-        return [form]
-    keys = sorted(model.forms())
-    if matches := [key for key in keys if key.lower() == form.lower()]:
-        return matches
-    name = what.strip()
-    if any(c in name for c in "?[*") and " " not in name:
-        return [key for key in keys if fnmatchcase(key.lower(), name.lower())]
-    is_called = rules_of(model.isa).is_called
-    if matches := [key for key in keys if is_called(key, name)]:
-        return matches
-    return [key for key in keys if key == _form_of(model.isa, name)] if " " in name else []
-
-
-@cache
-def _form_of(isa: str, statement: str) -> str:
-    """Return the form of an instruction in assembly text, "" if it is not one."""
-    if "\n" in statement or ";" in statement:
-        return ""
-    intel = "%" not in statement and "$" not in statement
-    dialects = {dialect: word for word, dialect in instruction_set(isa).syntax.dialects.items()}
-    first = f"{dialects['intel']} noprefix" if intel and "intel" in dialects else ""
-    try:
-        forms = list(instruction_set(isa).text_forms(f"{first}\n{statement}\n", [(2, statement)], "<text>"))
-    except (DecodeError, OSError):
-        return ""
-    return forms[0].form if forms and isinstance(forms[0], TextForm) else ""
-
-
-def _near(models: Sequence[MachineModel], what: str) -> str:
-    """Return a suggestion of similar names for a name that no form has, "" if there are none."""
-    word = what.strip().partition(" ")[0]
-    names: dict[str, str] = {}
-    for rules in {model.isa: rules_of(model.isa) for model in models}.values():
-        names |= {name: name for name in rules.mnemonics()}
-    for model in models:
-        for form in model.forms():
-            names.setdefault(form.lower(), form)
-            names.setdefault(form.partition("/")[0].lower(), form.partition("/")[0])
-    near = [names[name] for name in nearest(word.lower(), names, 12)]
-    near = [name for name in near if any(_matching(model, name) for model in models)]
-    return f"; did you mean {', '.join(near[:4])}?" if near else ""
-
-
-def _show_form(model: MachineModel, form: str) -> None:
-    for conditions, fields in model.entries(form):
-        figures = model.lookup(form, frozenset(conditions))
-        assert figures is not None
-        print(form_key(form, conditions))
-        uops = " + ".join(f"{n} × {{{ports}}}" for ports, n in figures.uops) or "none"
-        print(f"  µops      {uops}; {figures.retire_slots} fused")
-        if figures.latency:
-            print("  latency   " + ", ".join(f"{s} → {t}: {c}" for t, s, c in figures.latency))
-        if figures.divider:
-            print(f"  divider   {figures.divider} cycles")
-        if figures.throughput:
-            print(f"  measured  one in {figures.throughput:g} cycles")
-        if figures.breaks_dependency:
-            print("  idiom     does not depend on its inputs")
-        if figures.fusion:
-            print(f"  fuses     {' '.join(model.macro_fusion.get(figures.fusion, ()))}")
-        for name, value in figures.attributes.items():
-            if value:
-                print(f"  {name}" + ("" if value is True else f" {value}"))
-        if not conditions or "source" in fields or "derived" in fields:
-            origin = figures.source + (f"; derived: {figures.derived}" if figures.derived else "")
-            print(f"  source    {origin}")
-
-
-def _diff(args: argparse.Namespace) -> int:
-    from incc.driver.model_views import show_difference, show_disagreements
-
-    if len(args.models) != (1 if args.sources else 2):
-        raise UsageError("diff compares two models; with --sources it takes one")
-    if args.sources:
-        from incc.models.files.source import read_chain
-
-        places = search_places(args.model_path)
-        show_disagreements(read_chain(find_model(args.models[0], places), places, find_model), args.forms)
-    else:
-        left, right = (load(name, args.model_path) for name in args.models)
-        show_difference(left, right, args.summary, args.forms)
-    return OK
-
-
-def _coverage(args: argparse.Namespace) -> int:
-    from incc.driver.model_views import show_coverage
-
-    model = load(args.mcpu, args.model_path)
-    code: list[Used | RefusedCode] = []
-    for path in args.files:
-        if args.input_format == "asm":
-            code += read_assembly(path, model.isa, args.auto)
-        else:
-            code += read_hex(path, model.isa, args.weighted)
-    complete = show_coverage(model, code, args.verbose)
-    return FAILED if args.strict and not complete else OK
 
 
 def _check(args: argparse.Namespace) -> int:
@@ -206,15 +71,156 @@ def _check(args: argparse.Namespace) -> int:
 
     places = search_places(args.model_path)
     names = args.models or [m.name for m in list_models(args.model_path)]
-    errors = warnings = 0
-    for name in names:
-        for finding in check(find_model(name, places), places):
-            errors += finding.level == "error"
-            warnings += finding.level == "warning"
-            if finding.level == "error" or not args.no_warnings:
-                print(finding)
-    print(f"{len(names)} models: {errors} errors, {warnings} warnings")
+    findings = [finding for name in names for finding in check(find_model(name, places), places)]
+    errors = sum(finding.level == "error" for finding in findings)
+    warnings = sum(finding.level == "warning" for finding in findings)
+    shown = [finding for finding in findings if finding.level == "error" or not args.no_warnings]
+    summary = f"{len(names)} models: {errors} errors, {warnings} warnings"
+    _write(args, lambda _: [*map(str, shown), summary], lambda: {"models": len(names), "rows": shown})
     return FAILED if errors else OK
+
+
+# --- show -------------------------------------------------------------------------------------------------------------
+
+
+def _show(args: argparse.Namespace) -> int:
+    in_words = args.ports or args.detail
+    if in_words and args.format != "text":
+        raise UsageError(f"{'--ports' if args.ports else '--detail'} and --format={args.format} cannot be combined")
+    models, pattern, no_core = _shown_models(args)
+    select = partial(matching, what=pattern) if pattern else _all_forms
+    forms = [form for model in models for form in select(model)]
+    if not forms:
+        owner = f"{models[0].name} has no" if len(models) == 1 else "no model has a"
+        if similar := near(models, pattern):
+            return _fail(f"{owner} form that matches {pattern!r}{similar}")
+        return _fail(no_core if "did you mean" in no_core else f"{owner} form that matches {pattern!r}")
+    in_words = in_words or (not pattern and args.format == "text")
+    if in_words:
+        parts = [part for model in models for part in _parts(args, model, forms if pattern else [])]
+        _write(args, lambda layout: _separated(part(layout) for part in parts), dict)
+    if not in_words or args.html:
+        _show_table(args, instruction_table(models, forms, pattern, args.sort, args.top), models, not in_words)
+    return OK
+
+
+def _all_forms(model: MachineModel) -> list[str]:
+    return sorted(model.forms())
+
+
+def _show_table(
+    args: argparse.Namespace, table: InstructionTable, models: Sequence[MachineModel], printed: bool
+) -> None:
+    """Write a table of instructions to the output, unless only the page is wanted, and to the page."""
+    pages = [args.output] * (args.format == "html") + [args.html] * bool(args.html)
+    for path in pages:
+        from incc.views.instructions import page
+
+        write_rendered(path, lambda width, colour: page.render(table))
+    if printed and args.format != "html":
+        lines = instruction_lines if len(models) <= MOST_BESIDE else by_core
+        _write(args, lambda layout: lines(table, layout), lambda: table)
+
+
+def _parts(
+    args: argparse.Namespace, model: MachineModel, forms: Iterable[str]
+) -> Iterator[Callable[[Layout], Iterable[str]]]:
+    """Yield the parts of the text on a core that is no table."""
+    if args.ports:
+        yield partial(model_views.port_lines, model)
+    elif not forms:
+        yield lambda _: model_views.model_lines(model)
+    else:
+        for form in dict.fromkeys(forms):
+            if model.entries(form):
+                yield partial(_form_lines, model, form)
+
+
+def _form_lines(model: MachineModel, form: str, _: Layout) -> Iterator[str]:
+    return model_views.form_lines(model, form)
+
+
+MOST_BESIDE = 3
+"""Most cores that a table of instructions has side by side; more have a row each below the instruction."""
+
+
+def _shown_models(args: argparse.Namespace) -> tuple[list[MachineModel], str, str]:
+    """Return the models to show, the pattern of instructions ("" for none), and why a lone operand is no core.
+
+    A lone operand names cores, or else it is a pattern for every core. Raises UsageError and ModelError.
+    """
+    no_core = ""
+    cores, pattern = args.core, args.pattern
+    if args.mcpu:
+        if pattern is not None:
+            raise UsageError("name the cores either with --mcpu or before the pattern")
+        cores, pattern = args.mcpu, args.core
+    elif cores is None:
+        raise UsageError("name a core, or a pattern of instructions, as in: incc-model show skylake 'vfmadd*pd ymm*'")
+    try:
+        models = [load(name, args.model_path) for name in dict.fromkeys(named_cores(cores))]
+        if not models:
+            raise UsageError(f"no core in {cores!r}")
+    except ModelError as error:
+        if args.mcpu or pattern is not None or args.ports:
+            raise
+        pattern, no_core = cores, str(error)
+        models = [load(entry.path, args.model_path) for entry in list_models(args.model_path)]
+    return models, pattern or "", no_core
+
+
+def _separated(parts: Iterable[Iterable[str]]) -> Iterator[str]:
+    """Yield the lines of each part, with an empty line between parts."""
+    for n, part in enumerate(parts):
+        yield from [""] * bool(n)
+        yield from part
+
+
+# --- diff, coverage ---------------------------------------------------------------------------------------------------
+
+
+def _diff(args: argparse.Namespace) -> int:
+    if len(args.models) != (1 if args.sources else 2):
+        raise UsageError("diff compares two models; with --sources it takes one")
+    if args.sources:
+        from incc.models.files.source import read_chain
+
+        places = search_places(args.model_path)
+        chain = read_chain(find_model(args.models[0], places), places, find_model)
+        tables = model_views.disagreements(chain, args.forms)
+        _write(args, lambda _: model_views.disagreement_lines(tables), lambda: tables)
+        return OK
+    from incc.models.compare import compare
+
+    left, right = (load(name, args.model_path) for name in args.models)
+    difference = compare(left, right).matching(args.forms)
+    names = left.name, right.name
+    _write(
+        args,
+        lambda _: model_views.difference_lines(difference, names, args.summary),
+        lambda: model_views.difference_document(difference, names),
+    )
+    return OK
+
+
+def _coverage(args: argparse.Namespace) -> int:
+    model = load(args.mcpu, args.model_path)
+    code: list[Used | RefusedCode] = []
+    for path in args.files:
+        if args.input_format == "asm":
+            code += read_assembly(path, model.isa, args.auto)
+        else:
+            code += read_hex(path, model.isa, args.weighted)
+    coverage = measure(model, [each for each in code if isinstance(each, Used)])
+    refused = [each for each in code if isinstance(each, RefusedCode)]
+    _write(
+        args,
+        lambda _: model_views.coverage_lines(model.name, coverage, args.verbose),
+        lambda: {"model": model.name, "coverage": coverage, "refused": refused},
+    )
+    for each in refused:
+        print(f"{each.place}: {each.message}", file=sys.stderr)
+    return FAILED if args.strict and (coverage.lacking or refused) else OK
 
 
 def _make(args: argparse.Namespace) -> int:
@@ -260,7 +266,10 @@ def _report(args: argparse.Namespace, imported: Imported, added: int) -> None:
 
 
 def _command(name: str, run: Callable[[argparse.Namespace], int], summary: str, *options: Option) -> Command:
-    return Command(name=f"incc-model {name}", summary=summary, groups=(group("", *options),), run=run)
+    everywhere = (shared.MODEL_PATH,)
+    return Command(
+        name=f"incc-model {name}", summary=summary, groups=(group("", *options),), everywhere=everywhere, run=run
+    )
 
 
 def _source_command(name: str, summary: str) -> Command:
@@ -291,39 +300,50 @@ def _source_command(name: str, summary: str) -> Command:
                 Option("--verbose", "flag", "list the records that are not used"),
             ),
         ),
+        everywhere=(shared.MODEL_PATH,),
         run=lambda options: _import(options, name),
         # Loaded with its importer when they are needed.
         extend=lambda parser: importer(name).add_arguments(parser),
     )
 
 
+_WRITTEN = (*shared.formats("text", "json"), shared.OUTPUT)
 _FORMS = Option("--forms GLOB", "text", "only forms with a matching key", "*")
 
 COMMAND = Command(
     name="incc-model",
     summary="list, show, check, measure and import models of processor cores",
     about=("List, show, check, measure and import machine models.",),
-    groups=(group("options", shared.MODEL_PATH),),
+    everywhere=(shared.MODEL_PATH,),
     commands=(
         _command(
             "list",
             _list,
             "list the models",
             Option("--names", "flag", "list all names of processors, with their models"),
+            *_WRITTEN,
         ),
         _command(
             "show",
             _show,
-            "show a model's parameters, or figures of instruction forms",
+            "show a model, or tables of its instructions",
+            Option("[CORE]", "operand", "model or .toml file, or several separated by commas", None, into="core"),
             Option(
-                "[FORM]",
+                "[PATTERN]",
                 "operand",
-                "key of a form, pattern with * and ?, mnemonic in either syntax, or instruction with its operands",
+                "instructions: a mnemonic or an instruction in either syntax, kinds of operands ('imul r64, m'), a "
+                "pattern with * and ? ('vfmadd*pd ymm*'), or a form's key; without CORE on every core",
                 None,
-                into="what",
+                into="pattern",
             ),
-            shared.mcpu("model or .toml file (default: the figures of every core)"),
+            shared.mcpu("the cores, in place of CORE"),
+            shared.one_of("--sort", SORTS, SORTS[0], "order of the instructions; figures begin with the largest"),
+            shared.top("instructions"),
+            Option("--detail", "flag", "show all that the models say of each instruction, instead of a table"),
             Option("--ports", "flag", "draw the core: front end, window and ports"),
+            *shared.formats("text", "json", "html", help="output format; without PATTERN, json and html have all"),
+            shared.OUTPUT,
+            shared.HTML,
         ),
         _command(
             "diff",
@@ -333,18 +353,20 @@ COMMAND = Command(
             Option("--sources", "flag", "show figures of the model's sources that are not used"),
             Option("--summary", "flag", "only count the forms that differ, by field"),
             _FORMS,
+            *_WRITTEN,
         ),
         _command(
             "coverage",
             _coverage,
             "count instructions that a model knows, derives or lacks",
-            Option("--mcpu NAME", "text", "model or .toml file", aliases=("-mcpu",), required=True),
+            replace(shared.mcpu("model or .toml file"), required=True),
             shared.one_of("--input-format", ("asm", "hex"), "asm", "asm, or hex: the bytes of a block on each line"),
             Option("--auto", "flag", "read only the innermost loops of assembly files"),
             Option("--weighted", "flag", "take the number after the bytes as a block's weight"),
             Option("--strict", "flag", "exit with status 1 if the model lacks an instruction"),
             Option("--verbose", "flag", "also list derived instructions"),
             Option("FILE…", "operand", into="files"),
+            *_WRITTEN,
         ),
         _command(
             "check",
@@ -352,6 +374,7 @@ COMMAND = Command(
             "look for errors in models",
             Option("[MODEL…]", "operand", "models or .toml files (default: all)", into="models"),
             Option("--no-warnings", "flag", "report only errors"),
+            *_WRITTEN,
         ),
         _command(
             "make",
@@ -370,6 +393,7 @@ COMMAND = Command(
         ),
         Command(
             name="incc-model import",
+            everywhere=(shared.MODEL_PATH,),
             summary="write or complete a model from measurements or another tool",
             commands=tuple([_source_command(name, summary) for name, (_, summary) in SOURCES.items()]),
         ),

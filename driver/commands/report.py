@@ -14,6 +14,7 @@ from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option, check_targets, condition
 from incc.driver.cli.parsers import run
+from incc.driver.cores import named_cores
 from incc.driver.deliver import write_rendered
 from incc.driver.messages import fail, offenders, run_command, say
 from incc.ranking import types as r
@@ -23,6 +24,8 @@ from incc.ranking.hot.records import HotError, Told
 from incc.ranking.manifest import prune
 from incc.ranking.read import ReadSettings, read_build
 from incc.report.documents import InputError
+from incc.support.errors import AnalysisError
+from incc.support.workers import cpus
 
 if TYPE_CHECKING:
     import argparse
@@ -53,18 +56,16 @@ COMMAND = Command(
                 "(repeatable; docs/builds.md)",
             ),
             Option(f"--hot-kind {'|'.join(KINDS)}", "choice", "format of the profiles (default: detect)"),
-            Option(
-                "-j N",
-                "count",
-                "processes that analyse the jobs left by INCC_DEFER (default: one per CPU; 0: none)",
-                None,
-                into="jobs",
+            replace(
+                shared.jobs("analyse the jobs left by INCC_DEFER", "; 0: leave the jobs"), kind="count", default=None
             ),
             Option("--stale", "flag", "include and list reports whose source or object has changed since"),
             Option("--prune", "flag", "remove reports whose source or object has changed since"),
         ),
         group(
             "what to show",
+            shared.mcpu("show only analyses for this core, or these cores separated by commas"),
+            shared.function("show"),
             shared.where("show only kernels that meet this condition: 'hot and headroom > 0.3'", "ranked condition"),
             Option(
                 f"--by {'|'.join(GROUPS)}",
@@ -72,7 +73,7 @@ COMMAND = Command(
                 "show a row per file, function, bottleneck or hint instead of per kernel",
             ),
             shared.one_of("--sort", SORTS, "worth", "order of the rows"),
-            Option("-n N", "number", f"most rows to show (default: {TOP})", None, into="top"),
+            shared.top("rows", str(TOP)),
             Option("--all", "flag", "show all rows"),
             Option(
                 "--fail-if CONDITION",
@@ -82,10 +83,12 @@ COMMAND = Command(
         ),
         group(
             "what to write",
-            shared.formats("text", "markdown", "json", "html", help="output format; json and html contain all rows"),
+            *shared.formats("text", "markdown", "json", "html", help="output format; json and html contain all rows"),
             shared.OUTPUT,
+            shared.HTML,
         ),
     ),
+    hidden=(Option("-n N", "number", into="top", default=0),),
     examples=(
         "incc-report reports                                the 25 loops of a build most worth optimising",
         "incc-report reports --hot=prog.json                weighted by the counts of llvm-cov export",
@@ -106,7 +109,7 @@ COMMAND = Command(
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    return run(COMMAND, arguments, _run, (InputError, HotError), ERROR, prints=False)
+    return run(COMMAND, arguments, _run, (InputError, HotError, AnalysisError), ERROR, prints=False)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -135,23 +138,32 @@ def _check(options: argparse.Namespace) -> None:
     if options.hot_kind and not options.hot:
         raise UsageError("--hot-kind requires --hot")
     if options.all and options.top:
-        raise UsageError("--all and -n cannot be combined")
+        raise UsageError("--all and --top cannot be combined")
     if options.prune and options.stale:
         raise UsageError("--prune and --stale cannot be combined")
-    if options.output:
-        check_targets([("-o", options.output)], [*options.inputs, *options.hot])
+    targets = [(option, file) for option, file in (("-o", options.output), ("--html", options.html)) if file]
+    check_targets(targets, [*options.inputs, *options.hot])
 
 
 def _request(options: argparse.Namespace) -> Asked:
     """Return the contents of the ranking. Raises UsageError."""
     thresholds = [Threshold(condition, True, "--fail-if") for condition in options.fail_if]
     return Asked(
+        mcpu=_cores(options.mcpu),
+        functions=tuple(options.function),
         where=options.where,
         sort=options.sort,
         by=options.by,
         thresholds=(*thresholds, *_of_project()),
         stale=options.stale,
     )
+
+
+def _cores(mcpu: str) -> frozenset[str]:
+    """Return the names of the models of a list of cores. Raises AnalysisError for a core without a model."""
+    from incc.driver.pipeline import choose_model
+
+    return frozenset(choose_model(name, "").model.name for name in named_cores(mcpu))
 
 
 def _of_project() -> list[Threshold]:
@@ -182,7 +194,7 @@ def _analyse_pending(options: argparse.Namespace) -> None:
     """Analyse the jobs that builds have left in the folders, with warnings for those that fail."""
     if options.jobs == 0:
         return
-    jobs = options.jobs or len(os.sched_getaffinity(0))
+    jobs = options.jobs or cpus()
     for folder in options.inputs:
         if not os.path.isdir(os.path.join(folder, ".incc", "jobs")):
             continue
@@ -244,16 +256,18 @@ def _profiles(options: argparse.Namespace) -> list[Told]:
 
 def _deliver(ranking: r.Ranking, options: argparse.Namespace) -> str:
     """Write the table, and return a message if it could not be written."""
-    try:
-        write_rendered(options.output, lambda width, colour: _rendered(ranking, options, width, colour))
-    except OSError as error:
-        return f"{options.output or 'the table'} could not be written: {error.strerror}"
+    written = [(options.output, options.format), *([(options.html, "html")] if options.html else [])]
+    for path, form in written:
+        try:
+            write_rendered(path, partial(_rendered, ranking, options, form))
+        except OSError as error:
+            return f"{path or 'the table'} could not be written: {error.strerror}"
     return ""
 
 
-def _rendered(ranking: r.Ranking, options: argparse.Namespace, width: int, colour: bool) -> str:
+def _rendered(ranking: r.Ranking, options: argparse.Namespace, form: str, width: int, colour: bool) -> str:
     top = 0 if options.all else options.top or TOP
-    match options.format:
+    match form:
         case "json":
             from incc.views.json import render as render_json
 

@@ -232,7 +232,7 @@ def _views(line: CommandLine, target: McaTarget, cpu: str) -> Views:
         register_file_stats=shown["register-file-stats"],
         bottleneck_analysis=shown["bottleneck-analysis"],
         instruction_tables=tables,
-        json=given["json"],
+        json=given["format"] == "json",
         triple=target.triple,
         march=target.march,
         cpu=cpu,

@@ -16,7 +16,7 @@ from iced_x86 import Register, RegisterExt
 from incc.measuring.forms.bench import FormVariant, measurable, variants, why_not
 from incc.measuring.forms.target import MeasuredCore
 from incc.models.forms.rules import rules_of
-from incc.models.forms.shapes import Shape, by_key
+from incc.models.forms.shapes import Shape, by_key, title
 from incc.models.notation import split_key
 from incc.support.errors import nearest, suggestion
 
@@ -93,6 +93,29 @@ def read(text: str, core: MeasuredCore) -> Named:
     """Return the form that a text names. Raises Unreadable."""
     if "/" in text.partition(" ")[0]:
         return _by_key(text, core)
+    named = shapes_of(text)
+    if named.fitting:
+        likeliest = min(named.fitting, key=lambda shape: (bool(why_not(shape, core)), *order_of(text, named, shape)))
+        return _with(likeliest, set(named.conditions), core)
+    if all(why_not(shape, core) for shape in named.called):
+        raise Unreadable(f"{named.mnemonic} {why_not(named.called[0], core)}")
+    raise no_such_operands(named, [shape for shape in named.called if not why_not(shape, core)])
+
+
+class NamedShapes(msgspec.Struct, frozen=True, kw_only=True):
+    """The forms that a text names."""
+
+    mnemonic: str
+    conditions: frozenset[str]
+    """The conditions that marks name, such as "mask" for {k}."""
+    called: list[Shape]
+    """The forms with the mnemonic."""
+    fitting: list[Shape]
+    """Those with such operands."""
+
+
+def shapes_of(text: str) -> NamedShapes:
+    """Return the forms that a text names, in Intel's or AT&T's order. Raises Unreadable."""
     conditions: set[str] = set()
     for mark in _MASK.findall(text.lower()):
         conditions.add("mask" if mark.startswith("k") else "zeroing" if mark == "z" else "bcast")
@@ -108,17 +131,19 @@ def read(text: str, core: MeasuredCore) -> Named:
     if "" in patterns:
         raise Unreadable(f"{operands[patterns.index('')]!r} is not an operand (i, r64, m, xmm, ymm, zmm, k …)")
     turned = "%" in text or "$" in text
+    fitting: list[Shape] = []
     for reverse in (turned, not turned):
         wanted = patterns[::-1] if reverse else patterns
         bits = [_bits(o) for o in (operands[::-1] if reverse else operands)]
-        fitting = [s for s in called if _fits(s, wanted, bits)]
-        if fitting:
-            return _choose(text, fitting, conditions, core)
-    titles = sorted({title(s) for s in called if not why_not(s, core)}, key=lambda t: (len(t), t))
+        fitting = fitting or [s for s in called if _fits(s, wanted, bits)]
+    return NamedShapes(mnemonic=mnemonic, conditions=frozenset(conditions), called=called, fitting=fitting)
+
+
+def no_such_operands(named: NamedShapes, shapes: Iterable[Shape]) -> Unreadable:
+    """Return an error that lists the operands of some forms."""
+    titles = sorted({title(shape) for shape in shapes}, key=lambda t: (len(t), t))
     listed = "; ".join(titles[:6]) + (" …" if len(titles) > 6 else "")
-    if not titles:
-        raise Unreadable(f"{mnemonic} {why_not(called[0], core)}")
-    raise Unreadable(f"{mnemonic} has no such operands: there is {listed}")
+    return Unreadable(f"{named.mnemonic} has no such operands: there is {listed}")
 
 
 def _fits(shape: Shape, wanted: list[str], bits: list[int]) -> bool:
@@ -130,30 +155,25 @@ def _fits(shape: Shape, wanted: list[str], bits: list[int]) -> bool:
     )
 
 
-def _choose(text: str, fitting: list[Shape], conditions: set[str], core: MeasuredCore) -> Named:
-    """Return the form that an assembler takes if several fit.
+def order_of(text: str, named: NamedShapes, shape: Shape) -> tuple[object, ...]:
+    """Return a key that sorts the form first which an assembler takes for a text if several fit.
 
     That is one without EVEX if that is not requested; with the destination in the place of the modrm byte for
     general-purpose registers; with the widest registers and short constants.
     """
-
-    def order(shape: Shape) -> tuple[object, ...]:
-        vector = any(o in ("XMM", "YMM", "ZMM", "K") for o in shape.operands)
-        sizes = [int(o[1:]) for o in shape.operands if re.fullmatch(r"R\d+", o)]
-        constants = [int(o[1:]) for o in shape.operands if re.fullmatch(r"I\d+", o)]
-        evex = shape.encoding == "EVEX"
-        return (
-            bool(why_not(shape, core)),
-            shape.mnemonic.lower() not in text.lower(),
-            bool(_STORES.search(shape.key)) and not shape.has_memory,
-            evex != bool(conditions),
-            -max(sizes, default=0),
-            constants,
-            not vector and not shape.key.partition("_")[2].startswith("RM"),
-            shape.key,
-        )
-
-    return _with(min(fitting, key=order), conditions, core)
+    vector = any(o in ("XMM", "YMM", "ZMM", "K") for o in shape.operands)
+    sizes = [int(o[1:]) for o in shape.operands if re.fullmatch(r"R\d+", o)]
+    constants = [int(o[1:]) for o in shape.operands if re.fullmatch(r"I\d+", o)]
+    evex = shape.encoding == "EVEX"
+    return (
+        shape.mnemonic.lower() not in text.lower(),
+        bool(_STORES.search(shape.key)) and not shape.has_memory,
+        evex != bool(named.conditions),
+        -max(sizes, default=0),
+        constants,
+        not vector and not shape.key.partition("_")[2].startswith("RM"),
+        shape.key,
+    )
 
 
 def _with(shape: Shape, conditions: set[str], core: MeasuredCore) -> Named:
@@ -194,11 +214,3 @@ def matching(globs: Iterable[str], core: MeasuredCore) -> list[Named]:
         if not wanted or any(fnmatchcase(n, g) for n in names for g in wanted):
             matches += [Named(title(shape, v.conditions), v) for v in variants(shape)]
     return matches
-
-
-def title(shape: Shape, conditions: Iterable[str] = ()) -> str:
-    """Return a form in this module's notation, Intel's order: "vaddpd ymm, ymm, m256"."""
-    operands = [f"m{shape.memory_bits}" if o == "M" and shape.memory_bits else o.lower() for o in shape.operands]
-    marks = {"mask": " {k}", "zeroing": "{z}", "bcast": " {1toN}"}
-    text = f"{shape.mnemonic.lower()} {', '.join(operands)}".rstrip()
-    return text + "".join(marks.get(c, f" [{c}]") for c in conditions)

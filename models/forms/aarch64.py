@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from incc.frontends.isa import split_operands
-from incc.models.notation import parse_latency
+from incc.models.notation import form_key, parse_latency
 
 TITLE = "AArch64"
 # The sources name other ports than those that compute for some µops of stores and of address write-back.
@@ -49,6 +49,17 @@ def needs_latency(form: str) -> bool:
 def is_called(form: str, mnemonic: str) -> bool:
     """Return True for the form's mnemonic."""
     return form.partition("/")[0] == mnemonic.strip().lower()
+
+
+def spelled(form: str, conditions: Sequence[str] = ()) -> str:
+    """Return the form with a blank after the mnemonic and the commas."""
+    mnemonic, _, operands = form.partition("/")
+    return form_key(f"{mnemonic} {', '.join(split_operands(operands))}".rstrip(), conditions)
+
+
+def encoding(form: str) -> str:
+    """Return "": operands determine the encoding."""
+    return ""
 
 
 def mnemonics() -> set[str]:

@@ -6,7 +6,7 @@ The modules `x86` and `aarch64` of this package implement it; nothing else in mo
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 INSTRUCTION_SETS = ("x86", "aarch64")
@@ -29,6 +29,12 @@ class FormRules(Protocol):
 
     def is_called(self, form: str, mnemonic: str) -> bool:
         """Return True if users call the form's instruction by this mnemonic, in any case and syntax."""
+
+    def spelled(self, form: str, conditions: Sequence[str] = ()) -> str:
+        """Return a form as people spell it: "vaddpd ymm, ymm, m256"; the key if it is no form of the decoder's."""
+
+    def encoding(self, form: str) -> str:
+        """Return the encoding of a form if others have the same operands ("EVEX"), else ""."""
 
     def mnemonics(self) -> set[str]:
         """Return the names that `is_called` accepts, in lower case, unless they are the first word of a key."""

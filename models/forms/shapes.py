@@ -7,7 +7,7 @@ memory).
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import cast
 
@@ -161,6 +161,15 @@ def _operand(kind: str, form: str) -> str:
         return "M"
     # R64_OR_MEM, R64_REG, R64_RM, R64_VVVV, R64_OPCODE, XMM_IS4, KP1_REG, XMMP3_VVVV …
     return kind.partition("_")[0].removesuffix("P1").removesuffix("P3")
+
+
+def title(shape: Shape, conditions: Iterable[str] = ()) -> str:
+    """Return a form as people spell it, in Intel's order: "vaddpd ymm, ymm, m256", "lock add m64, r64"."""
+    operands = [f"m{shape.memory_bits}" if o == "M" and shape.memory_bits else o.lower() for o in shape.operands]
+    prefixes = [condition for condition in conditions if condition in ("lock", "rep", "repne")]
+    marks = {"mask": " {k}", "zeroing": "{z}", "bcast": " {1toN}"}
+    text = " ".join([*prefixes, f"{shape.mnemonic.lower()} {', '.join(operands)}"]).rstrip()
+    return text + "".join(marks.get(c, f" [{c}]") for c in conditions if c not in prefixes)
 
 
 # --- example instructions --------------------------------------------------------------------------------------------

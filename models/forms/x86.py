@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from incc.frontends.x86.names import names_of
-from incc.models.forms.shapes import by_key, dataflow, example
+from incc.models.forms.shapes import by_key, dataflow, example, title
 from incc.models.notation import form_key, parse_latency
 
 TITLE = "x86"
@@ -62,6 +62,18 @@ def is_called(form: str, mnemonic: str) -> bool:
     """Return True for the form's mnemonic in either syntax, and for the name of iced-x86's code."""
     wanted = mnemonic.strip().lower()
     return wanted in _names().get(form, ()) or form.lower().startswith(wanted + "/")
+
+
+def spelled(form: str, conditions: Sequence[str] = ()) -> str:
+    """Return the form with kinds of operands in Intel's order."""
+    shape = by_key().get(form)
+    return title(shape, conditions) if shape else form_key(form, conditions)
+
+
+def encoding(form: str) -> str:
+    """Return EVEX for such forms, most of which have a twin with VEX."""
+    shape = by_key().get(form)
+    return shape.encoding if shape and shape.encoding == "EVEX" else ""
 
 
 def mnemonics() -> set[str]:

@@ -46,8 +46,8 @@ def invariant_access(facts: KernelResult, context: HintContext) -> t.Hint | None
     stores = [i for i, each in enumerate(kernel.instructions) if any(access.store for access in each.memory)]
     return hint(
         "invariant-access",
-        f"{values} loaded again in each iteration ({context.places(kernel, loads)}), because the store in "
-        f"{context.places(kernel, stores)} might change {it}{prevents}",
+        f"{values} loaded again in each iteration ({wording.places(kernel, loads)}), because the store in "
+        f"{wording.places(kernel, stores)} might change {it}{prevents}",
         {"loads": loads, "stores": stores},
         change=f"unless it does, copy {it} to {variables} before the loop",
         gain=facts.cycles / cycles,
@@ -112,9 +112,9 @@ def failing_check(facts: KernelResult, context: HintContext) -> t.Hint | None:
     times = wording.number(round(float(now / facts.cycles), 1))
     return hint(
         "failing-check",
-        f"the vectorised loop never runs: the element that {context.places(kernel, loads)} loads lies in the row that "
-        f"{context.places(kernel, stores)} writes, so the check for overlap fails, and a loop runs that takes {times} "
-        "times as long",
+        f"the vectorised loop never runs: the element loaded in {wording.places(kernel, loads)} lies in the row that "
+        f"is written in {wording.places(kernel, stores)}, so the check for overlap fails, and a loop runs that takes "
+        f"{times} times as long",
         {"loads": loads, "stores": stores},
         change="unless that changes the element, copy it to a local variable before the loop",
         gain=now / after,

@@ -49,7 +49,7 @@ def invariant_divisor(facts: KernelResult, context: HintContext) -> t.Hint | Non
             divisions.append(i)
     if not divisions:
         return None
-    where = context.places(facts.kernel, divisions)
+    where = wording.places(facts.kernel, divisions)
     advice = advise("reciprocal", context.build)
     change = "multiply by its reciprocal, computed before the loop"
     if advice is None:
@@ -87,10 +87,10 @@ def integer_division(facts: KernelResult, context: HintContext) -> t.Hint | None
     change = f"divide as doubles, ({kind})((double)a / d), which is exact for 32-bit integers and can be vectorised"
     if bits > 32:
         change = f"if the values fit into 32 bits, {change}"
-    verb = "divides" if len(divisions) == 1 else "divide"
     return hint(
         "integer-division",
-        f"{context.places(kernel, divisions)} {verb} {bits}-bit integers by a divisor that does not change in the loop",
+        f"{bits}-bit integers are divided by a divisor that does not change in the loop "
+        f"({wording.places(kernel, divisions)})",
         {"instructions": divisions, "bits": bits},
         None,
         change,
@@ -144,14 +144,14 @@ def conversions(facts: KernelResult, context: HintContext) -> t.Hint | None:
         return None
     if least > WORTH * facts.cycles:
         return None
-    where = context.places(kernel, converting)
+    where = wording.places(kernel, converting)
     if mixed or through_double:
         change = "if float is precise enough, write constants with an f (0.5f) and call the float functions (fabsf)"
         conversion = "float to double and back" if mixed else "integers to double and then to float"
-        text = f"{where} converts {conversion}"
+        text = f"numbers are converted from {conversion} ({where})"
     else:
         change = "keep the numbers in the type that the loop computes with"
-        text = f"{where} converts between integers and floating point"
+        text = f"numbers are converted between integers and floating point ({where})"
     evidence = {"instructions": converting, "bound_without": float(least)}
     return hint("conversions", text, evidence, None, change, gain=facts.cycles / least)
 
@@ -216,7 +216,7 @@ def math_errno(facts: KernelResult, context: HintContext) -> t.Hint | None:
     instructions = sorted({*called, *roots, *compared})
     return hint(
         "math-errno",
-        f"the square root ({context.places(kernel, called or roots)}) must set errno, which takes a comparison and a "
+        f"the square root ({wording.places(kernel, called or roots)}) must set errno, which takes a comparison and a "
         f"branch and prevents vectorisation",
         {"instructions": instructions},
         advice,
@@ -242,12 +242,12 @@ def complex_range(facts: KernelResult, context: HintContext) -> t.Hint | None:
         return None
     if called:
         kind = "quotient" if "div" in callee(kernel, called[0]) else "product"
-        cause = f"each complex {kind} is a call of {callee(kernel, called[0])} ({context.places(kernel, called)})"
+        cause = f"each complex {kind} is a call of {callee(kernel, called[0])} ({wording.places(kernel, called)})"
         return hint("complex-range", cause, {"instructions": called}, advice)
     tests = sorted(_tests_for_nan(kernel))
     return hint(
         "complex-range",
-        f"each complex product is tested for NaN ({context.places(kernel, tests)}), which prevents vectorisation",
+        f"each complex product is tested for NaN ({wording.places(kernel, tests)}), which prevents vectorisation",
         {"instructions": tests},
         advice,
         gain=facts.cycles / _without_tests(facts, context, tests),
@@ -302,7 +302,7 @@ def math_call(facts: KernelResult, context: HintContext) -> t.Hint | None:
         return None
     return hint(
         "math-call",
-        f"the loop calls {wording.listed(names)} ({context.places(kernel, called)}) for each element, and glibc has "
+        f"the loop calls {wording.listed(names)} ({wording.places(kernel, called)}) for each element, and glibc has "
         f"{'a vector version' if len(names) == 1 else 'vector versions'}",
         {"instructions": called, "functions": names},
         advice,

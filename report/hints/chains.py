@@ -54,7 +54,7 @@ def sum_chain(facts: KernelResult, context: HintContext) -> t.Hint | None:
     several = _several(facts, len(chains))
     change = f"use {several} independent accumulators and {combine} after the loop"
     number = "a reduction chain" if len(chains) == 1 else f"{len(chains)} reduction chains"
-    text = f"each {operation} waits for the previous one ({number}, {context.places(facts.kernel, members)})"
+    text = f"each {operation} waits for the previous one ({number}, {wording.places(facts.kernel, members)})"
     vectors = advice is not None and not packed
     gain = _gain(facts, context, chains, several, vectors)
     clause = _from_trips(facts, context, chains) if vectors else ""
@@ -112,7 +112,7 @@ def extremum_chain(facts: KernelResult, context: HintContext) -> t.Hint | None:
     change = f"use {several} independent variables and compare them after the loop"
     return hint(
         "extremum-chain",
-        f"each maximum or minimum waits for the previous one ({context.places(facts.kernel, members)})",
+        f"each maximum or minimum waits for the previous one ({wording.places(facts.kernel, members)})",
         _evidence(facts, chains, members, packed),
         advice,
         change,
@@ -146,8 +146,7 @@ def memory_chain(facts: KernelResult, context: HintContext) -> t.Hint | None:
     when = "in the same iteration"
     if step.distance:
         when = "in the next iteration" if step.distance == 1 else f"{step.distance} iterations later"
-    store = context.places(facts.kernel, [step.producer])
-    load = context.places(facts.kernel, [step.consumer])
+    store, load = wording.two_places(facts.kernel, step.producer, step.consumer)
     spent = sum(s.latency for s in through)
     others = f" (and {wording.counted(len(through) - 1, 'more such step')})" if len(through) > 1 else ""
     change = "keep the value in a local variable from one iteration to the next"
@@ -207,8 +206,8 @@ def stored_accumulator(facts: KernelResult, context: HintContext) -> t.Hint | No
         gain = packed_gain(facts, context, facts.bounds.loop_carried)
     return hint(
         "stored-accumulator",
-        f"{context.places(kernel, places)} stores the sum in each iteration, perhaps to an element that the loop reads "
-        f"later",
+        f"the sum is stored in each iteration ({wording.places(kernel, places)}), perhaps to an element that the loop "
+        "reads later",
         {"stores": places},
         advice,
         change,
@@ -233,7 +232,7 @@ def recurrence(facts: KernelResult, context: HintContext) -> t.Hint | None:
     members = sorted({i for chain in chains for i in chain_instructions(chain)})
     first = facts.analysis.chains[0]
     why, change = _RECURRENCES[kind]
-    why = why.format(where=context.places(facts.kernel, members), latency=wording.cycles(first.cycles_per_iteration))
+    why = why.format(where=wording.places(facts.kernel, members), latency=wording.cycles(first.cycles_per_iteration))
     evidence = {"instructions": members, "kind": kind, "latency": first.latency}
     text = f"{why}, and no compiler flag changes that"
     return hint("recurrence", text, evidence, None, change)

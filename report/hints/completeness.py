@@ -19,7 +19,7 @@ def unknown_instructions(facts: KernelResult, context: HintContext) -> t.Hint | 
     unknown = list(facts.unknown)
     if not unknown:
         return None
-    number, where = wording.counted(len(unknown), "instruction"), context.places(facts.kernel, unknown)
+    number, where = wording.counted(len(unknown), "instruction"), wording.places(facts.kernel, unknown)
     return hint(
         "unknown-instructions",
         f"the {facts.model.name} model lacks {number} ({where}), so the totals are lower bounds",
@@ -33,11 +33,10 @@ def refused_statements(facts: KernelResult, context: HintContext) -> t.Hint | No
     if not refused:
         return None
     lines = [statement.line for statement in refused]
-    noun = "line" if len(refused) == 1 else "lines"
     return hint(
         "refused-statements",
-        f"{wording.counted(len(refused), 'statement')} could not be decoded ({noun} {', '.join(map(str, lines))}), so "
-        "the totals are lower bounds",
+        f"{wording.counted(len(refused), 'statement')} could not be decoded ({wording.lines_of(facts.kernel, lines)}), "
+        "so the totals are lower bounds",
         {"lines": lines},
     )
 

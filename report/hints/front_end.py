@@ -79,7 +79,7 @@ def loop_overhead(facts: KernelResult, context: HintContext) -> t.Hint | None:
     return hint(
         "loop-overhead",
         f"{saved} of the {wording.counted(slots, 'µop')} that limit the loop only count and jump "
-        f"({context.places(kernel, overhead)})",
+        f"({wording.places(kernel, overhead)})",
         {"instructions": overhead, "issue_slots": saved, "bound_unrolled": float(least)},
         advice,
         "unroll the loop",

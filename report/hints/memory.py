@@ -57,7 +57,7 @@ def store_addresses(facts: KernelResult, context: HintContext) -> t.Hint | None:
     subject = "the indexed store address" if len(stores) == 1 else f"the {len(stores)} indexed store addresses"
     return hint(
         "indexed-store-address",
-        f"{subject} ({context.places(facts.kernel, stores)}) and the loads compete for {wording.ports(busy)}, because "
+        f"{subject} ({wording.places(facts.kernel, stores)}) and the loads compete for {wording.ports(busy)}, because "
         f"{wording.ports(simple)} {take} only simple addresses (base and displacement). Simple addresses lower the "
         f"port bound to {wording.cycles(numerator / denominator)}",
         {
@@ -91,7 +91,7 @@ def strided(facts: KernelResult, context: HintContext) -> t.Hint | None:
     change = "keep values that are used together in arrays of their own (a structure of arrays)"
     return hint(
         "strided",
-        f"{wording.counted(len(shuffles), 'instruction')} ({context.places(kernel, shuffles)}) only rearrange elements "
+        f"{wording.counted(len(shuffles), 'instruction')} ({wording.places(kernel, shuffles)}) only rearrange elements "
         f"within vectors, because {why}",
         {"instructions": shuffles, "bound_without": float(least)},
         None,
@@ -146,7 +146,7 @@ def gather(facts: KernelResult, context: HintContext) -> t.Hint | None:
     change = "if the same indices are used repeatedly, copy the elements into an array in that order once"
     return hint(
         "gather",
-        f"{context.places(kernel, gathers)} {'gathers' if len(gathers) == 1 else 'gather'} {elements} elements with "
+        f"{wording.places(kernel, gathers)} {'gathers' if len(gathers) == 1 else 'gather'} {elements} elements with "
         f"one load each",
         {"instructions": gathers, "elements": elements, "bound_without": float(least)},
         None,
@@ -175,14 +175,13 @@ def repeated_place(facts: KernelResult, context: HintContext) -> t.Hint | None:
         work_of(kernel.instructions[i]) != "integer additions" for i in counting
     ):
         return None
-    verb = "waits" if len(counting) == 1 else "wait"
     change = (
         "only if neighbouring keys are often equal (sorted data, few values), count into several tables in turn and "
         "add them up at the end; otherwise that is slower"
     )
     return hint(
         "repeated-place",
-        f"{context.places(kernel, counting)} {verb} for the previous count to be stored if its key is the same",
+        f"each count ({wording.places(kernel, counting)}) waits until the previous one with the same key is stored",
         {"instructions": counting, "most": float(cause.most)},
         None,
         change,

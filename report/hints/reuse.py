@@ -11,6 +11,7 @@ from incc.frontends.kernel import KernelCode
 from incc.models.binding.bound import UOP_LOAD
 from incc.models.throughput import port_bound
 from incc.report import types as t
+from incc.report import wording
 from incc.report.hints.chains import sum_chain
 from incc.report.hints.common import calls, hint, inner_branches
 from incc.report.hints.context import HintContext
@@ -46,7 +47,7 @@ def register_blocking(facts: KernelResult, context: HintContext) -> t.Hint | Non
     now, after = _bound(facts, 1, ()), _bound(facts, BLOCK, (*loads, *stores)) / BLOCK
     if adds:
         now, after = facts.cycles, max(after, facts.bounds.loop_carried / BLOCK)
-    where = context.places(kernel, [*loads, *stores])
+    where = wording.places(kernel, [*loads, *stores])
     if stores:
         text = f"the loop loads and stores the same elements in each iteration of the loop around ({where})"
         change = (

@@ -39,14 +39,14 @@ def is_at(instruction: t.InstructionReport, unit: t.UnitReport, place: NamedLine
     if not place.file:
         if not unit.source:
             return bool(instruction.line == place.line)
-        return bool(source and source.line == place.line and _ends_with(source.file, unit.source))
-    if _ends_with(unit.assembly_file, place.file) and instruction.line == place.line:
+        return bool(source and source.line == place.line and same_file(source.file, unit.source))
+    if same_file(unit.assembly_file, place.file) and instruction.line == place.line:
         return True
-    return bool(source and source.line == place.line and _ends_with(source.file, place.file))
+    return bool(source and source.line == place.line and same_file(source.file, place.file))
 
 
-def _ends_with(path: str, name: str) -> bool:
-    """Return True if one path ends with the other, in whole parts."""
+def same_file(path: str, name: str) -> bool:
+    """Return True if two paths may name the same file: one ends with the other, in whole parts."""
     parts, wanted = ([p for p in text.split("/") if p not in ("", ".", "..")] for text in (path, name))
     count = min(len(parts), len(wanted))
     return count > 0 and parts[-count:] == wanted[-count:]

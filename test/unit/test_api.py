@@ -185,7 +185,7 @@ def test_what_cannot_be_analysed(arguments: dict[str, object], message: str) -> 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"input": "elf"}, "input must be one of 'asm', 'hex', 'obj', not 'elf'"),
+        ({"input": "elf"}, "input must be one of 'auto', 'asm', 'hex', 'obj', not 'elf'"),
         ({"loops": "all"}, "loops must be one of"),
         ({"alignment": 64}, "alignment must be below 64"),
         ({"timeline": -1}, "timeline must be at least 0"),
@@ -323,3 +323,148 @@ def test_graphml(tmp_path: pathlib.Path) -> None:
     assert graph.nodes["1/0"]["text"] == "mulsd (%rdi), %xmm0"
     assert graph.nodes["1/0"]["kernel"] == "product:.L7"
     assert {data["latency"] for a, b, data in graph.edges(data=True) if (a, b) == ("1/0", "1/0")} == {4}
+
+
+# --- what is found out, and what is refused --------------------------------------------------------------------------
+
+INTEL = """\
+.L3:
+\tvmovupd ymm0, YMMWORD PTR [rdi+rax]
+\tvaddpd ymm0, ymm0, ymm1
+\tadd rax, 32
+\tcmp rax, rdx
+\tjne .L3
+"""
+
+
+@pytest.mark.parametrize("text", ["add %rax, %rbx", "add rbx, rax"])
+def test_a_single_instruction(text: str) -> None:
+    (kernel,) = incc.analyze(text, mcpu="skylake")
+    assert (kernel.instructions, kernel.cycles) == ((text,), 1)
+
+
+def test_the_syntax_is_detected() -> None:
+    (kernel,) = incc.analyze(INTEL, mcpu="skylake")
+    assert len(kernel.instructions) == 5
+    assert incc.analyze(INTEL, mcpu="skylake", syntax="intel")[0].cycles == kernel.cycles
+    with pytest.raises(incc.AnalysisError, match="'add rax, rbx' is neither a file nor assembly"):
+        incc.analyze("add rax, rbx", mcpu="skylake", syntax="att")
+    with pytest.raises(ValueError, match="syntax must be one of 'auto', 'att', 'intel', not 'gas'"):
+        incc.analyze(INTEL, syntax="gas")  # type: ignore[arg-type]
+
+
+def test_a_source_is_compiled(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CC", "CFLAGS"):
+        monkeypatch.delenv(name, raising=False)
+    source = tmp_path / "sum.c"
+    source.write_text("double f(double *a, int n) { double s = 0; for (int i = 0; i < n; i++) s += a[i]; return s; }\n")
+    report = incc.analyze(source, mcpu="skylake")
+    assert report[0].source == (str(source), 1)
+    assert report.compiler_messages == (f"{source}: compiled by cc -O3 -march=skylake -c {source}",)
+    source.write_text("int f( {")
+    with pytest.raises(incc.AnalysisError, match=r"sum.c:1"):
+        incc.analyze(source)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("nope", "'nope' is neither a file nor assembly: no such instruction: `nope'"),
+        ("", "there is no instruction to analyse"),
+        ("hello world\nfoo bar\n", "<text>: not assembly: no such instruction: `hello world'"),
+        ("f:\n hello\n", "<text>: not assembly"),
+        ("missing.s", "missing.s: no such file"),
+        ("missing.c", "missing.c: no such file"),
+        ("folder/missing", "folder/missing: no such file"),
+        (pathlib.Path("missing"), "missing: No such file"),
+        (pathlib.Path("/"), "/: Is a directory"),
+        (b"", "there is no instruction"),
+    ],
+)
+def test_inputs_without_code(source: str, message: str) -> None:
+    with pytest.raises(incc.AnalysisError) as error:
+        incc.analyze(source, mcpu="skylake")
+    assert message in str(error.value)
+
+
+def test_reports_in_words(report: incc.Report) -> None:
+    assert repr(report) == "<incc.Report of 2 kernels on skylake: triad:.L4 1.75, product:.L7 4.00>"
+    assert str(report) + "\n" == report.text()
+
+
+def test_load(report: incc.Report, tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "report.json"
+    file.write_text(report.to_json())
+    loaded = incc.load(file)
+    assert loaded.to_dict() == report.to_dict()
+    assert loaded.to_json() == report.to_json()
+    assert loaded.rows() == report.rows()
+    assert (str(loaded), loaded.html()) == (str(report), report.html())
+    assert repr(loaded) == repr(report).replace("Report", "SavedReport")
+    assert [kernel.cycles for kernel in loaded] == [kernel.cycles for kernel in report]
+    assert [kernel.name for kernel in loaded.where("cycles > 2")] == ["product:.L7"]
+    file.write_text("".join(json.dumps(report.to_dict()) + "\n" for _ in range(2)))
+    assert len(incc.load(file)) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [(None, "no such file"), ("", "the file is empty"), ("{", "truncated"), ('{"a": 1}', "not an incc report")],
+)
+def test_files_that_are_no_reports(text: str | None, message: str, tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "report.json"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(incc.AnalysisError, match=message) as error:
+        incc.load(file)
+    assert str(error.value).startswith(str(file))
+
+
+@pytest.mark.parametrize(
+    ("text", "spelled"),
+    [
+        ("vfmadd231pd ymm, ymm, ymm", "vfmadd231pd ymm, ymm, ymm"),
+        ("VFMADD231PD  ymm,ymm,m", "vfmadd231pd ymm, ymm, m256"),
+        ("vaddpd zmm, zmm, zmm {k}{z}", "vaddpd zmm, zmm, zmm {k}{z}"),
+        ("add rax, rbx", "add r64, r64"),
+        ("addq $1, %rax", "add r64, i8"),
+        ("lock add m64, r64", "lock add m64, r64"),
+        ("vmovupd (%rdi), %ymm0", "vmovupd ymm, m256"),
+        ("VEX_VFMADD231PD_YMM_YMM_YMMM256/r", "vfmadd231pd ymm, ymm, ymm"),
+    ],
+)
+def test_figures(text: str, spelled: str) -> None:
+    figures = incc.figures(text, "znver4")
+    assert (figures.instruction, figures.model) == (spelled, "znver4")
+    assert figures == incc.Model("znver4").instruction(text)
+
+
+def test_figures_are_those_of_the_model() -> None:
+    figures = incc.figures("vfmadd231pd ymm, ymm, ymm", "znver4")
+    assert (figures.latency_cycles, figures.throughput, figures.uops, figures.ports) == (4, 0.5, 1, "1*FP01")
+    arm = incc.figures("fmla v.2d, v.2d, v.2d", "neoverse-v2")
+    assert arm.form == "fmla/v.2d,v.2d,v.2d"
+
+
+@pytest.mark.parametrize(
+    ("text", "core", "message"),
+    [
+        ("nope", "skylake", "'nope' is no instruction; did you mean nop"),
+        ("", "skylake", "no instruction"),
+        ("vaddpd zmm, zmm, zmm", "skylake", "skylake has no figures of vaddpd zmm, zmm, zmm"),
+        ("vaddpd ymm, ymm", "skylake", "vaddpd has no such operands: there is vaddpd xmm, xmm, xmm"),
+        ("vaddpd ymm, ymm, yym", "skylake", "'yym' is not an operand"),
+        ("vaddpd ymm, ymm, ymm", "skylaek", "did you mean skylake"),
+        ("nope", "neoverse-v2", "'nope' is no instruction; did you mean nop"),
+    ],
+)
+def test_figures_that_there_are_not(text: str, core: str, message: str) -> None:
+    with pytest.raises(incc.AnalysisError) as error:
+        incc.figures(text, core)
+    assert message in str(error.value)
+
+
+def test_instructions_of_a_pattern() -> None:
+    rows = incc.Model("skylake-avx512").instructions("vfmadd231pd zmm*")
+    assert {row.instruction for row in rows} >= {"vfmadd231pd zmm, zmm, zmm", "vfmadd231pd zmm, zmm, m512"}
+    assert incc.Model("skylake").instructions("nosuch*") == ()

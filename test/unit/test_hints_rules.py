@@ -187,7 +187,7 @@ def test_value_that_is_loaded_again() -> None:
     end = "incq %rax\ncmpq %rcx, %rax\njne .L1"
     found = hints(SCALED, "-O3", end=end)["invariant-access"]
     assert found.evidence == {"loads": [1], "stores": [2]}
-    assert found.text.startswith("a value is loaded again in each iteration (line 3), because the store in line 4")
+    assert found.text.startswith("a value is loaded again in each iteration (asm 3), because the store in asm 4")
     assert "prevents vectorisation" in found.text
     assert "prevents" not in hints(SCALED, "-O2", end=end)["invariant-access"].text
     # A pointer and a count that are loaded again, and what is computed from them.

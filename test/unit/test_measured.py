@@ -359,7 +359,7 @@ def test_incc_mca_has_a_row_and_a_sentence(
     file.write_text(
         SUM + SUM.replace("f:", "g:").replace(".L1", ".L2") + CALL.replace("f:", "h:").replace(".L1", ".L3")
     )
-    assert mca.main(["-auto", "-measure", str(file)]) == 0
+    assert mca.main(["-auto", "-measure", "-v", str(file)]) == 0
     text = capfd.readouterr().out
     assert "  Measured          4.20  on skylake-avx512, ± 0.01, ended by its own counter" in text
     assert "Measured on skylake-avx512: 4.2 cycles" in text

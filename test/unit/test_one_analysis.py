@@ -98,7 +98,7 @@ def test_incc_mca(files: Files, expected: tuple[str, list[Numbers]], capsys: pyt
     cpu, numbers = expected
     report = json.loads(printed(capsys, mca.main, f"-mcpu={cpu}", "--auto", "--json", str(files.assembly)))
     assert [numbers_of(kernel) for kernel in report["units"][0]["kernels"]] == numbers
-    text = printed(capsys, mca.main, f"-mcpu={cpu}", "--auto", str(files.assembly))
+    text = printed(capsys, mca.main, f"-mcpu={cpu}", "--auto", "-v", str(files.assembly))
     shown = re.findall(r"^  Prediction +([\d.]+)", text, re.MULTILINE)
     assert [float(cycles) for cycles in shown] == pytest.approx([value(n.prediction) for n in numbers], abs=0.0051)
 

@@ -496,7 +496,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_on(capsys: pytest.Captur
         ([], "no reports; name a folder"),
         (["-", "--hot=-"], "standard input can be read only once"),
         (["good.json", "-o", "good.json"], "-o would overwrite good.json"),
-        (["good.json", "--all", "-n", "3"], "--all and -n"),
+        (["good.json", "--all", "--top", "3"], "--all and --top"),
         (["good.json", "--where", "cycles >"], "--where: column"),
         (["good.json", "--where", "heat > 3"], "--where: column 1: unknown name 'heat'"),
         (["good.json", "--fail-if", "cycles > +5%"], "'cycles > +5%' needs a baseline"),

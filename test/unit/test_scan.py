@@ -41,7 +41,7 @@ def write(folder: pathlib.Path, lines: list[str]) -> str:
 
 
 def test_cycles_in_the_order_of_the_input(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, lines, errors = run(capsys, "--output=cycles", write(tmp_path, [f"{b} 1.00 name" for b in BLOCKS]))
+    status, lines, errors = run(capsys, "--format=cycles", write(tmp_path, [f"{b} 1.00 name" for b in BLOCKS]))
     assert (status, errors) == (0, "")
     assert [line.split()[0] for line in lines] == BLOCKS
     assert lines[0] == "4801c0 1"
@@ -50,8 +50,8 @@ def test_cycles_in_the_order_of_the_input(tmp_path: pathlib.Path, capsys: pytest
 
 def test_workers_print_the_same(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path, BLOCKS * 50)
-    alone = run(capsys, "--output=cycles", file)
-    assert run(capsys, "--output=cycles", "-j3", file) == alone
+    alone = run(capsys, "--format=cycles", file)
+    assert run(capsys, "--format=cycles", "-j3", file) == alone
     assert len(alone[1]) == 50 * len(BLOCKS)
 
 
@@ -59,7 +59,7 @@ def test_bad_lines_are_named_and_do_not_stop_the_rest(
     tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = write(tmp_path, ["4801c0", "", "# a comment", "48zz", "06", "90"])
-    status, lines, errors = run(capsys, "--output=cycles", file)
+    status, lines, errors = run(capsys, "--format=cycles", file)
     assert status == 1
     assert [line.split()[0] for line in lines] == ["4801c0", "90"]
     assert f"{file}:4: " in errors
@@ -68,7 +68,7 @@ def test_bad_lines_are_named_and_do_not_stop_the_rest(
 
 def test_json_is_a_report_on_each_line(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path, BLOCKS)
-    _, lines, _ = run(capsys, "--output=json", file)
+    _, lines, _ = run(capsys, "--format=json", file)
     rows = [kernels(line)["skylake"] for line in lines]
     assert [row["name"] for row in rows] == [f"{file}:{n}" for n in range(1, len(BLOCKS) + 1)]
     assert ["".join(i["encoding"] for i in row["instructions"]) for row in rows] == BLOCKS
@@ -85,15 +85,15 @@ def test_a_prediction_is_never_below_a_bound(tmp_path: pathlib.Path, capsys: pyt
     # Its simulation goes on without a period, at 2.99 cycles on average.
     block = "4801d8488b0e488b0e4883c7084883070148895e404889cb0f1f44000050"
     file = write(tmp_path, [block])
-    assert run(capsys, "--output=cycles", file)[1] == [f"{block} 3"]
-    (kernel,) = kernels(run(capsys, "--output=json", file)[1][0]).values()
+    assert run(capsys, "--format=cycles", file)[1] == [f"{block} 3"]
+    (kernel,) = kernels(run(capsys, "--format=json", file)[1][0]).values()
     assert kernel["cycles"] == kernel["bounds"]["prediction"]["cycles"] == 3
     assert " 3.00 " in run(capsys, file)[1][-1]
 
 
 def test_counters_of_the_simulation(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     # A chain of three dependent additions, which is a loop: three µops an iteration, dec and jne fused.
-    _, lines, _ = run(capsys, "--output=json", write(tmp_path, ["4801c04801c048ffc975f5"]))
+    _, lines, _ = run(capsys, "--format=json", write(tmp_path, ["4801c04801c048ffc975f5"]))
     counted = kernels(lines[0])["skylake"]["simulated"]
     assert sum(counted["uops"].values()) == pytest.approx(1)
     assert counted["uops"]["microcode"] == 0
@@ -108,7 +108,7 @@ def test_a_loop_is_run_as_one_and_another_block_in_copies(
 ) -> None:
     # Seven bytes of nop each; copies of it come from the decoders, 16 bytes a cycle, the loop from the µop cache.
     nops = "0f1f8000000000" * 3
-    _, lines, _ = run(capsys, "--output=cycles", write(tmp_path, [nops, nops + "48ffc975e6"]))
+    _, lines, _ = run(capsys, "--format=cycles", write(tmp_path, [nops, nops + "48ffc975e6"]))
     straight, loop = (float(line.split()[1]) for line in lines)
     assert straight == pytest.approx(7 * 3 / 16, rel=0.02)
     assert loop == pytest.approx(4 / 4, rel=0.02)
@@ -116,17 +116,17 @@ def test_a_loop_is_run_as_one_and_another_block_in_copies(
 
 def test_bounds_only(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path, BLOCKS)
-    _, lines, _ = run(capsys, "--output=json", "--bounds", file)
+    _, lines, _ = run(capsys, "--format=json", "--bounds", file)
     rows = [kernels(line)["skylake"] for line in lines]
     assert all(row["simulated"] is None and row["bounds"]["prediction"]["by"] == "bounds" for row in rows)
     for row in rows:
         assert row["cycles"] == max(b["cycles"] for name, b in row["bounds"].items() if name != "prediction")
-    _, cycles, _ = run(capsys, "--output=cycles", "--bounds", file)
+    _, cycles, _ = run(capsys, "--format=cycles", "--bounds", file)
     assert [float(line.split()[1]) for line in cycles] == pytest.approx([row["cycles"] for row in rows], rel=1e-5)
 
 
 def test_all_cores(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert scan.main(["-mcpu=all", "--output=json", write(tmp_path, ["c5fd58c1"])]) == 0
+    assert scan.main(["-mcpu=all", "--format=json", write(tmp_path, ["c5fd58c1"])]) == 0
     (line,) = capsys.readouterr().out.splitlines()
     assert {"skylake", "skylake-avx512", "cascadelake"} <= kernels(line).keys()
 
@@ -136,16 +136,16 @@ def test_what_files_look_like(tmp_path: pathlib.Path, capsys: pytest.CaptureFixt
     (tmp_path / "a.s").write_text(text)
     subprocess.run(["as", "-o", tmp_path / "object", tmp_path / "a.s"], check=True)
     for name in ("a.s", "object"):
-        status, lines, errors = run(capsys, "--output=cycles", str(tmp_path / name))
+        status, lines, errors = run(capsys, "--format=cycles", str(tmp_path / name))
         assert (status, errors, [line.split()[-1] for line in lines]) == (0, "", ["4"])
-    status, lines, errors = run(capsys, "--output=cycles", str(tmp_path / "a.s"), write(tmp_path, ["90"]))
+    status, lines, errors = run(capsys, "--format=cycles", str(tmp_path / "a.s"), write(tmp_path, ["90"]))
     assert (status, errors) == (0, "")
     assert lines == [f"{tmp_path / 'a.s'}:f:.L1 4", "90 0.25"]
 
 
 def test_several_cores(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path, ["f20f59c1f20f58c1"])
-    assert scan.main(["-mcpu=skylake,znver4,SKL", "--output=json", file]) == 0
+    assert scan.main(["-mcpu=skylake,znver4,SKL", "--format=json", file]) == 0
     (line,) = capsys.readouterr().out.splitlines()
     assert {core: kernel["cycles"] for core, kernel in kernels(line).items()} == {"skylake": 8, "znver4": 6}
     assert scan.main(["-mcpu=skylake,znver4", file]) == 0
@@ -156,8 +156,8 @@ def test_several_cores(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str
 
 def test_conditions(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path, BLOCKS)
-    for output, heading in (("table", 4), ("json", 0), ("cycles", 0)):
-        _, lines, errors = run(capsys, f"--output={output}", "--where", "cycles > 3 and flop > 0", file)
+    for output, heading in (("text", 4), ("json", 0), ("cycles", 0)):
+        _, lines, errors = run(capsys, f"--format={output}", "--where", "cycles > 3 and flop > 0", file)
         assert (len(lines) - heading, errors) == (2, "")
     alone = run(capsys, "--where=cycles>3 and flop>0", file)
     assert run(capsys, "--where", "cycles > 3 and flop > 0", "-j2", file) == alone
@@ -191,7 +191,7 @@ def test_files_of_another_kind(
 ) -> None:
     file = tmp_path / "x"
     file.write_bytes(content)
-    status, lines, errors = run(capsys, f"--input-format={kind}", "--output=json", str(file))
+    status, lines, errors = run(capsys, f"--input-format={kind}", "--format=json", str(file))
     assert (status, lines) == (1, [])
     assert errors == f"incc-scan: error: {file}: {message}\n"
 
@@ -201,7 +201,7 @@ def test_assembly_files(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[st
     good.write_text(".L1:\n\tmulsd %xmm1, %xmm0\n\tdecq %rcx\n\tjne .L1\n")
     bad = tmp_path / "b.s"
     bad.write_text(".L1:\n\tfrobnicate %rax\n\tdecq %rcx\n\tjne .L1\n")
-    status, lines, errors = run(capsys, "--input-format=asm", "--output=json", str(bad), str(good))
+    status, lines, errors = run(capsys, "--input-format=asm", "--format=json", str(bad), str(good))
     assert status == 1
     assert f"{bad}:2: " in errors
     assert [kernels(line)["skylake"]["cycles"] for line in lines] == [1, 4]
@@ -209,7 +209,58 @@ def test_assembly_files(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[st
 
 @given(st.binary(max_size=40))
 def test_any_line_is_analysed_or_named(code: bytes) -> None:
-    worker = Worker(Scan(cores=[settings_with(mcpu="skylake")], models=[choose_model("skylake", "")], output="json"))
+    worker = Worker(Scan(cores=[settings_with(mcpu="skylake")], models=[choose_model("skylake", "")], format="json"))
     outcome = worker([HexBlock("x", 7, code.hex())])
     assert len(outcome.reports) + len(outcome.problems) == 1
     assert all(message.startswith("x:7: ") for message in outcome.problems)
+
+
+def test_former_spellings(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path, BLOCKS)
+    for former, form in (("table", "text"), ("json", "json"), ("cycles", "cycles")):
+        assert run(capsys, f"--output={former}", file) == run(capsys, f"--format={form}", file)
+    lines = run(capsys, "--format=cycles", file)[1]
+    assert run(capsys, "--format=cycles", f"--output={tmp_path / 'x'}", file) == (0, [], "")
+    assert (tmp_path / "x").read_text().splitlines() == lines
+
+
+def test_top_shows_the_kernels_with_the_most_to_gain(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(tmp_path, BLOCKS)
+    _, lines, _ = run(capsys, "--format=cycles", file)
+    for form in ("cycles", "json", "text"):
+        _, shown, _ = run(capsys, f"--format={form}", "--top=1", "-j2", file)
+        assert form == "text" or len(shown) == 1 < len(lines)
+    # Those that are chosen keep their order.
+    _, some, _ = run(capsys, "--format=cycles", f"--top={len(lines) - 1}", file)
+    assert some == [line for line in lines if line in some]
+    assert run(capsys, "--format=cycles", "--top=1000", file)[1] == lines
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-j0"], "-j needs a number above 0, not '0'"),
+        (["--top=-1"], "--top needs a number above 0, not '-1'"),
+        (["--reports=x"], "--reports requires -p"),
+    ],
+)
+def test_mistakes_in_options(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert scan.main([*arguments, "x.s"]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_an_output_that_cannot_be_written(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path, BLOCKS)
+    assert scan.main(["-mcpu=skylake", "-o", str(tmp_path), file]) == 1
+    assert capsys.readouterr().err == f"incc-scan: error: {tmp_path}: Is a directory\n"
+
+
+def test_function_selects(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "".join(
+        f".globl {f}\n.type {f}, @function\n{f}:\n.L{f}:\n add $1, %rax\n dec %rcx\n jne .L{f}\n ret\n" for f in "fg"
+    )
+    (tmp_path / "x.s").write_text(text)
+    _, lines, _ = run(capsys, "--format=cycles", "--function=g", str(tmp_path / "x.s"))
+    assert [line.rpartition(":")[2].split()[0] for line in lines] == [".Lg"]

@@ -41,7 +41,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str], str]:
     """The exit status, the names of the kernels, and the messages."""
-    status = scan.main(["-mcpu=skylake", "--output=cycles", *arguments])
+    status = scan.main(["-mcpu=skylake", "--format=cycles", *arguments])
     result = capsys.readouterr()
     return status, [line.rsplit(" ", 1)[0] for line in result.out.splitlines()], result.err
 
@@ -130,7 +130,7 @@ def test_the_same_code_counts_once_in_a_folder(
     assert status == 0
     assert [line.rsplit("/", 1)[1] for line in lines] == ["one.o:one+0x0", "a.so:two+0x0"]
     assert run(capsys, "--where=cycles > 0", str(tmp_path)) == (status, lines, errors)
-    assert scan.main(["-mcpu=skylake", "--output=json", str(tmp_path)]) == 0
+    assert scan.main(["-mcpu=skylake", "--format=json", str(tmp_path)]) == 0
     result = capsys.readouterr()
     reports = [json.loads(line)["units"] for line in result.out.splitlines()]
     assert [unit["assembly_file"] for (unit,) in reports] == [line.partition(":")[0] for line in lines]
@@ -142,7 +142,7 @@ def test_the_same_code_counts_once_in_a_folder(
     assert (len(lines), errors) == (3, "")
 
 
-@pytest.mark.parametrize("output", ["table", "json", "cycles"])
+@pytest.mark.parametrize("output", ["text", "json", "cycles"])
 def test_names_with_any_bytes(
     tmp_path: pathlib.Path, objects: pathlib.Path, capfdbinary: pytest.CaptureFixture[bytes], output: str
 ) -> None:
@@ -150,7 +150,7 @@ def test_names_with_any_bytes(
     shutil.copy(objects / "one.o", name)
     with open(name + ".bad.o", "wb") as file:
         file.write(b"\x7fELF and no more")
-    assert scan.main(["-mcpu=skylake", f"--output={output}", str(tmp_path)]) == 1
+    assert scan.main(["-mcpu=skylake", f"--format={output}", str(tmp_path)]) == 1
     result = capfdbinary.readouterr()
     assert result.out.count(b"one") >= 1
     assert b"\x1b" not in result.out + result.err

@@ -97,7 +97,7 @@ def test_cells() -> None:
         (row,) = rows(render(made, 150, show=TextParts(overview=1)))
         return row.split()
 
-    each = t.ElementsReport(per_iteration=32, cycles=0.125, basis="inferred", why="", text="")
+    each = t.ElementsReport(per_iteration=32, cycles=0.125, basis="inferred", why="", near_trips=None, text="")
     assert cells(elements=each)[4:5] == ["0.125"]
     assert "4.00–9.50" in cells(range=spread(4.0, 9.5, "aliasing", text="so or so"))
     assert "4.00–?" in cells(range=spread(4.0, None, "forwarding"))
@@ -113,42 +113,64 @@ def test_cells() -> None:
 
 
 def test_copies_of_a_loop_have_one_row() -> None:
-    made = report(*MANY)
+    made = report(*MANY, *"fghij")
     for kernel in made.units[0].kernels[1:4]:
         kernel.source = t.SourceLocation("/src/a.c", 7)
         force_setattr(kernel.overview, "function", "sorter")
     force_setattr(made.units[0].kernels[2].overview, "limit", "chain xmm9")
-    show = TextParts(overview=1, few=4)
+    show = TextParts(overview=1, brief=True)
     text = render(made, 100, show=show)
     found = rows(text)
-    assert [row.split()[0] for row in found] == ["1", "2-4", "5"]
+    assert [row.split()[0] for row in found] == ["1", "2-4", *"56789", "10"]
     assert "\n[2-4] " in text
     assert " and 2 loops like it: " in " ".join(text.split())
     assert "\n[3] " not in text
     made.units[0].kernels[2].cycles = 5.0
-    assert len(rows(render(made, 100, show=show))) == 5
+    assert len(rows(render(made, 100, show=show))) == 10
 
 
-def test_few_kernels_have_views_many_have_a_few_lines() -> None:
-    show = TextParts(overview=1, few=4, how="ask for more")
-    few, many = (render(report(*MANY[:count]), 100, show=show) for count in (4, 5))
-    assert few.count("Block RThroughput") == 4
-    assert "ask for more" not in few
-    assert "Block RThroughput" not in many
-    assert many.count("Bound by the loop-carried chain") == 5
-    assert many.endswith("ask for more\n")
-    assert len(many.splitlines()) < 60
+def test_a_brief_text_has_less_of_each_loop_the_more_there_are() -> None:
+    show = TextParts(overview=1, brief=True, how="ask for more")
+    one, several, many = (render(report(*names), 100, show=show) for names in (("a",), MANY, [*"abcdefghi"]))
+    assert one.count("Block RThroughput") == one.count("Cycles on each port") == 1
+    assert "ask for more" not in one
+    assert "Block RThroughput" not in several
+    assert several.count("Cycles on each port") == several.count("Bound by the loop-carried chain") == 5
+    assert several.endswith("ask for more\n")
+    assert "Cycles on each port" not in many
+    assert many.count("Bound by the loop-carried chain") == 9
+    assert len(many.splitlines()) < 90
+
+
+def test_a_brief_text_has_three_hints_of_a_loop() -> None:
+    made = report("a")
+    (kernel,) = made.units[0].kernels
+    kernel.hints = kernel.hints[:1] * 5
+    hint = kernel.hints[0].text[:20].capitalize()
+    whole, brief = (render(made, 100, show=TextParts(overview=1, brief=brief)) for brief in (False, True))
+    assert (whole.count(f"- {hint}"), brief.count(f"- {hint}")) == (5, 3)
+    assert "- 2 more hints\n" in brief
+
+
+def test_main_loops_come_before_those_that_belong_to_them() -> None:
+    made = report(*MANY)
+    kernels = made.units[0].kernels
+    kernels[0].role = replace(kernels[0].role, name="fallback", of=kernels[2].kernel_id, text="a fallback")
+    kernels[1].role = replace(kernels[1].role, name="remainder", of=kernels[2].kernel_id, text="a remainder")
+    found = rows(render(made, 100, show=TextParts(overview=1, brief=True)))
+    assert ["fallback (1)" in row for row in found] == [False, True, False, False, False]
+    assert "remainder (1)" in found[2]
 
 
 def test_loops_beside_a_main_loop_are_in_the_table_alone() -> None:
     made = report(*MANY)
     kernels = made.units[0].kernels
     kernels[1].role = replace(kernels[1].role, name="remainder", of=kernels[0].kernel_id, text="a remainder")
-    text = render(made, 100, show=TextParts(overview=1, few=4, how="ask"))
+    text = render(made, 100, show=TextParts(overview=1, brief=True, how="ask"))
     assert "remainder (1)" in rows(text)[1]
     assert "\n[1] " in text
     assert "\n[2] " not in text
-    assert "Loops that belong to a main loop are only in the table. ask" in text
+    assert "Loops that belong to a main loop are only in the first table. ask" in text
 
 
 def test_a_chosen_kernel_has_all_views_and_the_others_rows() -> None:
@@ -183,15 +205,15 @@ def test_what_is_no_choice(text: str) -> None:
 
 def test_the_commands_ask_for_it() -> None:
     wrapper = Given(WRAPPER).request("text", "")
-    assert (wrapper.overview, wrapper.few) == (1, 4)
+    assert (wrapper.overview, wrapper.brief, wrapper.prefix) == (1, True, "--analyze-")
     assert "waits" not in wrapper.views
     assert "compact" in wrapper.views
     for option, value in (("views", "all"), ("kernel", "dot"), ("all-views", None), ("summary-view", "false")):
         given = Given(WRAPPER)
         given.take(f"--analyze-{option}", value)
-        assert given.request("text", "").few is None
+        assert given.request("text", "").brief is False
     mca = Given(MCA).request("text", "")
-    assert (mca.overview, mca.few) == (2, None)
+    assert (mca.overview, mca.brief, mca.prefix) == (2, True, "--")
 
 
 @pytest.mark.parametrize(

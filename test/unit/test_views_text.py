@@ -152,6 +152,7 @@ def test_views_can_be_chosen(report: t.AnalysisReport) -> None:
         "what-if": "No changed core: nothing was simulated.",
         "critical-path": "Critical path, ",
         "loop-carried": "with the cycles of one round:",
+        "assembly": "Source lines with their instructions",
     }
     assert set(marks) == set(VIEWS)
     for chosen in VIEWS:
@@ -194,10 +195,11 @@ def test_a_kernel_without_instructions() -> None:
 def test_machine_code_is_numbered() -> None:
     kernel, bound, analysis = sum_parts()
     text = render(make_report((replace(kernel, region=None), bound, analysis)), 80)
-    assert "Line " in text
+    assert "asm " in text
     bare = replace(kernel, region=None, instructions=tuple(replace(i, line=0) for i in kernel.instructions))
     text = render(make_report((bare, bound, analysis)), 80)
-    assert "Line " not in text
+    assert "asm " not in text
+    assert " No. " in text
     assert " No.      CP     LCD   Instructions:\n   0      10       4   vaddsd" in text
     assert "xmm0 (0)" in text
 
@@ -264,14 +266,14 @@ def test_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_details_of_a_line(report: t.AnalysisReport) -> None:
     text = render(report, 100, show=TextParts(views=(), details=[NamedLine("triad.s", 13)]))
-    lines = text[text.index("Line 13:") :].splitlines()
-    assert lines[0] == "Line 13: vfmadd213pd (%rdx,%rax), %ymm1, %ymm0"
+    lines = text[text.index("asm 13:") :].splitlines()
+    assert lines[0] == "asm 13: vfmadd213pd (%rdx,%rax), %ymm1, %ymm0"
     assert lines[1] == "  waited 4.00, made others wait 0.00 cycles per iteration"
     assert lines[3].split()[:5] == ["12", "4", "-", "4.00", "-"]
     assert lines[4].split()[:3] == ["14", "-", "0"]
     store = render(report, 100, show=TextParts(views=(), details=[NamedLine("triad.s", 14)]))
     assert "  2         0.00    1.50" in store
-    assert "Line 14" not in text
+    assert "asm 14" not in text
 
 
 def test_views_that_are_off_take_nothing_along_that_was_asked_for() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from incc.driver.commands import model as command
+from incc.driver.instructions import matching, near
 from incc.frontends.isa import TextForm, isa
 from incc.models.forms import x86 as forms_x86
 from incc.models.forms.shapes import by_key
@@ -87,25 +87,25 @@ def test_names_are_those_of_disassemblers(tmp_path: Path) -> None:
             assert forms_x86.is_called(form.form, name), (name, form)
 
 
-def matching(what: str) -> list[str]:
-    return command._matching(load("skylake"), what)
+def keys(what: str) -> list[str]:
+    return matching(load("skylake"), what)
 
 
 def test_instructions_with_operands() -> None:
-    assert matching("movzbl (%rdi), %eax") == ["MOVZX_R32_RM8/m"]
-    assert matching("vaddpd ymm0, ymm1, [rax+8*rbx]") == ["VEX_VADDPD_YMM_YMM_YMMM256/m"]
-    assert matching("nonsense (%rdi), %eax") == []
-    assert matching("nop; nop") == []
-    assert matching("MOVZX_R32_RM8/m [indexed]") == ["MOVZX_R32_RM8/m"]
-    assert matching("movzx_r32_rm8/m") == ["MOVZX_R32_RM8/m"]
-    assert matching("vaddp?") == matching("vaddp[ds]") == []
-    assert set(matching("VEX_VADDP[DS]_YMM*")) > {"VEX_VADDPD_YMM_YMM_YMMM256/m"}
+    assert keys("movzbl (%rdi), %eax") == ["MOVZX_R32_RM8/m"]
+    assert keys("vaddpd ymm0, ymm1, [rax+8*rbx]") == ["VEX_VADDPD_YMM_YMM_YMMM256/m"]
+    assert keys("nonsense (%rdi), %eax") == []
+    assert keys("nop; nop") == []
+    assert keys("MOVZX_R32_RM8/m [indexed]") == ["MOVZX_R32_RM8/m"]
+    assert keys("movzx_r32_rm8/m") == ["MOVZX_R32_RM8/m"]
+    assert set(keys("vaddp?")) == set(keys("vaddp[ds]")) > {"VEX_VADDPD_YMM_YMM_YMMM256/m"}
+    assert set(keys("VEX_VADDP[DS]_YMM*")) > {"VEX_VADDPD_YMM_YMM_YMMM256/m"}
 
 
 def test_what_comes_close() -> None:
     model = load("skylake")
-    assert "movzbl" in command._near([model], "movzlb")
-    assert "vaddpd" in command._near([model], "vadpd %ymm0, %ymm1")
-    assert command._near([model], "1234567890") == ""
+    assert "movzbl" in near([model], "movzlb")
+    assert "vaddpd" in near([model], "vadpd %ymm0, %ymm1")
+    assert near([model], "1234567890") == ""
     # Only what there is to show.
-    assert "vp2intersect" not in command._near([load("core2")], "vp2intersectx")
+    assert "vp2intersect" not in near([load("core2")], "vp2intersectx")

@@ -56,7 +56,7 @@ def _assembly(
     resources: Sequence[t.ResourceReport],
     layout: Layout,
 ) -> dict[str, Any]:
-    numbered, lines = dependencies.line_numbers(instructions)
+    numbered, lines = dependencies.line_numbers(instructions, compiled=True)
     groups = compact.groups(instructions, resources)
     places: dict[str, int] = {}
     figures = member.figures

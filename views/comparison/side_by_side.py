@@ -117,7 +117,7 @@ def _half(member: c.RowMember, room: int) -> list[_Column]:
     Each port has a column if there is room, else all ports share one.
     """
     instructions = member.instructions or []
-    title, lines = dependencies.line_numbers(instructions)
+    title, lines = dependencies.line_numbers(instructions, compiled=True)
     number = _Column(title=title, cells=[str(line) for line in lines])
     sources = dependencies.source_lines(instructions, member.source) or [""] * len(instructions)
     each = _ports(member, instructions)

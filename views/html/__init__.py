@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from incc.report import types as t
 from incc.views.html.data import kernel_data
 from incc.views.html.templates import render as render_template
-from incc.views.layout import Layout
+from incc.views.layout import Layout, in_order
 from incc.views.table import Cell, Column, Table, TableRow, number_column, select
 from incc.views.text import header
 from incc.views.text.overview import COLUMNS, row_of
@@ -29,6 +29,7 @@ def render(report: t.AnalysisReport, sources: Mapping[str, Mapping[int, str]] | 
     Raises:
         ValueError: The report has no kernel.
     """
+    report = in_order(report)
     layout = Layout(0, False)
     layout.name_files(report)
     data = [kernel_data(unit, kernel, layout, sources or {}) for unit in report.units for kernel in unit.kernels]

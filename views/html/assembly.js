@@ -2,7 +2,8 @@
 // longest chain, marks, and the line of the source beside it. `choose(index)` marks one, `onChoose` hears of one.
 const Assembly = {
   REMARKS: {X: "not in the model", F: "macro-fused with the one before", E: "eliminated by the renamer",
-    Z: "zero idiom", D: "figures derived from another form"},
+    Z: "zero idiom", D: "figures derived from another form",
+    L: "lacking on this core, figures of another"},
 
   table(kernel, onChoose) {
     const {make} = Dom;
@@ -21,7 +22,7 @@ const Assembly = {
       make("th", {scope: "col", class: "number", title: "Latency: cycles from the slowest input to the slowest result"}, "Lat."),
       make("th", {scope: "col", class: "number", title: "Cycles that it adds to the critical path"}, "CP"),
       make("th", {scope: "col", class: "number", title: "Cycles that it adds to the longest loop-carried dependency"}, "LCD"),
-      make("th", {scope: "col", title: "X unknown, F fused, E eliminated, Z zero idiom, D derived"}, "Marks"),
+      make("th", {scope: "col", title: "X unknown, F fused, E eliminated, Z zero idiom, D derived, L lacking"}, "Marks"),
       make("th", {scope: "col"}, "Instruction"),
       withSource ? make("th", {scope: "col"}, "Source") : "");
     let before = -2;

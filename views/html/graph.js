@@ -111,7 +111,7 @@ const Graph = (() => {
   }
 
   function where(kernel, index) {
-    return `${kernel.numbered === "Line" ? "line" : "no."} ${kernel.instructions[index][0]}`;
+    return `${{"Line": "line", "asm": "asm"}[kernel.numbered] || "no."} ${kernel.instructions[index][0]}`;
   }
 
   function iterations(distance) {

@@ -197,7 +197,7 @@ const Timeline = (() => {
   function describe(entry) {
     const head = entry.head || entry, [iteration, index, dispatched, started, executed, retired] = head.event;
     const i = kernel.instructions[index];
-    let text = `[${iteration},${index}]${i.line ? ` line ${i.line}` : ""}: ${i.text}`;
+    let text = `[${iteration},${index}]${i.line ? ` ${kernel.numbered === "asm" ? "asm" : "line"} ${i.line}` : ""}: ${i.text}`;
     if (i.uops) text += ` (${i.uops})`;
     if (i.remarks) text += `; ${i.remarks}`;
     if (entry.uop >= 0) return `${text}\n${tell(kernel.uops[entry.uop])}`;

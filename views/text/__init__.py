@@ -1,5 +1,8 @@
 """The report as text: an overview of all kernels, a verdict, OSACA's table, llvm-mca's views and dependencies.
 
+Unless the user chooses, a text is brief: for each main loop the verdict, a few hints and OSACA's table. A single main
+loop has the other views as well, and among very many each has only its verdict and hints.
+
 Each view is a file of its own in this folder, with a function `lines(unit, kernel, layout)` that yields its lines. It
 lays out what is in the report; the only thing decided there is the width of columns.
 """
@@ -7,13 +10,14 @@ lays out what is in the report; the only thing decided there is the width of col
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from incc.report import types as t
-from incc.views.layout import Layout, harmless, terminal
+from incc.views.layout import Layout, harmless, in_order, terminal
 from incc.views.text import header as header
 
 if TYPE_CHECKING:
@@ -34,13 +38,14 @@ VIEWS = (
     "dependencies",
     "critical-path",
     "loop-carried",
+    "assembly",
 )
 """The views of a kernel in the report's order: the names that users know and, with _ for -, those of their files."""
 
 UNIT_VIEWS = ("port-model",)
 """The views of a unit, before its kernels."""
 
-USUAL = tuple(view for view in VIEWS if view not in ("what-if", "critical-path", "loop-carried"))
+USUAL = tuple(view for view in VIEWS if view not in ("what-if", "critical-path", "loop-carried", "assembly"))
 """The views of a kernel by default."""
 
 
@@ -55,15 +60,23 @@ class TextParts(msgspec.Struct, frozen=True, kw_only=True):
     """Number of kernels from which on a table of them comes first, 0 for never."""
     kernels: Sequence[NamedKernels] = ()
     """Kernels that are shown in full, all if empty; the overview has all of them."""
-    few: int | None = None
-    """Number of kernels above which each has a few lines without views, None for never."""
+    brief: bool = False
+    """Nothing was chosen by name: only main loops are shown, and without views if there are several."""
     how: str = ""
-    """The user's way to ask for more."""
+    """The user's way to ask for more, where a brief text leaves something out."""
     uops: bool = True
     """The timeline has rows for µops."""
+    sources: Mapping[str, Mapping[int, str]] = {}
+    """Lines of source files by number, by the report's names of the files."""
 
 
 _ALL = TextParts()
+
+MOST_HINTS = 3
+"""The most hints on a loop in a brief text."""
+
+TABLES = 8
+"""The most main loops of which a brief text shows tables of instructions."""
 
 
 def render(report: t.AnalysisReport, width: int = 80, colour: bool = False, show: TextParts = _ALL) -> str:
@@ -74,12 +87,15 @@ def render(report: t.AnalysisReport, width: int = 80, colour: bool = False, show
     for view in show.views:
         if view not in (*VIEWS, *UNIT_VIEWS):
             raise ValueError(f"unknown view {view!r}; valid views: {', '.join((*VIEWS, *UNIT_VIEWS))}")
-    layout = Layout(width, colour, show.uops, show.views)
+    layout = Layout(width, colour, show.uops, show.views, show.sources)
     layout.name_files(report)
-    units = report.units
+    units = in_order(report).units
     count = sum(len(unit.kernels) for unit in units)
     several = _on_several_cores(units)
-    many = show.few is not None and count > show.few
+    mains = sum(not kernel.role.of for unit in units for kernel in unit.kernels)
+    many = show.brief and mains > TABLES
+    if show.brief and mains > 1:
+        show = replace(show, views=[view for view in show.views if view in ("compact", *UNIT_VIEWS)])
     lines: list[str] = []
     for n, unit in enumerate(units):
         lines += [""] if lines else []
@@ -92,9 +108,8 @@ def render(report: t.AnalysisReport, width: int = 80, colour: bool = False, show
             # On several cores they are the same kernels.
             table = 0 < show.overview <= (len(unit.kernels) if n in several else count)
             lines += _body(unit, layout, show, table, many)
-    if many and show.how and all(unit.trials is None for unit in units):
-        left_out = any(_of_another(kernel) for unit in units for kernel in unit.kernels)
-        rest = "Loops that belong to a main loop are only in the table. " if left_out else ""
+    if show.brief and show.how and (mains > 1 or count > mains):
+        rest = "Loops that belong to a main loop are only in the first table. " if count > mains else ""
         lines += ["", *layout.wrap(f"{rest}{show.how}")]
     return "".join(harmless(line.rstrip(), colour) + "\n" for line in lines)
 
@@ -126,11 +141,13 @@ def _body(unit: t.UnitReport, layout: Layout, show: TextParts, table: bool, many
         if table:
             yield from ("", *overview.lines(unit, layout))
         for numbers in overview.alike(unit, layout) if many else ():
-            if not _of_another(unit.kernels[numbers[0] - 1]):
+            if not unit.kernels[numbers[0] - 1].role.of:
                 yield from ("", *_short(unit, numbers, layout, show))
-    for kernel in () if many else unit.kernels:
+    for number, kernel in enumerate(() if many else unit.kernels, 1):
+        if show.brief and kernel.role.of:
+            continue
         if not show.kernels or any(choice.fits(kernel) for choice in show.kernels):
-            yield from ("", *_whole(unit, kernel, layout, show))
+            yield from ("", *_whole(unit, kernel, layout, show, number if table and len(unit.kernels) > 1 else 0))
     yield from header.left_out(unit, layout)
     if unit.ways is not None:
         from incc.views.text import ways
@@ -154,22 +171,18 @@ def _on_several_cores(units: Sequence[t.UnitReport]) -> dict[int, list[t.UnitRep
     return {n: group for n, group in enumerate(each) if len(group) > 1 and any(unit.kernels for unit in group)}
 
 
-def _of_another(kernel: t.KernelReport) -> bool:
-    """Return True for a remainder or the like, which has only a row in the overview."""
-    return bool(kernel.role.of)
-
-
 def _short(unit: t.UnitReport, numbers: Sequence[int], layout: Layout, show: TextParts) -> Iterator[str]:
     """Yield a few lines on kernels that have these numbers and are alike."""
     from incc.views.text import short
 
-    yield from short.lines(unit, numbers, layout)
+    yield from short.lines(unit, numbers, layout, MOST_HINTS)
     for number in numbers:
         yield from _details(unit, unit.kernels[number - 1], layout, show)
 
 
-def _whole(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, show: TextParts) -> Iterator[str]:
-    yield from header.lines(unit, kernel, layout)
+def _whole(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, show: TextParts, number: int) -> Iterator[str]:
+    """Yield header, verdict and views of a kernel; `number` is that of its row in the overview, 0 for none."""
+    yield from header.lines(unit, kernel, layout, number, MOST_HINTS if show.brief else None)
     # What was asked for by name stays where the summary, which it belongs to, is switched off.
     order = VIEWS if "summary" in show.views else ("asked", *VIEWS)
     for view in order:

@@ -18,10 +18,9 @@ def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
     together = groups(kernel.instructions, kernel.resources)
     names = [[kernel.resources[p].name for p in group] for group in together]
     styles = [YELLOW if any(kernel.resources[p].busiest for p in group) else "" for group in together]
-    title, numbers = dependencies.line_numbers(instructions)
-    number = max(4, *(len(str(line)) for line in numbers))
-    sources = dependencies.source_lines(instructions, kernel.source)
-    source = max(map(len, ("Source", *sources))) + 2 if sources else 0
+    before, behind = dependencies.place_columns(unit, kernel)
+    number = before.width
+    source = behind.width + 2 if behind else 0
     marks = max((len(_mark(i)) for i in instructions), default=0)
     mark = marks + 1 if marks else 0
 
@@ -46,7 +45,7 @@ def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
     for line in above:
         yield row("", list(line), "", "", "").rstrip()
     yield (
-        row(title, list(last), "CP", "LCD", "Source" if sources else "")
+        row(before.title, list(last), "CP", "LCD", behind.title if behind else "")
         + " " * mark
         + (layout.cut("Instructions:", room + mark))
     )
@@ -55,7 +54,7 @@ def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
         path, chain = map(dependencies.latency, (instruction.critical_path_cycles, instruction.chain_cycles))
         if instruction.unknown:
             cells, path, chain = ["X"] * len(together), "X", "X"
-        text = row(str(numbers[i]), cells, path, chain, sources[i] if sources else "")
+        text = row(before.cells[i], cells, path, chain, behind.cells[i] if behind else "")
         yield text + f"{_mark(instruction):{mark}}" + layout.cut(instruction.text, room + mark)
     chains = kernel.chains
     sums = [load(kernel.resources[group[0]].load, fine) for group in together]
@@ -100,7 +99,12 @@ def _names(names: Sequence[str]) -> str:
     return joined[1:]
 
 
-_MARKS = {"F": "F:\xa0macro-fused with the previous one", "E": "E:\xa0move eliminated", "Z": "Z:\xa0zero idiom"}
+_MARKS = {
+    "F": "F:\xa0macro-fused with the previous one",
+    "E": "E:\xa0move eliminated",
+    "Z": "Z:\xa0zero idiom",
+    "L": "L:\xa0lacking on this core, figures of another",
+}
 
 
 def _mark(instruction: t.InstructionReport) -> str:

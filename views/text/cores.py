@@ -51,8 +51,8 @@ def lines(units: Sequence[t.UnitReport], layout: Layout) -> Iterator[str]:
     for kernels, of_kernel in zip(on.values(), _split(rows, list(on.values()), layout), strict=True):
         yield ""
         subject = next(kernel for kernel in kernels if kernel is not None)
-        where = f", {first.assembly_file}:{subject.first_line}-{subject.last_line}"
-        title = header.title(subject, layout) + (where if subject.first_line else "")
+        where = f", {header.span(first, subject)}" if subject.first_line else ""
+        title = header.title(subject, layout) + where
         yield from layout.wrap(title, style=BOLD)
         yield head
         yield from of_kernel
@@ -64,9 +64,9 @@ def lines(units: Sequence[t.UnitReport], layout: Layout) -> Iterator[str]:
 def _best(kernels: Sequence[t.KernelReport | None]) -> set[int]:
     """Return the indices of the kernels with the fewest cycles, none if all have as many.
 
-    Lower bounds do not count: the kernel may take more than another.
+    Lower bounds do not count: the kernel may take more than another. Neither do cores that cannot execute it.
     """
-    exact = {n: kernel.cycles for n, kernel in enumerate(kernels) if kernel and not kernel.at_least}
+    exact = {n: k.cycles for n, k in enumerate(kernels) if k and not k.at_least and not _lacking(k)}
     least = min(exact.values(), default=0.0)
     # As printed: what differs behind the second decimal looks alike.
     fastest = {n for n, each_cycles in exact.items() if f"{each_cycles:.2f}" == f"{least:.2f}"}
@@ -101,6 +101,11 @@ def _table(
     return text_lines(Table(columns, rows), layout)
 
 
+def _lacking(kernel: t.KernelReport) -> int:
+    """Return the number of instructions that the core does not have, with figures of another one."""
+    return sum("L" in instruction.remarks for instruction in kernel.instructions)
+
+
 NARROW = 100
 """Width of lines below which each part of a limit has a line, instead of being cut."""
 
@@ -109,8 +114,9 @@ def _limits(kernel: t.KernelReport | None, layout: Layout) -> list[str]:
     """Return the limits of a kernel, in the lines that they take."""
     if kernel is None:
         return [""]
-    unknown = len(kernel.unknown_instructions)
+    unknown, lacking = len(kernel.unknown_instructions), _lacking(kernel)
     parts = [f"{unknown} not in the model"] if unknown else []
+    parts += [f"{lacking} lacking"] if lacking else []
     parts += [kernel.overview.limit] if kernel.overview.limit else []
     text = "; ".join(parts)
     return text.split("; ") if 0 < layout.width < NARROW and len(text) > LIMIT else [text]

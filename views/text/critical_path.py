@@ -24,14 +24,18 @@ def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
         for instruction in path.instructions
     ]
     if steps:
-        yield from step_rows(kernel, steps, layout)
+        yield from step_rows(unit, kernel, steps, layout)
 
 
 def step_rows(
-    kernel: t.KernelReport, steps: Sequence[tuple[int, int, t.StepReport | None]], layout: Layout, indent: str = ""
+    unit: t.UnitReport,
+    kernel: t.KernelReport,
+    steps: Sequence[tuple[int, int, t.StepReport | None]],
+    layout: Layout,
+    indent: str = "",
 ) -> Iterator[str]:
     """Yield a table of the instructions on a path, with the cycles of each and the origin of its input."""
-    title, numbers = line_numbers(kernel.instructions)
+    title, numbers = line_numbers(kernel.instructions, bool(unit.source))
     names = [str(number) for number in numbers]
     carried = [(step.via or "memory", _origin(step, names)) if step else ("", "") for _, _, step in steps]
     heads = (title, "Cycles", "Ready", "Through", "From")

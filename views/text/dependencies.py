@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from incc.report import types as t
 from incc.views.layout import BOLD, RED, Layout, cycles
 
@@ -16,18 +18,17 @@ def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
     instructions = kernel.instructions
     chains = kernel.chains
     yield from layout.wrap("Critical path (CP) and longest loop-carried dependency (LCD), in cycles:")
-    title, numbers = line_numbers(instructions)
-    width = max(4, *(len(str(number)) for number in numbers))
-    sources = source_lines(instructions, kernel.source)
-    column = max(map(len, ("Source", *sources))) + 2 if sources else 0
-    heading = f"{'Source':{column}}" if sources else ""
-    yield f"{title:>{width}}      CP     LCD   {heading}Instructions:"
-    for number, instruction in zip(numbers, instructions, strict=True):
+    first, second = place_columns(unit, kernel)
+    width = first.width
+    column = second.width + 2 if second else 0
+    heading = f"{second.title:{column}}" if second else ""
+    yield f"{first.title:>{width}}      CP     LCD   {heading}Instructions:"
+    for number, instruction in zip(first.cells, instructions, strict=True):
         path, chain = map(latency, (instruction.critical_path_cycles, instruction.chain_cycles))
         if instruction.unknown:
             path = chain = "X"
         row = f"{number:>{width}}  {layout.paint(f'{path:>6}', BOLD)}  {layout.paint(f'{chain:>6}', RED)}   "
-        row += f"{sources[instruction.index]:{column}}" if sources else ""
+        row += f"{second.cells[instruction.index]:{column}}" if second else ""
         yield row + layout.cut(instruction.text, width + 19 + column)
     longest = f"{chains[0].latency}" if chains else "-"
     yield f"{'':{width}}  {kernel.critical_path.cycles:>6}  {longest:>6}   total"
@@ -38,7 +39,8 @@ def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
         yield "No loop-carried dependencies."
         return
     yield "Loop-carried dependencies, longest first:"
-    lines = "lines" if title == "Line" else "instructions"
+    title, numbers = line_numbers(kernel.instructions, bool(unit.source))
+    lines = {"Line": "lines", "asm": "asm"}.get(title, "instructions")
     yield f"  Cycles/it.  Latency  Iterations  Through ({lines})"
     for rank, lcd in enumerate(chains[:MAX_CHAINS]):
         ratio = cycles(lcd.cycles_per_iteration.cycles)
@@ -52,23 +54,46 @@ def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
         yield from layout.wrap("There are more chains than the search lists; the longest is among these.", "  ", "  ")
 
 
-def line_numbers(instructions: Sequence[t.InstructionReport]) -> tuple[str, list[int]]:
-    """Return a title and a number for each instruction: its line, or its index in machine code without lines."""
+class PlaceColumn(msgspec.Struct, frozen=True):
+    """A column with the places of instructions."""
+
+    title: str
+    cells: list[str]
+
+    @property
+    def width(self) -> int:
+        return max(map(len, (self.title, *self.cells)))
+
+
+def place_columns(unit: t.UnitReport, kernel: t.KernelReport) -> tuple[PlaceColumn, PlaceColumn | None]:
+    """Return the columns before figures and before texts of instructions.
+
+    If the source was compiled, they have the lines of the source and those of the assembly. Otherwise they have the
+    lines of the assembly, which the user wrote, and of its source; the latter only if there are several.
+    """
+    title, numbers = line_numbers(kernel.instructions, bool(unit.source))
+    own = PlaceColumn(f"{title:>4}", [str(number) for number in numbers])
+    lines = source_lines(kernel.instructions, kernel.source)
+    if title == "asm":
+        return (PlaceColumn("Line", lines), PlaceColumn(title, own.cells)) if any(lines) else (own, None)
+    several = len({(at.file, at.line) for i in kernel.instructions if (at := i.source)}) > 1
+    return own, PlaceColumn("Source", lines) if several else None
+
+
+def line_numbers(instructions: Sequence[t.InstructionReport], compiled: bool) -> tuple[str, list[int]]:
+    """Return a title and a number for each instruction: its line, or its index in machine code without lines.
+
+    The title of lines that a compiler wrote is "asm".
+    """
     if any(instruction.line for instruction in instructions):
-        return "Line", [instruction.line for instruction in instructions]
+        return "asm" if compiled else "Line", [instruction.line for instruction in instructions]
     return "No.", [instruction.index for instruction in instructions]
 
 
 def source_lines(instructions: Sequence[t.InstructionReport], own: t.SourceLocation | None) -> list[str]:
-    """Return the line of the source for each instruction, with the file unless it is that of `own`.
-
-    Returns nothing if all instructions come from the same line, which the header names.
-    """
-    places = [instruction.source for instruction in instructions]
-    if len({(place.file, place.line) for place in places if place}) < 2:
-        return []
+    """Return the line of the source for each instruction, with the file unless it is that of `own`."""
     texts = []
-    for place in places:
+    for place in [instruction.source for instruction in instructions]:
         file = "" if not place or (own and place.file == own.file) else place.file.rsplit("/", 1)[-1] + ":"
         texts.append(f"{file}{place.line}" if place else "")
     return texts

@@ -18,12 +18,10 @@ def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, places: Se
         if not any(is_at(chosen, unit, place) for place in places):
             continue
         own = waits.instructions[chosen.index]
-        source = chosen.source
-        where = f" ({layout.place(source)})" if source else ""
         yield ""
-        yield layout.cut(f"Line {chosen.line}{where}: {chosen.text}", 0)
+        yield layout.cut(f"{_place(unit, chosen, layout)}: {chosen.text}", 0)
         yield f"  waited {own.had_to_wait:.2f}, made others wait {own.caused_to_wait:.2f} cycles per iteration"
-        yield from _partners(kernel, layout, chosen.index)
+        yield from _partners(unit, kernel, layout, chosen.index)
         waited = {w.resource: w.cycles for w in waits.ports if w.instruction == chosen.index}
         caused = {w.resource: w.cycles for w in waits.blocked if w.instruction == chosen.index}
         names = [r.name for r in kernel.resources if r.name in waited or r.name in caused]
@@ -33,7 +31,14 @@ def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, places: Se
                 yield f"  {name:<4}  {waited.get(name, 0):>8.2f}  {caused.get(name, 0):>6.2f}"
 
 
-def _partners(kernel: t.KernelReport, layout: Layout, index: int) -> Iterator[str]:
+def _place(unit: t.UnitReport, instruction: t.InstructionReport, layout: Layout) -> str:
+    source = layout.place(instruction.source) if instruction.source else ""
+    if not unit.source:
+        return f"Line {instruction.line}{f' ({source})' if source else ''}"
+    return f"{source}, asm {instruction.line}" if source else f"asm {instruction.line}"
+
+
+def _partners(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, index: int) -> Iterator[str]:
     """Yield an instruction's partners in dependencies, with latencies and waits in both directions."""
     sources = {d.producer: d.latency for d in reversed(kernel.dependencies) if d.to == index}
     targets = {d.to: d.latency for d in reversed(kernel.dependencies) if d.producer == index}
@@ -44,7 +49,8 @@ def _partners(kernel: t.KernelReport, layout: Layout, index: int) -> Iterator[st
     if not partners:
         yield "  no dependencies"
         return
-    yield "  Line  latency from    to    waited    caused   Instructions:"
+    title = " asm" if unit.source else "Line"
+    yield f"  {title}  latency from    to    waited    caused   Instructions:"
     for partner in partners:
         instruction = kernel.instructions[partner]
         from_there, to_there = (str(table.get(partner, "-")) for table in (sources, targets))

@@ -70,11 +70,21 @@ def _calls(unit: t.UnitReport, layout: Layout) -> Iterator[str]:
         yield f"  and in {count(len(functions) - MOST_FUNCTIONS, 'more function')}"
 
 
-def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
-    """Yield a kernel's place and size, and the verdict with its hints."""
-    yield from _place(unit, kernel, layout)
+def lines(
+    unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, number: int = 0, most_hints: int | None = None
+) -> Iterator[str]:
+    """Yield a kernel's place and size, and the verdict with its hints.
+
+    Args:
+        unit: The kernel's unit.
+        kernel: The kernel.
+        layout: The layout of the text.
+        number: The number of its row in the overview, 0 for none.
+        most_hints: The most hints to show, None for all.
+    """
+    yield from _place(unit, kernel, layout, number)
     yield ""
-    yield from verdict(kernel, layout)
+    yield from verdict(kernel, layout, most_hints=most_hints)
 
 
 def title(kernel: t.KernelReport, layout: Layout) -> str:
@@ -88,8 +98,8 @@ def title(kernel: t.KernelReport, layout: Layout) -> str:
     return text
 
 
-def _place(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
-    titles = list(layout.wrap(title(kernel, layout)))
+def _place(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, number: int) -> Iterator[str]:
+    titles = list(layout.wrap(title(kernel, layout), f"[{number}] " if number else ""))
     for line in titles:
         yield layout.paint(line, BOLD)
     yield "-" * max(len(line) for line in titles)
@@ -105,7 +115,7 @@ def facts(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
     if kernel.depth > 1:
         what += f", nesting depth {kernel.depth}"
     if kernel.first_line:
-        what += f", {unit.assembly_file}:{kernel.first_line}-{kernel.last_line}"
+        what += f", {span(unit, kernel)}"
     if kernel.near:
         what += f", near {layout.place(kernel.near)}"
     if not kernel.is_loop:
@@ -127,10 +137,21 @@ def facts(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
     if arithmetic.flop and arithmetic.flop_per_byte is not None:
         moved += f"; {arithmetic.flop_per_byte:.2f} flop/byte"
     yield f"Per iteration {moved}", "", ""
-    for text in _elements(kernel):
+    for text in (*_elements(kernel), *_instead(unit, kernel)):
         yield text, "", ""
     if kernel.remarks:
         yield remarks(kernel), f"{unit.compiler}: ", "  "
+
+
+def _instead(unit: t.UnitReport, kernel: t.KernelReport) -> Iterator[str]:
+    """Yield the condition on which another loop does the work of this one, and what that one takes."""
+    of_this = [other for other in unit.kernels if other.role.of == kernel.kernel_id]
+    others = [other for other in of_this if other.role.instead or other.role.name == "fallback"]
+    slowest = max(others, key=lambda other: other.elements.cycles if other.elements else 0, default=kernel)
+    if kernel.role.name == "main" and slowest.elements and slowest is not kernel:
+        versioned = any(remark.kind == "versioned" for remark in kernel.remarks)
+        condition = "few elements or overlapping arrays" if versioned else slowest.role.text.rpartition(" for ")[2]
+        yield f"For {condition} another loop runs, at {slowest.elements.cycles:.2f} cycles per element"
 
 
 def remarks(kernel: t.KernelReport) -> str:
@@ -146,6 +167,13 @@ def _elements(kernel: t.KernelReport) -> Iterator[str]:
     for text in texts:
         if text:
             yield text[0].upper() + text[1:]
+
+
+def span(unit: t.UnitReport, kernel: t.KernelReport) -> str:
+    """Return the lines of a kernel in the assembly, with its file unless that was a compiler's and is not kept."""
+    lines = f"{kernel.first_line}-{kernel.last_line}"
+    kept = not unit.source or "/" in unit.assembly_file
+    return f"{unit.assembly_file}:{lines}" if kept else f"asm {lines}"
 
 
 MOST_INLINED = 3
@@ -178,8 +206,8 @@ def range_worth_saying(kernel: t.KernelReport) -> t.Range | None:
     return spread
 
 
-def verdict(kernel: t.KernelReport, layout: Layout, indent: str = "") -> Iterator[str]:
-    """Yield the verdict with its range, notes and hints."""
+def verdict(kernel: t.KernelReport, layout: Layout, indent: str = "", most_hints: int | None = None) -> Iterator[str]:
+    """Yield the verdict with its range, notes and hints, at most so many."""
     text = kernel.verdict
     yield from layout.wrap(text[:1].upper() + text[1:] + ".", indent, indent, style=BOLD)
     for more in (range_worth_saying(kernel), kernel.mispredictions, kernel.measured):
@@ -187,5 +215,7 @@ def verdict(kernel: t.KernelReport, layout: Layout, indent: str = "") -> Iterato
             yield from layout.wrap(more.text[:1].upper() + more.text[1:] + ".", indent, indent)
     for note in kernel.notes:
         yield from layout.wrap(note, f"{indent}Note: ", f"{indent}      ")
-    for hint in kernel.hints:
+    for hint in kernel.hints[:most_hints]:
         yield from layout.wrap(hint.text[:1].upper() + hint.text[1:], f"{indent}- ", f"{indent}  ")
+    if most_hints is not None and len(kernel.hints) > most_hints:
+        yield f"{indent}- {count(len(kernel.hints) - most_hints, 'more hint')}"

@@ -34,6 +34,7 @@ _REMARKS = {
     "E": "move eliminated",
     "Z": "zero idiom",
     "D": "figures derived from another form",
+    "L": "lacking on this core, figures of another",
 }
 
 

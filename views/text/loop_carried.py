@@ -23,7 +23,7 @@ def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
             ratio += f", {chain.latency} over {chain.iterations} iterations"
         title = f"[{number}] {ratio}, through {', '.join(chain.through)}"
         yield from layout.wrap(title, "", "    ", style=RED if number == 1 else BOLD)
-        yield from step_rows(kernel, _around(chain), layout, "    ")
+        yield from step_rows(unit, kernel, _around(chain), layout, "    ")
     if not kernel.chains_complete:
         yield ""
         yield from layout.wrap("There are more chains than the search lists; the longest is among these.")

@@ -11,15 +11,14 @@ from incc.views.text import header
 INDENT = "   "
 
 
-def lines(unit: t.UnitReport, numbers: Sequence[int], layout: Layout) -> Iterator[str]:
-    """Yield the lines on the kernels with these numbers, which are alike."""
+def lines(unit: t.UnitReport, numbers: Sequence[int], layout: Layout, most_hints: int) -> Iterator[str]:
+    """Yield the lines on the kernels with these numbers, which are alike, with so many hints at most."""
     kernel = unit.kernels[numbers[0] - 1]
     title = f"[{'-'.join(str(n) for n in dict.fromkeys((numbers[0], numbers[-1])))}] {header.title(kernel, layout)}"
     yield from layout.wrap(title, "", INDENT, style=BOLD)
     size = count(kernel.size.instructions, "instruction")
-    where = ", ".join(part for part in (kernel.label, unit.assembly_file) if part)
-    if kernel.first_line:
-        where += f":{kernel.first_line}-{kernel.last_line}"
+    span = header.span(unit, kernel) if kernel.first_line else unit.assembly_file
+    where = ", ".join(part for part in (kernel.label, span) if part)
     if len(numbers) > 1:
         where += f" and {count(len(numbers) - 1, 'loop')} like it"
     yield from layout.wrap(f"{where}: {size}, {kernel.arithmetic.text}", INDENT, INDENT)
@@ -27,4 +26,4 @@ def lines(unit: t.UnitReport, numbers: Sequence[int], layout: Layout) -> Iterato
         yield from layout.wrap(header.inlining(kernel, layout), INDENT, INDENT)
     if kernel.remarks:
         yield from layout.wrap(f"{unit.compiler}: {header.remarks(kernel)}", INDENT, f"{INDENT}  ")
-    yield from header.verdict(kernel, layout, INDENT)
+    yield from header.verdict(kernel, layout, INDENT, most_hints)

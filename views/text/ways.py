@@ -17,13 +17,15 @@ def lines(unit: t.UnitReport, layout: Layout) -> Iterator[str]:
         yield "No innermost loop has a branch inside."
     for loop in unit.ways:
         yield ""
-        yield from _table(loop, unit.assembly_file, layout)
+        yield from _table(loop, unit, layout)
 
 
-def _table(loop: t.WaysReport, file: str, layout: Layout) -> Iterator[str]:
+def _table(loop: t.WaysReport, unit: t.UnitReport, layout: Layout) -> Iterator[str]:
+    compiled = bool(unit.source)
     ways = loop.ways
     what = "Both directions of the first branch" if loop.kind == "branch" else "Paths"
-    where = f"{file}:{loop.first_line}-{loop.last_line}"
+    span = f"{loop.first_line}-{loop.last_line}"
+    where = f"asm {span}" if compiled else f"{unit.assembly_file}:{span}"
     source = loop.source
     place = f"{layout.place(source)}, " if source else ""
     name = loop.label or f"line {loop.first_line}"
@@ -31,7 +33,8 @@ def _table(loop: t.WaysReport, file: str, layout: Layout) -> Iterator[str]:
     if not loop.complete:
         yield f"The loop has more paths than these {len(ways)}; shares are relative to these."
     yield ""
-    yield layout.cut(" Path  Share  Instr.   Ports  Front end  Carried  Cycles  Branches (line), lines skipped", 0)
+    head = " Path  Share  Instr.   Ports  Front end  Carried  Cycles  Branches "
+    yield layout.cut(head + ("(asm), asm lines skipped" if compiled else "(line), lines skipped"), 0)
     for number, way in enumerate(ways, start=1):
         ports, front_end, carried, cycles = (
             figure.cycles for figure in (way.ports, way.front_end, way.loop_carried, way.cycles)

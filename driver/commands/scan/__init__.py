@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
+
+from msgspec.structs import replace
 
 from incc.core.analysis import KernelSettings
 from incc.driver import UsageError
 from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
-from incc.driver.cli.kinds import Option
+from incc.driver.cli.kinds import Option, check_targets
 from incc.driver.cli.parsers import run, settings_of
+from incc.driver.cli.shared import COMPILED
 from incc.driver.commands.scan.analysis import Input, Scan, ScanOutcome, Worker
 from incc.driver.commands.scan.inputs import HexBlock, read_inputs
 from incc.driver.commands.scan.output import Output, say_scan
@@ -23,7 +26,7 @@ from incc.driver.settings import REPORTED, Settings
 from incc.frontends.isa import isa
 from incc.models.loading import list_models, load
 from incc.support.errors import AnalysisError
-from incc.support.workers import MOST, WorkerError, in_order
+from incc.support.workers import MOST, WorkerError, cpus, in_order
 
 if TYPE_CHECKING:
     import argparse
@@ -32,10 +35,15 @@ CHUNK = 16
 """Blocks that a worker process takes at a time: enough to make handing them over cheap, few enough to share evenly."""
 
 
+FORMATS = ("text", "json", "cycles")
+
 COMMAND = Command(
     name="incc-scan",
     summary="analyse many kernels in one process",
-    about=("Analyse the loops of objects, folders, assembly files or a project, or blocks of machine code.",),
+    about=(
+        "Analyse the loops of objects, folders, assembly files or a project, or blocks of machine code. Sources are "
+        f"compiled: {COMPILED}",
+    ),
     groups=(
         group(
             "options",
@@ -53,13 +61,7 @@ COMMAND = Command(
                 None,
                 into="project",
             ),
-            Option(
-                "-o FOLDER",
-                "text",
-                "with -p: write a report of each source to a folder, as incc in a build",
-                aliases=("--reports",),
-                into="reports",
-            ),
+            Option("--reports FOLDER", "text", "with -p: also write a report of each source to a folder, as incc does"),
             Option(
                 "--input-format hex|asm|obj",
                 "choice",
@@ -70,13 +72,14 @@ COMMAND = Command(
             shared.mcpu(
                 "core, or cores separated by commas, or all (default: the host; with -p: each command's target)"
             ),
-            shared.one_of(
-                "--output",
-                ("table", "json", "cycles"),
-                "table",
-                "table of the kernels of each file; json: a report on each line; cycles: on each line a block or "
-                "kernel and its cycles, with --measure also those measured",
+            shared.MODEL_PATH,
+            shared.function("analyse", sets="scope.functions"),
+            *shared.formats(
+                *FORMATS,
+                help="text: a table of the kernels of each file; json: a report on each line; cycles: on each line a "
+                "block or kernel and its cycles, with --measure also those measured",
             ),
+            replace(shared.OUTPUT, aliases=()),
             Option(
                 "--bounds",
                 "flag",
@@ -86,13 +89,16 @@ COMMAND = Command(
                 into="simulate",
             ),
             shared.where("show kernels that meet a condition on any core, as in 'cycles > 1.1*bound and flop > 0'"),
+            shared.top("kernels of all files, those with the most to gain"),
             Option("--ghz GHZ", "clock", "clock, for GFLOP/s and GB/s", 0.0, sets="report.ghz"),
             Option("--measure", "flag", "also run the kernels on this machine and report the cycles they take"),
-            shared.jobs("worker processes (default: 1)"),
+            shared.jobs("analyse", "; 1 with --measure"),
         ),
     ),
+    hidden=(Option("--output FORMAT|FILE", "file", into="former_output", default=None),),
     environment=ENVIRONMENT,
-    status="0; 1 if some of the input could not be analysed; 2 for a mistake on the command line",
+    status="0; 1 if some of the input could not be analysed, or the output not be written; 2 for a mistake on the "
+    "command line",
 )
 
 
@@ -107,11 +113,29 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     early = ScanOutcome()
+    _read_former_options(options)
     scan = _requested_scan(options)
     inputs = _inputs(options, early)
+    jobs = options.jobs or (1 if options.measure else cpus())
+    if options.output:
+        check_targets([("-o", options.output)], options.files)
+        with open(options.output, "w", encoding="utf-8", errors="surrogateescape") as file:
+            return 0 if _scan(scan, inputs, jobs, early, file) else 1
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="surrogateescape")  # file names may contain any bytes
-    return 0 if _scan(scan, inputs, options.jobs, early) else 1
+    return 0 if _scan(scan, inputs, jobs, early, sys.stdout) else 1
+
+
+def _read_former_options(options: argparse.Namespace) -> None:
+    """Read options that had another meaning: --output=FORMAT, and -o FOLDER for --reports=FOLDER."""
+    former = options.former_output
+    if former in ("table", *FORMATS):
+        options.format = "text" if former == "table" else former
+    elif former:
+        options.output = former
+    names_folder = options.output and (os.path.isdir(options.output) or options.output.endswith("/"))
+    if names_folder and options.project is not None and not options.reports:
+        options.output, options.reports = None, options.output
 
 
 def command() -> int:
@@ -125,7 +149,7 @@ def _requested_scan(options: argparse.Namespace) -> Scan:
     if options.measure and options.jobs > 1:
         raise UsageError("--measure and -j cannot be combined: kernels are measured one at a time")
     if options.reports and not in_project:
-        raise UsageError("-o requires -p")
+        raise UsageError("--reports requires -p")
     if options.input_format and in_project:
         raise UsageError("--input-format and -p cannot be combined")
     # What runs on this machine is compared with a model of its core, whatever core a command is for.
@@ -133,13 +157,14 @@ def _requested_scan(options: argparse.Namespace) -> Scan:
     kernel = REPORTED if options.reports else KernelSettings(arrays="likely")
     settings = settings_of(COMMAND, options, Settings(kernel=kernel))
     each_core = _cores(mcpu, settings) if mcpu else [settings]
-    if options.output == "cycles" and (len(each_core) > 1 or not mcpu):
-        raise UsageError("--output=cycles is for one core; name it with -mcpu")
+    if options.format == "cycles" and (len(each_core) > 1 or not mcpu):
+        raise UsageError("--format=cycles is for one core; name it with -mcpu")
     return Scan(
         cores=each_core,
-        models=[_model(each.core.mcpu) for each in each_core if mcpu],
-        output=options.output,
+        models=[_model(each) for each in each_core if mcpu],
+        format=options.format,
         condition=options.where,
+        top=options.top,
         unique=any(os.path.isdir(name) for name in options.files),
         measure=options.measure,
         reports=options.reports or "",
@@ -150,14 +175,15 @@ def _requested_scan(options: argparse.Namespace) -> Scan:
 def _cores(mcpu: str, settings: Settings) -> list[Settings]:
     """Return the settings for each core of a list. Raises AnalysisError."""
     if "all" in named_cores(mcpu):
-        models = [load(entry.name) for entry in list_models()]
+        path = settings.core.model_path
+        models = [load(entry.path, path) for entry in list_models(path)]
         mcpu = ",".join(model.name for model in models if not isa(model.isa).unreadable)
     return cores_of(settings.on(mcpu))
 
 
-def _model(mcpu: str) -> ChosenModel:
+def _model(settings: Settings) -> ChosenModel:
     """Return the model of a core. Raises AnalysisError, also for a core whose code cannot be decoded."""
-    choice = choose_model(mcpu, "")
+    choice = choose_model(settings.core.mcpu, "", settings.core.model_path)
     check_readable(choice.model)
     return choice
 
@@ -176,12 +202,12 @@ def _inputs(options: argparse.Namespace, outcome: ScanOutcome) -> Iterable[Input
 # --- work -------------------------------------------------------------------------------------------------------------
 
 
-def _scan(scan: Scan, inputs: Iterable[Input], jobs: int, early: ScanOutcome) -> bool:
-    """Analyse the inputs, print the results, and return True if everything was analysed.
+def _scan(scan: Scan, inputs: Iterable[Input], jobs: int, early: ScanOutcome, stream: TextIO) -> bool:
+    """Analyse the inputs, write the results to a stream, and return True if everything was analysed.
 
     `early` receives messages about inputs that cannot be read, also while `inputs` is iterated.
     """
-    output = Output(scan)
+    output = Output(scan, stream)
     try:
         for outcome in _progress(_outcomes(Worker(scan), inputs, jobs)):
             output.add(early)

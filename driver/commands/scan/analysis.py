@@ -10,18 +10,18 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from incc.core.analysis import KernelResult, analyze_kernel
-from incc.driver.code import ObjectCode
-from incc.driver.commands.scan.inputs import AssemblyFile, CodeFile, HexBlock
+from incc.driver.code import ObjectCode, of_functions
+from incc.driver.commands.scan.inputs import AssemblyFile, CodeFile, HexBlock, SourceFile
 from incc.driver.pipeline import (
     ChosenModel,
     analyze_code,
     analyze_unit,
-    find_regions,
     host_of,
-    read_assembly,
     report_of,
+    with_likely_regions,
 )
-from incc.driver.settings import Scope, Settings
+from incc.driver.selection import order_of_worth
+from incc.driver.settings import Settings
 from incc.frontends.gcc_wrapper.compile_commands import CompilerCommand
 from incc.frontends.isa import isa
 from incc.frontends.objects.kernels import located_kernels
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from incc.measuring.kernels import KernelMeasurement, Measurer
     from incc.report.where import Condition
 
-Input = HexBlock | AssemblyFile | CodeFile | CompilerCommand
+Input = HexBlock | AssemblyFile | SourceFile | CodeFile | CompilerCommand
 
 
 class Scan(Struct, frozen=True, kw_only=True):
@@ -48,10 +48,12 @@ class Scan(Struct, frozen=True, kw_only=True):
     """The settings for each core. A project without named cores has one, for the core of each command."""
     models: list[ChosenModel]
     """The model of each core, unless each unit of a project has its own."""
-    output: str = "table"
-    """"table", "json" or "cycles"."""
+    format: str = "text"
+    """"text", "json" or "cycles"."""
     condition: Condition | None = None
     """The condition that a kernel must meet on at least one core to be shown; None to show all."""
+    top: int = 0
+    """Most kernels to show, those with the most to gain; 0 for all."""
     unique: bool = False
     """True to show a kernel once that occurs in several files."""
     measure: bool = False
@@ -63,10 +65,13 @@ class Scan(Struct, frozen=True, kw_only=True):
 
 
 class CyclesLine(Struct, frozen=True):
-    """A kernel's line of --output=cycles, and its identity if kernels are to be unique."""
+    """A kernel's line of --format=cycles."""
 
     text: str
     identity: str = ""
+    """The kernel's identity, if kernels are to be unique."""
+    worth: tuple[bool, float] = (True, 0.0)
+    """The kernel's `order_of_worth`, if the most worthwhile ones are to be selected."""
 
 
 class ScanOutcome(Struct):
@@ -86,7 +91,7 @@ class Worker:
     def __init__(self, scan: Scan) -> None:
         self.scan = scan
         # Lines of cycles need no reports, and nothing about the kernels but their code.
-        self.brief = scan.output == "cycles" and scan.condition is None and not scan.reports
+        self.brief = scan.format == "cycles" and scan.condition is None and not scan.reports and not scan.top
         self.cores = scan.cores
         if self.brief:
             self.cores = [replace(core, kernel=replace(core.kernel, explained=False)) for core in scan.cores]
@@ -115,10 +120,19 @@ class Worker:
             yield self._code(source, outcome)
         elif isinstance(source, AssemblyFile):
             yield self._assembly(source)
+        elif isinstance(source, SourceFile):
+            from incc.driver.sources import compiled_source
+
+            unit, note = compiled_source(source.name, ",".join(core.core.mcpu for core in self.cores))
+            outcome.notes.append(note)
+            yield [analyze_unit(unit, core) for core in self.cores]
         else:
             yield from self._compiled(source, outcome)
 
     def _block(self, block: HexBlock, outcome: ScanOutcome) -> list[UnitResult]:
+        if self.cores[0].scope.functions:
+            outcome.notes.append("blocks of machine code belong to no --function")
+            return []
         try:
             code = bytes.fromhex(block.digits)
         except ValueError:
@@ -149,7 +163,8 @@ class Worker:
         if located.note:
             outcome.notes.append(f"{file.name}: {located.note}")
         unit = Unit(assembly="", assembly_file=file.name, way="object")
-        return self._on_each_core(unit, ObjectCode(located.kernels, located.left_out, located.sources))
+        code = ObjectCode(located.kernels, located.left_out, located.sources)
+        return self._on_each_core(unit, of_functions(code, self.cores[0].scope.functions))
 
     def _on_each_core(self, unit: Unit, code: ObjectCode) -> list[UnitResult]:
         cores = zip(self.cores, self.scan.models, strict=True)
@@ -160,13 +175,13 @@ class Worker:
             unit = Unit(assembly=read_input(file.name), assembly_file=file.name)
         except OSError as error:
             raise AnalysisError(f"{file.name}: {error.strerror}") from error
-        marked, _ = find_regions(read_assembly(unit, self.isa), Scope(regions="marked"))
-        regions = "loops" if marked and all(region.kind == "file" for region in marked) else "marked"
-        scope = replace(self.cores[0].scope, regions=regions, system_headers=True)
+        settings = with_likely_regions(unit, self.cores[0], self.isa)
+        scope = replace(settings.scope, system_headers=True)
         return [analyze_unit(unit, replace(core, scope=scope)) for core in self.cores]
 
     def _compiled(self, command: CompilerCommand, outcome: ScanOutcome) -> Iterator[list[UnitResult]]:
-        from incc.driver.commands.scan.project import settings_of, units_of
+        from incc.driver.commands.scan.project import settings_of
+        from incc.driver.sources import units_of
 
         settings = settings_of(command, self.cores, outcome.notes, self.scan.requested)
         if not settings:
@@ -204,12 +219,13 @@ class Worker:
             from incc.report.where import kernel_values
 
             shown = [n for n in shown if any(condition.holds(kernel_values(u, u.kernels[n])) for u in units)]
-        if scan.output == "cycles":
-            outcome.rows.extend(self._rows(source, results[0], shown))
+        if scan.format == "cycles":
+            rows = zip(self._rows(source, results[0], shown), shown, strict=True)
+            outcome.rows.extend(replace(row, worth=order_of_worth(units[0].kernels[n])) for row, n in rows)
             return
         for unit in units:
             unit.kernels = [unit.kernels[n] for n in shown]
-            if scan.output == "table":
+            if scan.format == "text":
                 _without_details(unit, isinstance(source, HexBlock))
         if shown:
             outcome.reports.append(report)

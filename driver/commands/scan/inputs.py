@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from incc.driver.code import ASSEMBLY_ENDINGS, kind_of
+from incc.driver.sources import is_source
 from incc.frontends.objects.archive import ArchiveMember, listed
 from incc.frontends.objects.read import ObjectError
 from incc.support.files import no_file_name
@@ -45,6 +46,12 @@ class AssemblyFile(Struct, frozen=True):
     name: str
 
 
+class SourceFile(Struct, frozen=True):
+    """A source to compile."""
+
+    name: str
+
+
 class CodeFile(Struct, frozen=True):
     """An object, a library, a program, or a member of a static library."""
 
@@ -69,7 +76,7 @@ class CodeFile(Struct, frozen=True):
 
 def read_inputs(
     names: Sequence[str], input_format: str, problems: list[str]
-) -> Iterator[HexBlock | AssemblyFile | CodeFile]:
+) -> Iterator[HexBlock | AssemblyFile | SourceFile | CodeFile]:
     """Yield what is in files and folders. Messages about what cannot be read are added to `problems`.
 
     Folders are searched for code by content, without following symbolic links. Equal files in a folder count once, and
@@ -84,6 +91,8 @@ def read_inputs(
             yield from _blocks(name, problems)
         elif format_ == "asm":
             yield AssemblyFile(name)
+        elif format_ == "source":
+            yield SourceFile(name)
         elif os.path.isdir(name):
             yield from _in_folder(name, problems)
         else:
@@ -94,6 +103,8 @@ def _format_of(name: str) -> str:
     """Return what a file looks like; one that cannot be read is left to its reader to complain about."""
     if os.path.isdir(name):
         return "obj"
+    if is_source(name):
+        return "source"
     by_name = "asm" if name.endswith(ASSEMBLY_ENDINGS) else "hex"
     if name != "-" and os.path.isfile(name):
         try:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
+from typing import TextIO
 
-from incc.driver.commands.scan.analysis import Scan, ScanOutcome
+from msgspec.structs import replace
+
+from incc.driver.commands.scan.analysis import CyclesLine, Scan, ScanOutcome
 from incc.driver.messages import say
+from incc.driver.selection import order_of_worth
 from incc.report import types as t
 from incc.views.layout import Layout, harmless, terminal
 
@@ -14,10 +17,11 @@ say_scan = partial(say, "incc-scan")
 
 
 class Output:
-    """Prints outcomes, and collects notes to print at the end."""
+    """Writes outcomes to a stream, and collects notes to print at the end."""
 
-    def __init__(self, scan: Scan) -> None:
+    def __init__(self, scan: Scan, stream: TextIO) -> None:
         self.scan = scan
+        self.stream = stream
         self.failed = False
         """Some of the input could not be analysed."""
         self.inputs = 0
@@ -30,6 +34,8 @@ class Output:
         """The report for the next table, to which blocks of the same file are added."""
         self.tables = False
         """A table was printed."""
+        self.candidates: list[CyclesLine | t.AnalysisReport] = []
+        """The kernels from which --top selects at the end."""
 
     def add(self, outcome: ScanOutcome) -> None:
         """Print an outcome, as far as it can be printed yet."""
@@ -40,21 +46,48 @@ class Output:
         self.notes.update(dict.fromkeys(outcome.notes))
         for row in outcome.rows:
             if self._is_new(row.identity):
-                sys.stdout.write(harmless(row.text, False) + "\n")
+                self._write(row)
         for report in outcome.reports:
             first = report.units[0].kernels
             new = [n for n, k in enumerate(first) if self._is_new(f"{k.function} {k.content_hash}")]
             for unit in report.units:
                 unit.kernels = [unit.kernels[n] for n in new]
-            if not new:
-                continue
-            if self.scan.output == "json":
-                from incc.driver.deliver import DeliveryRequest, text_of
+            if new:
+                self._write(report)
 
-                text = text_of(report, DeliveryRequest(format="json", append=True))
-                sys.stdout.write(text.decode("utf-8", "surrogateescape"))
+    def _write(self, result: CyclesLine | t.AnalysisReport) -> None:
+        """Write a line or a report, or keep it if only some of all are to be written."""
+        if self.scan.top:
+            self.candidates.append(result)
+        elif isinstance(result, CyclesLine):
+            self.stream.write(harmless(result.text, False) + "\n")
+        elif self.scan.format == "json":
+            from incc.driver.deliver import DeliveryRequest, text_of
+
+            text = text_of(result, DeliveryRequest(format="json", append=True))
+            self.stream.write(text.decode("utf-8", "surrogateescape"))
+        else:
+            self._add_to_table(result)
+
+    def _write_top(self) -> None:
+        """Write the candidates with the most to gain, in their order."""
+        worth = []
+        for place, candidate in enumerate(self.candidates):
+            if isinstance(candidate, CyclesLine):
+                worth.append((candidate.worth, place, 0))
             else:
-                self._add_to_table(report)
+                on_cores = zip(*(unit.kernels for unit in candidate.units), strict=True)
+                worth += [(min(map(order_of_worth, each)), place, n) for n, each in enumerate(on_cores)]
+        chosen = {(place, n) for _, place, n in sorted(worth)[: self.scan.top]}
+        candidates, self.candidates, self.scan = self.candidates, [], replace(self.scan, top=0)
+        for place, candidate in enumerate(candidates):
+            if isinstance(candidate, t.AnalysisReport):
+                for unit in candidate.units:
+                    unit.kernels = [kernel for n, kernel in enumerate(unit.kernels) if (place, n) in chosen]
+                if candidate.units[0].kernels:
+                    self._write(candidate)
+            elif (place, 0) in chosen:
+                self._write(candidate)
 
     def _is_new(self, identity: str) -> bool:
         self.kernels += 1
@@ -77,14 +110,16 @@ class Output:
 
     def _print_table(self) -> None:
         if self.waiting:
-            sys.stdout.write("\n" * self.tables + _table(self.waiting, *terminal(sys.stdout)))
+            self.stream.write("\n" * self.tables + _table(self.waiting, *terminal(self.stream)))
             self.waiting = None
             self.tables = True
 
     def flush(self) -> None:
-        """Print what waits to be printed."""
+        """Write what waits to be written."""
+        if self.scan.top:
+            self._write_top()
         self._print_table()
-        sys.stdout.flush()
+        self.stream.flush()
 
     def print_notes(self) -> None:
         """Print notes, each once."""

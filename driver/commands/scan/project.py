@@ -1,11 +1,9 @@
-"""The commands of a project for incc-scan. Each runs for its assembly alone and writes nothing into the project."""
+"""The commands of a project for incc-scan."""
 
 from __future__ import annotations
 
 import os
-import signal
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -13,10 +11,6 @@ from incc.driver import UsageError
 from incc.driver.builds.project import project_of
 from incc.driver.settings import Settings
 from incc.frontends.gcc_wrapper.compile_commands import NAME, CompilerCommand, read_commands
-from incc.frontends.gcc_wrapper.compiler import Compiler, CompilerError, child_environment, find_program
-from incc.frontends.gcc_wrapper.processes import Processes
-from incc.frontends.gcc_wrapper.session import AssemblyFailure, Compilation
-from incc.frontends.unit import Unit
 
 
 class CompilationDatabase(Struct, frozen=True):
@@ -70,48 +64,3 @@ def settings_of(
         notes.append(f"{command.file}: excluded by {project.path}" if requested else f"{project.path} excludes sources")
         return []
     return [applied for each in settings for applied in project.applied(each, notes)]
-
-
-def units_of(command: CompilerCommand, problems: list[str], remarks: bool = False) -> list[Unit]:
-    """Return what a command compiles, with the compiler's `remarks` on request. A failure is added to `problems`."""
-    if command.problem:
-        problems.append(f"{command.file}: {command.problem}")
-        return []
-    if not os.path.isdir(command.folder):
-        problems.append(f"{command.file}: not analysed: its folder {command.folder} does not exist")
-        return []
-    environment = child_environment(os.environ)
-    words = list(command.words)
-    try:
-        compiler = Compiler(find_program(words[0], environment, folder=command.folder), words[:1])
-    except CompilerError as error:
-        problems.append(f"{command.file}: not analysed: {error}")
-        return []
-    processes = Processes(command.folder, b"", None)
-    compilation = Compilation(compiler, words[1:], environment, processes, command.folder, remarks=remarks)
-    with _terminated_in_order():
-        try:
-            return compilation.assembly_alone()
-        except AssemblyFailure as error:
-            text = error.compiler_message or str(error)
-            problems.append(text if text.startswith(f"{command.file}:") else f"{command.file}: {text}")
-        except OSError as error:
-            problems.append(f"{command.file}: not analysed: {error.filename or words[0]}: {error.strerror}")
-        finally:
-            processes.end()
-            compilation.close()
-    return []
-
-
-@contextmanager
-def _terminated_in_order() -> Iterator[None]:
-    """Let SIGTERM raise SystemExit, so that its compiler ends and temporary files go when a worker is terminated."""
-
-    def end(number: int, frame: object) -> None:
-        raise SystemExit(128 + number)
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -18,7 +18,7 @@ from incc.models.forms.shapes import FormDataflow, Shape, dataflow, shape_of
 from incc.models.importers.common import reduced
 from incc.models.importers.llvm import importer as llvm
 from incc.models.importers.llvm import units as llvm_units
-from incc.models.model import MachineModel
+from incc.models.model import LACKING, MachineModel
 from incc.models.notation import parse_ports, port_set_name
 
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "figures.txt")
@@ -93,7 +93,7 @@ def _entries(
     for conditions, data in figures.items():
         flow = dataflow(shape, "mask" in conditions)
         fields = _in_ports(model, shape, flow, data)
-        entries[conditions] = {**fields, "source": "llvm", "derived": "the core has no such instruction"}
+        entries[conditions] = {**fields, "source": "llvm", "derived": LACKING}
     return reduced(entries) if () in entries else {}
 
 

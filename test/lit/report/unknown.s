@@ -12,12 +12,12 @@
 # CHECK-NEXT: - 1 statement could not be decoded (line {{[0-9]+}}), so the totals are lower bounds.
 # CHECK:      Instructions:      200
 # CHECK:      [6]: Remarks (X not in the model, excluded from all totals)
-# CHECK:       X      X     X                     X     vaddph %zmm1, %zmm2, %zmm3
+# CHECK:       X      X     X                     X     vpcomtrueb %xmm1, %xmm2, %xmm3
 # CHECK:      Resource pressure by instruction:
-# CHECK:      X      X      X      X      X      X      X      X      X      vaddph %zmm1, %zmm2, %zmm3
-# CHECK:      [0,1] {{.*}} X vaddph %zmm1, %zmm2, %zmm3
-# CHECK:      [[X]]       X       X   vaddph %zmm1, %zmm2, %zmm3
+# CHECK:      X      X      X      X      X      X      X      X      X      vpcomtrueb %xmm1, %xmm2, %xmm3
+# CHECK:      [0,1] {{.*}} X vpcomtrueb %xmm1, %xmm2, %xmm3
+# CHECK:      [[X]]       X       X   vpcomtrueb %xmm1, %xmm2, %xmm3
 	addq %rax, %rbx
-	vaddph %zmm1, %zmm2, %zmm3
+	vpcomtrueb %xmm1, %xmm2, %xmm3
 	nonsense %rax
 	addq %rbx, %rcx
