@@ -312,10 +312,10 @@ class TriedLoop(msgspec.Struct, frozen=True, kw_only=True):
     """The work of an iteration after the trial relative to before; None if unknown."""
     gain: float | None
     """The speedup minus 1; None if unknown."""
-    measured_before: Amount | None
+    measured_before: Amount | None = None
     """Cycles per iteration measured on this machine before the trial; None if not measured."""
-    measured_after: Amount | None
-    measured_gain: float | None
+    measured_after: Amount | None = None
+    measured_gain: float | None = None
     """The measured speedup minus 1; None if not measured, or if the work per iteration cannot be compared."""
     text: str
     """The comparison in words."""
@@ -506,7 +506,7 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
     helps."""
     source_change: str
     """The change to make in the source, in words; empty if there is none."""
-    gain: float | None
+    gain: float | None = None
     """The predicted speedup of the loop: 2 is twice as fast. None if it is unknown, or depends on data."""
 
 

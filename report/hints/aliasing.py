@@ -11,7 +11,7 @@ from incc.frontends.kernel import KernelCode
 from incc.report import types as t
 from incc.report import wording
 from incc.report.hints.advice import CLANG, GCC
-from incc.report.hints.common import calls, counting, hint, inner_branches
+from incc.report.hints.common import calls, counting, hint, inner_branches, speedup
 from incc.report.hints.context import HintContext
 from incc.report.hints.estimates import access_step, changed, packed_cycles, packed_gain
 from incc.report.verdict import chain_instructions
@@ -50,7 +50,7 @@ def invariant_access(facts: KernelResult, context: HintContext) -> t.Hint | None
         f"{wording.places(kernel, stores)} might change {it}{prevents}",
         {"loads": loads, "stores": stores},
         change=f"unless it does, copy {it} to {variables} before the loop",
-        gain=facts.cycles / cycles,
+        gain=speedup(facts, cycles),
     )
 
 

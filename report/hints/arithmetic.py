@@ -24,6 +24,7 @@ from incc.report.hints.common import (
     hint,
     inner_branches,
     operations,
+    speedup,
     written_roots,
 )
 from incc.report.hints.context import HintContext
@@ -60,7 +61,7 @@ def invariant_divisor(facts: KernelResult, context: HintContext) -> t.Hint | Non
         {"instructions": divisions},
         advice,
         change,
-        gain=facts.cycles / simulated_without(facts, divisions),
+        gain=speedup(facts, simulated_without(facts, divisions)),
     )
 
 
@@ -153,7 +154,7 @@ def conversions(facts: KernelResult, context: HintContext) -> t.Hint | None:
         change = "keep the numbers in the type that the loop computes with"
         text = f"numbers are converted between integers and floating point ({where})"
     evidence = {"instructions": converting, "bound_without": float(least)}
-    return hint("conversions", text, evidence, None, change, gain=facts.cycles / least)
+    return hint("conversions", text, evidence, None, change, gain=speedup(facts, least))
 
 
 def _stays_as_large(instruction: Instruction) -> bool:
@@ -250,7 +251,7 @@ def complex_range(facts: KernelResult, context: HintContext) -> t.Hint | None:
         f"each complex product is tested for NaN ({wording.places(kernel, tests)}), which prevents vectorisation",
         {"instructions": tests},
         advice,
-        gain=facts.cycles / _without_tests(facts, context, tests),
+        gain=speedup(facts, _without_tests(facts, context, tests)),
     )
 
 

@@ -21,6 +21,7 @@ from incc.report.hints.common import (
     hint,
     inner_branches,
     operations,
+    speedup,
     stored_in_place,
     worth_breaking,
     written_roots,
@@ -161,7 +162,7 @@ def memory_chain(facts: KernelResult, context: HintContext) -> t.Hint | None:
             "chain_latency": chain.latency,
         },
         change=change,
-        gain=facts.cycles / max(_least(facts), Fraction(chain.latency - spent, chain.distance)),
+        gain=speedup(facts, max(_least(facts), Fraction(chain.latency - spent, chain.distance))),
     )
 
 

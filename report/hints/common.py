@@ -50,6 +50,11 @@ def hint(
     return t.Hint(rule=rule, text=f"{text}.", evidence=dict(evidence), flags=flags, source_change=change, gain=speedup)
 
 
+def speedup(facts: KernelResult, after: Fraction | None) -> Fraction | None:
+    """Return the gain of a loop that takes so many cycles afterwards; None if these are unknown or nothing is left."""
+    return facts.cycles / after if after else None
+
+
 def operations(kernel: KernelCode, *names: str) -> list[int]:
     """Return the instructions (indices) that do one of these operations (see `Isa.advice_class`)."""
     advice_class = isa(kernel.isa).advice_class

@@ -1,4 +1,4 @@
-"""What the rules know of a loop besides its figures: its compilation, its iterations, and its other versions."""
+"""The facts about a loop besides its figures: its compilation, its iterations, and its other versions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Replacement(msgspec.Struct, frozen=True):
 
 
 class HintContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What the rules know of a loop besides its figures."""
+    """The facts about a loop besides its figures that rules use."""
 
     build: CompilerCall = ASSEMBLY
     elements: Fraction = Fraction(1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from incc.report import types as t
 from incc.report import wording
 from incc.report.hints.advice import advise
-from incc.report.hints.common import WORTH, bound_without, calls, counting, hint, inner_branches
+from incc.report.hints.common import WORTH, bound_without, calls, counting, hint, inner_branches, speedup
 from incc.report.hints.context import HintContext
 from incc.report.verdict import chain_instructions
 
@@ -84,5 +84,5 @@ def loop_overhead(facts: KernelResult, context: HintContext) -> t.Hint | None:
         advice,
         "unroll the loop",
         " to save most of them",
-        gain=facts.cycles / least,
+        gain=speedup(facts, least),
     )

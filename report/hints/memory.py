@@ -11,7 +11,7 @@ from incc.models.binding.bound import UOP_LOAD, UOP_STORE_ADDRESS
 from incc.models.throughput import port_bound
 from incc.report import types as t
 from incc.report import wording
-from incc.report.hints.common import WORTH, bound_without, hint, operations, step_of, steps
+from incc.report.hints.common import WORTH, bound_without, hint, operations, speedup, step_of, steps
 from incc.report.hints.context import HintContext
 
 if TYPE_CHECKING:
@@ -67,7 +67,9 @@ def store_addresses(facts: KernelResult, context: HintContext) -> t.Hint | None:
             "simple_ports": simple,
             "port_bound": numerator / denominator,
         },
-        gain=facts.cycles / max(Fraction(numerator, denominator), bounds.front_end, bounds.retire, bounds.loop_carried),
+        gain=speedup(
+            facts, max(Fraction(numerator, denominator), bounds.front_end, bounds.retire, bounds.loop_carried)
+        ),
     )
 
 
@@ -96,7 +98,7 @@ def strided(facts: KernelResult, context: HintContext) -> t.Hint | None:
         {"instructions": shuffles, "bound_without": float(least)},
         None,
         change,
-        gain=facts.cycles / least,
+        gain=speedup(facts, least),
     )
 
 
@@ -151,7 +153,7 @@ def gather(facts: KernelResult, context: HintContext) -> t.Hint | None:
         {"instructions": gathers, "elements": elements, "bound_without": float(least)},
         None,
         change,
-        gain=facts.cycles / least,
+        gain=speedup(facts, least),
     )
 
 
