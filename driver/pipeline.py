@@ -415,11 +415,17 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
     if trips_of is not None:
         from incc.driver.calls import predict_calls
 
+        given = {region.function: trips_of(region.function) for region in regions}
+        result = replace(result, trips={function: trips for function, trips in given.items() if trips is not None})
         result = predict_calls(parsed, result, trips_of, lambda of: decode_unit(unit, parsed, [of])[0])
     elif settings.scope.near_trips:
         from incc.driver.calls import with_near_trips
 
         result = with_near_trips(parsed, result, lambda of: decode_unit(unit, parsed, [of])[0])
+    if settings.kernel.what_ifs and settings.scope.regions == "loops" and len(kernels) <= MOST_WITH_WHAT_IFS:
+        from incc.driver.calls import find_replaced
+
+        result = find_replaced(parsed, result, lambda of: decode_unit(unit, parsed, [of])[0])
     if settings.report.control_flow:
         from incc.report.control_flow import functions
 

@@ -258,6 +258,9 @@ class Isa:
     """The registers that may hold addresses of the function's own stack, by their roots."""
     widest_vector: tuple[tuple[str, int], ...] = ()
     """Forms of packed arithmetic and their bits, widest first, by which a model tells the width of vectors."""
+    vector_forms: Mapping[int, Mapping[str, str]] = {}
+    """By the bits of vectors: forms that stand for a "load", a "store", an addition ("add"), a multiplication
+    ("multiply"), a division ("divide"), a square root ("root") and a "gather" of doubles."""
 
     # --- text ---
 

@@ -126,7 +126,15 @@ def _head(report: t.AnalysisReport, unit: t.UnitReport, layout: Layout, show: Te
 
 
 def _body(unit: t.UnitReport, layout: Layout, show: TextParts, table: bool, many: bool) -> Iterator[str]:
-    """Yield the overview of a unit, its kernels, and what is not analysed. `many`: only a few lines for each kernel."""
+    """Yield the overview of a unit, its kernels, and what is not analysed; of trials only what they change.
+
+    With `many` kernels, each has only a few lines.
+    """
+    if unit.trials is not None:
+        from incc.views.text import trials
+
+        yield from trials.lines(unit, layout)
+        return
     if unit.kernels and (table or many):
         from incc.views.text import overview
 
@@ -149,10 +157,6 @@ def _body(unit: t.UnitReport, layout: Layout, show: TextParts, table: bool, many
         from incc.views.text import calls
 
         yield from calls.lines(unit, layout)
-    if unit.trials is not None:
-        from incc.views.text import trials
-
-        yield from trials.lines(unit, layout)
 
 
 def _on_several_cores(units: Sequence[t.UnitReport]) -> dict[int, list[t.UnitReport]]:
