@@ -411,25 +411,44 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
     if settings.scope.ways:
         ways = [loop for name in settings.scope.ways for loop in _ways(unit, parsed, model, settings, name, selection)]
         result = replace(result, ways=tuple(ways))
-    trips_of = _trips_of(settings.scope.trips, marked, regions)
-    if trips_of is not None:
-        from incc.driver.calls import predict_calls
-
-        given = {region.function: trips_of(region.function) for region in regions}
-        result = replace(result, trips={function: trips for function, trips in given.items() if trips is not None})
-        result = predict_calls(parsed, result, trips_of, lambda of: decode_unit(unit, parsed, [of])[0])
-    elif settings.scope.near_trips:
-        from incc.driver.calls import with_near_trips
-
-        result = with_near_trips(parsed, result, lambda of: decode_unit(unit, parsed, [of])[0])
-    if settings.kernel.what_ifs and settings.scope.regions == "loops" and len(kernels) <= MOST_WITH_WHAT_IFS:
-        from incc.driver.calls import find_replaced
-
-        result = find_replaced(parsed, result, lambda of: decode_unit(unit, parsed, [of])[0])
+    result = _with_calls(unit, parsed, result, settings, _trips_of(settings.scope.trips, marked, regions))
     if settings.report.control_flow:
         from incc.report.control_flow import functions
 
         result = replace(result, control_flow=tuple(functions(parsed, regions)))
+    return result
+
+
+def _with_calls(
+    unit: Unit,
+    parsed: Assembly,
+    result: UnitResult,
+    settings: Settings,
+    trips_of: Callable[[str], Trips | None] | None,
+) -> UnitResult:
+    """Return the result with what its functions' calls say: their cycles, or what hints and short calls need of them.
+
+    `trips_of` returns the trip counts of a function; it is None if there are none.
+    """
+
+    def decode(region: Region) -> KernelCode:
+        return decode_unit(unit, parsed, [region])[0]
+
+    if trips_of is not None:
+        from incc.driver.calls import predict_calls
+
+        of_function = {r.kernel.region.function: None for r in result.results if r.kernel.region}
+        given = {function: trips for function in of_function if (trips := trips_of(function)) is not None}
+        result = predict_calls(parsed, replace(result, trips=given), trips_of, decode)
+    elif settings.scope.near_trips:
+        from incc.driver.calls import with_near_trips
+
+        result = with_near_trips(parsed, result, decode)
+    few = len(result.results) <= MOST_WITH_WHAT_IFS
+    if settings.kernel.what_ifs and settings.scope.regions == "loops" and few:
+        from incc.driver.calls import find_replaced
+
+        result = find_replaced(parsed, result, decode)
     return result
 
 
