@@ -129,10 +129,8 @@ def _most_to_gain(units: Sequence[t.UnitReport], layout: Layout) -> Iterator[str
         yield ""
         yield "Most to gain:"
     for hint, n, kernel in ranked[:MOST_HINTS]:
-        rule = hint.rule.replace("-", " ")
-        yield from layout.wrap(
-            f"[{n}] {header.title(kernel, layout)}: {rule}, up to {hint.gain:.1f} times as fast", "  ", "      "
-        )
+        gain = f"{hint.rule.replace('-', ' ')}, up to {hint.gain:.1f} times as fast"
+        yield from layout.wrap(f"[{n}] {header.title(kernel, layout)}: {gain}", "  ", "      ")
 
 
 def _head(report: t.AnalysisReport, unit: t.UnitReport, layout: Layout, show: TextParts) -> list[str]:
