@@ -36,7 +36,7 @@ class Views(msgspec.Struct, frozen=True, kw_only=True):
     instruction_tables: bool = False
     """Only resource pressure, and instruction info if requested: nothing is simulated."""
     full_tables: bool = False
-    """Of these, instruction info has the resources of each instruction."""
+    """Instruction info has the resources of each instruction."""
     json: bool = False
     triple: str = ""
     march: str = ""
