@@ -228,7 +228,7 @@ def model_notes(report: t.AnalysisReport) -> list[str]:
 
 def in_gnu_syntax(unit: Unit) -> Unit:
     """Return a unit whose text was given with the text as GNU as reads it; a compiler's text says its syntax."""
-    if unit.way != "given":
+    if unit.way != "given" or foreign(unit.assembly):
         return unit
     return replace(unit, assembly=isa(detect(unit.assembly)).in_gnu_syntax(unit.assembly))
 

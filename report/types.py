@@ -1110,8 +1110,9 @@ class InstructionReport(msgspec.Struct, frozen=True, kw_only=True):
     chain_cycles: Count | None
     """Its share of the longest loop-carried dependency; None if it is not part of it."""
     figures: FiguresOrigin | None
-    remarks: Annotated[str, Meta(pattern="^X?F?E?Z?D?$")]
-    """X unknown, F macro-fused, E eliminated, Z zero idiom, D derived figures."""
+    remarks: Annotated[str, Meta(pattern="^X?F?E?Z?[DL]?$")]
+    """X unknown, F macro-fused, E eliminated, Z zero idiom, D derived figures, L lacking on
+    this core, with figures of another."""
 
 
 class ChainReport(msgspec.Struct, frozen=True, kw_only=True):
