@@ -145,20 +145,20 @@ its checks and its last sum. Dot products and products of sparse matrices with r
 Zen 4."""
 
 
-def packed_gain(
-    facts: KernelResult, context: HintContext, chain: Fraction = Fraction(), trips: int = 0
-) -> Fraction | None:
-    """Return the gain of vectors, for `trips` iterations of the source's loop (0: those of the context, or many).
+def packed_gain(facts: KernelResult, context: HintContext, chain: Fraction = Fraction()) -> Fraction | None:
+    """Return the gain of vectors for the iterations of the context, or for many; None if it is unknown."""
+    vectors = _packed(facts, context, chain)
+    return gain_at(facts, context, chain, *vectors) if vectors else None
 
-    The result is None if it is unknown.
-    """
+
+def _packed(facts: KernelResult, context: HintContext, chain: Fraction) -> tuple[Fraction, int] | None:
+    """Return the cycles of an iteration's work as vectors, and the elements at once; None if they are unknown."""
     after = packed_cycles(facts, context, chain)
     work = vector_work(facts)
     if after is None or work is None:
         return None
     lanes = vector_bits(facts.model, context.build) // work.element_bits
-    step = lanes * (_CLANG_INTERLEAVES if context.build.family == CLANG else 1)
-    return gain_at(facts, context, chain, after, step, trips)
+    return after, lanes * (_CLANG_INTERLEAVES if context.build.family == CLANG else 1)
 
 
 def gain_at(
@@ -194,12 +194,11 @@ MOST_TRIPS = 256
 
 def least_trips(facts: KernelResult, context: HintContext, chain: Fraction) -> int:
     """Return the iterations of the source's loop from which on vectors gain, 1 if they always do or it is unknown."""
-    losing = [
-        trips
-        for trips in range(1, MOST_TRIPS)
-        if (gain := packed_gain(facts, context, chain, trips)) is not None and gain * WORTH < 1
-    ]
-    return max(losing, default=0) + 1
+    vectors = _packed(facts, context, chain)
+    if vectors is None:
+        return 1
+    gains = ((trips, gain_at(facts, context, chain, *vectors, trips)) for trips in range(1, MOST_TRIPS))
+    return max((trips for trips, gain in gains if gain * WORTH < 1), default=0) + 1
 
 
 def vector_work(facts: KernelResult) -> VectorWork | None:
