@@ -108,7 +108,9 @@ def render(report: t.AnalysisReport, width: int = 80, colour: bool = False, show
             # On several cores they are the same kernels.
             table = 0 < show.overview <= (len(unit.kernels) if n in several else count)
             lines += _body(unit, layout, show, table, many)
-    if show.brief and show.how and (mains > 1 or count > mains):
+    # Of trials only what they change is shown.
+    tried = any(unit.trials is not None for unit in units)
+    if show.brief and show.how and not tried and (mains > 1 or count > mains):
         if mains > 1:
             lines += _most_to_gain(units, layout)
         rest = "Loops that belong to a main loop are only in the first table. " if count > mains else ""
