@@ -108,14 +108,23 @@ def render(report: t.AnalysisReport, width: int = 80, colour: bool = False, show
             # On several cores they are the same kernels.
             table = 0 < show.overview <= (len(unit.kernels) if n in several else count)
             lines += _body(unit, layout, show, table, many)
-    # Of trials only what they change is shown.
-    tried = any(unit.trials is not None for unit in units)
-    if show.brief and show.how and not tried and (mains > 1 or count > mains):
-        if mains > 1:
-            lines += _most_to_gain(units, layout)
-        rest = "Loops that belong to a main loop are only in the first table. " if count > mains else ""
-        lines += ["", *layout.wrap(f"{rest}{show.how}")]
+    if show.brief:
+        lines += _closing(units, layout, show.how)
     return "".join(harmless(line.rstrip(), colour) + "\n" for line in lines)
+
+
+def _closing(units: Sequence[t.UnitReport], layout: Layout, how: str) -> Iterator[str]:
+    """Yield what gains most, and the way to see what a brief text leaves out; nothing after trials."""
+    kernels = [kernel for unit in units for kernel in unit.kernels]
+    mains = sum(not kernel.role.of for kernel in kernels)
+    if not how or any(unit.trials is not None for unit in units):
+        return
+    if mains > 1:
+        yield from _most_to_gain(units, layout)
+    if mains > 1 or len(kernels) > mains:
+        rest = "Loops that belong to a main loop are only in the first table. " if len(kernels) > mains else ""
+        yield ""
+        yield from layout.wrap(f"{rest}{how}")
 
 
 def _most_to_gain(units: Sequence[t.UnitReport], layout: Layout) -> Iterator[str]:
