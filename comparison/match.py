@@ -371,22 +371,14 @@ class _Matcher:
         for row, column in chosen:
             likely = probability((row, column), forth, back, weighted, self._alike) * sure(row)
             if likely >= least:
-                by = _how(self.a[row], self.b[column])
+                by = evidence_kind(self.a[row], self.b[column])
                 # Different code is never certain to be the same loop.
                 most = 1.0 if by == "content" else ALMOST
                 self._pair(row, column, by, min(most, math.floor(100 * likely + 0.5) / 100))
 
     def _alike(self, side: int, one: int, other: int) -> bool:
         loops = self.b if side else self.a
-        first, second = loops[one], loops[other]
-        if first.line > 0 and first.origin and first.origin == second.origin:
-            # These are copies of one loop, inlined in several places.
-            return (first.file, first.line) == (second.file, second.line)
-        if (first.unit, first.function) != (second.unit, second.function):
-            return False
-        return first.content == second.content or (
-            first.line > 0 and (first.file, first.line) == (second.file, second.line)
-        )
+        return interchangeable(loops[one], loops[other])
 
     def _count_pool(self) -> None:
         counts = []
@@ -572,7 +564,18 @@ def _function_names(f: Features, alias: str) -> list[str]:
     return sorted(names)
 
 
-def _how(a: Features, b: Features) -> By:
+def interchangeable(one: Features, other: Features) -> bool:
+    """Return True if it does not matter which of two kernels of a build is matched."""
+    if one.line > 0 and one.origin and one.origin == other.origin:
+        # These are copies of one loop, inlined in several places.
+        return (one.file, one.line) == (other.file, other.line)
+    if (one.unit, one.function) != (other.unit, other.function):
+        return False
+    return one.content == other.content or (one.line > 0 and (one.file, one.line) == (other.file, other.line))
+
+
+def evidence_kind(a: Features, b: Features) -> By:
+    """Return the kind of evidence for a pair."""
     if a.content == b.content:
         return "content"
     if a.function == b.function and (a.part == b.part or (a.line and (a.file, a.line) == (b.file, b.line))):
