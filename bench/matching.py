@@ -317,11 +317,15 @@ def main() -> int:
                     ]
                     for side, of in enumerate((builds, others))
                 )
-            loops = groups([entries for _, entries, _ in builds]) if arguments.table and not colon else []
+            loops = (
+                groups([entries for _, entries, _ in builds], range(len(builds)))
+                if arguments.table and not colon
+                else []
+            )
             numbered = list(enumerate(builds))
             both = itertools.product(numbered, enumerate(others)) if colon else itertools.combinations(numbered, 2)
             for (n, (label_a, a, names_a)), (m, (label_b, b, names_b)) in both:
-                found = match(a, b)
+                found = match(a, b, same_text=not colon)
                 score, wrong = judge(a, b, found, names_a, names_b, pairs)
                 if loops:
                     in_table, wrong = judge(a, b, of_table(loops, n, m, found), names_a, names_b, pairs)

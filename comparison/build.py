@@ -141,7 +141,9 @@ def _rows(sides: Sequence[ComparedBuild]) -> list[_Row]:
 
     A kernel that does a part of another loop's work has no row of its own, unless it has a counterpart of its own.
     """
-    loops = groups([side.entries for side in sides])
+    # Variants of one command compile the same text.
+    of_text = [n for n, side in enumerate(sides) if side.info.variant]
+    loops = groups([side.entries for side in sides], of_text)
     parts = {(side, part) for loop in loops for side, match in loop.matches.items() for part in match.parts_b}
     with_row = [loop for loop in loops if not parts.issuperset(loop.kernels.items())]
     rows = [_Row(sides, loop.kernels) for loop in with_row]

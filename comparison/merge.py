@@ -9,7 +9,7 @@ join those groups that lack one from their build.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from itertools import combinations
 
@@ -26,10 +26,7 @@ Place = tuple[int, int]
 LOWEST, HIGHEST = 0.55, 0.995
 """Limits of a pair's confidence as evidence: a pair is better than none, and even equal code may be another loop's."""
 
-OF_COPY = 0.5
-"""The share of a pair's evidence that counts for copies of the two kernels."""
-
-ALONE = 0.3
+ALONE = 0.1
 """The evidence that two kernels are different loops if neither has a partner in the other's build."""
 
 
@@ -42,9 +39,14 @@ class LoopGroup(msgspec.Struct, frozen=True):
     """The match of each further build's kernel with that of the first."""
 
 
-def groups(builds: Sequence[Sequence[SideKernel]]) -> list[LoopGroup]:
-    """Return the loops of all builds, in the order in which their kernels first appear."""
-    pairs = _Pairs(builds)
+def groups(builds: Sequence[Sequence[SideKernel]], of_text: Collection[int] = ()) -> list[LoopGroup]:
+    """Return the loops of all builds, in the order in which their kernels first appear.
+
+    Args:
+        builds: The kernels of each build.
+        of_text: The numbers of builds that are of one text, such as a file compiled by several compilers.
+    """
+    pairs = _Pairs(builds, of_text)
     members: dict[Place, dict[int, int]] = {place: dict([place]) for place in pairs.places}
 
     def join(one: Place, other: Place) -> bool:
@@ -69,14 +71,14 @@ def groups(builds: Sequence[Sequence[SideKernel]]) -> list[LoopGroup]:
 class _Pairs:
     """The pairs of kernels of every two builds."""
 
-    def __init__(self, builds: Sequence[Sequence[SideKernel]]) -> None:
+    def __init__(self, builds: Sequence[Sequence[SideKernel]], of_text: Collection[int]) -> None:
         self.places = [(build, n) for build, entries in enumerate(builds) for n in range(len(entries))]
         self.features = {place: Features(place[1], builds[place[0]][place[1]]) for place in self.places}
         self.matches: dict[tuple[Place, Place], Match] = {}
         self.partners: dict[tuple[Place, int], tuple[Place, float]] = {}
         """The partner of a kernel in another build, and the confidence of the pair."""
         for a, b in combinations(range(len(builds)), 2):
-            for each in match(builds[a], builds[b]).matches:
+            for each in match(builds[a], builds[b], a in of_text and b in of_text).matches:
                 one, other = (a, each.a), (b, each.b)
                 self.matches[one, other] = each
                 self.partners[one, b] = other, each.confidence
@@ -93,8 +95,8 @@ class _Pairs:
             partner, confidence = self.partners.get((place, wanted[0]), (None, 0.0))
             if partner is not None:
                 confidence = max(LOWEST, min(confidence, HIGHEST))
-                share = 1.0 if partner == wanted else OF_COPY if self._are_copies(partner, wanted) else -1.0
-                yield share * math.log(confidence / (1 - confidence))
+                odds = confidence / (1 - confidence)
+                yield math.log(odds) if partner == wanted or self._are_copies(partner, wanted) else -math.log(odds)
 
     def confidence(self, one: Place, other: Place) -> float:
         """Return the confidence that two kernels, or copies of them, are a pair; 0 if there is none."""

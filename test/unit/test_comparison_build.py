@@ -32,7 +32,7 @@ def by_identity(monkeypatch: pytest.MonkeyPatch) -> None:
     PARTS.clear()
 
 
-def match(a: Any, b: Any) -> Matching:
+def match(a: Any, b: Any, same_text: bool = False) -> Matching:
     by_id = {entry.kernel.kernel_id: n for n, entry in enumerate(a)}
     numbers_b = {entry.kernel.kernel_id: n for n, entry in enumerate(b)}
     matches, used, part_b = [], set(), set()

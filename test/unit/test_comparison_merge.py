@@ -6,16 +6,18 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from comparison_fixtures import make_entry, make_unit
+from comparison_fixtures import make_entry, make_kernel, make_side, make_unit
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from incc.comparison import merge
+from incc.comparison.build import compare
 from incc.comparison.match import Match, Matching
 from incc.comparison.match import match as real_match
 from incc.comparison.merge import groups
 from incc.comparison.side import SideKernel
+from incc.comparison.types import SideVariant
 
 Pairs = dict[tuple[str, str], float]
 """The confidence of each pair of kernels, which are named like f0: loop f of build 0."""
@@ -37,7 +39,7 @@ def merged(monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...], pairs: Pairs
     numbers = [{name: n for n, name in enumerate(functions.split())} for functions in names]
     both = combinations(range(len(names)), 2)
 
-    def match(a: Any, b: Any) -> Matching:
+    def match(a: Any, b: Any, same_text: bool) -> Matching:
         one, other = next(both)
         matches = [
             Match(a=numbers[one][x[:-1]], b=numbers[other][y[:-1]], by="function", confidence=confidence)
@@ -63,7 +65,7 @@ def test_pairs_of_two_builds_stay(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_third_build_joins_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     """The confidence of a kernel without a pair of its own is that of the way to the first."""
     pairs = {("f0", "g1"): 0.9, ("g1", "h2"): 0.9}
-    assert merged(monkeypatch, ("f", "g", "h"), pairs) == {"f0": ["g1 0.9", "h2 0.76"]}
+    assert merged(monkeypatch, ("f", "g", "h"), pairs) == {"f0": ["g1 0.9", "h2 0.79"]}
 
 
 def test_surer_pairs_prevail(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,7 +93,7 @@ def test_copies_are_no_contradiction(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = {("fa0", "fa1"): 0.9, ("fb0", "fb1"): 0.9, ("fa1", "fb2"): 0.9, ("fb1", "fa2"): 0.9, ("fa0", "fa2"): 0.9}
     assert merged(monkeypatch, ("fa fb",) * 3, pairs) == {
         "fa0": ["fa1 0.9", "fa2 0.9"],
-        "fb0": ["fb1 0.9", "fb2 0.76"],
+        "fb0": ["fb1 0.9", "fb2 0.79"],
     }
 
 
@@ -125,3 +127,19 @@ def test_cores_of_other_builds_do_not_matter() -> None:
     assert [dict(group.kernels) for group in groups(sides)] == [{0: 0, 1: 0, 2: 0}, {0: 1, 2: 1}, {0: 2, 2: 2}, {1: 1}]
     assert [m.confidence for group in groups(sides) for m in group.matches.values()] == [1.0] * 4
     assert len(real_match(sides[0], sides[2]).matches) == 3
+
+
+def test_variants_of_one_command_are_of_one_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = []
+
+    def match(a: Any, b: Any, same_text: bool) -> Matching:
+        texts.append(same_text)
+        return Matching((), (), ())
+
+    monkeypatch.setattr(merge, "match", match)
+    report, *variants = [make_side([make_kernel()], label) for label in "abc"]
+    force_setattr(report.info, "variant", None)
+    for side in variants:
+        force_setattr(side.info, "variant", SideVariant(compiler="gcc", flags=[], mcpu=""))
+    compare([report, *variants])
+    assert texts == [False, False, True]
