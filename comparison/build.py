@@ -89,15 +89,19 @@ class _Row:
         return [entry for entry in self.entries if entry is not None]
 
 
-def compare(sides: Sequence[ComparedBuild], wanted: ComparisonSettings = ComparisonSettings()) -> c.ComparisonReport:  # noqa: B008 -- the default is immutable
+def compare(
+    sides: Sequence[ComparedBuild],
+    wanted: ComparisonSettings = ComparisonSettings(),  # noqa: B008 -- the default is immutable
+    jobs: int = 1,
+) -> c.ComparisonReport:
     """Return the comparison of two or more sides; each kernel is compared with the first side that has it.
 
     Rows come in falling order of their weight: the cycles lost or gained, on the basis on which they are compared,
     times how likely it is that they matter (DEEPER, SELDOM, and the confidence of the match). The side with the largest
     weight decides. Rows without a weight follow: first those that cannot be compared, then different code with equal
-    cycles, then equal code, and last kernels that only one side has.
+    cycles, then equal code, and last kernels that only one side has. `jobs` processes match the sides.
     """
-    rows = _rows(sides)
+    rows = _rows(sides, jobs)
     several = any(len({model.name for model in side.info.models}) > 1 for side in sides)
     totals: list[c.PairTotals | None] = [None, *(_totals(rows, side) for side in range(1, len(sides)))]
     # A loop that became a part of another loop's counterpart, and stands alone nowhere, has no row.
@@ -136,14 +140,14 @@ def _with_assembly(rows: Sequence[_Row], wanted: ComparisonSettings) -> Iterator
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
-def _rows(sides: Sequence[ComparedBuild]) -> list[_Row]:
+def _rows(sides: Sequence[ComparedBuild], jobs: int) -> list[_Row]:
     """Return the rows, in the order in which their kernels first appear.
 
     A kernel that does a part of another loop's work has no row of its own, unless it has a counterpart of its own.
     """
     # Variants of one command compile the same text.
-    of_text = [n for n, side in enumerate(sides) if side.info.variant]
-    loops = groups([side.entries for side in sides], of_text)
+    of_text = [n for n, side in enumerate(sides) if side.info.variant and side.info.compilers]
+    loops = groups([side.entries for side in sides], of_text, jobs)
     parts = {(side, part) for loop in loops for side, match in loop.matches.items() for part in match.parts_b}
     with_row = [loop for loop in loops if not parts.issuperset(loop.kernels.items())]
     rows = [_Row(sides, loop.kernels) for loop in with_row]

@@ -91,7 +91,7 @@ class Matching(msgspec.Struct, frozen=True):
     """Entries of the second side that are in no pair, nor a part of one."""
 
 
-def match(a: Sequence[SideKernel], b: Sequence[SideKernel], same_text: bool = False) -> Matching:
+def match(a: Sequence[SideKernel], b: Sequence[SideKernel], *, same_text: bool = False) -> Matching:
     """Return the matching of the kernels of two builds, which are of one text if `same_text` is set.
 
     `match(b, a)` finds the same pairs. If a side has been analysed for several cores, kernels are matched within each

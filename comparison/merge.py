@@ -16,9 +16,11 @@ from itertools import combinations
 import msgspec
 from msgspec.structs import replace
 
-from incc.comparison.match import ALMOST, Match, evidence_kind, interchangeable, match
+from incc.comparison.match import ALMOST, Match, Matching, evidence_kind, interchangeable, match
 from incc.comparison.match_features import Features
 from incc.comparison.side import SideKernel
+from incc.support.progress import counted
+from incc.support.workers import in_order
 
 Place = tuple[int, int]
 """A build, and the index of a kernel among its entries."""
@@ -39,14 +41,15 @@ class LoopGroup(msgspec.Struct, frozen=True):
     """The match of each further build's kernel with that of the first."""
 
 
-def groups(builds: Sequence[Sequence[SideKernel]], of_text: Collection[int] = ()) -> list[LoopGroup]:
+def groups(builds: Sequence[Sequence[SideKernel]], of_text: Collection[int] = (), jobs: int = 1) -> list[LoopGroup]:
     """Return the loops of all builds, in the order in which their kernels first appear.
 
     Args:
         builds: The kernels of each build.
         of_text: The numbers of builds that are of one text, such as a file compiled by several compilers.
+        jobs: The number of processes.
     """
-    pairs = _Pairs(builds, of_text)
+    pairs = _Pairs(builds, of_text, jobs)
     members: dict[Place, dict[int, int]] = {place: dict([place]) for place in pairs.places}
 
     def join(one: Place, other: Place) -> bool:
@@ -71,14 +74,14 @@ def groups(builds: Sequence[Sequence[SideKernel]], of_text: Collection[int] = ()
 class _Pairs:
     """The pairs of kernels of every two builds."""
 
-    def __init__(self, builds: Sequence[Sequence[SideKernel]], of_text: Collection[int]) -> None:
+    def __init__(self, builds: Sequence[Sequence[SideKernel]], of_text: Collection[int], jobs: int) -> None:
         self.places = [(build, n) for build, entries in enumerate(builds) for n in range(len(entries))]
         self.features = {place: Features(place[1], builds[place[0]][place[1]]) for place in self.places}
         self.matches: dict[tuple[Place, Place], Match] = {}
         self.partners: dict[tuple[Place, int], tuple[Place, float]] = {}
         """The partner of a kernel in another build, and the confidence of the pair."""
-        for a, b in combinations(range(len(builds)), 2):
-            for each in match(builds[a], builds[b], a in of_text and b in of_text).matches:
+        for (a, b), matching in _matchings(builds, of_text, jobs):
+            for each in matching.matches:
                 one, other = (a, each.a), (b, each.b)
                 self.matches[one, other] = each
                 self.partners[one, b] = other, each.confidence
@@ -126,6 +129,21 @@ class _Pairs:
             for key in _copy_keys(self.features[place]):
                 by_key.setdefault((place[0], key), []).append(place)
         return by_key
+
+
+def _matchings(
+    builds: Sequence[Sequence[SideKernel]], of_text: Collection[int], jobs: int
+) -> Iterable[tuple[tuple[int, int], Matching]]:
+    """Yield the matching of every two builds."""
+    pairs = list(combinations(range(len(builds)), 2))
+
+    def matching(pair: tuple[int, int]) -> Matching:
+        a, b = pair
+        return match(builds[a], builds[b], same_text=a in of_text and b in of_text)
+
+    in_processes = jobs > 1 and len(pairs) > 1
+    matchings = in_order(matching, pairs, jobs) if in_processes else map(matching, pairs)
+    return zip(pairs, counted(matchings, "matching", len(pairs)), strict=True)
 
 
 def _copy_keys(f: Features) -> list[object]:

@@ -129,6 +129,11 @@ def test_cores_of_other_builds_do_not_matter() -> None:
     assert len(real_match(sides[0], sides[2]).matches) == 3
 
 
+def test_in_processes() -> None:
+    sides = builds("f g h", "g h", "f h", "g k")
+    assert groups(sides, (), 2) == groups(sides)
+
+
 def test_variants_of_one_command_are_of_one_text(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = []
 
@@ -141,5 +146,6 @@ def test_variants_of_one_command_are_of_one_text(monkeypatch: pytest.MonkeyPatch
     force_setattr(report.info, "variant", None)
     for side in variants:
         force_setattr(side.info, "variant", SideVariant(compiler="gcc", flags=[], mcpu=""))
+        force_setattr(side.info, "compilers", ["gcc 12"])
     compare([report, *variants])
     assert texts == [False, False, True]
