@@ -749,7 +749,6 @@ def _of_source(path: str, settings: Settings) -> Report:
 def _of_assembly(unit: Unit, syntax: AssemblySyntax, settings: Settings) -> Report:
     from incc.driver.pipeline import analyze_unit, read_assembly
     from incc.frontends.asm.parse import INSTRUCTION
-    from incc.frontends.asm.syntax import detect_syntax
 
     parsed = read_assembly(unit)
     if not any(statement.kind == INSTRUCTION for statement in parsed.statements):
@@ -757,17 +756,18 @@ def _of_assembly(unit: Unit, syntax: AssemblySyntax, settings: Settings) -> Repo
     given = unit.assembly_file == _TEXT
     if given and settings.scope.regions == "loops" and not parsed.labels:
         settings = msgspec.structs.replace(settings, scope=msgspec.structs.replace(settings.scope, regions="marked"))
-    intel = syntax == "intel" or (syntax == "auto" and parsed.isa == "x86" and detect_syntax(unit.assembly) == "intel")
-    if intel:  # on the first line, so that the numbers of lines stay
-        unit = msgspec.structs.replace(unit, assembly=f".intel_syntax noprefix; {unit.assembly}")
+    text = unit.assembly
+    if syntax != "auto":  # on the first line, so that the numbers of lines stay
+        directive = ".intel_syntax noprefix" if syntax == "intel" else ".att_syntax"
+        unit = msgspec.structs.replace(unit, assembly=f"{directive}; {text}")
     result = analyze_unit(unit, settings)
     if not result.left_out and not any(each.kernel.instructions for each in result.results):
-        _check_assembly(unit, settings, given)
+        _check_assembly(unit, settings, text.strip() if given else "")
     return Report(_Results([result]))
 
 
-def _check_assembly(unit: Unit, settings: Settings, given: bool) -> None:
-    """Raise AnalysisError if none of a unit's statements is an instruction."""
+def _check_assembly(unit: Unit, settings: Settings, text: str) -> None:
+    """Raise AnalysisError if none of a unit's statements is an instruction. `text`: the text that was given as such."""
     from incc.driver.pipeline import analyze_unit
 
     scope = msgspec.structs.replace(settings.scope, regions="marked", functions=())
@@ -775,9 +775,8 @@ def _check_assembly(unit: Unit, settings: Settings, given: bool) -> None:
     whole = analyze_unit(unit, msgspec.structs.replace(settings, scope=scope, kernel=kernel)).results
     if any(each.kernel.instructions for each in whole):
         return
-    text = unit.assembly.strip()
     what = f"{unit.assembly_file}: not assembly"
-    if given and "\n" not in text:
+    if text and "\n" not in text:
         what = f"{text!r} is neither a file nor assembly"
     refused = next((statement for each in whole for statement in each.kernel.refused), None)
     raise AnalysisError(f"{what}: {refused.message}" if refused else what)

@@ -1,4 +1,4 @@
-"""Predictions for whole calls of the functions that contain the analysed loops (`--trip`)."""
+"""Whole calls of the functions that contain the analysed loops: their cycles (`--trip`), and the loops that run."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from incc.frontends.kernel import Instruction, KernelCode, Region
 from incc.models.model import MachineModel
 from incc.report.build import unit_parts
 from incc.report.calls import CallFigures, call_report, not_predicted
+from incc.report.hints.aliasing import invariant_loads
 from incc.report.unit_result import UnitResult
 
 WINDOW = 1024
@@ -68,7 +69,7 @@ def predict_calls(
         trips_of: Returns the iterations of the source's loops in a function, None to leave it out.
         decode: Decodes a region of the assembly.
     """
-    result = replace(result, parts=unit_parts(result))
+    result = replace(result, parts=result.parts or unit_parts(result))
     loops = _loops(parsed, result)
     reports = []
     for graph in control_flow(parsed, loops.__contains__):
@@ -115,6 +116,47 @@ def _loops(parsed: Assembly, result: UnitResult) -> dict[str, dict[int, int]]:
         if (region := of.kernel.region) is not None and of.kernel.is_loop:
             loops.setdefault(region.function, {})[number_of[region.lines[0]]] = n
     return loops
+
+
+FOLLOWED = 20_000
+"""The instructions of a call that are followed to find out which version of a loop runs."""
+
+_MANY_TRIPS = Trips(inner=256, outer=8)
+"""Iterations that are enough for any vectorised loop."""
+
+LEAST_ENTRIES = 4
+"""Entries of a loop from which on the version that runs is that of all calls: rows that meet themselves are few."""
+
+
+def find_replaced(parsed: Assembly, result: UnitResult, decode: Callable[[Region], KernelCode]) -> UnitResult:
+    """Return the result with the main loops that never run, since the check of their addresses fails in each call.
+
+    Of versioned loops, those are tried that load from a fixed place: it may be part of what the loop writes.
+    """
+    if not any(invariant_loads(each.kernel) for each in result.results):
+        return result
+    result = replace(result, parts=result.parts or unit_parts(result))
+    versions: dict[int, list[int]] = {}
+    for n, part in enumerate(result.parts):
+        replaces = part.role.of >= 0 and (part.role.name == "fallback" or part.role.instead)
+        if replaces and invariant_loads(result.results[n].kernel):
+            versions.setdefault(part.role.of, []).append(n)
+    functions = {region.function for n in versions if (region := result.results[n].kernel.region) is not None}
+    loops = _loops(parsed, result)
+    replaced: dict[int, int] = {}
+    for graph in control_flow(parsed, functions.__contains__):
+        heads = loops[graph.name]
+        function = _function(parsed, graph, heads, result, decode)
+        if isinstance(function, str):
+            continue
+        entered = function.follower.first_loops(_MANY_TRIPS, FOLLOWED)
+        done = {n: entered.get(head, ()) for head, n in heads.items()}
+        for main, others in versions.items():
+            if main in done and not sum(done[main]):
+                instead = max(others, key=lambda n: (sum(done[n]), -n))
+                if len(done[instead]) >= LEAST_ENTRIES:
+                    replaced[main] = instead
+    return replace(result, replaced=replaced)
 
 
 def _function(

@@ -14,9 +14,6 @@ from incc.models.notation import split_key
 from incc.report.instructions import InstructionFigures, figures_of
 from incc.support.errors import AnalysisError, nearest
 
-_PREFIXES = ("lock", "rep", "repne")
-"""Prefixes of x86 that are conditions of forms."""
-
 
 def matching(model: MachineModel, what: str) -> list[str]:
     """Return the keys of the forms that are named by a key, a pattern, a mnemonic, or an instruction with operands.
@@ -83,11 +80,11 @@ def _key(model: MachineModel, text: str) -> tuple[str, tuple[str, ...]]:
             return split_key(text)
         except ValueError as error:
             raise AnalysisError(str(error)) from None
-    if model.isa != "x86":
+    if not rules_of(model.isa).HAS_SHAPES:
         forms = matching(model, text)
         return forms[0] if len(forms) == 1 else "", ()
     words = text.split(" ")
-    prefixes = tuple(words[:1]) if words[0].lower() in _PREFIXES else ()
+    prefixes = tuple(words[:1]) if words[0].lower() in instruction_set(model.isa).syntax.prefixes else ()
     text = " ".join(words[len(prefixes) :])
     try:
         shapes = shapes_of(text)
@@ -105,7 +102,7 @@ def _key(model: MachineModel, text: str) -> tuple[str, tuple[str, ...]]:
 
 def _with_operands(isa: str, text: str) -> list[str]:
     """Return the forms of an instruction with operands, by kind or as in assembly."""
-    if isa == "x86":
+    if rules_of(isa).HAS_SHAPES:
         from incc.measuring.forms.operands import Unreadable, shapes_of
 
         try:

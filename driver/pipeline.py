@@ -20,9 +20,12 @@ from incc.frontends.asm.regions import (
     loop_paths,
     marked_regions,
     paths_inside,
+    region_of_lines,
     whole_file,
     without_byte_markers,
 )
+from incc.frontends.foreign import foreign
+from incc.frontends.isa import DecodeError, detect, isa
 from incc.frontends.kernel import KernelCode, LeftOut, Region, SourceLocation
 from incc.frontends.marks import Mark
 from incc.frontends.unit import Unit
@@ -223,6 +226,13 @@ def model_notes(report: t.AnalysisReport) -> list[str]:
     return list(dict.fromkeys(unit.model.note for unit in report.units if unit.model.note))
 
 
+def in_gnu_syntax(unit: Unit) -> Unit:
+    """Return a unit whose text was given with the text as GNU as reads it; a compiler's text says its syntax."""
+    if unit.way != "given" or foreign(unit.assembly):
+        return unit
+    return replace(unit, assembly=isa(detect(unit.assembly)).in_gnu_syntax(unit.assembly))
+
+
 def read_assembly(unit: Unit, isa: str = "") -> Assembly:
     """Parse the unit's assembly. Raises AnalysisError if it is not assembly, or not for `isa` (if that is given)."""
     if unit.assembly.startswith("\x7fELF"):
@@ -230,6 +240,8 @@ def read_assembly(unit: Unit, isa: str = "") -> Assembly:
     # The comments of clang -g may contain NUL bytes.
     if "\0" in unit.assembly and any("\0" in line.partition("#")[0] for line in unit.assembly.split("\n")):
         raise AnalysisError(f"{unit.assembly_file}: not assembly: it contains NUL bytes")
+    if other := foreign(unit.assembly):
+        raise AnalysisError(f"{unit.assembly_file}: assembly for {other}, which incc does not read; it reads x86's")
     parsed = parse(unit.assembly)
     if isa and parsed.isa != isa and parsed.statements:
         raise AnalysisError(f"{unit.assembly_file}: {parsed.isa} assembly, but the machine model is of an {isa} core")
@@ -238,7 +250,9 @@ def read_assembly(unit: Unit, isa: str = "") -> Assembly:
 
 def find_regions(parsed: Assembly, scope: Scope, text: str = "") -> tuple[list[Region], list[LeftOut]]:
     """Return the regions to analyse and those left out. `text` is the assembly, for llvm-mca's markers."""
-    if scope.regions == "loops":
+    if scope.lines:
+        regions, left_out = region_of_lines(parsed, scope.lines)
+    elif scope.regions == "loops":
         regions, left_out = innermost_loops(parsed)
     elif scope.regions == "llvm-mca":
         regions, left_out = llvm_mca_regions(parsed, text), []
@@ -310,7 +324,6 @@ def decode_unit(
     """
     if not regions:
         return []
-    from incc.frontends.isa import DecodeError, isa
 
     try:
         text = without_byte_markers(parsed, unit.assembly) if markers else unit.assembly
@@ -334,6 +347,8 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
     """
     choice = model_of(unit, settings)
     check_readable(choice.model)
+    if settings.scope.regions != "llvm-mca":
+        unit = in_gnu_syntax(unit)
     parsed = read_assembly(unit, choice.model.isa)
     selection = select(unit, parsed, settings.scope)
     marked = None
@@ -396,19 +411,44 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
     if settings.scope.ways:
         ways = [loop for name in settings.scope.ways for loop in _ways(unit, parsed, model, settings, name, selection)]
         result = replace(result, ways=tuple(ways))
-    trips_of = _trips_of(settings.scope.trips, marked, regions)
-    if trips_of is not None:
-        from incc.driver.calls import predict_calls
-
-        result = predict_calls(parsed, result, trips_of, lambda of: decode_unit(unit, parsed, [of])[0])
-    elif settings.scope.near_trips:
-        from incc.driver.calls import with_near_trips
-
-        result = with_near_trips(parsed, result, lambda of: decode_unit(unit, parsed, [of])[0])
+    result = _with_calls(unit, parsed, result, settings, _trips_of(settings.scope.trips, marked, regions))
     if settings.report.control_flow:
         from incc.report.control_flow import functions
 
         result = replace(result, control_flow=tuple(functions(parsed, regions)))
+    return result
+
+
+def _with_calls(
+    unit: Unit,
+    parsed: Assembly,
+    result: UnitResult,
+    settings: Settings,
+    trips_of: Callable[[str], Trips | None] | None,
+) -> UnitResult:
+    """Return the result with what its functions' calls say: their cycles, or what hints and short calls need of them.
+
+    `trips_of` returns the trip counts of a function; it is None if there are none.
+    """
+
+    def decode(region: Region) -> KernelCode:
+        return decode_unit(unit, parsed, [region])[0]
+
+    if trips_of is not None:
+        from incc.driver.calls import predict_calls
+
+        of_function = {r.kernel.region.function: None for r in result.results if r.kernel.region}
+        given = {function: trips for function in of_function if (trips := trips_of(function)) is not None}
+        result = predict_calls(parsed, replace(result, trips=given), trips_of, decode)
+    elif settings.scope.near_trips:
+        from incc.driver.calls import with_near_trips
+
+        result = with_near_trips(parsed, result, decode)
+    few = len(result.results) <= MOST_WITH_WHAT_IFS
+    if settings.kernel.what_ifs and settings.scope.regions == "loops" and few:
+        from incc.driver.calls import find_replaced
+
+        result = find_replaced(parsed, result, decode)
     return result
 
 
@@ -478,8 +518,6 @@ def model_of(unit: Unit, settings: Settings) -> ChosenModel:
 
 def check_readable(model: MachineModel) -> None:
     """Raise AnalysisError if code of the model's instruction set cannot be decoded."""
-    from incc.frontends.isa import isa
-
     if unreadable := isa(model.isa).unreadable:
         raise AnalysisError(f"{model.name} is an {model.isa} core, and {unreadable}")
 
@@ -572,8 +610,6 @@ def analyze_code(unit: Unit, code: ObjectCode, settings: Settings, choice: Chose
 
 def analyze_bytes(unit: Unit, blocks: Sequence[tuple[str, bytes]], settings: Settings) -> UnitResult:
     """Analyse named blocks of machine code as one unit. Raises AnalysisError."""
-    from incc.frontends.isa import DecodeError, isa
-
     choice = model_of(unit, settings)
     kernels = []
     for name, code in blocks:
@@ -770,17 +806,24 @@ def _near(parsed: Assembly, region: Region | None) -> SourceLocation | None:
     return None
 
 
-def write_marked(unit: Unit, scope: Scope, path: str, dialect: str) -> None:
-    """Write the unit's assembly with markers around the analysed regions, and the compiler's remarks on them.
+def marked_text(unit: Unit, scope: Scope, dialect: str) -> str:
+    """Return the unit's assembly with markers around the analysed regions, and the compiler's remarks on them.
 
     Args:
         unit: The unit.
         scope: The selection of the regions.
-        path: The file to write.
         dialect: The dialect of the markers, or "all".
     """
     from incc.frontends.asm.markers import insert_markers
 
-    regions = select(unit, read_assembly(unit), scope).regions
+    readable = in_gnu_syntax(unit)
+    regions = select(readable, read_assembly(readable), scope).regions
     remarks = [remark(region.compiled) if region.compiled else "" for region in regions]
-    write_file(path, insert_markers(unit.assembly, regions, dialect, remarks=remarks), wait=False)
+    marked = insert_markers(readable.assembly, regions, dialect, remarks=remarks)
+    # A directive that was put before the text is not part of it.
+    return marked.replace(readable.assembly.removesuffix(unit.assembly), "", 1)
+
+
+def write_marked(unit: Unit, scope: Scope, path: str, dialect: str) -> None:
+    """Write the unit's assembly to `path` as `marked_text` returns it."""
+    write_file(path, marked_text(unit, scope, dialect), wait=False)

@@ -32,6 +32,8 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
     llvm-mca's rules, with only its markers."""
     marks: Literal["use", "only", "ignore"] = "use"
     """Marks in the source restrict the analysis (use). "only": without marks there is no analysis."""
+    lines: tuple[tuple[int, int], ...] = ()
+    """First and last line of spans of the assembly to analyse as one region, in place of `regions`."""
     addresses: tuple[Addresses, ...] = ()
     """Address ranges of an object to analyse instead of its loops."""
     system_headers: bool = False

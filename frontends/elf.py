@@ -21,8 +21,12 @@ Data = bytes | mmap.mmap
 MAGIC = b"\x7fELF"
 OBJECT = 1
 """`ElfFile.kind` of a file that is to be linked (ET_REL)."""
-PROGBITS, SYMBOLS, RELOCATIONS, NO_BITS, DYNAMIC_SYMBOLS = 1, 2, 4, 8, 11
-"""Types of sections; relocations are those with addends (SHT_RELA), the only ones of 64-bit instruction sets."""
+PROGBITS, SYMBOLS, RELOCATIONS, NO_BITS, RELOCATIONS_IN_PLACE, DYNAMIC_SYMBOLS = 1, 2, 4, 8, 9, 11
+"""Types of sections.
+
+Relocations have addends (SHT_RELA), as all of 64-bit instruction sets do, or their addends are in the fields that they
+change (SHT_REL).
+"""
 ALLOCATED, EXECUTABLE, GROUP, COMPRESSED = 0x2, 0x4, 0x200, 0x800
 """Flags of sections."""
 FUNCTION, INDIRECT_FUNCTION = 2, 10
@@ -65,6 +69,8 @@ _CLASSES = {
         symbol_shift=32,
     ),
 }
+_IN_PLACE = Struct("<II")
+"""A relocation without an addend, of the 32-bit class."""
 
 
 class ElfSection(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,11 +154,18 @@ class ElfFile:
             yield Symbol(name=text, type=information & 15, section=section, value=value, size=size)
 
     def relocations(self, section: ElfSection) -> Iterator[RelocationEntry]:
-        """Yield the relocations of a section of the type RELOCATIONS."""
+        """Yield the relocations of a section of the type RELOCATIONS, or RELOCATIONS_IN_PLACE of 32-bit x86."""
         shift = self._class.symbol_shift
         kinds = (1 << shift) - 1
-        for offset, information, addend in _entries(section, self._class.relocation):
-            yield RelocationEntry(offset=offset, symbol=information >> shift, kind=information & kinds, addend=addend)
+        in_place = section.type == RELOCATIONS_IN_PLACE
+        fields = self.sections[section.information].content if in_place else b""
+        for offset, information, *addend in _entries(section, _IN_PLACE if in_place else self._class.relocation):
+            yield RelocationEntry(
+                offset=offset,
+                symbol=information >> shift,
+                kind=information & kinds,
+                addend=addend[0] if addend else int.from_bytes(fields[offset : offset + 4], "little", signed=True),
+            )
 
 
 def _entries(section: ElfSection, layout: Struct) -> Iterator[tuple[int, ...]]:

@@ -258,6 +258,9 @@ class Isa:
     """The registers that may hold addresses of the function's own stack, by their roots."""
     widest_vector: tuple[tuple[str, int], ...] = ()
     """Forms of packed arithmetic and their bits, widest first, by which a model tells the width of vectors."""
+    vector_forms: Mapping[int, Mapping[str, str]] = {}
+    """By the bits of vectors: forms that stand for a "load", a "store", an addition ("add"), a multiplication
+    ("multiply"), a division ("divide"), a square root ("root") and a "gather" of doubles."""
 
     # --- text ---
 
@@ -267,6 +270,10 @@ class Isa:
         A part that leaves no doubt counts as one at offset 0, wherever it is.
         """
         raise NotImplementedError
+
+    def in_gnu_syntax(self, text: str) -> str:
+        """Return an assembly text as GNU as reads it, in the same lines; other dialects are told by the text itself."""
+        return text
 
     def branch(self, text: str) -> tuple[str, str]:
         """Return how an instruction transfers control, and its target.

@@ -185,6 +185,9 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
     forks: int = 0
     """The number of branches inside with both ways in the loop."""
     neighbours: Neighbours = Neighbours()
+    around: tuple[int, ...] = ()
+    """The lines of the instructions of the loop directly around a loop that are outside of it, in the order of the
+    text. Empty if there is none, or if it is large."""
     compiled: CompiledLoop | None = None
     """The compiler's description of the loop, if there is one."""
 
@@ -428,6 +431,9 @@ class KernelCode(msgspec.Struct, frozen=True, kw_only=True):
     """
     alignment_unit: int = 64
     """The alignment of its section, at most 64."""
+    restarts: frozenset[str] = frozenset()
+    """The address registers that have the same values each time the loop around enters the loop; empty if there is
+    none."""
     line_names: Mapping[int, str] | None = None
     """The names of the source's lines, such as "12" or "vec.h:12", by the lines of the assembly that come from them.
 

@@ -47,8 +47,8 @@ class LlvmRegisterFile(msgspec.Struct, frozen=True, kw_only=True):
     """LLVM's number of registers."""
     kind: str
     """The registers that are renamed there, "integer" or "vector"."""
-    moves: int
-    """The most moves that it eliminates in a cycle, 0 for no limit."""
+    moves: int | None
+    """The most moves that it eliminates in a cycle, 0 for no limit; None if LLVM counts no moves of its registers."""
 
 
 class Llvm(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +57,7 @@ class Llvm(msgspec.Struct, frozen=True, kw_only=True):
     cpu: str
     """LLVM's -mcpu name whose scheduling model has these names."""
     units: tuple[LlvmUnit, ...]
+    """Empty if LLVM describes the core by the units of another one; then there are no schedulers either."""
     schedulers: tuple[LlvmScheduler, ...]
     register_files: tuple[LlvmRegisterFile, ...]
 

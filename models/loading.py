@@ -20,7 +20,7 @@ from msgspec.structs import asdict, replace
 from incc.models import cache
 from incc.models.model import MachineModel, ModelError, ModelName, checksum
 
-CACHE_VERSION = 8
+CACHE_VERSION = 9
 """Raised with every change to the content of compiled tables (models/files/compile.py)."""
 
 TABLE_CHECKSUM = 0x0B718E5F

@@ -108,6 +108,7 @@ def unit_report(unit_result: UnitResult) -> t.UnitReport:
     """Return the report on one translation unit: its compilation, its model and its kernels."""
     unit, model, settings = unit_result.unit, unit_result.model, unit_result.settings
     parts = unit_result.parts or unit_parts(unit_result)
+    unit_result = with_fields(unit_result, parts=parts)
     written = None
     if settings.syntax:
         from incc.report.source.written import Written

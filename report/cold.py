@@ -86,7 +86,7 @@ def _schedulers(result: KernelResult, statistics: Statistics) -> list[t.Schedule
     p = bound.pipeline
     if p is not None and p.in_order:
         return []
-    if result.model.llvm is not None:
+    if result.model.llvm is not None and result.model.llvm.schedulers:
         buffers = iter(statistics.buffers)
         queues = {"load": statistics.loads, "store": statistics.stores}
         return [
@@ -122,7 +122,7 @@ def _registers(result: KernelResult, statistics: Statistics) -> list[t.RegisterF
         if file.kind == "vector":
             used, moves = statistics.vector, statistics.vector_moves
         # LLVM's file may be smaller than the core's, and the same one for what is counted apart here.
-        rows.append(_register_file(file.name, file.registers, used, moves))
+        rows.append(_register_file(file.name, file.registers, used, (0, 0, 0) if file.moves is None else moves))
     return rows
 
 

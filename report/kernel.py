@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import asdict, astuple
@@ -33,6 +35,7 @@ from incc.report import verdict, wording
 from incc.report.cold import cold_report
 from incc.report.hints import hints
 from incc.report.hints.advice import ASSEMBLY, CompilerCall
+from incc.report.hints.context import HintContext, Replacement
 from incc.report.identity import content_hash
 from incc.report.range import kernel_range, mispredicted
 from incc.report.resources import llvm_resources, own_throughput, resources, rounded
@@ -40,8 +43,6 @@ from incc.report.source.compiled import compiled
 from incc.report.unit_result import KernelPlace, UnitResult
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from incc.core.analysis import KernelResult
     from incc.core.elements import Elements
     from incc.core.roles import Part
@@ -82,6 +83,15 @@ def kernel_report(
     range_ = kernel_range(result, spread)
     work, moved = figures.operations(kernel), figures.traffic(kernel, bound.instruction_flags, part.step)
     elements, what_ifs = part.elements, _what_ifs(result)
+    context = HintContext(
+        build=build,
+        elements=elements.per_iteration if elements else Fraction(1),
+        trips=_trips(unit, region),
+        ways=ways,
+        spread=spread,
+        remainder=_remainder(unit, number),
+        replaced_by=_replacement(unit, number),
+    )
     return t.KernelReport(
         kernel_id=unit.kernel_ids[number] if unit.kernel_ids else "",
         content_hash=content_hash(kernel),
@@ -113,7 +123,7 @@ def kernel_report(
         is_loop=kernel.is_loop,
         isa=kernel.isa,
         notes=[
-            *region.notes,
+            *_region_notes(kernel, region),
             *_rare(kernel, rare_calls(result, ways), cold_lines(result, ways)),
             *result.notes,
             *unit.notes,
@@ -124,7 +134,7 @@ def kernel_report(
         ),
         memory=_memory(moved, analysis),
         verdict=verdict.sentence(result, bounds, what_ifs) if steady else "",
-        hints=verdict.consistent(hints(result, build, spread), result) if steady else [],
+        hints=verdict.consistent(hints(result, context), result) if steady else [],
         bounds=bounds,
         simulated=_simulated(bound, result.simulation) if result.simulation else None,
         what_ifs=what_ifs,
@@ -149,6 +159,31 @@ def kernel_report(
         refused=list(kernel.refused),
         summary=figures.summary(result, unit.settings.iterations),
     )
+
+
+def _trips(unit: UnitResult, region: Region) -> int:
+    """Return the iterations of the source's loop each time it is entered, as compiler or user say; 0 if unknown."""
+    if region.compiled is not None and region.compiled.source_trip_count:
+        return region.compiled.source_trip_count
+    trips = unit.trips.get(region.function)
+    return trips.lines.get(region.source.line if region.source else 0, trips.inner) if trips else 0
+
+
+def _remainder(unit: UnitResult, number: int) -> KernelResult | None:
+    """Return the loop that does the iterations that a kernel leaves over, one by one, if there is one."""
+    for part, result in zip(unit.parts, unit.results, strict=False):
+        single = part.elements is not None and part.elements.per_iteration == 1
+        if part.role.of == number and part.role.name == "remainder" and single:
+            return result
+    return None
+
+
+def _replacement(unit: UnitResult, number: int) -> Replacement | None:
+    """Return the loop that runs instead of a kernel in every call, if there is one."""
+    other = unit.replaced.get(number)
+    if other is None or not (step := unit.parts[number].step):
+        return None
+    return Replacement(unit.results[other], Fraction(unit.parts[other].step, step))
 
 
 def _column(region: Region, place: KernelPlace) -> int:
@@ -181,6 +216,13 @@ def _size(kernel: KernelCode, bound: BoundKernel) -> t.Size:
 def _unknown_instructions(result: KernelResult) -> list[t.UnknownInstruction]:
     instructions = [(i, result.kernel.instructions[i]) for i in result.unknown]
     return [t.UnknownInstruction(index=i, line=each.line, text=each.text, form=each.form) for i, each in instructions]
+
+
+def _region_notes(kernel: KernelCode, region: Region) -> Sequence[str]:
+    """Return the notes on a region, whose lines are those of the assembly."""
+    if kernel.line_names is None:
+        return region.notes
+    return [re.sub(r"\(lines? (?=\d)", "(asm ", note) for note in region.notes]
 
 
 def _rare(kernel: KernelCode, calls: Sequence[Instruction], cold: Sequence[int]) -> list[str]:
@@ -357,7 +399,7 @@ def _works(kernel: KernelCode, bound: BoundKernel, i: int) -> list[str]:
     instruction = kernel.instructions[i]
     terms: dict[int, dict[str, None]] = {}
     for u in range(bound.uop_start[i], bound.uop_start[i + 1]):
-        terms.setdefault(bound.uop_ports[u], {})[verdict.use_of(kernel, instruction, bound.uop_kind[u])] = None
+        terms.setdefault(bound.uop_ports[u], {})[verdict.use_of(kernel, bound, i, u)] = None
     # Units come last, as in `_port_usage`.
     ordered = sorted(terms, key=lambda mask: mask >> bound.n_ports != 0)
     return [" and ".join(terms[mask]) for mask in ordered] or [isa(kernel.isa).work_of(instruction)]

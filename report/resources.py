@@ -51,7 +51,7 @@ def llvm_resources(result: KernelResult) -> list[t.LlvmResource] | None:
     several units that stand for one have equal shares.
     """
     names = result.model.llvm
-    if names is None:
+    if names is None or not names.units:
         return None
     pressure = result.analysis.fixed_pressure if result.settings.fixed_ports else result.analysis.pressure
     columns = {name: p for p, name in enumerate(result.bound.port_names)}

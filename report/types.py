@@ -312,6 +312,11 @@ class TriedLoop(msgspec.Struct, frozen=True, kw_only=True):
     """The work of an iteration after the trial relative to before; None if unknown."""
     gain: float | None
     """The speedup minus 1; None if unknown."""
+    measured_before: Amount | None = None
+    """Cycles per iteration measured on this machine before the trial; None if not measured."""
+    measured_after: Amount | None = None
+    measured_gain: float | None = None
+    """The measured speedup minus 1; None if not measured, or if the work per iteration cannot be compared."""
     text: str
     """The comparison in words."""
 
@@ -477,16 +482,22 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
         "extremum-chain",
         "stored-accumulator",
         "recurrence",
+        "failing-check",
+        "invariant-access",
+        "many-arrays",
         "strided",
         "gather",
+        "register-blocking",
         "repeated-place",
         "loop-overhead",
         "integer-division",
         "conversions",
         "math-errno",
         "math-call",
+        "complex-range",
         "instruction-set",
         "vector-width",
+        "short-trips",
     ]
     text: str
     evidence: dict[str, Any]
@@ -495,6 +506,8 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
     helps."""
     source_change: str
     """The change to make in the source, in words; empty if there is none."""
+    gain: float | None = None
+    """The predicted speedup of the loop: 2 is twice as fast. None if it is unknown, or depends on data."""
 
 
 class RemarkReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -1097,8 +1110,9 @@ class InstructionReport(msgspec.Struct, frozen=True, kw_only=True):
     chain_cycles: Count | None
     """Its share of the longest loop-carried dependency; None if it is not part of it."""
     figures: FiguresOrigin | None
-    remarks: Annotated[str, Meta(pattern="^X?F?E?Z?D?$")]
-    """X unknown, F macro-fused, E eliminated, Z zero idiom, D derived figures."""
+    remarks: Annotated[str, Meta(pattern="^X?F?E?Z?[DL]?$")]
+    """X unknown, F macro-fused, E eliminated, Z zero idiom, D derived figures, L lacking on
+    this core, with figures of another."""
 
 
 class ChainReport(msgspec.Struct, frozen=True, kw_only=True):

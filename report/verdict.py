@@ -11,7 +11,7 @@ from incc.core import Analysis, Chain
 from incc.core.prediction import CLOSE, ORDER, WORTH_SAYING, BoundName
 from incc.core.ranges import blocked, bytes_of, not_counted
 from incc.frontends.isa import isa
-from incc.frontends.kernel import Instruction, KernelCode
+from incc.frontends.kernel import KernelCode
 from incc.models.binding.bound import (
     UOP_BRANCH,
     UOP_COMPUTE,
@@ -307,9 +307,7 @@ def _port_cause(kernel: KernelCode, bound: BoundKernel, busiest: tuple[int, ...]
     """Return the busiest ports and the kinds of work that must go there (with fixed shares: that go there)."""
     if not busiest:
         return ""
-    uses = Counter(
-        use_of(kernel, kernel.instructions[i], bound.uop_kind[u]) for i, u in _uops_at(busiest, bound, fixed_ports)
-    )
+    uses = Counter(use_of(kernel, bound, i, u) for i, u in _uops_at(busiest, bound, fixed_ports))
     # Loads and stores first, in the order of the machine; then what computes, the most frequent first.
     fixed = list(_USES.values())
     words = [use for use in fixed[:-1] if use in uses]
@@ -336,8 +334,16 @@ def _uops_at(busiest: Sequence[int], bound: BoundKernel, fixed_ports: bool) -> I
                 yield i, u
 
 
-def use_of(kernel: KernelCode, instruction: Instruction, kind: int) -> str:
-    """Return the work of a µop according to its kind, else the work of its instruction."""
+def use_of(kernel: KernelCode, bound: BoundKernel, i: int, u: int) -> str:
+    """Return the work of the µop `u` of instruction `i` according to its kind, else the work of its instruction.
+
+    A µop on the ports of the instruction's load is the second half of a wide load, and one on those of its store's
+    address that of a wide store.
+    """
+    instruction, kind = kernel.instructions[i], bound.uop_kind[u]
+    if kind == UOP_COMPUTE:
+        alike = [v for v in range(*bound.uop_start[i : i + 2]) if bound.uop_ports[v] == bound.uop_ports[u]]
+        kind = next((k for v in alike if (k := bound.uop_kind[v]) in (UOP_LOAD, UOP_STORE_ADDRESS)), kind)
     if kind == UOP_STORE_ADDRESS and any(m.store and m.elements > 1 for m in instruction.memory):
         return "scatters"
     if kind == UOP_LOAD:

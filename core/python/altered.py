@@ -43,6 +43,8 @@ class AlteredCore(msgspec.Struct, frozen=True, kw_only=True):
     call_latency: int = 0
     """The least number of cycles from a call's start to its retirement, which also holds up everything that retires
     after it. Otherwise only the call's jump and return address are counted."""
+    latencies: tuple[tuple[int, int, int], ...] = ()
+    """First line, last line and cycles of the spans of the text whose instructions have another latency."""
     noalias: bool = True
     """If False, each load may read the value of every earlier store of the same or the previous iteration, and waits
     for it."""
@@ -67,13 +69,16 @@ def alter(kernel: KernelCode, bound: BoundKernel, settings: AlteredCore) -> tupl
     if not settings.noalias:
         changed.append("loads wait for the stores before them")
         _wait_for_stores(bound)
+    longer = _with_latencies(kernel, bound, settings.latencies)
+    if longer:
+        changed.append(f"other latencies of {len(longer)} instruction{'s' * (len(longer) > 1)}")
     p = bound.pipeline
     if p is None:
         names = ("register_file", "uop_queue", "decoders", "call_latency")
         ignored = ", ".join(name for name in names if getattr(settings, name))
         return (*_note(changed), *([f"the model describes no pipeline: {ignored} without meaning"] if ignored else ()))
     calls = settings.call_latency > 0 and any(i.branch == "call" for i in kernel.instructions)
-    if settings.register_file or settings.uop_queue or settings.decoders or calls:
+    if settings.register_file or settings.uop_queue or settings.decoders or calls or longer:
         # Similar kernels share their pipeline, so change a copy.
         p = bound.pipeline = copied(p)
     if settings.register_file:
@@ -91,7 +96,33 @@ def alter(kernel: KernelCode, bound: BoundKernel, settings: AlteredCore) -> tupl
         cycles = min(settings.call_latency, LONGEST_CALL)
         p.least_cycles = [cycles if i.branch == "call" else 0 for i in kernel.instructions]
         changed.append(f"calls of {cycles} cycles")
+    if longer:
+        p.least_cycles = [longer.get(n, cycles) for n, cycles in enumerate(p.least_cycles)]
     return _note(changed)
+
+
+def _with_latencies(kernel: KernelCode, bound: BoundKernel, spans: tuple[tuple[int, int, int], ...]) -> dict[int, int]:
+    """Give the instructions in these spans their latencies, from the slowest input to the slowest result.
+
+    A load gets the difference, other instructions the latency from each input. Returns the cycles by instruction.
+    """
+    chosen = {
+        n: min(cycles, LONGEST_CALL)
+        for n, instruction in enumerate(kernel.instructions)
+        for first, last, cycles in spans
+        if first <= instruction.line <= last
+    }
+    if chosen:
+        bound.input_latency, bound.latency = list(bound.input_latency), list(bound.latency)
+    for n, cycles in chosen.items():
+        values = range(bound.value_start[n], bound.value_start[n + 1])
+        loads = [v for v in values if bound.value_kind[v] == b.VALUE_LOAD]
+        more = cycles - bound.latency[n] if loads else 0
+        for value in loads or values:
+            for at in range(bound.input_start[value], bound.input_start[value + 1]):
+                bound.input_latency[at] = max(1, bound.input_latency[at] + more) if loads else max(1, cycles)
+        bound.latency[n] = cycles
+    return chosen
 
 
 def _limit(entries: int) -> int:

@@ -43,6 +43,8 @@ class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
     fixed_ports: bool = False
     """Give equal shares to all ports that a µop may use, as OSACA does. This contradicts a simulation, so none is
     made."""
+    flag_dependencies: bool = True
+    """If False, no instruction waits for flags, as in OSACA by default."""
     what_ifs: bool = False
     """Try the changes to the core that make sense for the kernel, and the addresses that the linker may choose."""
     changes: tuple[CoreChange, ...] = ()
@@ -179,7 +181,7 @@ def analyze_kernel(
     if settings.alignment >= 0:
         kernel = replace(kernel, alignment=settings.alignment)
     try:
-        bound, forms = bind(kernel, model)
+        bound, forms = bind(kernel if settings.flag_dependencies else _without_flags(kernel), model)
     except ModelError as error:  # forms are parsed on first use
         raise ValueError(str(error)) from error
     place_arrays(kernel, bound, settings.arrays)
@@ -194,6 +196,8 @@ def analyze_kernel(
         bounds, simulation = _predict(bound, model, settings, of, notes)
     else:
         bounds = of.bounds(bound)
+    if not settings.flag_dependencies:
+        notes.append("dependencies through flags are left out")
     if simulation is not None:
         try:
             _more_simulations(kernel, bound, bounds, simulation, settings, parts, notes, known)
@@ -270,6 +274,11 @@ def _cold(
     except RuntimeError as error:
         notes.append(f"not simulated from a cold start: {error}")
         return None
+
+
+def _without_flags(kernel: KernelCode) -> KernelCode:
+    """Return the kernel with instructions that read no flags."""
+    return replace(kernel, instructions=tuple([replace(i, flags_read="") for i in kernel.instructions]))
 
 
 def _llvm_buffers(model: MachineModel) -> tuple[tuple[int, int], ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -302,49 +302,55 @@ def _try(job: _Job) -> None:
     """Compile again with the flags that hints suggest, without output, and add the gains to the report."""
     if job.report is None:
         return
-    from incc.report.hints.trials import flag_sets, trial
+    from incc.report.hints.trials import flag_sets, follow_ups, trial
 
     # Links are not repeated.
     units = [unit for unit in job.report.units if unit.way != "object"]
     cores = {unit.model.name for unit in units}
-    sets = flag_sets(units)
-    if len(sets) > MOST_TRIALS:
-        # The last set has all flags.
-        job.notes.append(f"only {MOST_TRIALS} of {len(sets)} sets of flags are tried")
-        sets = [*sets[: MOST_TRIALS - 1], sets[-1]]
     for unit in units:
         unit.trials = []
-    for flags in sets:
+    waiting = flag_sets(units)
+    suggested = {flag for flags in waiting for flag in flags}
+    tried: set[frozenset[str]] = set()
+    while waiting and len(tried) < MOST_TRIALS:
+        flags = waiting.pop(0)
+        if frozenset(flags) in tried:
+            continue
+        tried.add(frozenset(flags))
         problem = ""
         try:
-            compiled = job.compilation.assembly_with(flags)
+            after = _with_flags(job, flags, cores)
         except AssemblyFailure as error:
-            compiled, problem = [], str(error)
-        settings = with_values(
-            _settings(job),
-            {
-                "scope.ways": (),
-                "scope.trips": None,
-                "scope.marks": "ignore",
-                "kernel.what_ifs": False,
-                "kernel.timeline_iterations": 0,
-                "report.control_flow": False,
-                "report.measure": False,
-            },
-        )
-        after = {
-            (made.source, made.model.name): made
-            for one in compiled
-            for core in cores
-            # Marks in the source may name other cores than the command.
-            for of_core in [_settings_of(job, one.source, settings)[0]]
-            for made in analyze_units([one], of_core.on(core) if len(cores) > 1 else of_core).units
-        }
+            after, problem = {}, str(error)
         for unit in units:
-            trials = unit.trials
             hinted = any(hint.flags and set(hint.flags) <= set(flags) for k in unit.kernels for hint in k.hints)
-            if trials is not None and hinted:
-                trials.append(trial(flags, unit, after.get((unit.source, unit.model.name)), problem))
+            if unit.trials is not None and hinted:
+                unit.trials.append(trial(flags, unit, after.get((unit.source, unit.model.name)), problem))
+        waiting += follow_ups(flags, after.values(), suggested)
+    if left := len({frozenset(flags) for flags in waiting} - tried):
+        job.notes.append(f"only {MOST_TRIALS} sets of flags are tried, and {left} not")
+
+
+def _with_flags(job: _Job, flags: Sequence[str], cores: set[str]) -> dict[tuple[str, str], t.UnitReport]:
+    """Return the reports on the units that are compiled with more flags, by source and core. Raises AssemblyFailure."""
+    settings = with_values(
+        _settings(job),
+        {
+            "scope.ways": (),
+            "scope.marks": "ignore",
+            "kernel.what_ifs": False,
+            "kernel.timeline_iterations": 0,
+            "report.control_flow": False,
+        },
+    )
+    return {
+        (made.source, made.model.name): made
+        for one in job.compilation.assembly_with(flags)
+        for core in cores
+        # Marks in the source may name other cores than the command.
+        for of_core in [_settings_of(job, one.source, settings)[0]]
+        for made in analyze_units([one], of_core.on(core) if len(cores) > 1 else of_core).units
+    }
 
 
 def _write_marked(job: _Job) -> None:

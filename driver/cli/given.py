@@ -41,8 +41,10 @@ class Given:
         """Parse the value of an option, whose name is `spelled` in messages. Raises UsageError."""
         parsed = self._values[option.name] = self._read(option, spelled, value)
         self.names.add(option.name)
-        if option.stands_for and parsed:
-            self._values[option.into] = option.stands_for
+        if option.stands_for:
+            other = next(o for o in options_of(self.command) if o.name == option.into)
+            # As in llvm-mca, `-json=0` takes `-json` back.
+            self._values[option.into] = option.stands_for if parsed else other.default
             self.names.add(option.into)
 
     def _read(self, option: Option, spelled: str, value: str | None) -> Any:
@@ -158,7 +160,7 @@ _LLVM_VIEWS = (*_STATS, "bottleneck-analysis", "instruction-tables", "show-encod
 
 def llvm_views(given: Given) -> set[str]:
     """Return the names of the requested views that only llvm-mca has."""
-    requested = {name for name in _LLVM_VIEWS if given[name]}
+    requested = {name for name in _LLVM_VIEWS if given[name] not in (False, "none")}
     general = _STATS if given["all-stats"] else ()
     if given["all-views"]:
         # As in llvm-mca, -all-stats=0 excludes the statistics, and an option for a single view wins over -all-views.
@@ -168,6 +170,7 @@ def llvm_views(given: Given) -> set[str]:
 
 READERS: dict[str, Callable[[Given], Any]] = {
     "scope.regions": lambda given: "loops" if given["auto"] else "marked",
+    "kernel.flag_dependencies": lambda given: not given["no-flag-dependencies"],
     "report.iterations": lambda given: given["iterations"] or 100,
     "kernel.timeline_cycles": lambda given: given["timeline-max-cycles"] or MOST,
     "kernel.pressure": lambda given: "bottleneck-analysis" in llvm_views(given),

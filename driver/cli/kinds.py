@@ -209,6 +209,21 @@ def _addresses(option: str, value: str) -> Addresses:
     return addresses(option, value)
 
 
+def _lines(option: str, text: str) -> tuple[tuple[int, int], ...]:
+    """Parse lines as OSACA's --lines does: numbers and spans `8-18` or `20:24`, with commas between them."""
+    spans = []
+    for part in text.split(","):
+        first, _, last = part.replace(":", "-").partition("-")
+        try:
+            span = _number(option, first.strip()), _number(option, (last or first).strip())
+        except UsageError:
+            span = 1, 0
+        if span[0] > span[1]:
+            raise UsageError(f"{option} takes lines such as 3-12 or 3-8,12, not {text!r}")
+        spans.append(span)
+    return tuple(spans)
+
+
 def condition(option: str, text: str, **names: Any) -> Condition:
     """Parse a condition (docs/filters.md); `names` are arguments of `report.where.parse`. Raises UsageError."""
     from incc.report.where import parse
@@ -272,6 +287,7 @@ ONE: dict[str, Callable[[str, str], Any]] = {
     "alignment": _alignment,
     "probability": _probability,
     "trips": _trips,
+    "lines": _lines,
     "clock": _clock,
     "minutes": _minutes,
     "condition": condition,

@@ -88,6 +88,12 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             _flag("remarks", "print the report as compiler diagnostics on stderr (without --analyze: not as text)")
         ),
         Option("sarif=FILE.sarif", "file", "write the report as SARIF 2.1.0, for editors and code hosting"),
+        *_of_mca(
+            _flag("emit-marked", "write only the assembly, with markers around the loops or lines, for other tools"),
+            Option(
+                "marker=osaca|llvm-mca|iaca|all", "choice", "markers that -emit-marked writes (default: all)", "all"
+            ),
+        ),
         Option(
             "opt-record=FILE.opt.yaml",
             "file",
@@ -114,6 +120,13 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         *_of_mca(_switch("auto", "analyse innermost loops instead of marked regions", sets="scope.regions")),
         in_table(shared.function("analyse", sets="scope.functions"), variable="INCC_FUNCTION"),
         *_of_mca(
+            Option(
+                "lines=A-B,N,…",
+                "lines",
+                "analyse only these lines of the assembly, as one region",
+                (),
+                sets="scope.lines",
+            ),
             _repeatable(
                 "address=A-B|A+N",
                 "addresses",
@@ -162,13 +175,18 @@ GROUPS: dict[str, tuple[Option, ...]] = {
                 True,
                 sets="kernel.altered.noalias",
             ),
-            _switch("disable-cb"),
-            _switch("disable-im", "accepted for compatibility with llvm-mca; no effect"),
+            _switch("disable-cb", "accepted for compatibility with llvm-mca; no effect"),
+            _switch("disable-im", "ignore comments that set latencies (# LLVM-MCA-LATENCY 100)"),
         ),
         _switch(
             "fixed-ports",
             "split µops equally over their ports instead of balancing the ports",
             sets="kernel.fixed_ports",
+        ),
+        _flag(
+            "no-flag-dependencies",
+            "leave out dependencies through flags, as OSACA does by default",
+            sets="kernel.flag_dependencies",
         ),
         _switch("simulate=false", "report only bounds, without simulating", True, sets="kernel.simulate"),
         *_of_wrapper(
@@ -316,7 +334,12 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             ),
             _switch("show-encoding"),
             _switch("show-barriers", "show llvm-mca's instruction info with encodings, or with memory barriers"),
-            _switch("instruction-tables", "show llvm-mca's table of resources per instruction instead of a simulation"),
+            Option(
+                "instruction-tables[=none|normal|full]",
+                "mode",
+                "show llvm-mca's table of resources per instruction instead of a simulation",
+                "none",
+            ),
             Option(
                 "output-asm-variant=0|1",
                 "int",

@@ -24,7 +24,7 @@ from incc.driver.cli.parsers import run
 from incc.driver.commands import bench_ports
 from incc.driver.deliver import write_stream
 from incc.driver.messages import fail, say
-from incc.driver.pipeline import ChosenModel, choose_model, decode_unit, read_assembly, select
+from incc.driver.pipeline import ChosenModel, choose_model, decode_unit, in_gnu_syntax, read_assembly, select
 from incc.driver.settings import Scope
 from incc.frontends.asm.regions import marked_regions
 from incc.frontends.kernel import KernelCode
@@ -288,7 +288,7 @@ def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str
     for path in options.kernel:
         try:
             with open(path, encoding="utf-8", errors="replace") as file:
-                unit = Unit(assembly=file.read(), assembly_file=path)
+                unit = in_gnu_syntax(Unit(assembly=file.read(), assembly_file=path))
             parsed = read_assembly(unit, model.isa)
             regions, _ = marked_regions(parsed)
             if not regions:

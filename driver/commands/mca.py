@@ -26,8 +26,9 @@ from incc.driver.pipeline import (
     with_likely_regions,
 )
 from incc.driver.selection import selected
-from incc.driver.settings import Settings
+from incc.driver.settings import Settings, with_values
 from incc.driver.sources import compiled_source, is_source
+from incc.frontends.asm.llvm_regions import latencies
 from incc.frontends.isa import DecodeError
 from incc.frontends.unit import Unit
 from incc.report import types as t
@@ -184,6 +185,10 @@ def _run(options: McaOptions, settings: Settings) -> int:
         settings = replace(settings, kernel=replace(settings.kernel, cold_iterations=cold))
     try:
         source = _source(options)
+        if options.given["emit-marked"]:
+            return _emit_marked(source, options, settings)
+        if "LLVM-MCA-LATENCY" in source.text and not options.given["disable-im"]:
+            settings = with_values(settings, {"kernel.altered.latencies": latencies(source.text)})
         report = _report(source, settings)
     except AnalysisError as error:
         tell(f"incc-mca: error: {error}\n")
@@ -229,12 +234,37 @@ def _source(options: McaOptions) -> _Source:
             text = _written_out(text, name, options)
         except DecodeError as error:  # LLVM was stopped
             raise AnalysisError(f"{name}: {error}") from None
-    # Directives on the first line keep the numbers of lines.
+    # Directives on the first line keep the numbers of lines. Without one the text itself tells its syntax.
+    if "x86-asm-syntax" in options.given.names:
+        intel = options.given["x86-asm-syntax"] == "intel"
+        text = (".intel_syntax noprefix; " if intel else ".att_syntax; ") + text
     if options.narrow:
-        text = ".code32; " + text
-    if options.given["x86-asm-syntax"] == "intel":
-        text = ".intel_syntax noprefix; " + text
+        from incc.driver.llvm_mca.target import narrow_text
+
+        text = narrow_text(text)
     return _Source(name=name, text=text, as_read=as_read)
+
+
+def _emit_marked(source: _Source, options: McaOptions, settings: Settings) -> int:
+    """Write the assembly with markers around the innermost loops, or the lines. Raises AnalysisError and UsageError."""
+    from incc.driver.deliver import write_stream
+    from incc.driver.pipeline import marked_text
+
+    if source.code is not None or source.core_alone:
+        raise UsageError("-emit-marked needs assembly")
+    unit = source.compiled or Unit(assembly=source.as_read, assembly_file=source.name)
+    text = marked_text(unit, replace(settings.scope, regions="loops"), options.given["marker"])
+    if text == source.as_read:
+        raise AnalysisError(f"{source.name}: no loop or line to put markers around")
+    output = options.given["o"]
+    try:
+        if output not in ("", "-"):
+            write_file(output, text)
+        else:
+            write_stream(sys.stdout, lambda width, colour: text)
+    except OSError as error:
+        raise AnalysisError(f"{output or '<stdout>'}: {error.strerror}") from None
+    return 0
 
 
 def _report(source: _Source, settings: Settings) -> t.AnalysisReport:
@@ -290,6 +320,7 @@ def _llvm_views(given: Given) -> Views | None:
         register_file_stats="register-file-stats" in requested,
         bottleneck_analysis="bottleneck-analysis" in requested,
         instruction_tables="instruction-tables" in requested,
+        full_tables=given["instruction-tables"] == "full",
     )
 
 

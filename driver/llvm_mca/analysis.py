@@ -8,17 +8,20 @@ from collections.abc import Iterable
 import msgspec
 from msgspec.structs import replace
 
-from incc.driver.cores import cores_of
+from incc.driver.cores import cores_of, named_cores
+from incc.driver.llvm_mca.target import narrow_text
 from incc.driver.machine_code import MachineCode
 from incc.driver.messages import tell_printable
 from incc.driver.pipeline import AnalysisError, analyze_for_cores, model_notes
-from incc.driver.settings import Settings
-from incc.frontends.asm.llvm_regions import places, regions, spans
+from incc.driver.settings import Settings, with_values
+from incc.frontends.asm.llvm_regions import latencies, places, regions, spans
+from incc.frontends.foreign import foreign
 from incc.frontends.isa import isa
 from incc.frontends.unit import Unit
 from incc.frontends.x86 import assembler
 from incc.frontends.x86.assembler import LimitError
 from incc.frontends.x86.llvm.reading import Reading, read, unusual, with_plain_numbers
+from incc.models.processors.names import level
 from incc.report import types as t
 from incc.report.source.problems import message
 from incc.views.llvm_mca.requested import RegionHeading
@@ -42,6 +45,8 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     """The target has 32 bits."""
     intel: bool
     """The text begins in Intel's syntax."""
+    instruments: bool
+    """Comments change the latencies of instructions."""
     skips_statements: bool
     """Go on without the statements that cannot be read."""
     skips_instructions: bool
@@ -75,7 +80,7 @@ def analyse(source: Input) -> McaResult:
     """Analyse the input. Raises StopError after a mistake that is reported, DecodeError if LLVM was stopped."""
     text, report, numbered = _code_report(source) if source.code is not None else _text_report(source)
     _check_instructions(source, report)
-    for note in (*model_notes(report), *_missing_runs(report, source.name)):
+    for note in (*_model_notes(source, report), *_missing_runs(report, source.name)):
         say(f"note: {note}")
     unknown = _unknown_instructions(source, report, numbered)
     if unknown and source.skips_instructions and source.code is None:
@@ -98,8 +103,8 @@ def _analysed(source: Input, text: str) -> t.AnalysisReport:
             if settings.scope.regions != "loops":
                 settings = replace(settings, scope=replace(settings.scope, regions="marked"))
             return source.code.report(cores_of(settings))
-        # Both directives stand in the first line, so that lines keep their numbers.
-        text = ".code32; " * source.narrow + text
+        settings = with_values(settings, {"kernel.altered.latencies": latencies(text) if source.instruments else ()})
+        text = narrow_text(text) if source.narrow else text
         return analyze_for_cores([(Unit(assembly=text, assembly_file=source.name), cores_of(settings))])
     except AnalysisError as error:
         say(f"error: {error}")
@@ -129,6 +134,9 @@ def _text_report(source: Input) -> tuple[str, t.AnalysisReport, bool]:
     """
     from incc.report.source.problems import Problem, shown
 
+    if other := foreign(source.text):
+        say(f"{source.name}: error: assembly for {other}, which incc does not read; it reads x86's")
+        raise StopError
     # Loops are found by their labels, which may be numbers: there `jmp 1b` is no jump to the address 1.
     text = with_plain_numbers(source.text) if source.settings.scope.regions == "llvm-mca" else source.text
     if source.intel:
@@ -285,6 +293,12 @@ def _warn_of_branches(source: Input, report: t.AnalysisReport, numbered: bool) -
                     say(f"{place}: warning: the called function is not analysed; calls take {latency} cycles")
                 else:
                     say(f"{place}: warning: the return is analysed as an instruction that does not jump")
+
+
+def _model_notes(source: Input, report: t.AnalysisReport) -> list[str]:
+    """Return the notes on models, without those on names of many cores (x86-64, generic): LLVM has the same model."""
+    levels = tuple(f"no model for {name}:" for name in named_cores(source.settings.core.mcpu) if level(name)[0])
+    return [note for note in model_notes(report) if not note.startswith(levels)]
 
 
 def _missing_runs(report: t.AnalysisReport, name: str) -> list[str]:

@@ -69,13 +69,13 @@ def _run(line: CommandLine) -> int:
     _check_numbers(given)
     target = _target(given)
     cpu_help = given["mcpu"] == "help"
-    text, code = ("", None) if cpu_help and line.file in ("", "-") else _input(line.file, given)
+    text, code = ("", None) if cpu_help else _input(line.file, given)
     if cpu_help or "help" in given["mattr"]:
         from incc.driver.llvm_mca.help import lists
 
         say(lists())
     if cpu_help:
-        return 1
+        return 0
     if target.narrow and code is not None:
         code = narrow(code)
     cpu = _cpu(given, target)
@@ -87,6 +87,7 @@ def _run(line: CommandLine) -> int:
         triple=target.triple if target.narrow or target.march == "x86_64" else "x86_64-unknown-linux-gnu",
         narrow=target.narrow,
         intel=given["x86-asm-syntax"] == "intel",
+        instruments=not given["disable-im"],
         skips_statements=given["skip-unsupported-instructions"] in ("parse-failure", "any"),
         skips_instructions=given["skip-unsupported-instructions"] in ("lack-sched", "any"),
         text=text,
@@ -213,7 +214,7 @@ def _views(line: CommandLine, target: McaTarget, cpu: str) -> Views:
     for names, general in ((_GENERAL, "all-views"), (_STATISTICS, last)):
         if general in order:
             shown |= {name: given[general] for name in names if order.get(name, -1) < order[general]}
-    tables = given["instruction-tables"]
+    tables = given["instruction-tables"] != "none"
     parameters = [(f"-{name}", given[name]) for name in _PARAMETERS if given[name]]
     if not given["noalias"]:
         parameters.append(("-noalias", False))
@@ -232,6 +233,7 @@ def _views(line: CommandLine, target: McaTarget, cpu: str) -> Views:
         register_file_stats=shown["register-file-stats"],
         bottleneck_analysis=shown["bottleneck-analysis"],
         instruction_tables=tables,
+        full_tables=given["instruction-tables"] == "full",
         json=given["format"] == "json",
         triple=target.triple,
         march=target.march,

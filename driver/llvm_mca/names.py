@@ -1,4 +1,4 @@
-"""LLVM 19's names for x86: its processors (cpus.txt), and its features with a line on each (features.txt)."""
+"""LLVM's names for x86: processors (cpus.txt; to LLVM 22), and features with a line on each (features.txt; LLVM 19)."""
 
 from __future__ import annotations
 

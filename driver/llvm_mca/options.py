@@ -8,7 +8,7 @@ import msgspec
 
 from incc.driver import UsageError
 from incc.driver.cli.given import Given
-from incc.driver.cli.kinds import MCA
+from incc.driver.cli.kinds import MCA, NO, YES
 from incc.driver.cli.options import find
 
 _LIBRARY_SWITCHES = """
@@ -60,6 +60,8 @@ def read(arguments: Sequence[str]) -> CommandLine:
                 ignored.append(f"-{name}")
                 continue
             option = find(MCA, f"-{name}")
+            if option.name == "instruction-tables":  # a switch up to LLVM 21
+                value = {**dict.fromkeys(YES, "normal"), **dict.fromkeys(NO, "none")}.get(value or "true", value)
             if value is None and option.needs_value:
                 value = next(rest, "")
             order[option.name] = position
@@ -70,7 +72,8 @@ def read(arguments: Sequence[str]) -> CommandLine:
             given.take(f"-{name}", value)
     if len(files) > 1:
         raise UsageError(f"one input file at a time, not {files[0]} and {files[1]}")
-    ignored += [f"-{name}" for name in ("disable-cb", "disable-im") if given[name]]
+    if given["disable-cb"]:
+        ignored.append("-disable-cb")
     return CommandLine(given=given, file=files[0] if files else "", order=order, ignored=list(dict.fromkeys(ignored)))
 
 

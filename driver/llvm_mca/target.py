@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.driver.machine_code import MachineCode
+from incc.frontends.x86.assembler import NARROW_TARGET
 from incc.frontends.x86.iced import Narrow
 
 DEFAULT = "x86_64-pc-linux-gnu"
@@ -66,6 +67,11 @@ def _no_target(architecture: str, written: str) -> TargetError:
 def narrow(code: MachineCode) -> MachineCode:
     """Return bytes as code of 32-bit mode; objects themselves say which mode they are for."""
     return code if code.blocks is None else replace(code, blocks=[(name, Narrow(each)) for name, each in code.blocks])
+
+
+def narrow_text(text: str) -> str:
+    """Return an assembly text as one for a target of 32 bits. Its lines keep their numbers."""
+    return NARROW_TARGET + text
 
 
 def written_out(text: str, narrow: bool, intel: bool) -> str:

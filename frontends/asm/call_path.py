@@ -19,6 +19,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from fractions import Fraction
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from math import ceil
 
@@ -177,9 +178,14 @@ class _Shape:
                 self.around[b].append(loop.header)
 
     def _add_cycle(self, cycle: IrreducibleCycle) -> None:
-        """Add a cycle with several entries as a loop. Its header is the entry to which most ways lead back."""
+        """Add a cycle with several entries as a loop.
+
+        Its header is a block that every way around it passes or else, of its entries, the one that most ways lead to.
+        """
         latches = {b: [p for p in cycle.nodes if b in self.successors[p]] for b in cycle.nodes if b not in self.loops}
-        header = max(latches, key=lambda b: (b in cycle.entries, len(latches[b]), -b), default=-1)
+        header = max(
+            latches, key=lambda b: (self._is_passed(b, cycle), b in cycle.entries, len(latches[b]), -b), default=-1
+        )
         if header >= 0:
             around = [loop for loop in self.loops.values() if loop.header != header and header in loop.body]
             self.loops[header] = NaturalLoop(
@@ -189,6 +195,20 @@ class _Shape:
                 depth=len(around) + 1,
                 innermost=cycle.innermost,
             )
+
+    def _is_passed(self, block: int, cycle: IrreducibleCycle) -> bool:
+        """Return True if every way around a cycle passes a block, apart from the loops inside."""
+        inner = {(latch, header) for header, loop in self.loops.items() for latch in loop.latches}
+        ahead = {
+            b: {t for t in self.successors[b] if t in cycle.nodes and t != block and (b, t) not in inner}
+            for b in cycle.nodes
+            if b != block
+        }
+        try:
+            TopologicalSorter(ahead).prepare()
+        except CycleError:
+            return False
+        return True
 
     def number(self, header: int) -> int:
         """Return the first instruction of a block."""
@@ -482,24 +502,42 @@ class CallFollower:
 
     def path(self, trips: Trips) -> CallPath | NoCallPath:
         """Return the instructions that a call executes."""
-        if self._reason:
-            return NoCallPath(self._reason)
-        shape = self._shape
-        wanted = {header: self._wanted(header, trips) for header in shape.loops}
         try:
-            solved = self._solved(trips, wanted)
-            walk = self._walk(solved, {h: ceil(Fraction(wanted[h], self._elements[h] or 1)) for h in shape.loops})
+            solved, walk = self._to(trips)
         except _UnfollowableError as error:
             return NoCallPath(str(error))
         return CallPath(
-            function=shape.graph.name,
+            function=self._shape.graph.name,
             numbers=tuple(walk.numbers),
-            loops={shape.number(header): tuple(counts) for header, counts in walk.iterations.items()},
+            loops=self._iterations(walk),
             exits=tuple(walk.exits),
             guesses=tuple(walk.guesses),
             calls=tuple(walk.calls),
             inputs=self._described(solved),
         )
+
+    def first_loops(self, trips: Trips, instructions: int) -> dict[int, tuple[int, ...]]:
+        """Return the iterations of the loops among the first instructions of a call, as `CallPath.loops` has them.
+
+        The result is empty if the call cannot be followed.
+        """
+        try:
+            _, walk = self._to(trips, lambda iterations, done: done >= instructions)
+        except _UnfollowableError:
+            return {}
+        return self._iterations(walk)
+
+    def _to(self, trips: Trips, stop: _Stop | None = None) -> tuple[dict[_Input, int], _Walk]:
+        """Return the trip counts of a call, and the walk through it until `stop` holds. Raises _UnfollowableError."""
+        if self._reason:
+            raise _UnfollowableError(self._reason)
+        wanted = {header: self._wanted(header, trips) for header in self._shape.loops}
+        solved = self._solved(trips, wanted)
+        iterations = {header: ceil(Fraction(count, self._elements[header] or 1)) for header, count in wanted.items()}
+        return solved, self._walk(solved, iterations, stop)
+
+    def _iterations(self, walk: _Walk) -> dict[int, tuple[int, ...]]:
+        return {self._shape.number(header): tuple(counts) for header, counts in walk.iterations.items()}
 
     def _wanted(self, header: int, trips: Trips) -> int:
         """Return the wanted iterations of a loop's source."""

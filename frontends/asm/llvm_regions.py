@@ -39,6 +39,7 @@ _TOKENS = r"""(?s)"(?:[^"\\\n]|\\.)*"?|'(?:\\?.)'|/\*.*?\*/|//[^\r\n]*|\#[^\r\n]
 # The lexer reads two tokens behind # at the start of a statement, which may be a preprocessor's line, and finds a
 # comment that begins there; so `## LLVM-MCA-BEGIN` is a marker.
 _SECOND = r"[ \t]*(?:[\w.$@]+[ \t]*)?#"
+_LATENCY = r"[ \t]*LLVM-MCA-LATENCY(?:[ \t]+(\d{1,9})[ \t]*$|[ \t]|$)"
 _MARKER = r"[ \t]*LLVM-MCA-(BEGIN|END)([^\0]*)"
 
 
@@ -138,6 +139,20 @@ def spans(text: str, marked: Sequence[MarkedRegion]) -> list[tuple[int, int]]:
 def _leads(text: str, at: int) -> bool:
     """Return True if nothing comes before a comment in its line. `at` is the offset of the comment's text."""
     return not text[text.rfind("\n", 0, at) + 1 : at].strip(" \t#/*")
+
+
+def latencies(text: str) -> tuple[tuple[int, int, int], ...]:
+    """Return the spans of `# LLVM-MCA-LATENCY n` in a text: first and last line with statements, and the cycles.
+
+    Each of these comments ends the span before it; one without a number begins none.
+    """
+    if "LLVM-MCA-LATENCY" not in text:
+        return ()
+    found = [(at, match[1]) for at, comment in comments(text) if (match := re.match(_LATENCY, comment))]
+    ends = [*[at for at, _ in found[1:]], -1]
+    marked = [(MarkedRegion("", at, end), cycles) for (at, cycles), end in zip(found, ends, strict=True) if cycles]
+    lines = spans(text, [region for region, _ in marked])
+    return tuple([(first, last, int(cycles)) for (first, last), (_, cycles) in zip(lines, marked, strict=True)])
 
 
 def places(text: str, offsets: Iterable[int]) -> Iterator[tuple[int, int, str]]:

@@ -48,7 +48,11 @@ def innermost(graphs: Iterable[ControlFlow], listing: InstructionFacts) -> tuple
     left_out: list[LeftOut] = []
     for graph in graphs:
         natural, irreducible = loops([block.successors for block in graph.blocks], graph.entries)
-        inner = [(_region(listing, graph, loop), loop) for loop in natural if loop.innermost]
+        inner = [
+            (replace(_region(listing, graph, loop), around=_around(listing, graph, natural, loop)), loop)
+            for loop in natural
+            if loop.innermost
+        ]
         regions += _with_neighbours(listing, graph, natural, inner) if len(inner) > 1 else [r for r, _ in inner]
         left_out += [_irreducible(listing, graph, cycle) for cycle in irreducible if cycle.innermost]
     regions.sort(key=lambda region: region.first_line)
@@ -103,6 +107,20 @@ def _region(
         source=source,
         notes=tuple(notes), forks=forks,
     )  # fmt: skip
+
+
+# The most blocks of a loop around another one that are looked at. Larger ones contain many loops.
+_MOST_AROUND = 40
+
+
+def _around(
+    listing: InstructionFacts, graph: ControlFlow, natural: Sequence[NaturalLoop], loop: NaturalLoop
+) -> tuple[int, ...]:
+    """Return the lines of the loop directly around another one that are outside of it; none for a large loop."""
+    outer = min((o for o in natural if loop.body < o.body), key=lambda o: len(o.body), default=None)
+    if outer is None or len(outer.body) > _MOST_AROUND:
+        return ()
+    return lines_of(listing.places, (i for b in sorted(outer.body - loop.body) for i in graph.blocks[b].instructions))
 
 
 def _forks(graph: ControlFlow, loop: NaturalLoop, block: int) -> bool:

@@ -146,6 +146,20 @@ def marked_regions(assembly: Assembly) -> tuple[list[Region], list[LeftOut]]:
     return _with_depth(assembly, regions), left_out
 
 
+def region_of_lines(assembly: Assembly, spans: Sequence[tuple[int, int]]) -> tuple[list[Region], list[LeftOut]]:
+    """Return the instructions in these spans of lines as one region, without those of markers."""
+    own = marker_statements(assembly)
+    inside = tuple(
+        i
+        for i, s in enumerate(assembly.statements)
+        if s.kind == INSTRUCTION and i not in own and any(first <= s.line <= last for first, last in spans)
+    )
+    if not inside:
+        first, last = min(spans)[0], max(last for _, last in spans)
+        return [], [LeftOut(first_line=first, last_line=last, reason="no instruction in these lines")]
+    return _with_depth(assembly, [_straight(assembly, "marker", "", inside, own)]), []
+
+
 def whole_file(assembly: Assembly) -> tuple[list[Region], list[LeftOut]]:
     """Return all instructions of the file as one region, in the order of the text, as llvm-mca does without markers."""
     own = marker_statements(assembly)

@@ -6,9 +6,10 @@ import re
 from typing import Literal
 
 _DIRECTIVE = re.compile(r"^[^#\n]*?\.(?:att|intel)_syntax\b", re.M)
-_REGISTER = r"(?:[re]?(?:[abcd]x|[sd]i|bp)|[re]sp|[abcd][lh]|[sd]il|[sb]pl|r(?:[89]|1[0-5])[dwb]?|[xyz]mm\d+)"
+_REGISTER = r"(?:[re]?(?:[abcd]x|[sd]i|bp)|[re]sp|[abcd][lh]|[sd]il|[sb]pl|r(?:[89]|1[0-5])[dwb]?|[xyz]?mm\d+|st\(\d\))"
 _ATT = re.compile(rf"%{_REGISTER}\b|\$-?\w")
-_INTEL = re.compile(rf"(?<![%\w.$@]){_REGISTER}(?![\w$@:])|\bptr\s*\[")
+_INTEL = re.compile(rf"(?<![%\w.$@]){_REGISTER}(?![\w$@:])|\b(?:byte|word|[dqt]word|[xyz]mmword) ptr\b")
+_LABELS = re.compile(r"^(?:\s*[\w.$?@]+:)+")
 _COMMENT = re.compile(r"#.*|;.*|//.*|/\*.*?\*/|\"[^\"]*\"")
 
 
@@ -18,7 +19,7 @@ def detect_syntax(text: str) -> Literal["att", "intel"]:
         return "att"
     att = intel = 0
     for line in text.lower().split("\n"):
-        statement = _COMMENT.sub("", line).strip()
+        statement = _LABELS.sub("", _COMMENT.sub("", line)).strip()
         if statement.startswith("."):
             continue
         if _ATT.search(statement):

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from incc.frontends.elf import PROGBITS, RELOCATIONS, ElfError, read_elf
+from incc.frontends.elf import PROGBITS, RELOCATIONS, RELOCATIONS_IN_PLACE, ElfError, read_elf
 from incc.frontends.isa import DecodeError, word_set
 from incc.frontends.kernel import Refused, Relocation
 from incc.frontends.x86.iced import Narrow
@@ -149,22 +149,32 @@ _BLOCK_STARTS = word_set(".macro .rept .irp .irpc .rep")
 _BLOCK_ENDS = word_set(".endm .endr .endmacro")
 
 
+# Data, which .bss cannot have, and numbers of symbols, which assemblers must know. Tools that take sections or `.loc`
+# out of a text leave debug information in .bss, without the symbols that `.loc` defined (.LVU1).
+_DATA = word_set(
+    ".byte .2byte .4byte .8byte .value .short .word .hword .long .int .quad .octa .ascii .asciz .string .single .float "
+    ".double .fill"
+)
+_NUMBERS = word_set(".uleb128 .sleb128")
+
+
 class _Dropping:
     """The sections that the directives of a text change to; lines that the code does not need are left out."""
 
     def __init__(self) -> None:
-        self._dropping = False
-        self._previous = False
-        self._stack: list[bool] = []
+        self._section = ""
+        self._previous = ""
+        self._stack: list[str] = []
         self.depth = 0
         """The number of open macros or repeated blocks."""
 
     def kept(self, line: str) -> str:
         """Return a line as it is to be assembled, "" if it is left out."""
         stripped = line.lstrip()
+        dropping = self._section == "dropped"
         if stripped[:1] != ".":
             is_line_number = stripped[:1] == "#" and re.match(r"#\s*(?:line\s+)?\d+\s", stripped)
-            return "" if self._dropping or is_line_number else line
+            return "" if dropping or is_line_number else line
         word = stripped.split(None, 1)[0]
         if word in _SECTION_CHANGES:
             self._change_section(word, stripped[len(word) :].strip().strip('"'))
@@ -172,20 +182,28 @@ class _Dropping:
             self.depth += 1
         elif word in _BLOCK_ENDS:
             self.depth = max(self.depth - 1, 0)
-        elif self._dropping or ((word in _DROPPED or word.startswith(_DROPPED_PREFIXES)) and ";" not in stripped):
+        elif dropping or (";" not in stripped and self._is_unneeded(word, stripped[len(word) :].lstrip())):
             return ""
         return line
 
+    def _is_unneeded(self, word: str, operand: str) -> bool:
+        if word in _DROPPED or word.startswith(_DROPPED_PREFIXES):
+            return True
+        return (word in _NUMBERS and not operand[:1].isdigit()) or (word in _DATA and self._section == "bss")
+
     def _change_section(self, word: str, name: str) -> None:
-        before = self._dropping
+        before = self._section
         if word == ".pushsection":
             self._stack.append(before)
         if word == ".popsection":
-            self._dropping = self._stack.pop() if self._stack else False
+            self._section = self._stack.pop() if self._stack else ""
         elif word == ".previous":
-            self._dropping = self._previous
+            self._section = self._previous
         elif word != ".subsection":
-            self._dropping = word in (".section", ".pushsection") and name.startswith(_DROPPED_SECTIONS)
+            named = word in (".section", ".pushsection")
+            self._section = "dropped" if named and name.startswith(_DROPPED_SECTIONS) else ""
+            if word == ".bss" or (named and name.startswith((".bss", ".tbss"))):
+                self._section = "bss"
         self._previous = before
 
 
@@ -269,6 +287,9 @@ def _mark_line(
     return "; ".join(parts), carried
 
 
+NARROW_TARGET = ".code32; "
+"""The beginning of a text for a target of 32 bits, which the drivers write."""
+
 _MODE = r"(?i)(?:^|[;:])[ \t]*\.code(16|32|64)\b"
 
 
@@ -289,13 +310,19 @@ def _with_modes(lines: list[str], statements: list[_Statement]) -> list[_Stateme
 
 # --- the object -------------------------------------------------------------------------------------------------------
 
-_EM_X86_64 = 62
+_EM_386, _EM_X86_64 = 3, 62
 
 # Relocation types of the x86-64 psABI (4.4.1, table 4.9), relative to their own address or not, and the suffix of those
 # that refer to other memory than the symbol's own.
 _PC_RELATIVE = {2: "", 4: "", 9: "@GOTPCREL", 13: "", 15: "", 19: "@TLSGD", 20: "@TLSLD", 22: "@GOTTPOFF", 24: ""}
 _PC_RELATIVE |= {26: "", 28: "@GOTPCREL", 29: "", 34: "@TLSDESC", 41: "@GOTPCREL", 42: "@GOTPCREL"}
 _ABSOLUTE = {3: "@GOT", 17: "@DTPOFF", 18: "@TPOFF", 21: "@DTPOFF", 23: "@TPOFF", 25: "@GOTOFF", 27: "@GOT"}
+# The same of the i386 psABI (4.1, table 4.10, and binutils' include/elf/i386.h).
+_PC_RELATIVE_386 = {2: "", 4: "", 10: "", 21: "", 23: ""}
+_ABSOLUTE_386 = {3: "@GOT", 9: "@GOTOFF", 14: "@TPOFF", 15: "@INDNTPOFF", 16: "@GOTNTPOFF", 17: "@NTPOFF", 18: "@TLSGD"}
+_ABSOLUTE_386 |= {19: "@TLSLDM", 32: "@DTPOFF", 33: "@GOTTPOFF", 34: "@TPOFF", 39: "@TLSDESC", 43: "@GOT"}
+_SHORT_386 = {20: 2, 21: 2, 22: 1, 23: 1}
+"""The sizes in bytes of the fields that have fewer than four."""
 
 
 class _Section(msgspec.Struct, frozen=True, kw_only=True):
@@ -319,25 +346,29 @@ class _Object(msgspec.Struct, frozen=True):
 
 
 def read_object(data: bytes) -> _Object:
-    """Read an x86-64 object. Raises ElfError."""
+    """Read an object for x86 of 64 or 32 bits. Raises ElfError."""
     elf = read_elf(data)
-    if elf.machine != _EM_X86_64:
+    if elf.machine not in (_EM_386, _EM_X86_64):
         raise ElfError(f"an object for another machine (e_machine {elf.machine}), not x86-64")
+    narrow = elf.machine == _EM_386
+    relative, absolute = (_PC_RELATIVE_386, _ABSOLUTE_386) if narrow else (_PC_RELATIVE, _ABSOLUTE)
     symbols = list(elf.symbols())
     relocations: dict[int, list[Relocation]] = {}
+    in_place: dict[int, list[tuple[int, int]]] = {}
     for section in elf.sections:
-        if section.type != RELOCATIONS:
+        if section.type not in (RELOCATIONS, RELOCATIONS_IN_PLACE):
             continue
         into = relocations.setdefault(section.information, [])
         for entry in elf.relocations(section):
             if entry.symbol >= len(symbols):
                 raise ElfError("the object is damaged: a relocation has no symbol")
-            suffix = _PC_RELATIVE.get(entry.kind)
-            decoration = suffix if suffix is not None else _ABSOLUTE.get(entry.kind, "")
+            suffix = relative.get(entry.kind)
+            if section.type == RELOCATIONS_IN_PLACE:
+                in_place.setdefault(section.information, []).append((entry.offset, _SHORT_386.get(entry.kind, 4)))
             into.append(
                 Relocation(
                     offset=entry.offset,
-                    symbol=symbols[entry.symbol].name + decoration,
+                    symbol=symbols[entry.symbol].name + (absolute.get(entry.kind, "") if suffix is None else suffix),
                     addend=entry.addend,
                     pc_relative=suffix is not None,
                 )
@@ -346,13 +377,21 @@ def read_object(data: bytes) -> _Object:
         number: _Section(
             name=section.name,
             alignment=section.alignment,
-            data=bytes(section.content),
+            data=_unfilled(section.content, fields) if (fields := in_place.get(number)) else bytes(section.content),
             relocations=tuple(sorted(relocations.get(number, ()), key=lambda r: r.offset)),
         )
         for number, section in enumerate(elf.sections)
         if section.type == PROGBITS
     }
     return _Object(sections, {s.name: (s.section, s.value) for s in symbols if s.section in sections})
+
+
+def _unfilled(content: memoryview, fields: Iterable[tuple[int, int]]) -> bytes:
+    """Return the contents of a section with zeros in these fields (offset, size), as they are in 64-bit objects."""
+    data = bytearray(content)
+    for offset, size in fields:
+        data[offset : offset + size] = bytes(size)
+    return bytes(data[: len(content)])
 
 
 # --- running an assembler --------------------------------------------------------------------------------------------
@@ -366,9 +405,10 @@ def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
         raise AssemblerError(f"cannot write to the temporary folder {parent}: {error.strerror}") from None
 
 
-def _default_commands() -> list[list[str]]:
+def _default_commands(narrow: bool) -> list[list[str]]:
     llvm = os.path.join(os.path.dirname(os.path.abspath(__file__)), "llvm", "assembler.py")
-    return [["as", "--64"], [sys.executable, llvm]]
+    bits = "--32" if narrow else "--64"
+    return [["as", bits], [sys.executable, llvm, bits]]
 
 
 class _Result(msgspec.Struct, frozen=True):
@@ -533,7 +573,7 @@ def assemble(
     if ".code32" in text.lower():
         statements = _with_modes(text.split("\n"), statements)
     heard.clear()
-    commands = [list(assembler)] if assembler else _default_commands()
+    commands = [list(assembler)] if assembler else _default_commands(text.startswith(NARROW_TARGET))
     with _temporary_folder() as folder:
         for index, command in enumerate(commands):
             try:
@@ -556,6 +596,9 @@ def assemble(
 _MOST_FOR_LLVM = 500
 """Statements of one file to give to LLVM. If more are refused, the reason is not that an assembler is too old."""
 
+_LONGEST_FOR_LLVM = 1 << 12
+"""Characters of such a statement: LLVM compares a wrong mnemonic of a million letters with all others."""
+
 _GATHER_SIZE = r"(?i)^(vp?(?:gather|scatter).*?)\b\w+ ptr "
 
 
@@ -571,7 +614,7 @@ def _with_llvm(
     These are instructions that are newer than the other assembler, and operands that LLVM writes in another way.
     """
     places = {(reason.line, reason.text) for reasons in refused.values() for reason in reasons}
-    newer = [s for s in statements if (s.line, s.text) in places][:_MOST_FOR_LLVM]
+    newer = [s for s in statements if (s.line, s.text) in places and len(s.text) < _LONGEST_FOR_LLVM][:_MOST_FOR_LLVM]
     if not newer:
         return None
     text = list(marked)
@@ -607,7 +650,7 @@ def _llvm_objects(command: list[str], statements: list[_Statement], dialects: li
         if dialects[statement.line - 1] == "intel":
             # Up to LLVM 19 the operand of a gather has the vector's size, later the element's; without one it fits all.
             text = re.sub(_GATHER_SIZE, r"\1", text)
-        texts.append(f".code32; {text}" if statement.narrow else text)
+        texts.append(_for_elf(f".code32; {text}" if statement.narrow else text))
     of_statement = [dialects[statement.line - 1] for statement in statements]
     objects = _each(command, of_statement, texts, folder)
     # Relations between symbols that only the linker can resolve do not change the bytes.
@@ -629,6 +672,20 @@ def _each(command: list[str], dialects: list[str], texts: list[str], folder: str
     return [] if result.status else result.data.decode("ascii").split("\n")[: len(texts)]
 
 
+# A string, which stays as it is; a name that Windows' calling conventions and constants have (`_f@8`, `@f@8`,
+# `__real@40200000`); a relation that only the linkers of COFF and Mach-O know.
+_NOT_OF_ELF = r"""(?x) "[^"\n]*"
+    | (?<![\w.$@?]) ( @[\w.$]+@\d+ | [A-Za-z_.$?][\w.$?]* @ (?:(?:[\da-f]{8})+ | \d+) ) (?![\w.$@?])
+    | @(?:SECREL32|IMGREL|TLVP)\b"""
+
+
+def _for_elf(text: str) -> str:
+    """Return a text with the names of other object formats as an assembler for ELF reads them: in quotes."""
+    if "@" not in text:
+        return text
+    return re.sub(_NOT_OF_ELF, lambda match: f'"{match[1]}"' if match[1] else match[0] * (match[0][0] == '"'), text)
+
+
 def _assemble(
     command: list[str],
     marked: list[str],
@@ -644,7 +701,7 @@ def _assemble(
     undefined: list[str] = []
     of_line: dict[int, list[_Statement]] = {}
     for _ in range(_MAX_ROUNDS):
-        source = "\n".join(marked) + "\n"
+        source = _for_elf("\n".join(marked)) + "\n"
         if undefined:
             # LLVM insists that local labels are defined, GNU as does not. In a section of their own they keep jumps to
             # them as long as those to any other section.

@@ -7,6 +7,7 @@ form of Braun et al., CC 2013, with its removal of trivial φ functions); otherw
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 from incc.frontends.kernel import Affine, Before, Instruction
@@ -48,6 +49,28 @@ def entry_values(instructions: Sequence[Instruction], follower: Follower) -> tup
         for root, (terms, constant) in values.items()
         if not terms or any(users[unknown] > 1 for unknown, _ in terms)
     )
+
+
+_DEFINED = re.compile(r" before block (\d+)| at (\d+):")
+"""The block in the name of an unknown."""
+
+
+def restarting(instructions: Sequence[Instruction], around: Sequence[int], follower: Follower) -> frozenset[str]:
+    """Return a loop's address registers with the same values each time the loop around it enters it.
+
+    `around` are the lines of that loop.
+    """
+    if not around:
+        return frozenset()
+    changing = follower.written_in(around) | {a.register.root for i in instructions for a in i.registers if a.write}
+    blocks = follower.blocks_in(around)
+    result = set()
+    for root in _address_registers(instructions):
+        terms, _ = follower.entering(root) if root in changing else ((), 0)
+        defined = [_DEFINED.findall(name) for name, _ in terms]
+        if all(of_name and not blocks & {int(b or at) for b, at in of_name} for of_name in defined):
+            result.add(root)
+    return frozenset(result)
 
 
 def _address_registers(instructions: Sequence[Instruction]) -> set[str]:
@@ -142,6 +165,16 @@ class Follower:
         """Unknowns that come from memory, or from outside of the code that is followed."""
         self._optimistic = True
         self._forget()
+
+    def blocks_in(self, lines: Sequence[int]) -> set[int]:
+        """Return the blocks with one of these lines, and those without any, which may be among them."""
+        return {
+            b for b, of_block in enumerate(self._before.lines) if not of_block or not set(of_block).isdisjoint(lines)
+        }
+
+    def written_in(self, lines: Sequence[int]) -> set[str]:
+        """Return the registers that are written in blocks with one of these lines."""
+        return {root for b in self.blocks_in(lines) for root in self._blocks[b].writes}
 
     def _forget(self) -> None:
         self._at_start: dict[tuple[int, str], Value] = {}

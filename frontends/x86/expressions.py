@@ -26,6 +26,8 @@ _PRECEDENCE = {
     **dict.fromkeys("|^&!", 5),
     **dict.fromkeys(("*", "/", "%", "<<", ">>"), 6),
 }
+_CONSTANT = r"(?:[\da-f]{8})+"
+"""The end of the name of a constant in assembly for Windows (`__real@bf800000`), which is no relation."""
 _WORDS = {"not": "~", "mod": "%", "shl": "<<", "shr": ">>", "and": "&", "or": "|", "xor": "^"}
 
 _MOST_TOKENS = 200
@@ -88,7 +90,9 @@ def _primary(tokens: list[str], at: int, intel: bool) -> tuple[Expression, int]:
     name, sign, variant = (
         token.rpartition("@") if token[0] != '"' or "@" in token[token.rindex('"') :] else (token, "", "")
     )
-    return (f"{name}@{variant.upper()}" if sign and name else token), at + 1
+    if not (sign and name) or re.fullmatch(_CONSTANT, variant):
+        return token, at + 1
+    return f"{name}@{variant.upper()}", at + 1
 
 
 def _number(token: str, intel: bool) -> Expression:

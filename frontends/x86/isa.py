@@ -128,12 +128,47 @@ class _X86(Isa):
         ("VEX_VADDPD_YMM_YMM_YMMM256/r", 256),
         ("ADDPD_XMM_XMMM128/r", 128),
     )
+    vector_forms: Mapping[int, Mapping[str, str]] = {
+        512: {
+            "load": "EVEX_VMOVUPD_ZMM_K1Z_ZMMM512/m",
+            "store": "EVEX_VMOVUPD_ZMMM512_K1Z_ZMM/m",
+            "add": "EVEX_VADDPD_ZMM_K1Z_ZMM_ZMMM512B64_ER/r",
+            "multiply": "EVEX_VMULPD_ZMM_K1Z_ZMM_ZMMM512B64_ER/r",
+            "divide": "EVEX_VDIVPD_ZMM_K1Z_ZMM_ZMMM512B64_ER/r",
+            "root": "EVEX_VSQRTPD_ZMM_K1Z_ZMMM512B64_ER/r",
+            "gather": "EVEX_VGATHERDPD_ZMM_K1_VM32Y/m",
+        },
+        256: {
+            "load": "VEX_VMOVUPD_YMM_YMMM256/m",
+            "store": "VEX_VMOVUPD_YMMM256_YMM/m",
+            "add": "VEX_VADDPD_YMM_YMM_YMMM256/r",
+            "multiply": "VEX_VMULPD_YMM_YMM_YMMM256/r",
+            "divide": "VEX_VDIVPD_YMM_YMM_YMMM256/r",
+            "root": "VEX_VSQRTPD_YMM_YMMM256/r",
+            "gather": "VEX_VGATHERDPD_YMM_VM32X_YMM/m",
+        },
+        128: {
+            "load": "MOVUPD_XMM_XMMM128/m",
+            "store": "MOVUPD_XMMM128_XMM/m",
+            "add": "ADDPD_XMM_XMMM128/r",
+            "multiply": "MULPD_XMM_XMMM128/r",
+            "divide": "DIVPD_XMM_XMMM128/r",
+            "root": "SQRTPD_XMM_XMMM128/r",
+        },
+    }
 
     def sign(self, text: str) -> int:
         if any(register in text for register in _ATT_REGISTERS):
             return 0
         match = re.search(_SIGN, text)
         return match.start() if match else -1
+
+    def in_gnu_syntax(self, text: str) -> str:
+        if any(register in text for register in _ATT_REGISTERS):
+            return text
+        from incc.frontends.x86.dialect import in_gnu_syntax
+
+        return in_gnu_syntax(text)
 
     def branch(self, text: str) -> tuple[str, str]:
         condition = _BRANCH_OF.get(text)

@@ -41,6 +41,7 @@ def decode_regions(
         return []
     wanted = {line for region in regions for line in region.lines}
     earlier = {line for code in before if code is not None for block in code.lines for line in block}
+    earlier.update(line for region in regions for line in region.around)
     # Without messages, statements with the same text have the same code, so one of them stands for all.
     few = _different(text, checked)
     try:
@@ -82,12 +83,14 @@ def decode_regions(
         code = before[number] if before else None
         entry: tuple[Affine, ...] = ()
         counted = 0
+        restarts: frozenset[str] = frozenset()
         if code is not None:
-            from incc.frontends.x86.entry import Follower, entry_values
+            from incc.frontends.x86.entry import Follower, entry_values, restarting
             from incc.frontends.x86.pace import pace
 
             follower = Follower(code, statement)
             entry, counted = entry_values(instructions, follower), pace(instructions, follower)
+            restarts = restarting(instructions, region.around, follower)
         kernels.append(
             KernelCode(
                 name=region.name,
@@ -99,6 +102,7 @@ def decode_regions(
                 refused=tuple(refusals),
                 entry=entry,
                 alignment_unit=unit,
+                restarts=restarts,
                 pace=counted,
             )
         )

@@ -8,6 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.frontends.isa import split_operands
+from incc.frontends.x86.assembler import NARROW_TARGET
 from incc.frontends.x86.expressions import Expression, NotAnExpressionError, evaluate, expression, has_symbols
 from incc.frontends.x86.kept import keep
 
@@ -218,7 +219,7 @@ class Names:
     def __init__(self, text: str) -> None:
         self._locals: dict[tuple[int, str], str] = {}
         self._constants: list[tuple[int, str, int]] = []
-        self.narrow_target = text.startswith(".code32")
+        self.narrow_target = text.startswith(NARROW_TARGET)
         """The target itself has 32 bits; the driver begins a text for it with this directive."""
         lines = text.split("\n")
         if _MAYBE_LOCAL.search(text) and re.search(_LOCAL, text):

@@ -192,7 +192,7 @@ def _facts(
     implicit, explicit = _stack_use(i, stack)
     ms = attributes.get("uops_ms", 0)
     move_class, move_ports, move_latency, move_from, move_to = _move(i, form, flags, slots, model, mask)
-    general, vector = _writes(i, flags, move_class)
+    general, vector = _writes(i, flags, move_ports)
     numbers = {
         "length": i.length,
         "opcode_offset": i.opcode_offset,
@@ -221,13 +221,13 @@ def _facts(
     return PipelineFacts(tuple([numbers[name] for name in _FROM_FACTS]), move_from, move_to)
 
 
-def _writes(i: Instruction, flags: int, move_class: int) -> tuple[int, int]:
+def _writes(i: Instruction, flags: int, move_ports: int) -> tuple[int, int]:
     """Return the numbers of general-purpose and of other registers that an instruction gets from the register files.
 
     All flags count as one general-purpose register. An instruction that the renamer does allocates none; a move of
     which that is decided later counts as executed.
     """
-    if flags & b.UNKNOWN or (flags & (b.ELIMINATED | b.ZEROED) and move_class == b.MOVE_NONE):
+    if flags & b.UNKNOWN or (flags & (b.ELIMINATED | b.ZEROED) and not move_ports):
         return 0, 0
     written = {(a.register.root, a.register.kind) for a in i.registers if a.write and a.register.kind}
     general = sum(kind == "general" for _, kind in written)
@@ -237,11 +237,14 @@ def _writes(i: Instruction, flags: int, move_class: int) -> tuple[int, int]:
 def _move(
     i: Instruction, form: Form | None, flags: int, slots: int, model: MachineModel, mask: Callable[[str], int]
 ) -> tuple[int, int, int, str, str]:
-    """Return (class, ports, latency, from, to) of a move that the renamer may eliminate.
+    """Return (class, ports, latency, from, to) of a move, the ports if the renamer may or may not eliminate it.
 
-    If the renamer does not eliminate it, it executes like the same form from a register to itself. A move without a
-    slot is fused with the next instruction: nothing is left to execute.
+    If the renamer does not eliminate it, it executes like the same form from a register to itself. There are no ports
+    for a move that always executes or never does. A move without a slot is fused with the next instruction: nothing is
+    left to execute.
     """
+    written = [a for a in i.registers if a.write]
+    kind = b.MOVE_SIMD if written and written[0].register.kind in ("vector", "mmx") else b.MOVE_GPR
     if (
         form is not None
         and slots > 0
@@ -249,15 +252,13 @@ def _move(
         and not form.breaks_dependency
         and not i.memory
     ):
-        written = [a for a in i.registers if a.write]
         read = [a for a in i.registers if a.read and not a.address]
         executed = model.lookup(i.form, i.traits | {"same_reg"})
         if len(written) == 1 and len(read) == 1 and executed is not None and executed.uops:
             source, target = read[0].register.root, written[0].register.root
             latency = max((cycles for _, _, cycles in executed.latency), default=1)
-            kind = b.MOVE_SIMD if written[0].register.kind in ("vector", "mmx") else b.MOVE_GPR
             return kind, mask(executed.uops[0][0]), latency, source, target
-    return b.MOVE_NONE, 0, 0, "", ""
+    return kind if i.move else b.MOVE_NONE, 0, 0, "", ""
 
 
 def _late_inputs(

@@ -38,7 +38,7 @@ def read(table: Mapping[str, Any], ports: Sequence[str], resources: Sequence[str
                 wrong.append(f"llvm.{key}: {message}")
             else:
                 rows[key].append(row)
-    if not rows["units"]:
+    if not rows["units"] and not rows["register_files"]:
         wrong.append("llvm.units is missing")
     all_ports = (*ports, *resources)
     wrong += [
@@ -65,7 +65,7 @@ def read(table: Mapping[str, Any], ports: Sequence[str], resources: Sequence[str
         for r in rows["schedulers"]
     ]
     files = [
-        LlvmRegisterFile(name=r["name"], registers=r["registers"], kind=r["kind"], moves=r.get("moves", 0))
+        LlvmRegisterFile(name=r["name"], registers=r["registers"], kind=r["kind"], moves=r.get("moves"))
         for r in rows["register_files"]
     ]
     return Llvm(
@@ -119,7 +119,8 @@ def write(names: Mapping[str, Any]) -> str:
         if names.get(key):
             lines.append(f"{key} = [")
             for row in names[key]:
-                parts = [f'{k} = "{v}"' if isinstance(v, str) else f"{k} = {v}" for k, v in row.items() if v]
+                stated = {k: v for k, v in row.items() if v not in ("", None)}
+                parts = [f'{k} = "{v}"' if isinstance(v, str) else f"{k} = {v}" for k, v in stated.items()]
                 lines.append(f"  {{ {', '.join(parts)} }},")
             lines.append("]")
     return "\n".join(lines) + "\n"

@@ -11,6 +11,7 @@ from incc.models.notation import form_key, parse_latency
 
 TITLE = "AArch64"
 # The sources name other ports than those that compute for some µops of stores and of address write-back.
+HAS_SHAPES = False
 RESULTS_ARE_COMPUTED = False
 
 _SHAPE = re.compile(

@@ -18,6 +18,8 @@ class FormRules(Protocol):
 
     TITLE: str
     """The name of the instruction set."""
+    HAS_SHAPES: bool
+    """True if the kinds of a form's operands are known (`shapes.py`)."""
     RESULTS_ARE_COMPUTED: bool
     """True if every result that takes cycles is made by a µop that is not for memory alone."""
 

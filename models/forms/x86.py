@@ -11,6 +11,7 @@ from incc.models.forms.shapes import by_key, dataflow, example, title
 from incc.models.notation import form_key, parse_latency
 
 TITLE = "x86"
+HAS_SHAPES = True
 RESULTS_ARE_COMPUTED = True
 
 

@@ -11,15 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from incc.core.ranges import KernelRange
+from msgspec.structs import replace
+
 from incc.report import types as t
-from incc.report.hints import arithmetic, chains, completeness, front_end, memory, vectors
-from incc.report.hints.advice import CompilerCall
+from incc.report import wording
+from incc.report.hints import aliasing, arithmetic, chains, completeness, front_end, memory, reuse, vectors
+from incc.report.hints.common import WORTH
+from incc.report.hints.context import HintContext
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
 
-    Rule = Callable[[KernelResult, CompilerCall], t.Hint | None]
+    Rule = Callable[[KernelResult, HintContext], t.Hint | None]
 
 RULES: tuple[Rule, ...] = (
     completeness.unknown_instructions,
@@ -30,6 +33,9 @@ RULES: tuple[Rule, ...] = (
     chains.memory_chain,
     chains.stored_accumulator,
     chains.recurrence,
+    aliasing.failing_check,
+    aliasing.invariant_access,
+    aliasing.many_arrays,
     memory.store_addresses,
     memory.strided,
     memory.gather,
@@ -40,25 +46,61 @@ RULES: tuple[Rule, ...] = (
     arithmetic.conversions,
     arithmetic.math_errno,
     arithmetic.math_call,
+    arithmetic.complex_range,
     vectors.scalar_arithmetic,
     vectors.instruction_set,
     vectors.vector_width,
+    vectors.short_trips,
+    memory.repeated_place,
+    reuse.register_blocking,
 )
-"""In the order in which a report has their hints."""
+"""All rules; of hints with the same gain, that of the earlier rule comes first."""
 
 
-def hints(facts: KernelResult, build: CompilerCall, spread: KernelRange | None = None) -> list[t.Hint]:
-    """Return the hints of all applicable rules in a fixed order; those that follow from the range come last."""
-    rules = RULES if build.optimises else completeness.RULES
-    hints_of_rules = [hint for rule in rules if (hint := rule(facts, build)) is not None]
+def hints(facts: KernelResult, context: HintContext) -> list[t.Hint]:
+    """Return the hints of all rules that apply: first those on missing figures, then by gain, unknown gains last."""
+    rules = RULES if context.build.optimises else completeness.RULES
+    applying = [hint for rule in rules if (hint := rule(facts, context)) is not None]
     # A more specific hint already explains the missing vectorisation.
-    if any(hint.rule in _KEEP_SCALAR for hint in hints_of_rules):
-        hints_of_rules = [hint for hint in hints_of_rules if hint.rule != "scalar-arithmetic"]
-    if build.optimises and (repeated := memory.repeated_place(facts, spread)) is not None:
-        hints_of_rules.append(repeated)
-    return hints_of_rules
+    if any(hint.rule in _KEEP_SCALAR for hint in applying):
+        applying = [hint for hint in applying if hint.rule != "scalar-arithmetic"]
+    worth = [hint for hint in applying if hint.gain is None or hint.gain >= _LEAST_GAIN]
+    ranked = sorted(worth, key=lambda hint: (hint.rule not in _FIRST, -(hint.gain or 0)))
+    return [_with_gain(hint, context.trips) for hint in ranked]
 
+
+def _with_gain(hint: t.Hint, trips: int) -> t.Hint:
+    """Return a hint whose text ends with its gain, for the iterations of the loop if they are known."""
+    if hint.gain is None:
+        return hint
+    given = f" with {wording.counted(trips, 'iteration')}" if trips and hint.rule in _BY_TRIPS else ""
+    most = "up to " if hint.flags and hint.source_change else ""
+    times = f"{hint.gain:.0f}" if hint.gain >= 10 else wording.number(round(hint.gain, 1))
+    return replace(hint, text=f"{hint.text.removesuffix('.')}: {most}{times} times as fast{given}.")
+
+
+_BY_TRIPS = frozenset(
+    ("sum-chain", "extremum-chain", "stored-accumulator", "scalar-arithmetic", "math-errno", "short-trips")
+)
+"""Hints whose gain depends on the iterations of the loop."""
+
+_LEAST_GAIN = float(1 / WORTH)
+"""The least predicted gain of a hint that is given."""
+
+_FIRST = frozenset(("unknown-instructions", "refused-statements", "not-optimised"))
+"""Hints without which figures and other hints mean little."""
 
 _KEEP_SCALAR = frozenset(
-    ("sum-chain", "extremum-chain", "recurrence", "math-errno", "math-call", "stored-accumulator", "memory-chain")
+    (
+        "sum-chain",
+        "extremum-chain",
+        "complex-range",
+        "invariant-access",
+        "many-arrays",
+        "recurrence",
+        "math-errno",
+        "math-call",
+        "stored-accumulator",
+        "memory-chain",
+    )
 )

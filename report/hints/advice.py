@@ -74,6 +74,15 @@ class CompilerCall(msgspec.Struct, frozen=True, kw_only=True):
         return bool(tree) and self.state.get("vect-cost-model", "dynamic") in ("dynamic", "unlimited")
 
     @property
+    def prefers_256(self) -> bool:
+        """True if the compiler prefers vectors of 256 bits although wider ones are allowed.
+
+        That is what their tunings for Intel's cores do, and clang's for levels of x86-64 (GCC's x86-tune.def,
+        avx256_optimal; LLVM's X86.td, TuningPrefer256Bit).
+        """
+        return not self.target.startswith("znver") and (self.family == CLANG or not self.target.startswith("x86-64"))
+
+    @property
     def reorders(self) -> bool:
         """True if the compiler may reorder sums."""
         needed = ["-fassociative-math", "-fno-signed-zeros"]
@@ -107,6 +116,7 @@ class Remedy(msgspec.Struct, frozen=True):
 
 ROUNDING = "may change rounding"
 NANS = "wrong for NaN and infinity"
+OVERFLOW = "wrong for infinity and overflow"
 _REORDER = ("-fassociative-math", "-fno-signed-zeros")
 _EXTREMUM = ("-ffinite-math-only", "-fno-signed-zeros")
 _EXPAND = ("-funroll-loops", "-fvariable-expansion-in-unroller", "--param=max-variable-expansions-in-unroller=4")
@@ -142,6 +152,9 @@ REMEDIES = (
         vectorises=True,
         changes=f"{ROUNDING}, {NANS}",
     ),
+    # Products of complex numbers without a test for NaN and a call that finds out whether it should be an infinity.
+    Remedy("complex", (GCC,), ("-fcx-limited-range",), vectorises=True, changes=OVERFLOW),
+    Remedy("complex", (CLANG,), ("-fcx-limited-range",), least=18, vectorises=True, changes=OVERFLOW),
     Remedy("extremum", _ALL, _EXTREMUM, vectorises=True, changes=NANS),
     Remedy("extremum", _BOTH, ("-ffinite-math-only",), vectorises=True, changes=NANS, pays=False),
     Remedy("vectorise", _BOTH, (), vectorises=True),
@@ -264,6 +277,7 @@ _SWITCHES = frozenset(
         *("associative-math", "signed-zeros", "trapping-math", "finite-math-only", "math-errno", "reciprocal-math"),
         *("unsafe-math-optimizations", "fast-math", "tree-vectorize", "unroll-loops", "single-precision-constant"),
         "variable-expansion-in-unroller",
+        "cx-limited-range",
     )
 )
 _WORDS = {"-fvect-cost-model": "vect-cost-model", "-fveclib": "veclib"}
@@ -281,7 +295,7 @@ _UNSAFE = {
     "signed-zeros": False,
     "trapping-math": False,
 }
-_FAST = {**_UNSAFE, "finite-math-only": True, "math-errno": False}
+_FAST = {**_UNSAFE, "finite-math-only": True, "math-errno": False, "cx-limited-range": True}
 _GROUPS = {"fast-math": _FAST, "unsafe-math-optimizations": _UNSAFE}
 
 

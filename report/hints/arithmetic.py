@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from incc.core.figures import operations as operations_of
+from incc.core.ranges import rare_calls
+from incc.frontends.isa import isa
+from incc.frontends.kernel import Instruction, KernelCode
+from incc.models.binding.bound import IS_LOAD, IS_STORE, UOP_COMPUTE
 from incc.report import types as t
 from incc.report import wording
-from incc.report.hints.advice import CompilerCall, advise
+from incc.report.hints.advice import advise
 from incc.report.hints.common import (
     WORTH,
     bound_without,
     callee,
     calls,
+    counting,
     hint,
     inner_branches,
     operations,
+    speedup,
     written_roots,
 )
+from incc.report.hints.context import HintContext
+from incc.report.hints.estimates import changed, of_width, packed_cycles, packed_gain, simulated_without, vector_bits
+from incc.report.verdict import chain_instructions
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
 
 
-def invariant_divisor(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
+def invariant_divisor(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise to multiply by the reciprocal if the divider limits the loop and a divisor does not change."""
     if "divider" not in facts.limits or not facts.kernel.is_loop:
         return None
@@ -38,7 +51,7 @@ def invariant_divisor(facts: KernelResult, build: CompilerCall) -> t.Hint | None
     if not divisions:
         return None
     where = wording.places(facts.kernel, divisions)
-    advice = advise("reciprocal", build)
+    advice = advise("reciprocal", context.build)
     change = "multiply by its reciprocal, computed before the loop"
     if advice is None:
         change += " (may change rounding)"
@@ -48,10 +61,11 @@ def invariant_divisor(facts: KernelResult, build: CompilerCall) -> t.Hint | None
         {"instructions": divisions},
         advice,
         change,
+        gain=speedup(facts, simulated_without(facts, divisions)),
     )
 
 
-def integer_division(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
+def integer_division(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise to divide as doubles if integer divisions by an invariant limit the loop.
 
     Divisions of 32-bit integers are exact as divisions of doubles, which are faster and which compilers vectorise.
@@ -74,23 +88,34 @@ def integer_division(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     change = f"divide as doubles, ({kind})((double)a / d), which is exact for 32-bit integers and can be vectorised"
     if bits > 32:
         change = f"if the values fit into 32 bits, {change}"
-    verb = "divides" if len(divisions) == 1 else "divide"
     return hint(
         "integer-division",
-        f"{wording.places(kernel, divisions)} {verb} {bits}-bit integers by a divisor that does not change in the loop",
+        f"{bits}-bit integers are divided by a divisor that does not change in the loop "
+        f"({wording.places(kernel, divisions)})",
         {"instructions": divisions, "bits": bits},
         None,
         change,
+        gain=_gain_of_doubles(facts, context, len(divisions)),
     )
 
 
-def conversions(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
+def _gain_of_doubles(facts: KernelResult, context: HintContext, divisions: int) -> Fraction | None:
+    """Return the gain of divisions of doubles in vectors; None if the core has none."""
+    bits = vector_bits(facts.model, context.build)
+    form = facts.model.lookup(isa(facts.kernel.isa).vector_forms.get(bits, {}).get("divide", ""), frozenset())
+    if form is None or not form.divider:
+        return None
+    return facts.cycles * bits / (64 * form.divider * divisions)
+
+
+def conversions(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Report conversions that limit the loop.
 
     These are conversions from float to double and back, caused by a constant or a function of the wrong type, or
-    conversions between integers and floating point.
+    conversions between integers and floating-point numbers of the same size in memory. An array of ints that becomes
+    doubles is better left as it is: as doubles it would be twice as many bytes.
     """
-    kernel = facts.kernel
+    kernel, bound = facts.kernel, facts.bound
     wider, narrower = operations(kernel, "widen"), operations(kernel, "narrow")
     integers = operations(kernel, "from-integer", "to-integer")
     mixed = sorted(wider + narrower) if wider and narrower else []
@@ -99,27 +124,71 @@ def conversions(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     converting = mixed or sorted({*integers, *(narrower if through_double else ())})
     if not converting or not kernel.is_loop or "loop_carried" in facts.limits:
         return None
-    least = bound_without(facts, converting)
+    if mixed or through_double:
+        # As floats, twice as many elements are in a vector, and nothing is moved between the halves of two.
+        packed = any((arithmetic := i.arithmetic) is not None and arithmetic.packed for i in kernel.instructions)
+        others = operations(kernel, "shuffle") if packed else ()
+        kept = () if mixed else converting[:1]
+        least = simulated_without(facts, {*converting, *others} - {*kept}) / (2 if packed and mixed else 1)
+    elif (
+        facts.limits and all(_stays_as_large(kernel.instructions[i]) for i in converting) and _moved(facts, converting)
+    ):
+        loads = [
+            (bound.uop_ports[u], bound.uop_cycles[u])
+            for i in converting
+            for u in range(bound.uop_start[i], bound.uop_start[i + 1])
+            if bound.uop_kind[u] != UOP_COMPUTE
+        ]
+        least = facts.cycles * bound_without(facts, converting, loads) / facts.bounds.largest
+    else:
+        # The loop waits for something else, or computes the numbers, or would have to load more bytes.
+        return None
     if least > WORTH * facts.cycles:
         return None
     where = wording.places(kernel, converting)
-    spent = f"takes {wording.number(facts.cycles - least)} of {wording.cycles(facts.cycles)}"
     if mixed or through_double:
         change = "if float is precise enough, write constants with an f (0.5f) and call the float functions (fabsf)"
         conversion = "float to double and back" if mixed else "integers to double and then to float"
-        text = f"{where} convert {conversion}, which {spent}"
+        text = f"numbers are converted from {conversion} ({where})"
     else:
         change = "keep the numbers in the type that the loop computes with"
-        verb = "converts" if len(converting) == 1 else "convert"
-        text = f"{where} {verb} between integers and floating point, which {spent}"
-    return hint("conversions", text, {"instructions": converting, "bound_without": float(least)}, None, change)
+        text = f"numbers are converted between integers and floating point ({where})"
+    evidence = {"instructions": converting, "bound_without": float(least)}
+    return hint("conversions", text, evidence, None, change, gain=speedup(facts, least))
+
+
+def _stays_as_large(instruction: Instruction) -> bool:
+    """Return True if a conversion between integers and floating point keeps the size of numbers."""
+    widths = {
+        access.register.width for access in instruction.registers if access.operand in (0, 1) and not access.address
+    }
+    general = {a.register.width for a in instruction.registers if a.register.kind == "general" and not a.address}
+    mnemonic = instruction.mnemonic.lower()
+    if general or mnemonic.removeprefix("v").startswith(("cvtsi2", "cvtusi2")):
+        source = general or {8 * access.size for access in instruction.memory}
+        return source == {64 if "sd" in mnemonic else 32}
+    return len(widths | {8 * access.size for access in instruction.memory}) == 1
+
+
+def _moved(facts: KernelResult, converting: Sequence[int]) -> bool:
+    """Return True if what is converted was loaded as it is, or is stored as it is."""
+    kernel, flags = facts.kernel, facts.bound.instruction_flags
+    edges = [(edge.producer, edge.consumer) for edge in facts.analysis.edges if not edge.distance]
+    overhead = {*counting(kernel)}
+
+    def accesses(i: int, direction: int) -> bool:
+        memory = IS_LOAD if direction else IS_STORE
+        others = [edge[1 - direction] for edge in edges if edge[direction] == i]
+        return bool(flags[i] & memory) or any(flags[n] & memory for n in others if n not in overhead)
+
+    return all(accesses(i, 1) or accesses(i, 0) for i in converting)
 
 
 # The library functions that a square root calls for a negative argument.
 _ROOTS = frozenset(("sqrt", "sqrtf"))
 
 
-def math_errno(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
+def math_errno(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise -fno-math-errno for square roots.
 
     A square root that has to set errno for negative numbers is an instruction and a branch around a library call, and
@@ -127,7 +196,7 @@ def math_errno(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     """
     kernel = facts.kernel
     called = [i for i in calls(kernel) if callee(kernel, i) in _ROOTS]
-    advice = advise("errno", build)
+    advice = advise("errno", context.build)
     if advice is None or "-fno-math-errno" not in advice.flags or not kernel.is_loop:
         return None
     roots = [
@@ -152,18 +221,80 @@ def math_errno(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
         f"branch and prevents vectorisation",
         {"instructions": instructions},
         advice,
+        gain=packed_gain(facts, context),
     )
+
+
+# The functions of compilers' run-time libraries for complex numbers (GCC's internals, “Soft float library routines”).
+_COMPLEX = re.compile(r"__(mul|div)[sdxt]c3")
+
+
+def complex_range(facts: KernelResult, context: HintContext) -> t.Hint | None:
+    """Advise -fcx-limited-range for products and quotients of complex numbers.
+
+    C and C++ want infinities where the usual formula results in NaN, so compilers test each product and call a function
+    if it is NaN, which prevents vectorisation. For a quotient they always call one.
+    """
+    kernel = facts.kernel
+    called = [i for i in calls(kernel) if _COMPLEX.fullmatch(callee(kernel, i))]
+    rare = [call for call in rare_calls(facts, context.ways) if _COMPLEX.fullmatch(call.target.partition("@")[0])]
+    advice = advise("complex", context.build)
+    if advice is None or not (called or rare) or not kernel.is_loop or len(calls(kernel)) > len(called):
+        return None
+    if called:
+        kind = "quotient" if "div" in callee(kernel, called[0]) else "product"
+        cause = f"each complex {kind} is a call of {callee(kernel, called[0])} ({wording.places(kernel, called)})"
+        return hint("complex-range", cause, {"instructions": called}, advice)
+    tests = sorted(_tests_for_nan(kernel))
+    return hint(
+        "complex-range",
+        f"each complex product is tested for NaN ({wording.places(kernel, tests)}), which prevents vectorisation",
+        {"instructions": tests},
+        advice,
+        gain=speedup(facts, _without_tests(facts, context, tests)),
+    )
+
+
+def _tests_for_nan(kernel: KernelCode) -> set[int]:
+    """Return the branches on comparisons of floating-point numbers, without the one that closes the loop, and these."""
+    tests: set[int] = set()
+    setter = 0
+    for i, instruction in enumerate(kernel.instructions[:-1]):
+        compares = any(access.register.kind == "vector" for access in kernel.instructions[setter].registers)
+        if instruction.branch == "conditional" and compares:
+            tests |= {setter, i}
+        if instruction.flags_written:
+            setter = i
+    return tests
+
+
+def _without_tests(facts: KernelResult, context: HintContext, tests: Sequence[int]) -> Fraction:
+    """Return the cycles of a loop without its tests for NaN, as vectors if the compiler vectorises."""
+    plain = changed(facts, tests)
+    if not context.build.vectorises:
+        return plain.cycles
+    own = {*range(len(plain.kernel.instructions))} - {*counting(plain.kernel)}
+    chains = [chain for chain in plain.analysis.chains if own & {*chain_instructions(chain)}]
+    carried = max([chain.cycles_per_iteration for chain in chains], default=Fraction())
+    present = operations_of(plain.kernel).vector_bits
+    if present:
+        # Both parts of a number are in a vector.
+        packed = plain.cycles / (of_width(facts.model, present, vector_bits(facts.model, context.build)) or 1)
+    else:
+        # Both parts are neighbours, so each vector that is loaded or stored is shuffled.
+        packed = packed_cycles(plain, context, shuffled=True) or plain.cycles
+    return max(carried, min(plain.cycles, packed))
 
 
 # Functions that glibc has for vectors, from 2.22 on (its manual, "Vector functions"; math-vector.h).
 _VECTOR_FUNCTIONS = frozenset(name + end for name in ("exp", "log", "pow", "sin", "cos") for end in ("", "f"))
 
 
-def math_call(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
+def math_call(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise the vector library if a loop calls only functions for which glibc has vector versions."""
     kernel = facts.kernel
     called = calls(kernel)
-    advice = advise("vector-functions", build)
+    advice = advise("vector-functions", context.build)
     # This also holds for Fortran, since gfortran reads glibc's list of vector functions.
     if not called or advice is None or not kernel.is_loop or inner_branches(kernel):
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -10,27 +10,31 @@ from typing import TYPE_CHECKING, Any
 from incc.core import Chain, PathStep
 from incc.core.prediction import CLOSE
 from incc.frontends.isa import isa
-from incc.frontends.kernel import Instruction, KernelCode
+from incc.frontends.kernel import Instruction
 from incc.models.binding.bound import IS_LOAD, IS_STORE
 from incc.report import types as t
 from incc.report import wording
-from incc.report.hints.advice import CLANG, CompilerCall, advise
+from incc.report.hints.advice import CLANG, advise
 from incc.report.hints.common import (
+    bound_without,
     calls,
     hint,
     inner_branches,
     operations,
+    speedup,
     stored_in_place,
     worth_breaking,
     written_roots,
 )
+from incc.report.hints.context import HintContext
+from incc.report.hints.estimates import MOST_TRIPS, gain_at, least_trips, packed_gain
 from incc.report.verdict import chain_instructions
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
 
 
-def sum_chain(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
+def sum_chain(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise several accumulators, or reordering, if a reduction limits the loop.
 
     A chain of floating-point additions is a reduction if nothing else reads its partial sums; with several accumulators
@@ -45,16 +49,54 @@ def sum_chain(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     members = [i for chain in chains for i in chain_instructions(chain)]
     packed = all(arithmetic.packed for i in members if (arithmetic := facts.kernel.instructions[i].arithmetic))
     operation, combine = ("multiplication", "multiply them") if product else ("addition", "add them up")
-    advice = advise("accumulators", build)
+    advice = advise("accumulators", context.build)
     if not packed:
-        advice = advise("vectorise" if build.reorders else "reassociate", build) or advice
-    change = f"use {_several(facts, len(chains))} independent accumulators and {combine} after the loop"
+        advice = advise("vectorise" if context.build.reorders else "reassociate", context.build) or advice
+    several = _several(facts, len(chains))
+    change = f"use {several} independent accumulators and {combine} after the loop"
     number = "a reduction chain" if len(chains) == 1 else f"{len(chains)} reduction chains"
-    text = f"each {operation} waits for the previous one ({number})"
-    return hint("sum-chain", text, _evidence(facts, chains, members, packed), advice, change)
+    text = f"each {operation} waits for the previous one ({number}, {wording.places(facts.kernel, members)})"
+    vectors = advice is not None and not packed
+    gain = _gain(facts, context, chains, several, vectors)
+    clause = _from_trips(facts, context, chains) if vectors else ""
+    return hint("sum-chain", text, _evidence(facts, chains, members, packed), advice, change, clause, gain)
 
 
-def extremum_chain(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
+def _from_trips(facts: KernelResult, context: HintContext, chains: Sequence[Chain]) -> str:
+    """Return a clause on the iterations from which on vectors gain, if an inner loop may have fewer."""
+    region = facts.kernel.region
+    if context.trips or region is None or region.depth < 2:
+        return ""
+    least = least_trips(facts, context, chains[0].cycles_per_iteration)
+    return f" if the loop has at least {least} iterations" if 1 < least < MOST_TRIPS else ""
+
+
+def _gain(
+    facts: KernelResult, context: HintContext, chains: Sequence[Chain], several: int, vectors: bool
+) -> Fraction | None:
+    """Return the gain of several partial results per reduction, or of vectors of them if that is larger."""
+    carried = chains[0].cycles_per_iteration
+    split = gain_at(facts, context, carried, max(_least(facts), carried * len(chains) / several), 1)
+    if not vectors:
+        return split
+    gain = packed_gain(facts, context, carried)
+    if gain is None:
+        # The loop has vectors, whose elements it adds one by one.
+        members = {i for chain in chains for i in chain_instructions(chain)}
+        shuffles = operations(facts.kernel, "shuffle")
+        one = Fraction(chains[0].latency, max(1, len(chain_instructions(chains[0]))))
+        after = max(bound_without(facts, {*members, *shuffles}), one)
+        gain = gain_at(facts, context, carried, after, context.elements)
+    return max(gain, split)
+
+
+def _least(facts: KernelResult) -> Fraction:
+    """Return the largest bound of a loop without its chains."""
+    bounds = facts.bounds
+    return max(bounds.port, bounds.divider, bounds.front_end, bounds.retire)
+
+
+def extremum_chain(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Report a limiting chain of maxima or minima.
 
     Their order does not matter, except for NaN and the sign of zero, which is why a compiler keeps it.
@@ -66,14 +108,16 @@ def extremum_chain(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     if any(step.location < 0 for chain in chains for step in chain.steps):
         return None
     packed = all(arithmetic.packed for i in members if (arithmetic := facts.kernel.instructions[i].arithmetic))
-    advice = None if packed else advise("extremum", build) or advise("vectorise", build)
-    change = f"use {_several(facts, len(chains))} independent variables and compare them after the loop"
+    advice = None if packed else advise("extremum", context.build) or advise("vectorise", context.build)
+    several = _several(facts, len(chains))
+    change = f"use {several} independent variables and compare them after the loop"
     return hint(
         "extremum-chain",
         f"each maximum or minimum waits for the previous one ({wording.places(facts.kernel, members)})",
         _evidence(facts, chains, members, packed),
         advice,
         change,
+        gain=_gain(facts, context, chains, several, vectors=advice is not None),
     )
 
 
@@ -82,7 +126,7 @@ def _evidence(facts: KernelResult, chains: Sequence[Chain], members: list[int], 
     return {"instructions": members, "latency": latency, "chains": len(chains), "packed": packed}
 
 
-def memory_chain(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
+def memory_chain(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Report a limiting chain that stores a value and loads it back."""
     chain = _limiting_chain(facts)
     # A function that is called may change every register that could hold the value.
@@ -118,6 +162,7 @@ def memory_chain(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
             "chain_latency": chain.latency,
         },
         change=change,
+        gain=speedup(facts, max(_least(facts), Fraction(chain.latency - spent, chain.distance))),
     )
 
 
@@ -125,32 +170,53 @@ def memory_chain(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
 _WITHOUT_ALIAS_CHECKS = 14
 
 
-def stored_accumulator(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
+def stored_accumulator(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise a local accumulator if a sum is stored to one place in each iteration.
 
-    The place may be part of the array that is read, so no compiler may add several elements at once, even if it may
-    reorder the sum.
+    The place may be part of the array that is read, so the sum has to be in memory before each element is. Compilers
+    keep it in a register as well, but add several elements at once only with a check for overlap, and those of
+    floating point only if they may reorder the sum.
     """
-    kernel = facts.kernel
+    kernel, build = facts.kernel, context.build
     places = stored_in_place(kernel)
     if not kernel.is_loop or not places or calls(kernel) or inner_branches(kernel):
         return None
-    if not _would_vectorise(kernel, build) or not _carries_stored_value(facts, places):
+    if memory_chain(facts, context) is not None or not _carries_stored_value(facts, places):
         return None
-    if memory_chain(facts, build) is not None:
+    chains = _chains_alike(facts)
+    waits = bool(chains) and all(_is_reduction(chain, facts, places) for chain in chains)
+    sums = [i.arithmetic for i in kernel.instructions if i.arithmetic]
+    floating = any(arithmetic.floating for arithmetic in sums)
+    checks = build.family == CLANG and build.version > _WITHOUT_ALIAS_CHECKS
+    if any(arithmetic.packed for arithmetic in sums) or (floating and not waits):
         return None
     change = "add up in a local variable and store it after the loop"
+    advice = advise("vectorise" if build.reorders else "reassociate", build) if floating else None
+    gain: Fraction | None
+    if floating and not build.reorders:
+        several = _several(facts, len(chains))
+        change = f"add up in {several} local variables, and store their sum after the loop"
+        gain = _gain(facts, context, chains, several, vectors=advice is not None)
+        if advice is not None and not checks:
+            # Without the local variable, the flags gain nothing.
+            change += f", or add up in one and compile with {advice.text}"
+            advice = None
+    elif not build.family or not build.vectorises or checks:
+        return None
+    else:
+        gain = packed_gain(facts, context, facts.bounds.loop_carried)
     return hint(
         "stored-accumulator",
-        f"{wording.places(kernel, places)} stores the sum in each iteration, perhaps to an element that the loop reads "
-        f"later, which prevents vectorisation",
+        f"the sum is stored in each iteration ({wording.places(kernel, places)}), perhaps to an element that the loop "
+        "reads later",
         {"stores": places},
-        None,
+        advice,
         change,
+        gain=gain,
     )
 
 
-def recurrence(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
+def recurrence(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Report a limiting chain that only another algorithm breaks.
 
     No compiler may change, or changes, the order of such operations: floating-point numbers that are both added to and
@@ -171,16 +237,6 @@ def recurrence(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     evidence = {"instructions": members, "kind": kind, "latency": first.latency}
     text = f"{why}, and no compiler flag changes that"
     return hint("recurrence", text, evidence, None, change)
-
-
-def _would_vectorise(kernel: KernelCode, build: CompilerCall) -> bool:
-    """Return True if the compiler would vectorise a scalar sum that it keeps in a register, but not in memory."""
-    if not build.family or not build.vectorises:
-        return False
-    if build.family == CLANG and build.version > _WITHOUT_ALIAS_CHECKS:
-        return False
-    arithmetic = [i.arithmetic for i in kernel.instructions if i.arithmetic]
-    return not any(a.packed for a in arithmetic) and (build.reorders or not any(a.floating for a in arithmetic))
 
 
 def _carries_stored_value(facts: KernelResult, places: Sequence[int]) -> bool:
@@ -287,10 +343,9 @@ def _several(facts: KernelResult, chains: int) -> int:
 
     It is the chain's latency divided by the cycles that the loop's other limits allow for an addition.
     """
-    bounds = facts.bounds
-    least = max(bounds.port, bounds.divider, bounds.front_end, bounds.retire)
+    least = _least(facts)
     count = 2 * chains
-    while count < 8 * chains and 2 * bounds.loop_carried * chains > count * least * 2:
+    while count < 8 * chains and 2 * facts.bounds.loop_carried * chains > count * least * 2:
         count *= 2
     return count
 
@@ -301,13 +356,13 @@ def _limiting_chain(facts: KernelResult) -> Chain | None:
     return facts.analysis.chains[0]
 
 
-def _is_reduction(chain: Chain, facts: KernelResult) -> bool:
-    """Return True if the chain only adds to its value, and nothing outside reads the partial sums."""
+def _is_reduction(chain: Chain, facts: KernelResult, stores: Collection[int] = ()) -> bool:
+    """Return True if the chain only adds to its value, and nothing outside but these stores reads the partial sums."""
     for step in chain.steps:
         root = facts.bound.location_names[step.location] if step.location >= 0 else ""
         if root not in _addend_roots(facts.kernel.instructions[step.consumer]):
             return False
-    members = chain_instructions(chain)
+    members = {*chain_instructions(chain), *stores}
     return all(edge.consumer in members for edge in facts.analysis.edges if edge.producer in members)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from incc.core.figures import DECIMALS
 from incc.frontends.isa import isa
 from incc.frontends.kernel import KernelCode, MemoryAccess
 from incc.models.throughput import port_bound
@@ -25,20 +26,33 @@ def hint(
     evidence: Mapping[str, Any],
     advice: Advice | None = None,
     change: str = "",
-    gain: str = "",
+    clause: str = "",
+    gain: Fraction | float | None = None,
 ) -> t.Hint:
     """Return a hint of one sentence for the cause and one for the remedy.
 
-    The remedy is a change to the source ("": none), or the flags of an advice (None: no flags). `gain` is a clause on
-    its effect, with the characters that separate it from the remedy.
+    Args:
+        rule: The rule's name.
+        cause: The reason why the loop is slow.
+        evidence: The instructions and figures behind it.
+        advice: Flags to compile with; None if there are none.
+        change: A change to the source; empty for none.
+        clause: An addition to the remedy, with the characters that separate them.
+        gain: The predicted speedup of the loop; None if it is unknown, or depends on data.
     """
     remedies = [change] if change else []
     if advice is not None:
         remedies.append(f"compile with {advice.text}")
     remedy = ", or ".join(remedies)
-    text = f"{cause}. {remedy[:1].upper()}{remedy[1:]}{gain}." if remedy else f"{cause}."
+    text = f"{cause}. {remedy[:1].upper()}{remedy[1:]}{clause}" if remedy else cause
     flags = list(advice.flags) if advice else []
-    return t.Hint(rule=rule, text=text, evidence=dict(evidence), flags=flags, source_change=change)
+    speedup = None if gain is None else round(float(gain), DECIMALS)
+    return t.Hint(rule=rule, text=f"{text}.", evidence=dict(evidence), flags=flags, source_change=change, gain=speedup)
+
+
+def speedup(facts: KernelResult, after: Fraction | None) -> Fraction | None:
+    """Return the gain of a loop that takes so many cycles afterwards; None if these are unknown or nothing is left."""
+    return facts.cycles / after if after else None
 
 
 def operations(kernel: KernelCode, *names: str) -> list[int]:
@@ -85,11 +99,30 @@ def worth_breaking(facts: KernelResult) -> bool:
     return least <= WORTH * facts.cycles
 
 
-def bound_without(facts: KernelResult, left_out: Collection[int]) -> Fraction:
-    """Return the largest bound of ports, units and front end without some instructions (indices)."""
+def counting(kernel: KernelCode) -> list[int]:
+    """Return the instructions of a loop that only count and jump back."""
+    closing = len(kernel.instructions) - 1
+    return [
+        i
+        for i, instruction in enumerate(kernel.instructions)
+        if (
+            instruction.affine is not None
+            and not instruction.memory
+            and instruction.affine.terms == ((instruction.affine.target, 1),)
+        )
+        or (i == closing - 1 and instruction.flags_written and not instruction.memory)
+        or i == closing
+    ]
+
+
+def bound_without(facts: KernelResult, left_out: Collection[int], instead: Sequence[tuple[int, int]] = ()) -> Fraction:
+    """Return the largest bound of ports, units and front end without some instructions (indices).
+
+    `instead` are µops that replace them: a mask of ports, and cycles.
+    """
     bound = facts.bound
-    uops: list[tuple[int, int]] = []
-    slots = 0
+    uops = list(instead)
+    slots = len(instead)
     for i in range(len(facts.kernel.instructions)):
         if i not in left_out:
             slots += bound.issue_slots[i]

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 from incc.report import types as t
 from incc.report import wording
-from incc.report.hints.advice import CompilerCall, advise
+from incc.report.hints.advice import advise
 from incc.report.hints.common import hint
+from incc.report.hints.context import HintContext
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
 
 
-def unknown_instructions(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
+def unknown_instructions(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Warn that every figure is a lower bound, because the model lacks instructions."""
     unknown = list(facts.unknown)
     if not unknown:
@@ -26,7 +27,7 @@ def unknown_instructions(facts: KernelResult, build: CompilerCall) -> t.Hint | N
     )
 
 
-def refused_statements(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
+def refused_statements(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Warn that the analysis lacks statements that could not be decoded."""
     refused = facts.kernel.refused
     if not refused:
@@ -40,15 +41,15 @@ def refused_statements(facts: KernelResult, build: CompilerCall) -> t.Hint | Non
     )
 
 
-def not_optimised(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
+def not_optimised(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise to optimise; for a loop compiled without optimisation this is the only advice."""
-    advice = advise("optimise", build)
-    if build.optimises or advice is None or not facts.kernel.is_loop:
+    advice = advise("optimise", context.build)
+    if context.build.optimises or advice is None or not facts.kernel.is_loop:
         return None
     return hint(
         "not-optimised",
         "the compiler did not optimise this loop",
-        {"level": build.state["level"]},
+        {"level": context.build.state["level"]},
         advice,
     )
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from incc.report import types as t
 from incc.report import wording
-from incc.report.hints.advice import CompilerCall, advise
-from incc.report.hints.common import WORTH, bound_without, calls, hint, inner_branches
+from incc.report.hints.advice import advise
+from incc.report.hints.common import WORTH, bound_without, calls, counting, hint, inner_branches, speedup
+from incc.report.hints.context import HintContext
 from incc.report.verdict import chain_instructions
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _PLACE_MATTERS = 1.05
 
 
-def code_placement(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
+def code_placement(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise to align a loop whose speed depends on its address.
 
     Fetch, decoders and µop cache work on aligned blocks of code, and a section's address is unknown before linking.
@@ -36,7 +37,7 @@ def code_placement(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     if most > least:
         taken = f"{wording.number(least)} to {wording.cycles(most)} per iteration, depending on the code's alignment"
     gains = aligned <= WORTH * sum(possible) / len(possible) and facts.kernel.is_loop
-    advice = advise("align-loops", build) if gains else None
+    advice = advise("align-loops", context.build) if gains else None
     if not advice and most < _PLACE_MATTERS * least:
         return None  # the linker has no choice, so there is no remedy
     return hint(
@@ -44,7 +45,8 @@ def code_placement(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
         f"{taken}: the front end reads code in aligned blocks",
         {"cycles_at": {str(place): float(cycles) for place, cycles in facts.placements}, "known_modulo": unit},
         advice,
-        gain=f" for {wording.cycles(aligned)}",
+        clause=f" for {wording.cycles(aligned)}" if advice else "",
+        gain=sum(possible) / len(possible) / aligned if advice else None,
     )
 
 
@@ -52,45 +54,35 @@ _MOST_UNROLLED = 25
 """The most instructions of a loop that gcc unrolls eight times (its parameter max-unrolled-insns is 200)."""
 
 
-def loop_overhead(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
+def loop_overhead(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise to unroll if the front end limits a small loop with much counting and branching."""
     kernel, bound, bounds = facts.kernel, facts.bound, facts.bounds
-    advice = advise("unroll", build)
+    advice = advise("unroll", context.build)
     if advice is None or not kernel.is_loop or "front_end" not in facts.limits or facts.unknown:
         return None
     if len(kernel.instructions) > _MOST_UNROLLED or calls(kernel) or inner_branches(kernel):
         return None
-    closing = len(kernel.instructions) - 1
-    counting = [
-        i
-        for i, instruction in enumerate(kernel.instructions)
-        if (
-            instruction.affine is not None
-            and not instruction.memory
-            and instruction.affine.terms == ((instruction.affine.target, 1),)
-        )
-        or (i == closing - 1 and instruction.flags_written and not instruction.memory)
-        or i == closing
-    ]
-    saved = sum(bound.issue_slots[i] for i in counting)
+    overhead = counting(kernel)
+    saved = sum(bound.issue_slots[i] for i in overhead)
     slots = sum(bound.issue_slots)
     # Counting is a dependency chain too, which unrolling shortens as well.
     chains = [
         chain.cycles_per_iteration
         for chain in facts.analysis.chains
-        if not set(chain_instructions(chain)) <= set(counting)
+        if not set(chain_instructions(chain)) <= set(overhead)
     ]
     issued = Fraction(8 * slots - 7 * saved, 8 * bound.issue_width)
     # The port of the jump gains by the same factor.
-    least = max(bound_without(facts, counting), bounds.divider, issued, *chains)
+    least = max(bound_without(facts, overhead), bounds.divider, issued, *chains)
     if least > WORTH * facts.cycles:
         return None
     return hint(
         "loop-overhead",
         f"{saved} of the {wording.counted(slots, 'µop')} that limit the loop only count and jump "
-        f"({wording.places(kernel, counting)})",
-        {"instructions": counting, "issue_slots": saved, "bound_unrolled": float(least)},
+        f"({wording.places(kernel, overhead)})",
+        {"instructions": overhead, "issue_slots": saved, "bound_unrolled": float(least)},
         advice,
         "unroll the loop",
         " to save most of them",
+        gain=speedup(facts, least),
     )

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from incc.core.ranges import KernelRange
 from incc.frontends.isa import isa
 from incc.frontends.kernel import KernelCode, MemoryAccess
 from incc.models.binding.bound import UOP_LOAD, UOP_STORE_ADDRESS
 from incc.models.throughput import port_bound
 from incc.report import types as t
 from incc.report import wording
-from incc.report.hints.advice import CompilerCall
-from incc.report.hints.common import WORTH, bound_without, hint, operations, step_of, steps
+from incc.report.hints.common import WORTH, bound_without, hint, operations, speedup, step_of, steps
+from incc.report.hints.context import HintContext
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
 
 
-def store_addresses(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
+def store_addresses(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise simple store addresses if indexed ones compete with loads for the load ports.
 
     This happens on cores with a port for simple store addresses only (port 7 of Haswell to Cascade Lake; Intel's
@@ -27,7 +27,7 @@ def store_addresses(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     """
     if facts.limits != ("port",):
         return None
-    bound = facts.bound
+    bound, bounds = facts.bound, facts.bounds
     names = facts.model.functions.get("store_address", "").split(",")
     execution_ports = list(enumerate(bound.port_names[: bound.n_ports]))
     anywhere = sum(1 << p for p, name in execution_ports if name in names)
@@ -67,10 +67,13 @@ def store_addresses(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
             "simple_ports": simple,
             "port_bound": numerator / denominator,
         },
+        gain=speedup(
+            facts, max(Fraction(numerator, denominator), bounds.front_end, bounds.retire, bounds.loop_carried)
+        ),
     )
 
 
-def strided(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
+def strided(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise to rearrange data if neighbours in memory, such as members of structures, are not used together.
 
     They have to be sorted within vectors. Evidence is streams that advance at different rates, or elements that are
@@ -95,7 +98,7 @@ def strided(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
         {"instructions": shuffles, "bound_without": float(least)},
         None,
         change,
-        f": {wording.number(least)} instead of {wording.cycles(facts.cycles)}",
+        gain=speedup(facts, least),
     )
 
 
@@ -132,7 +135,7 @@ def _streams(kernel: KernelCode) -> list[tuple[MemoryAccess, int]] | None:
     return streams
 
 
-def gather(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
+def gather(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Report gathers, which load each of their elements separately."""
     kernel = facts.kernel
     gathers = operations(kernel, "gather")
@@ -150,15 +153,18 @@ def gather(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
         {"instructions": gathers, "elements": elements, "bound_without": float(least)},
         None,
         change,
+        gain=speedup(facts, least),
     )
 
 
-def repeated_place(facts: KernelResult, spread: KernelRange | None) -> t.Hint | None:
+def repeated_place(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Report counters in a table whose index is loaded.
 
     An update waits for the store of the one before if both have the same index. The range includes the cost; the data
-    determine how often it occurs.
+    determine how often it occurs, and where keys do not repeat, several tables only take more instructions. So the hint
+    is for repeated keys only, and not given to cores that hand on the count of a repeated place while they rename.
     """
+    spread = context.spread
     cause = next((c for c in spread.causes if c.kind == "aliasing"), None) if spread else None
     kernel = facts.kernel
     if cause is None or cause.most is None or facts.cycles > WORTH * cause.most:
@@ -171,13 +177,13 @@ def repeated_place(facts: KernelResult, spread: KernelRange | None) -> t.Hint | 
         work_of(kernel.instructions[i]) != "integer additions" for i in counting
     ):
         return None
-    verb = "waits" if len(counting) == 1 else "wait"
     change = (
-        "if keys often repeat (sorted data, few values), count into several tables in turn and add them up at the end"
+        "only if neighbouring keys are often equal (sorted data, few values), count into several tables in turn and "
+        "add them up at the end; otherwise that is slower"
     )
     return hint(
         "repeated-place",
-        f"{wording.places(kernel, counting)} {verb} for the previous count to be stored if its key is the same",
+        f"each count ({wording.places(kernel, counting)}) waits until the previous one with the same key is stored",
         {"instructions": counting, "most": float(cause.most)},
         None,
         change,

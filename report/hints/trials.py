@@ -1,8 +1,11 @@
-"""Trials of the hints' flags: a unit's loops before and after, matched by function and line of the source."""
+"""Trials of the hints' flags: a unit's loops before and after, matched by function and line of the source.
+
+Hints on the code that some flags result in lead to further trials, with the flags of both.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from incc.report import types as t
 from incc.report.hints.work import NOTHING, calls, expected_cycles, places, work_ratio
@@ -16,16 +19,27 @@ def flag_sets(units: Iterable[t.UnitReport]) -> list[tuple[str, ...]]:
 
     If there are several sets of flags, all of them together come last.
     """
-    sets = list(
-        dict.fromkeys(
-            tuple(hint.flags) for unit in units for kernel in unit.kernels for hint in kernel.hints if hint.flags
-        )
-    )
+    sets = _suggested(units)
     together = tuple(dict.fromkeys(flag for flags in sets for flag in flags))
     # Sets that give one option different values cannot be combined without a contradiction.
     if len(sets) > 1 and together not in sets:
         sets.append(together)
     return sets
+
+
+def follow_ups(
+    flags: tuple[str, ...], after: Iterable[t.UnitReport], suggested: Collection[str]
+) -> list[tuple[str, ...]]:
+    """Return these flags with those that hints on the code with them suggest, except for what was `suggested` before.
+
+    The flags of all first hints are tried together anyway.
+    """
+    return [tuple(dict.fromkeys((*flags, *more))) for more in _suggested(after) if set(more) - {*flags, *suggested}]
+
+
+def _suggested(units: Iterable[t.UnitReport]) -> list[tuple[str, ...]]:
+    hints = [hint for unit in units for kernel in unit.kernels for hint in kernel.hints]
+    return list(dict.fromkeys(tuple(hint.flags) for hint in hints if hint.flags))
 
 
 def trial(flags: Sequence[str], before: t.UnitReport, after: t.UnitReport | None, problem: str = "") -> t.Trial:
@@ -89,7 +103,8 @@ def _work(kernel: t.KernelReport) -> float:
 
 
 def _loop(before: t.KernelReport, after: t.KernelReport | None, flags: Sequence[str]) -> t.TriedLoop:
-    ratio = gain = None
+    ratio = gain = measured = None
+    first, second = _measured(before), _measured(after)
     hinted = any(hint.flags and set(hint.flags) <= set(flags) for hint in before.hints)
     if after is not None:
         ratio = work_ratio(before, after)
@@ -99,6 +114,8 @@ def _loop(before: t.KernelReport, after: t.KernelReport | None, flags: Sequence[
             least, most = min(places(before)), max(places(before))
             if not hinted and ratio == 1 and least < most and any(least <= n <= most for n in places(after)):
                 gain = 0.0
+        if ratio and first and second:
+            measured = round(first * ratio / second - 1, 6)
     return t.TriedLoop(
         kernel_id=before.kernel_id,
         function_name=before.overview.function,
@@ -110,8 +127,16 @@ def _loop(before: t.KernelReport, after: t.KernelReport | None, flags: Sequence[
         element_after=_of_element(after) if after else None,
         work=round(ratio, 6) if ratio else None,
         gain=gain,
-        text=_text(before, after, ratio, gain),
+        measured_before=first,
+        measured_after=second,
+        measured_gain=measured,
+        text=_text(before, after, ratio, gain) + (f"; measured: {_effect(measured)}" if measured is not None else ""),
     )
+
+
+def _measured(kernel: t.KernelReport | None) -> float | None:
+    """Return the measured cycles per iteration of a loop."""
+    return kernel.measured.cycles if kernel is not None and kernel.measured is not None else None
 
 
 def _of_element(kernel: t.KernelReport) -> float | None:
@@ -135,6 +160,10 @@ def _text(before: t.KernelReport, after: t.KernelReport | None, ratio: float | N
     old, new = _of_element(before), _of_element(after)
     if old is not None and new is not None:
         text += f"; {number(old)} → {number(new)} per element"
+    return f"{text}: {_effect(gain)}"
+
+
+def _effect(gain: float) -> str:
     if gain >= NOTHING:
-        return f"{text}: {number(1 + gain)} times as fast"
-    return f"{text}: {'no gain' if gain > -NOTHING else 'slower'}"
+        return f"{number(1 + gain)} times as fast"
+    return "no gain" if gain > -NOTHING else "slower"

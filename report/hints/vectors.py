@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -12,13 +13,23 @@ from incc.models.throughput import of_form
 from incc.report import types as t
 from incc.report.hints.advice import ANY, CLANG, GCC, Advice, CompilerCall, advise
 from incc.report.hints.common import calls, hint, inner_branches, operations, step_of, steps
+from incc.report.hints.context import HintContext
+from incc.report.hints.estimates import (
+    ENTRY,
+    VECTOR_ENTRY,
+    of_width,
+    packed_gain,
+    short_cycles,
+    vector_bits,
+    widest_vector,
+)
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.models.model import MachineModel
 
 
-def scalar_arithmetic(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
+def scalar_arithmetic(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Report a loop that is not vectorised: its floating-point arithmetic is all scalar."""
     if not facts.kernel.is_loop:
         return None
@@ -37,13 +48,14 @@ def scalar_arithmetic(facts: KernelResult, build: CompilerCall) -> t.Hint | None
     count = f"all {len(scalar)} floating-point instructions are"
     if len(scalar) < 3:
         count = ("its only floating-point instruction is", "both floating-point instructions are")[len(scalar) - 1]
-    advice = advise("vectorise", build) if _is_plain(facts) else None
-    reason = "" if advice else f"; {_REASONS[build.family]} the reason"
+    advice = advise("vectorise", context.build) if _is_plain(facts) else None
+    reason = "" if advice else f"; {_REASONS[context.build.family]} the reason"
     return hint(
         "scalar-arithmetic",
         f"the loop is not vectorised: {count} scalar{reason}",
         {"instructions": scalar},
         advice,
+        gain=packed_gain(facts, context) if advice else None,
     )
 
 
@@ -71,32 +83,33 @@ def _is_plain(facts: KernelResult) -> bool:
     )
 
 
-def instruction_set(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
+def instruction_set(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise -march for packed arithmetic of the baseline instruction set on a core with wider vectors."""
     bits = figures.operations(facts.kernel).vector_bits
-    march = build.march(facts.model.name)
-    if not bits or not march or not build.baseline or "loop_carried" in facts.limits or calls(facts.kernel):
+    march = context.build.march(facts.model.name)
+    if not bits or not march or not context.build.baseline or "loop_carried" in facts.limits or calls(facts.kernel):
         return None
-    widest = _widest(facts.model)
+    name = facts.model.name
+    widest = widest_vector(facts.model)
     if widest <= bits or "divider" in facts.limits:
         return None
     return hint(
         "instruction-set",
-        f"the code uses vectors of {bits} bits, as on any processor, but {facts.model.name} has vectors of {widest} "
-        "bits",
+        f"the code uses vectors of {bits} bits, as on any processor, but {name} has vectors of {widest} bits",
         {"vector_bits": bits, "core_bits": widest},
         Advice((march,), ""),
+        gain=of_width(facts.model, bits, vector_bits(facts.model, replace(context.build, baseline=False, target=name))),
     )
 
 
-def vector_width(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
+def vector_width(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise 512-bit vectors if vectors of 256 bits limit a loop.
 
     Compilers avoid 512 bits because of the lower clock of Skylake-SP and Cascade Lake. The rule returns None if the
     core is not twice as fast with them, or if the loop contains shuffles or divisions.
     """
     kernel = facts.kernel
-    advice = advise("wide-vectors", build)
+    advice = advise("wide-vectors", context.build)
     if advice is None or not kernel.is_loop or figures.operations(kernel).vector_bits != 256:
         return None
     if {"loop_carried", "divider"} & set(facts.limits) or operations(kernel, "shuffle", "gather"):
@@ -104,7 +117,7 @@ def vector_width(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
     # Loads that cross lines may take the prediction above all bounds.
     if not facts.limits and not facts.analysis.expected_line_crossings:
         return None
-    if _widest(facts.model) < 512 or not _as_fast(facts.model) or not _may_use(build, facts.model):
+    if widest_vector(facts.model) < 512 or not _as_fast(facts.model) or not _may_use(context.build, facts.model):
         return None
     advice = replace(advice, changes=_CLOCK if facts.model.name in _SLOWER else "")
     return hint(
@@ -112,17 +125,49 @@ def vector_width(facts: KernelResult, build: CompilerCall) -> t.Hint | None:
         "the loop uses vectors of 256 bits, but the core has vectors of 512 bits",
         {"vector_bits": 256, "core_bits": 512},
         advice,
+        gain=_gain_of_width(facts),
+    )
+
+
+def _gain_of_width(facts: KernelResult) -> Fraction | None:
+    """Return the gain of 512 instead of 256 bits: three times as many accesses cross a line, of half as many."""
+    ratio = of_width(facts.model, 256, 512)
+    aligned = next((what_if.cycles for what_if in facts.what_ifs if what_if.name == "line-crossings"), facts.cycles)
+    return None if ratio is None else facts.cycles / (aligned / ratio + 3 * (facts.cycles - aligned) / 2)
+
+
+def short_trips(facts: KernelResult, context: HintContext) -> t.Hint | None:
+    """Advise smaller steps for a vectorised loop that has too few iterations for its large ones.
+
+    clang computes several vectors at once, and does what they leave over one by one.
+    """
+    trips, step, rest = context.trips, context.elements, context.remainder
+    bits = figures.operations(facts.kernel).vector_bits
+    element = max([i.arithmetic.element for i in facts.kernel.instructions if i.arithmetic], default=0)
+    if context.build.family != CLANG or not trips or rest is None or not bits or not element:
+        return None
+    lanes = bits // element
+    if step <= lanes:
+        return None
+    single = short_cycles(rest, replace(context, elements=Fraction(1)), rest.bounds.loop_carried, trips)
+
+    def cycles(steps: Fraction | int) -> Fraction:
+        return (trips - trips % steps) * facts.cycles / step + trips % steps * single + ENTRY + VECTOR_ENTRY
+
+    now, smaller, scalar = cycles(step), cycles(lanes), trips * single + ENTRY
+    pragma = "interleave(disable)" if smaller <= scalar else "vectorize(disable)"
+    return hint(
+        "short-trips",
+        f"of {trips} iterations, {int(trips % step)} run one by one, because vectors do {int(step)} at once",
+        {"trips": trips, "elements": float(step)},
+        None,
+        f"put #pragma clang loop {pragma} in front of the loop",
+        gain=now / min(smaller, scalar),
     )
 
 
 _SLOWER = frozenset(("skylake-avx512", "cascadelake"))
 _CLOCK = "may lower the clock"
-
-
-def _widest(model: MachineModel) -> int:
-    """Return the width in bits of the widest vectors that a core computes with."""
-    forms = isa(model.isa).widest_vector
-    return next((bits for form, bits in forms if model.lookup(form, frozenset()) is not None), 0)
 
 
 def _as_fast(model: MachineModel) -> bool:
@@ -141,4 +186,4 @@ def _may_use(build: CompilerCall, model: MachineModel) -> bool:
     from incc.models.loading import find_cpu, load
 
     target = find_cpu(build.target, ())
-    return bool(target.model) and not target.nearest and _widest(load(target.model, ())) == 512
+    return bool(target.model) and not target.nearest and widest_vector(load(target.model, ())) == 512

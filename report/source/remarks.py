@@ -49,6 +49,47 @@ _REASONS = (
     ("Loop costings not worthwhile", "the cost model expects no gain"),
     ("vectorization not profitable", "the cost model expects no gain"),
     ("vectorization and interleaving are explicitly disabled", "it is disabled explicitly"),
+    ("relevant phi not supported", "an iteration needs a value of the previous one, such as a sum in a fixed order"),
+    ("unsupported use in stmt", "an iteration needs a value of the previous one that is not a reduction"),
+    ("reduction used in loop", "the loop uses the intermediate values of a sum, or stores them"),
+    ("live stmt not supported", "a value of the last iteration is used after the loop"),
+    ("relevant stmt not supported", "one of its operations or accesses has no form for vectors"),
+    ("op not supported by target", "there is no vector instruction for one of its operations"),
+    ("no optab", "there is no vector instruction for one of its operations"),
+    ("conversion not supported by target", "there is no vector instruction for a conversion"),
+    (
+        "complicated access pattern",
+        "an access stays in one place, such as a sum in memory, or the step of an access is not known in advance",
+    ),
+    ("data ref analysis failed", "the address of an access cannot be analysed"),
+    ("unhandled data-ref", "the address of an access cannot be analysed"),
+    ("bad data ref", "the address of an access cannot be analysed"),
+    ("bad data dependence", "an iteration may depend on an earlier one through memory"),
+    ("not suitable for gather", "it loads through an index in a way that gathers cannot"),
+    ("not suitable for scatter", "it stores through an index"),
+    (
+        "versioning for alias run-time tests exceeds",
+        "too many pairs of arrays may overlap; restrict says that they do not",
+    ),
+    ("will not create alias checks", "its accesses may overlap, and a run-time check is not worthwhile"),
+    ("versioning for alias not supported", "its accesses may overlap, and no run-time check is possible"),
+    ("versioning for alias required", "its accesses may overlap"),
+    ("bit-field", "it accesses a bit-field"),
+    ("volatile", "an access is volatile"),
+    ("latch block not empty", "the way back to its start does work"),
+    ("unexpected loop form", "it is left or entered in more than one place"),
+    ("multiple nested loops", "it contains other loops"),
+    ("multiple exits", "it has an early exit"),
+    ("early exit", "it has an early exit"),
+    ("loop control flow is not understood", "it has an early exit, or a branch that cannot be if-converted"),
+    ("control flow cannot be substituted for a select", "it has a branch that cannot be if-converted"),
+    ("cannot prove it is safe to reorder memory operations", "too many pairs of arrays may overlap"),
+    ("write to a loop invariant address could not be vectorized", "it stores to the same place in each iteration"),
+    ("Unsafe indirect dependence", "data decide whether an iteration reads what an earlier one wrote"),
+    ("Backward loop carried data dependence", "an iteration reads what an earlier one wrote"),
+    ("Forward loop carried data dependence", "an iteration reads what an earlier one wrote shortly before"),
+    ("Unknown data dependence", "its accesses may overlap, and no run-time check is possible"),
+    ("unsafe dependent memory operations", "an iteration may depend on an earlier one through memory"),
 )
 """Phrases of compilers and their meaning; other messages are repeated unchanged."""
 
@@ -76,12 +117,30 @@ def set_remarks(
             at = file(remark.place.file), remark.place.line, remark.column
             of_function.setdefault(remark.function, {}).setdefault(at, []).append(remark)
     for kernel, lines in zip(kernels, places, strict=True):
-        loops = {**of_function.get("", {}), **of_function.get(kernel.function, {})}
+        loops: Mapping[At, list[Remark]] = {**of_function.get("", {}), **of_function.get(kernel.function, {})}
         here = [(file(name), line, column) for name, line, column in lines.values()]
         if kernel.is_loop and loops and here:
+            loops = _consistent(loops, kernel)
             at_branch = [remark for remark in loops.get(here[-1], []) if remark.by == _UNROLLER]
             chosen = [*_of_kernel(kernel, _of_loop(loops, here)), *at_branch[:1]]
             kernel.remarks = [_remark(remark) for remark in dict.fromkeys(chosen)]
+
+
+def _consistent(loops: Mapping[At, list[Remark]], kernel: t.KernelReport) -> Mapping[At, list[Remark]]:
+    """Return the remarks on source loops that a kernel may come from: a vectorised one for a loop of vectors.
+
+    An outer loop that was not vectorised may have the place of an instruction of the inner one that was.
+    """
+    if not _is_vectorised(kernel):
+        return loops
+    vectorised = {at: of for at, of in loops.items() if any(remark.kind == "vectorised" for remark in of)}
+    return vectorised or {at: [remark for remark in of if remark.kind != "not-vectorised"] for at, of in loops.items()}
+
+
+def _is_vectorised(kernel: t.KernelReport) -> bool:
+    """Return True if all arithmetic of a kernel is in vectors, or, without any, its widest access is one."""
+    share = kernel.arithmetic.packed_share
+    return kernel.memory.widest_access_bits >= _VECTOR_BITS if share is None else share == 1
 
 
 def _of_loop(loops: Mapping[At, list[Remark]], here: Sequence[At]) -> list[Remark]:

@@ -17,8 +17,7 @@ Shapes: a grammar describes what has as many lines or characters as the results 
   column. Of a timeline that `Truncated display due to cycle limit` cuts off, the rows that it has are compared.
 - Schedulers: `No scheduler resources used.` equals a table of schedulers.
 - The bottleneck analysis may have any findings; each line must be one that such an analysis can have.
-- `(12.3%)` after a number of stalled cycles, and the four lines about the move elimination of a register file, are
-  optional.
+- `(12.3%)` after a number of stalled cycles is optional.
 - JSON: the same keys with the same types of values; lists of the same length, except for lists of results
   (`ResourcePressureInfo`, `TimelineInfo`, `DependenceEdge` …), whose elements must have the same form. Strings are
   compared, integers and fractions are both numbers. `Incc` is ignored.
@@ -117,11 +116,8 @@ def _queues(lines: list[str]) -> list[str]:
     return made
 
 
-_MOVES = re.compile(r"   (Number of (optimizable moves|moves eliminated|zero moves)|Max moves eliminated per cycle):.*")
-
-
 def _register_files(lines: list[str]) -> list[str]:
-    return [_last_number(line) if ":" in line else line for line in lines if not _MOVES.match(line)]
+    return [_last_number(line) if ":" in line else line for line in lines]
 
 
 def _wide_cells(line: str, cells: int) -> str | None:

@@ -29,6 +29,7 @@ from incc.frontends.unit import Unit
 from incc.frontends.x86.classify import divisor_of, sum_of
 from incc.models.binding import bound as b
 from incc.models.binding.bound import BoundKernel
+from incc.models.loading import load
 from incc.models.model import Form, MachineModel
 from incc.report import types as t
 from incc.report.build import UnitResult, build_report, unit_report
@@ -265,7 +266,7 @@ def make_model() -> MachineModel:
         (),
     )
     model.functions = {"load": "2,3", "store_address": "2,3,7", "store_address_indexed": "2,3", "store_data": "4"}
-    model.parameters, model.files, model.pieces = {}, (), {}
+    model.parameters, model.files, model.pieces = load("skylake-avx512").parameters, (), {}
     model._forms, model._cache = {}, {}  # type: ignore[assignment]
     return model
 

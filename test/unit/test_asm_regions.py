@@ -466,6 +466,7 @@ def test_comments_and_blanks_change_no_region(path: Path, random) -> None:  # ty
             last_line=new_line[region.last_line],
             lines=tuple(new_line[line] for line in region.lines),
             body_lines=tuple(new_line[line] for line in region.body_lines),
+            around=tuple(new_line[line] for line in region.around),
             notes=(),
         )
 

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from incc.driver.pipeline import analyze_units
+from incc.frontends.asm.call_path import parse_trips
 from incc.frontends.unit import Unit
 from incc.report import types as t
 from settings_fixtures import settings_with
@@ -99,9 +100,27 @@ def test_sum_that_is_stored_each_time() -> None:
     # to another place each time, or on the stack
     assert "stored-accumulator" not in hints(STORED.replace("(%rsi)", "(%rsi,%rax,4)"), "-O3")
     assert "stored-accumulator" not in hints(STORED.replace("(%rsi)", "8(%rsp)"), "-O3")
+
+
+def test_sum_of_floating_point_that_is_stored_each_time() -> None:
     floating = f"{SUM}\nvmovsd %xmm0, (%rsi)"
-    assert "stored-accumulator" not in hints(floating, "-O3")
-    assert "stored-accumulator" in hints(floating, "-O3", "-ffast-math")
+    # gcc needs the local variable too; newer versions of clang check for overlap
+    with_gcc = hints(floating, "-O3")
+    assert (with_gcc["stored-accumulator"].flags, "-fassociative-math" in with_gcc["stored-accumulator"].text) == (
+        [],
+        True,
+    )
+    assert "scalar-arithmetic" not in with_gcc
+    with_clang = hints(floating, "-O3", compiler=CLANG)["stored-accumulator"]
+    assert with_clang.flags == ["-fassociative-math", "-fno-signed-zeros"]
+    assert "4 local variables" in with_clang.source_change
+    assert with_clang.gain is not None
+    assert with_clang.gain >= 4
+    assert hints(floating, "-O3", "-ffast-math")["stored-accumulator"].source_change.startswith("add up in a local")
+    assert "stored-accumulator" not in hints(floating, "-O3", "-ffast-math", compiler=CLANG)
+    # nothing waits for the sum, or it is stored somewhere else each time
+    assert "stored-accumulator" not in hints(f"{floating}\n" + "movq %rbx, %rcx\n" * 20, "-O3")
+    assert "stored-accumulator" not in hints(floating.replace("(%rsi)", "(%rsi,%rax,8)"), "-O3")
 
 
 # --- arithmetic -------------------------------------------------------------------------------------------------------
@@ -141,6 +160,78 @@ def test_conversions() -> None:
     # a wider sum may be meant
     assert "conversions" not in hints(f"{there}\nvmovsd %xmm1, (%rsi,%rax,8)", "-O3")
 
+
+def test_integers_that_become_doubles() -> None:
+    # As doubles they would be twice as many bytes.
+    packed = "vcvtdq2pd (%rdi,%rax), %zmm0\nvmulpd %zmm1, %zmm0, %zmm0\nvmovupd %zmm0, (%rsi,%rax,2)"
+    end = END.replace("incq", "addq $32,")
+    for core in ("znver4", "skylake-avx512"):
+        assert "conversions" not in hints(packed, "-O3", mcpu=core, end=end)
+    # Floats are as large, and the port that converts is the limit.
+    single = "vcvtdq2ps {}(%rdi,%rax), %ymm{}\nvmulps %ymm{}, %ymm6, %ymm5\nvaddps %ymm{}, %ymm7, %ymm4"
+    several = "\n".join(single.format(32 * n, n, n, n) for n in range(4))
+    found = hints(several, "-O3", mcpu="skylake", end=end)["conversions"]
+    assert found.gain is not None
+    assert 1.3 < found.gain < 1.6
+    # A counter that becomes a number has no other type to be kept in.
+    counter = "\n".join(f"vcvtsi2ss %eax, %xmm7, %xmm{n}\nvmulss %xmm{n}, %xmm6, %xmm{n}" for n in range(4))
+    assert "conversions" not in hints(counter, "-O3", mcpu="skylake")
+
+
+# --- aliasing ---------------------------------------------------------------------------------------------------------
+
+SCALED = "vmovsd (%rsi,%rax,8), %xmm0\nvmulsd (%rdx), %xmm0, %xmm0\nvmovsd %xmm0, (%rdi,%rax,8)"
+
+
+def test_value_that_is_loaded_again() -> None:
+    end = "incq %rax\ncmpq %rcx, %rax\njne .L1"
+    found = hints(SCALED, "-O3", end=end)["invariant-access"]
+    assert found.evidence == {"loads": [1], "stores": [2]}
+    assert found.text.startswith("a value is loaded again in each iteration (asm 3), because the store in asm 4")
+    assert "prevents vectorisation" in found.text
+    assert "prevents" not in hints(SCALED, "-O2", end=end)["invariant-access"].text
+    # A pointer and a count that are loaded again, and what is computed from them.
+    through = "movq 8(%rdi), %rdx\naddq %rax, %rdx\nnotb (%rdx)\naddq $1, %rax\nmovl (%rdi), %edx\nimull 4(%rdi), %edx"
+    found = hints(through, "-O3", end="cmpl %eax, %edx\njg .L1")["invariant-access"]
+    assert found.evidence["loads"] == [0, 4, 5]
+    assert found.gain is not None
+    assert found.gain > 20
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        SCALED.replace("(%rdx)", ".LC0(%rip)"),  # a constant
+        SCALED.replace("(%rdx)", "8(%rsp)"),  # a spilled value
+        SCALED.replace("(%rdx)", "%xmm1"),
+        SCALED.replace("(%rdx)", "(%rdx,%rax,8)"),
+        SCALED.rpartition("\n")[0] + "\nvaddsd %xmm0, %xmm1, %xmm1",  # nothing is stored
+        "vmovsd (%rdi), %xmm0\nvmulsd (%rsi,%rax,8), %xmm0, %xmm0\nvmovsd %xmm0, (%rdi)",  # the loop changes it
+        f"call f\n{SCALED}",
+    ],
+)
+def test_value_that_has_to_be_loaded(body: str) -> None:
+    assert "invariant-access" not in hints(body, "-O3", end="incq %rax\ncmpq %rcx, %rax\njne .L1")
+
+
+def test_more_arrays_than_gcc_compares() -> None:
+    body = (
+        "vmovsd (%rdi,%rax,8), %xmm0\nvmovsd (%rsi,%rax,8), %xmm1\nvaddsd %xmm0, %xmm1, %xmm2\n"
+        "vmovsd %xmm2, (%r8,%rax,8)\nvmulsd (%rcx,%rax,8), %xmm0, %xmm3\nvmovsd %xmm3, (%r9,%rax,8)\n"
+        "vsubsd %xmm1, %xmm3, %xmm4\nvmovsd %xmm4, (%r10,%rax,8)"
+    )
+    found = hints(body, "-O3")
+    assert found["many-arrays"].evidence == {"pairs": 12}
+    assert "restrict" in found["many-arrays"].source_change
+    assert "scalar-arithmetic" not in found
+    # Fewer are compared; clang compares more; another level does not vectorise at all.
+    fewer = body.replace("vmovsd %xmm4, (%r10,%rax,8)", "vmovsd %xmm4, (%r9,%rax,8)")
+    assert "many-arrays" not in hints(fewer, "-O3")
+    assert "many-arrays" not in hints(body, "-O3", compiler=CLANG)
+    assert "many-arrays" not in hints(body, "-O2")
+
+
+# --- roots and functions ----------------------------------------------------------------------------------------------
 
 CHECKED = "vucomisd %xmm0, %xmm1\nja .L9\n"
 ROOT = f"vmovsd (%rdi,%rax,8), %xmm0\n{CHECKED}vsqrtsd %xmm0, %xmm0, %xmm0\nvmovsd %xmm0, (%rsi,%rax,8)"
@@ -247,6 +338,15 @@ def test_loop_overhead() -> None:
     # the ports take as long, or a chain does
     assert "loop-overhead" not in hints(SMALL, "-O2", mcpu="icelake-server")
     assert "loop-overhead" not in hints(f"{SMALL}\nimulq %rbx, %rbx", "-O2", mcpu=core)
+
+
+def test_hints_are_in_the_order_of_their_gain() -> None:
+    body = f"{SUM}\nvdivsd %xmm1, %xmm2, %xmm3\n"
+    found = list(hints(body, "-O3", mcpu="haswell").values())
+    gains = [hint.gain or 0 for hint in found]
+    assert gains == sorted(gains, reverse=True)
+    assert all(gain == 0 or gain > 1.05 for gain in gains)
+    assert hints(SUM, "-O3")["sum-chain"].text.endswith(": up to 4 times as fast.")
 
 
 def test_strided() -> None:
@@ -359,3 +459,100 @@ def test_counts_by_keys_that_may_repeat() -> None:
     assert "repeated-place" not in hints("addl $1, (%rdi,%rax,4)", "-O2")
     assert "repeated-place" not in hints(keys + "movl $1, (%rdi,%rcx,4)", "-O2")
     assert "repeated-place" not in hints("incl 8(%rdi)\nmovq (%rdi), %rdi", "-O2")
+
+
+# --- loops inside of others -------------------------------------------------------------------------------------------
+
+
+def nested_hints(function: str, *arguments: str, compiler: str = CLANG, trips: str = "", **more: Any) -> list[t.Hint]:
+    """The hints on the innermost loops of a function, main loops first."""
+    unit = Unit(
+        assembly=f"\t.globl f\nf:\n{function}\tret\n",
+        assembly_file="x.s",
+        source="x.c",
+        compiler=compiler.partition(" ")[0],
+        compiler_version=compiler.partition(" ")[2],
+        command=("cc", *arguments),
+        **more,
+    )
+    settings = settings_with(mcpu="znver4", regions="loops", timeline_iterations=0)
+    if trips:
+        settings = replace(settings, scope=replace(settings.scope, trips=parse_trips(trips)))
+    kernels = analyze_units([unit], settings).units[0].kernels
+    return [hint for kernel in kernels for hint in kernel.hints]
+
+
+# y[i] = sum of a[i][j] * x[j]: rdi walks through the rows, and rsi stays where it is
+ROWS = """\
+.L1:
+	xorl	%eax, %eax
+	vxorpd	%xmm0, %xmm0, %xmm0
+.L2:
+	vmovupd	{x}, %ymm1
+	vfmadd231pd	(%rdi,%rax), %ymm1, %ymm0
+	vmovupd	32+{x}, %ymm2
+	vfmadd231pd	32(%rdi,%rax), %ymm2, %ymm3
+	vmovupd	64+{x}, %ymm4
+	vfmadd231pd	64(%rdi,%rax), %ymm4, %ymm5
+	vmovupd	96+{x}, %ymm6
+	vfmadd231pd	96(%rdi,%rax), %ymm6, %ymm7
+	subq	$-128, %rax
+	cmpq	%rdx, %rax
+	jne	.L2
+	vmovsd	%xmm0, (%rcx)
+	addq	$8, %rcx
+	addq	%rdx, %rdi
+	{more}
+	decq	%r8
+	jne	.L1
+"""
+
+
+def test_values_that_each_row_loads_again() -> None:
+    rows = ROWS.format(x="(%rsi,%rax)", more="nop")
+    (found,) = [hint for hint in nested_hints(rows, "-O3", "-ffast-math") if hint.rule == "register-blocking"]
+    assert len(found.evidence["loads"]) == 4
+    assert found.gain is not None
+    assert 1.4 < found.gain < 1.7
+    # Each row has its own, or the loop is in no other.
+    others = ROWS.format(x="(%rsi,%rax)", more="addq %rdx, %rsi")
+    alone = rows.replace("\tdecq\t%r8\n\tjne\t.L1\n", "")
+    for text in (others, alone):
+        assert "register-blocking" not in [hint.rule for hint in nested_hints(text, "-O3", "-ffast-math")]
+
+
+SUMS = """\
+.L1:
+	xorl	%eax, %eax
+	vxorpd	%xmm0, %xmm0, %xmm0
+.L2:
+	vaddsd	(%rdi,%rax,8), %xmm0, %xmm0
+	incq	%rax
+	cmpq	%rdx, %rax
+	jne	.L2
+	vmovsd	%xmm0, (%rcx)
+	addq	$8, %rcx
+	leaq	(%rdi,%rdx,8), %rdi
+	decq	%r8
+	jne	.L1
+"""
+
+
+def test_gain_for_the_iterations_that_are_stated() -> None:
+    def sums(compiler: str, trips: str = "") -> list[t.Hint]:
+        arguments = ("-O3", "-march=znver4")
+        return [
+            h
+            for h in nested_hints(SUMS, *arguments, compiler=compiler, trips=trips, cpu="znver4")
+            if h.rule == "sum-chain"
+        ]
+
+    (unstated,) = sums(CLANG)
+    assert "if the loop has at least 32 iterations" in unstated.text
+    (long,) = sums(CLANG, "inner=200,outer=10")
+    assert long.text.endswith("times as fast with 200 iterations.")
+    assert 1 < (long.gain or 0) < (unstated.gain or 0)
+    # Vectors do 32 at once with clang and 8 with gcc, and short sums overlap.
+    assert sums(CLANG, "inner=27,outer=10") == []
+    assert sums("gcc 13.2.0", "inner=5,outer=10") == []
+    assert sums("gcc 13.2.0", "inner=32,outer=10") != []

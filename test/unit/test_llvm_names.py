@@ -19,7 +19,7 @@ from incc.models.llvm_names import from_header
 from incc.report.build import unit_report
 from settings_fixtures import settings_with
 
-NAMED = [m.name for m in loading.list_models() if loading.load(m.name).llvm is not None]
+NAMED = [m.name for m in loading.list_models() if (names := loading.load(m.name).llvm) is not None and names.units]
 
 # Ports of these are kinds of unit, or LLVM analyses them as another core (docs/llvm-mca.md).
 OTHERS = {

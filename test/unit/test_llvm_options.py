@@ -121,12 +121,16 @@ def test_nothing_is_too_odd(arguments: list[str]) -> None:
         read(arguments)
 
 
+SINCE_LLVM_19 = ("diamondrapids", "novalake", "wildcatlake")
+
+
 @needs_llvm_mca
 def test_lists_are_llvm_mcas() -> None:
     found = subprocess.run(
         ["llvm-mca-19", "-mtriple=x86_64", "-mcpu=help"], capture_output=True, text=True, stdin=subprocess.DEVNULL
     )
-    assert lists() == found.stderr
+    own = [line for line in lists().split("\n") if line.strip().partition(" ")[0] not in SINCE_LLVM_19]
+    assert own == found.stderr.split("\n")
 
 
 # --- response files --------------------------------------------------------------------------------------------------

@@ -54,6 +54,7 @@ VALUES = {
     "trips": ("inner=27,outer=9", Trips(inner=27, outer=9)),
     "alignment": ("all", -2),
     "addresses": ("401000+40", (Addresses(0x401000, 0x401040),)),
+    "lines": ("3,8-18,20:24", ((3, 3), (8, 18), (20, 24))),
     "changes": ("rob = 512", None),
     "condition": ("cycles > 2", None),
     "places": ("a.c:12", (NamedLine("a.c", 12),)),
@@ -141,13 +142,16 @@ def test_every_field_is_set(command: str, option: Option) -> None:
 def test_the_table_is_consistent() -> None:
     assert {option.kind for option in OPTIONS} <= KINDS
     # Whether to try changes, and to predict, is for programs: a command prints what it finds; LLVM's figures of what a
-    # core lacks are for llvm-mca's face. Where arrays lie follows from the kind of input.
+    # core lacks are for llvm-mca's face. Where arrays lie follows from the kind of input. Latencies are in the text.
+    # The length of calls is worked out where nothing else is chosen.
     assert {option.sets for option in OPTIONS if option.sets} == set(FIELDS) - {
         "kernel.what_ifs",
         "kernel.steady",
         "kernel.explained",
         "kernel.arrays",
+        "kernel.altered.latencies",
         "core.lacking",
+        "scope.near_trips",
     }
     assert set(READERS) <= set(FIELDS)
     # One name is enough for the arguments of the Python API, and in tests.

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
 from incc.report import types as t
-from incc.report.hints.trials import flag_sets, trial
+from incc.report.hints.trials import flag_sets, follow_ups, trial
 from settings_fixtures import settings_with
 from struct_fixtures import filled
 
@@ -49,6 +49,25 @@ def test_sets_of_flags() -> None:
     several = flag_sets([unit(("f", 3, SCALAR), ("g", 9, divide))])
     assert several == [reorder, ("-funsafe-math-optimizations",), (*reorder, "-funsafe-math-optimizations")]
     assert flag_sets([unit()]) == []
+
+
+def test_hints_on_the_new_code_are_followed_as_well() -> None:
+    reorder = ("-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math")
+    after = [unit(("f", 3, PACKED), arguments=("-O3", *reorder))]
+    ((*flags,),) = follow_ups(reorder, after, reorder)
+    assert flags[:3] == [*reorder]
+    assert "-fvariable-expansion-in-unroller" in flags
+    # All flags that were suggested before are tried together anyway.
+    assert follow_ups(reorder, after, flags) == []
+
+
+def test_measurements_confirm_a_gain() -> None:
+    before, after = unit(("f", 3, SCALAR)), unit(("f", 3, PACKED), ("f", 3, SCALAR))
+    before.kernels[0].measured = filled(t.MeasurementReport, {"cycles": 4.2})
+    after.kernels[0].measured = filled(t.MeasurementReport, {"cycles": 4.8})
+    (loop,) = loops_of(before, after)
+    assert (loop.measured_before, loop.measured_after, loop.measured_gain) == (4.2, 4.8, 2.5)
+    assert loop.text.endswith("4 times as fast; measured: 3.5 times as fast")
 
 
 def test_four_times_the_work_in_the_same_time() -> None:

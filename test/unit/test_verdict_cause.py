@@ -75,3 +75,21 @@ def test_instructions_that_starve_the_front_end_are_named() -> None:
         assert "JCC" not in kernel(body.format("nopl (%rax)"), core).verdict
     prefixed = kernel(body.format("addw $1000, %ax"), "skylake").verdict
     assert "delivers no µop while line 5 has a length-changing prefix" in prefixed
+
+
+@pytest.mark.parametrize(
+    ("instruction", "mcpu"),
+    [
+        ("vpermps (%rdi,%rax), %zmm1, %zmm2", "znver4"),
+        ("vdbpsadbw $1, (%rdi,%rax), %zmm1, %zmm2", "znver4"),
+        ("vperm2f128 $1, (%rdi,%rax), %ymm1, %ymm2", "gracemont"),
+        ("vaddpd (%rdi,%rax), %ymm1, %ymm2", "btver2"),
+    ],
+)
+def test_halves_of_wide_loads_are_loads(instruction: str, mcpu: str) -> None:
+    found = kernel("\n".join([instruction] * 4 + ["addq $64, %rax", "cmpq %rdx, %rax", "jne .L1"]), mcpu)
+    for each in found.instructions[:4]:
+        # The first term of the ports is that of the load, with all of its µops.
+        assert each.work[0] == "loads"
+        assert each.ports.startswith("2*p") or each.ports.startswith("1*p(AG0,AG1)+")
+    assert "loads and shuffles" not in found.verdict

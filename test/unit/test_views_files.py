@@ -22,9 +22,11 @@ from report_fixtures import make_report, triad_parts
 
 FOLDER = Path(incc.views.__path__[0])
 
-# Beside each other, views may use the types of reports, comparisons and databases, places in reports, and Python.
+# Beside each other, views may use the types of reports, tables, comparisons and databases, places in reports, incc's
+# version, and Python.
 ALLOWED = (
     "incc.views",
+    "incc.report.instructions",
     "incc.report.source.places",
     "incc.report.types",
     "incc.report.phrases",
@@ -32,6 +34,7 @@ ALLOWED = (
     "incc.comparison.types",
     "incc.history.types",
     "incc.ranking.types",
+    "incc.support.version",
 )
 PACKAGES = (
     "incc",

@@ -146,7 +146,8 @@ def test_json_round_trip(report: t.AnalysisReport) -> None:
 def test_rows_stay_in_a_line(report: t.AnalysisReport) -> None:
     text = render_json(report)
     assert '"pressure": [1, 0.0, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0]' in text
-    assert max(len(line) for line in text.splitlines()) < 250
+    # A sentence has a line of its own, whatever its length.
+    assert max(len(line) for line in text.splitlines() if not line.lstrip().startswith('"text":')) < 250
 
 
 def test_the_same_input_gives_the_same_text() -> None:

@@ -345,3 +345,11 @@ def test_llvm_is_asked_for_what_as_does_not_know() -> None:
     codes = [statement.code.hex() for line in sorted(found.statements) for statement in found.statements[line]]
     assert codes == ["450f38fc0e", "410fc7f0", "90", "eb07", "6292fd299224a6"]
     assert [reason.text for reasons in found.refused.values() for reason in reasons] == ["frob %eax"]
+
+
+def test_debug_information_without_its_directives_is_left_out() -> None:
+    """Tools take `.loc`, which defines .LVU1, and the sections' directives out of a text."""
+    text = "\t.bss\nx:\n\t.zero\t4\n\t.uleb128 .LVU1\n\t.long\t.LVU1\n\t.byte\t7\n\t.text\n\tmovl\tx(%rip), %eax\n"
+    assembled = assemble(text, [8])
+    assert not assembled.refused
+    assert [r.symbol for r in assembled.statements[8][0].relocations] == [".bss"]

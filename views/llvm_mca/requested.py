@@ -35,6 +35,8 @@ class Views(msgspec.Struct, frozen=True, kw_only=True):
     bottleneck_analysis: bool = False
     instruction_tables: bool = False
     """Only resource pressure, and instruction info if requested: nothing is simulated."""
+    full_tables: bool = False
+    """Instruction info has the resources of each instruction."""
     json: bool = False
     triple: str = ""
     march: str = ""

@@ -108,10 +108,31 @@ def render(report: t.AnalysisReport, width: int = 80, colour: bool = False, show
             # On several cores they are the same kernels.
             table = 0 < show.overview <= (len(unit.kernels) if n in several else count)
             lines += _body(unit, layout, show, table, many)
-    if show.brief and show.how and (mains > 1 or count > mains):
+    # Of trials only what they change is shown.
+    tried = any(unit.trials is not None for unit in units)
+    if show.brief and show.how and not tried and (mains > 1 or count > mains):
+        if mains > 1:
+            lines += _most_to_gain(units, layout)
         rest = "Loops that belong to a main loop are only in the first table. " if count > mains else ""
         lines += ["", *layout.wrap(f"{rest}{show.how}")]
     return "".join(harmless(line.rstrip(), colour) + "\n" for line in lines)
+
+
+def _most_to_gain(units: Sequence[t.UnitReport], layout: Layout) -> Iterator[str]:
+    """Yield the hints with the largest predicted gains, which a long text would otherwise have in the middle."""
+    loops = [(n, kernel) for unit in units for n, kernel in enumerate(unit.kernels, 1) if not kernel.role.of]
+    # One hint of each loop: others gain less, or do not add up.
+    best = [
+        (max((hint for hint in kernel.hints if hint.gain), key=lambda hint: hint.gain or 0, default=None), n, kernel)
+        for n, kernel in loops
+    ]
+    ranked = sorted(((hint, n, kernel) for hint, n, kernel in best if hint), key=lambda each: -(each[0].gain or 0))
+    if ranked:
+        yield ""
+        yield "Most to gain:"
+    for hint, n, kernel in ranked[:MOST_HINTS]:
+        gain = f"{hint.rule.replace('-', ' ')}, up to {hint.gain:.1f} times as fast"
+        yield from layout.wrap(f"[{n}] {header.title(kernel, layout)}: {gain}", "  ", "      ")
 
 
 def _head(report: t.AnalysisReport, unit: t.UnitReport, layout: Layout, show: TextParts) -> list[str]:
@@ -126,7 +147,15 @@ def _head(report: t.AnalysisReport, unit: t.UnitReport, layout: Layout, show: Te
 
 
 def _body(unit: t.UnitReport, layout: Layout, show: TextParts, table: bool, many: bool) -> Iterator[str]:
-    """Yield the overview of a unit, its kernels, and what is not analysed. `many`: only a few lines for each kernel."""
+    """Yield the overview of a unit, its kernels, and what is not analysed; of trials only what they change.
+
+    With `many` kernels, each has only a few lines.
+    """
+    if unit.trials is not None:
+        from incc.views.text import trials
+
+        yield from trials.lines(unit, layout)
+        return
     if unit.kernels and (table or many):
         from incc.views.text import overview
 
@@ -149,10 +178,6 @@ def _body(unit: t.UnitReport, layout: Layout, show: TextParts, table: bool, many
         from incc.views.text import calls
 
         yield from calls.lines(unit, layout)
-    if unit.trials is not None:
-        from incc.views.text import trials
-
-        yield from trials.lines(unit, layout)
 
 
 def _on_several_cores(units: Sequence[t.UnitReport]) -> dict[int, list[t.UnitReport]]:

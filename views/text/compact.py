@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from incc.report import types as t
 from incc.views.layout import BOLD, MIN_TEXT, RED, YELLOW, Layout, unknown_legend
 from incc.views.text import dependencies
@@ -12,20 +14,20 @@ from incc.views.text import dependencies
 def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
     """Yield a row for each instruction, and the sums.
 
-    Unused ports have no column, and ports with the same cycles for every instruction share one.
+    Unused ports have no column, and ports with the same cycles for every instruction share one. Where there is no room
+    for instructions, the second column of places and the ports with the least load give way.
     """
     instructions = kernel.instructions
-    together = groups(kernel.instructions, kernel.resources)
-    names = [[kernel.resources[p].name for p in group] for group in together]
-    styles = [YELLOW if any(kernel.resources[p].busiest for p in group) else "" for group in together]
+    together = everything = groups(kernel.instructions, kernel.resources)
     before, behind = dependencies.place_columns(unit, kernel)
     number = before.width
-    source = behind.width + 2 if behind else 0
-    marks = max((len(_mark(i)) for i in instructions), default=0)
-    mark = marks + 1 if marks else 0
-
-    fixed = number + 12 + source + mark + 2
-    heads, widths, least = _fit(names, layout.width - fixed - MIN_TEXT if layout.width else None)
+    mark = max((len(_mark(i)) + 1 for i in instructions if _mark(i)), default=0)
+    room = layout.width - (number + 14 + mark) - MIN_TEXT if layout.width else None
+    columns = _columns(together, kernel.resources, behind.width + 2 if behind else 0, room)
+    together, heads, widths, least = columns.groups, columns.heads, columns.widths, columns.least
+    behind = behind if columns.behind else None
+    source = columns.behind
+    styles = [YELLOW if kernel.resources[group[0]].busiest else "" for group in together]
     fine = least > 3
 
     def row(first: str, cells: list[str], path: str, chain: str, where: str) -> str:
@@ -62,6 +64,36 @@ def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
     over = f"; LCD over {chains[0].iterations} iterations" if chains and chains[0].iterations > 1 else ""
     yield row("", sums, str(kernel.critical_path.cycles), longest, "") + " " * mark + f"total{over}"
     yield from _legend(kernel, layout)
+    if left_out := [kernel.resources[p].name for group in everything if group not in together for p in group]:
+        yield from layout.wrap(f"(no room for ports with less load: {', '.join(left_out)})")
+
+
+class _Columns(msgspec.Struct, frozen=True):
+    """The columns of a table."""
+
+    groups: list[list[int]]
+    """The ports that share each column."""
+    heads: list[list[str]]
+    widths: list[int]
+    least: int
+    """The least width of a column."""
+    behind: int
+    """The width of the second column of places, 0 without it."""
+
+
+def _columns(
+    together: Sequence[list[int]], resources: Sequence[t.ResourceReport], behind: int, room: int | None
+) -> _Columns:
+    """Return the columns that fit into the room, which `behind` is a part of."""
+    together = list(together)
+    while True:
+        left = None if room is None else room - behind
+        heads, widths, least = _fit([[resources[p].name for p in group] for group in together], left)
+        if left is None or sum(widths) + 2 * len(widths) <= left or (not behind and len(together) < 2):
+            return _Columns(together, heads, widths, least, behind)
+        if not behind:
+            together.remove(min(together, key=lambda group: resources[group[0]].load))
+        behind = 0
 
 
 def _fit(names: Sequence[Sequence[str]], room: int | None) -> tuple[list[list[str]], list[int], int]:

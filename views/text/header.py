@@ -137,10 +137,21 @@ def facts(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
     if arithmetic.flop and arithmetic.flop_per_byte is not None:
         moved += f"; {arithmetic.flop_per_byte:.2f} flop/byte"
     yield f"Per iteration {moved}", "", ""
-    for text in _elements(kernel):
+    for text in (*_elements(kernel), *_instead(unit, kernel)):
         yield text, "", ""
     if kernel.remarks:
         yield remarks(kernel), f"{unit.compiler}: ", "  "
+
+
+def _instead(unit: t.UnitReport, kernel: t.KernelReport) -> Iterator[str]:
+    """Yield the condition on which another loop does the work of this one, and what that one takes."""
+    of_this = [other for other in unit.kernels if other.role.of == kernel.kernel_id]
+    others = [other for other in of_this if other.role.instead or other.role.name == "fallback"]
+    slowest = max(others, key=lambda other: other.elements.cycles if other.elements else 0, default=kernel)
+    if kernel.role.name == "main" and slowest.elements and slowest is not kernel:
+        versioned = any(remark.kind == "versioned" for remark in kernel.remarks)
+        condition = "few elements or overlapping arrays" if versioned else slowest.role.text.rpartition(" for ")[2]
+        yield f"For {condition} another loop runs, at {slowest.elements.cycles:.2f} cycles per element"
 
 
 def remarks(kernel: t.KernelReport) -> str:

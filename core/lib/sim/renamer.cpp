@@ -148,10 +148,11 @@ void Renamer::enterInstructions(int64_t Cycle, bool IssuesSync) {
     if (IsMove) {
       Issued.Move = !Moves.eliminate(I);
       ++(Issued.Move ? Counters.MovesExecuted : Counters.MovesEliminated);
-      if (Back.Observed)
-        Back.Observed->move(P.P.MoveClasses[static_cast<size_t>(I)] == MoveClass::Simd,
-                            !Issued.Move);
     }
+    MoveClass Class = P.P.MoveClasses[static_cast<size_t>(I)];
+    if (Back.Observed && Class != MoveClass::None)
+      Back.Observed->move(Class == MoveClass::Simd,
+                          !Issued.Move && P.K.hasFlag(I, InstructionFlag::Eliminated));
     bool IsEliminated = IsMove && !Issued.Move;
     if (!IsEliminated)
       Moves.overwrite(I);

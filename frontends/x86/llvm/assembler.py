@@ -1,7 +1,7 @@
 """A replacement for a missing `as`: `python assembler.py -o OUT.o IN.s` runs LLVM's assembler from llvmlite.
 
-With `--each` first, IN has a statement a line, behind "att" or "intel" and a tab, and OUT gets the object of each one
-in hexadecimal, an empty line for one that is wrong.
+The code is that of x86-64, or with `--32` of 32-bit x86. With `--each` as well, IN has a statement a line, behind "att"
+or "intel" and a tab, and OUT gets the object of each one in hexadecimal, an empty line for one that is wrong.
 
 A program of its own because LLVM ends the process when a statement is wrong. Messages are LLVM's, on stderr, with the
 input's name in front.
@@ -25,7 +25,7 @@ def main(arguments: list[str]) -> int:
             getattr(llvm, name)()
         except (AttributeError, RuntimeError):
             continue  # newer versions do this themselves, and say so; native ones need not be there
-    triple = "x86_64-unknown-linux-gnu"
+    triple = "i686-unknown-linux-gnu" if "--32" in options else "x86_64-unknown-linux-gnu"
     machine = llvm.Target.from_triple(triple).create_target_machine(opt=0)
 
     def assemble(text: bytes) -> bytes:

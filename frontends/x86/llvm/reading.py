@@ -126,7 +126,13 @@ def expanded(text: str, triple: str = TRIPLE) -> str:
 _GATHER_SIZE = r"(?im)^([^#\n]*\bvp?(?:gather|scatter)[^#\n]*?)\b(\w+ ptr)(?= )"
 
 
+# In assembly for Windows LLVM itself has set this symbol when it begins to read a module's.
+_FEATURES = r"(?m)^[ \t]*(?:\.set[ \t]+)?\"?@feat\.00\"?[ \t]*[,=][ \t]*\w+(?=[ \t]*(?:[#\r\n]|$))"
+
+
 def _for_any_llvm(text: str) -> str:
+    if "@feat.00" in text:
+        text = re.sub(_FEATURES, lambda match: re.sub(r"[^\t]", " ", match[0]), text)
     if "gather" not in text and "scatter" not in text:
         return text
     return re.sub(_GATHER_SIZE, lambda match: match[1] + " " * len(match[2]), text)

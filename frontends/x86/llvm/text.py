@@ -436,8 +436,9 @@ _PRINTED: tuple[dict[bytes, str], ...] = ({}, {}, {}, {})
 In AT&T syntax, in Intel's, then both with hexadecimal numbers.
 """
 
-_WRITTEN: dict[tuple[bytes, str, str, bool, bool, bool], str] = {}
-"""The texts of statements with their encodings, if no name in the whole text changes these."""
+_WRITTEN: dict[tuple[bytes, str, str, bool, bool, bool | None], str] = {}
+"""The texts of statements with their encodings, if no name in the whole text changes these, for targets of 32 bits and
+others."""
 
 
 def printed(
@@ -455,7 +456,8 @@ def printed(
     intel = syntax == "intel"
     if names is not None and names.any:
         return _printed(instruction, intel, hex_immediates, names)
-    key = instruction.encoding, instruction.text, instruction.target, intel, hex_immediates, names is None
+    target = None if names is None else names.narrow_target
+    key = instruction.encoding, instruction.text, instruction.target, intel, hex_immediates, target
     text = _WRITTEN.get(key)
     return text if text is not None else keep(_WRITTEN, key, _printed(instruction, intel, hex_immediates, names))
 

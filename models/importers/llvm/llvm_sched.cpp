@@ -234,10 +234,14 @@ private:
     for (unsigned I = 0; I < Info.NumRegisterFiles; ++I) {
       const MCRegisterFileDesc &File = Info.RegisterFiles[I];
       // The first one is no register file: it has neither a name nor registers.
-      if (File.Name && *File.Name && StringRef(File.Name) != "InvalidRegisterFile")
-        Files.push_back(json::Object{{"name", File.Name},
-                                     {"registers", File.NumPhysRegs},
-                                     {"moves", File.MaxMovesEliminatedPerCycle}});
+      if (!File.Name || !*File.Name || StringRef(File.Name) == "InvalidRegisterFile")
+        continue;
+      json::Object Shown{{"name", File.Name}, {"registers", File.NumPhysRegs}};
+      const MCRegisterCostEntry *Costs = Info.RegisterCostTable + File.RegisterCostEntryIdx;
+      if (std::any_of(Costs, Costs + File.NumRegisterCostEntries,
+                      [](const MCRegisterCostEntry &Each) { return Each.AllowMoveElimination; }))
+        Shown["moves"] = File.MaxMovesEliminatedPerCycle;
+      Files.push_back(std::move(Shown));
     }
     auto Queue = [&](unsigned ID) { return ID ? SM.getProcResource(ID)->Name : ""; };
     return json::Object{{"rob", Info.ReorderBufferSize},

@@ -99,7 +99,7 @@ def _entries(
 
 def _in_ports(model: MachineModel, shape: Shape, flow: FormDataflow, data: dict[str, Any]) -> Entry:
     names = model.llvm
-    if names is None or any(unit.name.rpartition("Port")[2].isdigit() for unit in names.units):
+    if names is None or not names.units or any(unit.name.rpartition("Port")[2].isdigit() for unit in names.units):
         try:
             fields = llvm.entry(shape, flow, data)
             if llvm_units.has_one_load_port(model.functions):
@@ -109,7 +109,9 @@ def _in_ports(model: MachineModel, shape: Shape, flow: FormDataflow, data: dict[
         except ValueError:  # LLVM analyses the core as another one
             pass
     core = llvm_units.core_of(model.header(), "", ())
-    return llvm_units.entry(shape, flow, data, core if names is not None else replace(core, kinds=_kinds(model)))
+    if names is None or not names.units:
+        core = replace(core, kinds=_kinds(model))
+    return llvm_units.entry(shape, flow, data, core)
 
 
 _OF_KIND = {"int": "ADD_R64_RM64/r", "vector": "PADDD_XMM_XMMM128/r", "branch": "JE_REL8_64/r"}

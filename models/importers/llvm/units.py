@@ -287,7 +287,7 @@ def names_of(
             "name": file["name"],
             "registers": file["registers"],
             "kind": "integer" if "Int" in file["name"] else "vector",
-            "moves": file["moves"],
+            "moves": file.get("moves"),
         }
         for file in extra.get("register_files", ())
     ]

@@ -12,7 +12,7 @@
 # CHECK-NEXT: Per iteration 16 bytes loaded, 0 stored; 0.12 flop/byte
 #
 # CHECK:      Bound by the loop-carried chain through xmm0 (line [[FMA:[0-9]+]]): 4 cycles; 1.33 cycles without dependencies through registers.
-# CHECK-NEXT: - Each addition waits for the previous one (a reduction chain).
+# CHECK-NEXT: - Each addition waits for the previous one (a reduction chain, line [[FMA]]).
 # CHECK-NOT:  The loop is not vectorised
 #
 # CHECK:      Iterations:        100

@@ -1,0 +1,16 @@
+// rule: failing-check
+// n: 262144
+__attribute__((noinline)) static void eliminate(double *a, long n) {
+  for (long k = 0; k < n; ++k)
+    for (long i = k + 1; i < n; ++i) {
+#ifdef CHANGED
+      double x = a[i * n + k];
+#else
+#define x a[i * n + k]
+#endif
+      for (long j = k + 1; j < n; ++j)
+        a[i * n + j] -= 1e-9 * x * a[k * n + j];
+    }
+}
+
+void kernel(double *a, const double *b, double *c, long n) { eliminate(a, n >> 12); }

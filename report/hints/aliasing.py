@@ -1,0 +1,213 @@
+"""Rules on accesses that stay in a loop only because a store might change, or read, the same place."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from incc.core import figures
+from incc.core.dataflow import INVARIANT, Access, dataflow
+from incc.frontends.kernel import KernelCode
+from incc.report import types as t
+from incc.report import wording
+from incc.report.hints.advice import CLANG, GCC
+from incc.report.hints.common import calls, counting, hint, inner_branches, speedup
+from incc.report.hints.context import HintContext
+from incc.report.hints.estimates import access_step, changed, packed_cycles, packed_gain
+from incc.report.verdict import chain_instructions
+
+if TYPE_CHECKING:
+    from incc.core.analysis import KernelResult
+
+_MOST_REGISTERS = 14
+"""Registers of a kind from which on a compiler may load values again because it has no more registers."""
+
+
+def invariant_access(facts: KernelResult, context: HintContext) -> t.Hint | None:
+    """Advise local variables for values that are loaded again in each iteration although the loop does not change them.
+
+    Compilers keep such loads only if a store of the loop might write to the same place.
+    """
+    kernel = facts.kernel
+    loads = invariant_loads(kernel)
+    if not loads or calls(kernel) or inner_branches(kernel):
+        return None
+    dropped, in_registers = _hoisted(kernel, loads)
+    after = changed(facts, dropped, in_registers)
+    cycles = after.cycles
+    prevents = ""
+    if context.build.vectorises and context.build.family and _is_elementwise(after, context.elements):
+        packed = packed_cycles(after, context)
+        if packed is not None and packed < cycles:
+            cycles, prevents = packed, ", which also prevents vectorisation"
+    values, it, variables = "a value is", "it", "a local variable"
+    if len(loads) > 1:
+        values, it, variables = f"{len(loads)} values are", "them", "local variables"
+    stores = [i for i, each in enumerate(kernel.instructions) if any(access.store for access in each.memory)]
+    return hint(
+        "invariant-access",
+        f"{values} loaded again in each iteration ({wording.places(kernel, loads)}), because the store in "
+        f"{wording.places(kernel, stores)} might change {it}{prevents}",
+        {"loads": loads, "stores": stores},
+        change=f"unless it does, copy {it} to {variables} before the loop",
+        gain=speedup(facts, cycles),
+    )
+
+
+_MOST_CHECKS = 10
+"""The pairs of arrays that gcc compares before a loop (its parameter vect-max-version-for-alias-checks)."""
+
+
+def many_arrays(facts: KernelResult, context: HintContext) -> t.Hint | None:
+    """Advise restrict if gcc would have to compare too many pairs of arrays to vectorise a loop.
+
+    With fewer, it makes a version without vectors for arrays that overlap, and compares them before the loop.
+    """
+    kernel = facts.kernel
+    build = context.build
+    if build.family != GCC or not build.vectorises or calls(kernel) or inner_branches(kernel):
+        return None
+    flow = dataflow(kernel)
+    stored, loaded = ({_array(access) for access in accesses} for accesses in (flow.stores, flow.loads))
+    pairs = len(stored) * (len(stored) - 1) // 2 + len(stored) * len(loaded - stored)
+    packed = any(instruction.arithmetic and instruction.arithmetic.packed for instruction in kernel.instructions)
+    if packed or pairs <= _MOST_CHECKS or not _is_elementwise(facts, context.elements):
+        return None
+    return hint(
+        "many-arrays",
+        f"the loop is not vectorised, because {pairs} pairs of arrays may overlap, more than gcc compares",
+        {"pairs": pairs},
+        change="if they do not, declare their pointers restrict",
+        gain=packed_gain(facts, context),
+    )
+
+
+def _array(access: Access) -> frozenset[tuple[str, int]]:
+    """Return the part of an address that tells arrays apart: what the loop does not change."""
+    return frozenset((symbol.name, times) for symbol, times in access.address.terms.items() if times == 1)
+
+
+# The first clang that moves the checks of inner loops out of the loops around, and so compares whole arrays (LLVM 17,
+# -hoist-runtime-checks).
+_COMPARES_ARRAYS = 17
+
+
+def failing_check(facts: KernelResult, context: HintContext) -> t.Hint | None:
+    """Advise a local variable for an element that is part of what a vectorised loop writes.
+
+    The check at the loop's start finds that they overlap each time, so that only the scalar version ever runs.
+    """
+    instead = context.replaced_by
+    loads = invariant_loads(instead.facts.kernel) if instead is not None else []
+    if instead is None or not loads:
+        return None
+    kernel = instead.facts.kernel
+    now = instead.facts.cycles / instead.share
+    after = facts.cycles
+    build = context.build
+    if build.family == CLANG and build.version >= _COMPARES_ARRAYS and _reads_elsewhere(kernel):
+        # Its check compares the rest of the array as well, and still fails.
+        after = changed(instead.facts, *_hoisted(kernel, loads)).cycles / instead.share
+    stores = [i for i, each in enumerate(kernel.instructions) if any(access.store for access in each.memory)]
+    times = wording.number(round(float(now / facts.cycles), 1))
+    return hint(
+        "failing-check",
+        f"the vectorised loop never runs: the element loaded in {wording.places(kernel, loads)} lies in the row that "
+        f"is written in {wording.places(kernel, stores)}, so the check for overlap fails, and a loop runs that takes "
+        f"{times} times as long",
+        {"loads": loads, "stores": stores},
+        change="unless that changes the element, copy it to a local variable before the loop",
+        gain=now / after,
+    )
+
+
+def _reads_elsewhere(kernel: KernelCode) -> bool:
+    """Return True if a loop also loads varying elements that it does not write to."""
+    flow = dataflow(kernel)
+    stored = [access.address for access in flow.stores]
+    return any(access.address.kind != INVARIANT and access.address not in stored for access in flow.loads)
+
+
+def invariant_loads(kernel: KernelCode) -> list[int]:
+    """Return the loads from addresses that do not change, and that only a store to another address keeps in the loop.
+
+    Constants, spilled registers, and places that the loop itself writes to are left out.
+    """
+    flow = dataflow(kernel)
+    stored = [access.address for access in flow.stores]
+    if not kernel.is_loop or not stored or _lacks_registers(kernel):
+        return []
+    chosen = []
+    for load in flow.loads:
+        instruction = kernel.instructions[load.instruction]
+        (access, *others) = [memory for memory in instruction.memory if memory.load]
+        if (
+            load.address.kind == INVARIANT
+            and not others
+            and not any(memory.store for memory in instruction.memory)
+            and load.address not in stored
+            and not figures.on_frame(kernel, instruction)
+            and (access.base is not None or access.index is not None or _is_variable(access.symbol))
+            and not instruction.branch
+        ):
+            chosen.append(load.instruction)
+    return sorted(set(chosen))
+
+
+def _is_variable(symbol: str) -> bool:
+    """Return True for the symbol of a variable, False for the label of a constant or of an address."""
+    return bool(symbol) and not symbol.startswith((".", "L")) and "@" not in symbol
+
+
+def _lacks_registers(kernel: KernelCode) -> bool:
+    used: dict[str, set[str]] = {}
+    for instruction in kernel.instructions:
+        for access in instruction.registers:
+            used.setdefault(access.register.kind, set()).add(access.register.root)
+    return any(len(used.get(kind, ())) >= _MOST_REGISTERS for kind in ("general", "vector"))
+
+
+def _hoisted(kernel: KernelCode, loads: list[int]) -> tuple[set[int], set[int]]:
+    """Return the instructions that leave the loop with these loads, and those that only lose their memory operand."""
+    inputs = _inputs(kernel)
+    leaving: set[int] = set()
+    while True:
+        more = {
+            i
+            for i, instruction in enumerate(kernel.instructions)
+            if i not in leaving
+            and inputs[i] <= leaving
+            and (i in loads or not instruction.memory)
+            and not instruction.branch
+            and any(access.write for access in instruction.registers)
+        }
+        if not more:
+            return leaving, set(loads) - leaving
+        leaving |= more
+
+
+def _inputs(kernel: KernelCode) -> list[set[int]]:
+    """Return for each instruction those that wrote its registers and flags, perhaps in the iteration before."""
+    last: dict[str, int] = {}
+    inputs: list[set[int]] = []
+    for _ in range(2):
+        inputs = []
+        for i, instruction in enumerate(kernel.instructions):
+            read = {access.register.root for access in instruction.registers if access.read} | {*instruction.flags_read}
+            inputs.append({last[name] for name in read if name in last})
+            last.update({access.register.root: i for access in instruction.registers if access.write})
+            last.update(dict.fromkeys(instruction.flags_written, i))
+    return inputs
+
+
+def _is_elementwise(facts: KernelResult, elements: Fraction) -> bool:
+    """Return True if nothing prevents vectorisation: the loop does the same for each element, and carries nothing."""
+    kernel = facts.kernel
+    overhead = set(counting(kernel))
+    if any(set(chain_instructions(chain)) - overhead for chain in facts.analysis.chains):
+        return False
+    flow = dataflow(kernel)
+    moved = [(access, access_step(access, kernel)) for access in (*flow.loads, *flow.stores)]
+    return all(step in (0, access.size * elements) for access, step in moved) and all(
+        access_step(access, kernel) for access in flow.stores
+    )

@@ -1,0 +1,311 @@
+"""Estimates of a loop's cycles after a change to its source or its flags.
+
+All are cycles of the present iteration's work. Code that the compiler has not written yet is estimated by the µops that
+the core needs for the same work; code that only loses instructions is simulated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from incc.core.analysis import KernelSettings, analyze_kernel
+from incc.core.dataflow import DATA, INVARIANT, Access, dataflow
+from incc.frontends.isa import isa
+from incc.frontends.kernel import Instruction, KernelCode, Register
+from incc.models.loading import find_cpu, load
+from incc.models.model import Form, MachineModel
+from incc.models.throughput import of_form
+from incc.report.hints.advice import CLANG, CompilerCall
+from incc.report.hints.common import WORTH, counting, operations, steps
+from incc.report.hints.context import HintContext
+
+if TYPE_CHECKING:
+    from incc.core.analysis import KernelResult
+
+_CLANG_INTERLEAVES = 4
+"""Vectors that clang computes side by side in a small loop of unknown length (its loop vectoriser's choice for AVX)."""
+
+
+def simulated_without(facts: KernelResult, left_out: Collection[int]) -> Fraction:
+    """Return the cycles of a loop without some instructions."""
+    return changed(facts, left_out).cycles
+
+
+def changed(facts: KernelResult, left_out: Collection[int], in_registers: Collection[int] = ()) -> KernelResult:
+    """Return the analysis of a loop without some instructions, and with loaded operands of others in registers.
+
+    Instructions that read a result that is left out read a register instead that the loop does not write.
+    """
+    kernel = facts.kernel
+    last_writer: dict[str, int] = {}
+    for i, instruction in enumerate(kernel.instructions):
+        last_writer.update({access.register.root: i for access in instruction.registers if access.write})
+    kept: list[Instruction] = []
+    offset = kernel.instructions[0].offset
+    for i, instruction in enumerate(kernel.instructions):
+        if i not in left_out:
+            free = {
+                root for access in instruction.registers if last_writer.get(root := access.register.root) in left_out
+            }
+            changed_one = _without_inputs(_with_register(instruction) if i in in_registers else instruction, free)
+            kept.append(replace(changed_one, offset=offset))
+            offset += instruction.length
+        last_writer.update({access.register.root: i for access in instruction.registers if access.write})
+    settings = KernelSettings(simulate=facts.settings.simulate, arrays=facts.settings.arrays)
+    return analyze_kernel(replace(kernel, instructions=tuple(kept)), facts.model, settings)
+
+
+def _with_register(instruction: Instruction) -> Instruction:
+    """Return an instruction with a register in place of the operand that it loads."""
+    return replace(
+        instruction,
+        form=instruction.form.removesuffix("/m") + "/r",
+        memory=(),
+        traits=instruction.traits - {"indexed", "bcast"},
+        registers=tuple([access for access in instruction.registers if not access.address]),
+    )
+
+
+def _without_inputs(instruction: Instruction, roots: Collection[str]) -> Instruction:
+    """Return an instruction that reads registers which nothing writes in place of some others."""
+    if not roots:
+        return instruction
+
+    def free(register: Register) -> Register:
+        return replace(register, root=f"free {register.root}") if register.root in roots else register
+
+    registers = []
+    for access in instruction.registers:
+        if access.write and access.register.root in roots:
+            access = replace(access, read=False, merges=False, conditional=False)
+        registers.append(access if access.write else replace(access, register=free(access.register)))
+    memory = [
+        replace(
+            access,
+            base=free(access.base) if access.base else None,
+            index=free(access.index) if access.index else None,
+        )
+        for access in instruction.memory
+    ]
+    affine = instruction.affine
+    if affine is not None:
+        terms = tuple([(f"free {root}" if root in roots else root, factor) for root, factor in affine.terms])
+        affine = replace(affine, terms=terms)
+    return replace(instruction, registers=tuple(registers), memory=tuple(memory), affine=affine)
+
+
+# --- vectors ---------------------------------------------------------------------------------------------------------
+
+
+class VectorWork(msgspec.Struct, frozen=True, kw_only=True):
+    """The work of an iteration, as vector instructions would do it."""
+
+    counts: Mapping[str, int]
+    """Operations by kind, the keys of `Isa.vector_forms`."""
+    element_bits: int
+    """The size of the largest element that is computed with or moved."""
+
+
+def packed_cycles(
+    facts: KernelResult, context: HintContext, chain: Fraction = Fraction(), shuffled: bool = False
+) -> Fraction | None:
+    """Return the cycles of an iteration's work as vectors; None if they cannot be estimated.
+
+    Args:
+        facts: The loop.
+        context: Its compilation.
+        chain: The cycles per iteration of the reductions in the loop as it is. gcc computes one vector of partial
+            results, clang several.
+        shuffled: Each vector that is loaded or stored is shuffled.
+    """
+    work = vector_work(facts)
+    if work is not None and shuffled:
+        moved = work.counts.get("load", 0) + work.counts.get("store", 0)
+        work = replace(work, counts={**work.counts, "add": work.counts.get("add", 0) + moved})
+    bits = vector_bits(facts.model, context.build)
+    if work is None or bits < 128:
+        return None
+    cycles = _of_vectors(facts.model, work, bits)
+    if cycles is None:
+        return None
+    several = _CLANG_INTERLEAVES if context.build.family == CLANG else 1
+    # A taken branch per iteration, and the chain of each partial result.
+    of_vector = max(cycles / context.elements, Fraction(1, several), chain / context.elements / several)
+    return of_vector * context.elements * work.element_bits / bits
+
+
+ENTRY, VECTOR_ENTRY = 3, 2
+"""The cycles that each entry of a loop takes besides its iterations, and the additional ones of a vectorised loop, with
+its checks and its last sum. Dot products and products of sparse matrices with rows of 3 to 64 elements take so many on
+Zen 4."""
+
+
+def packed_gain(facts: KernelResult, context: HintContext, chain: Fraction = Fraction()) -> Fraction | None:
+    """Return the gain of vectors for the iterations of the context, or for many; None if it is unknown."""
+    vectors = _packed(facts, context, chain)
+    return gain_at(facts, context, chain, *vectors) if vectors else None
+
+
+def _packed(facts: KernelResult, context: HintContext, chain: Fraction) -> tuple[Fraction, int] | None:
+    """Return the cycles of an iteration's work as vectors, and the elements at once; None if they are unknown."""
+    after = packed_cycles(facts, context, chain)
+    work = vector_work(facts)
+    if after is None or work is None:
+        return None
+    lanes = vector_bits(facts.model, context.build) // work.element_bits
+    return after, lanes * (_CLANG_INTERLEAVES if context.build.family == CLANG else 1)
+
+
+def gain_at(
+    facts: KernelResult, context: HintContext, chain: Fraction, after: Fraction, step: Fraction | int, trips: int = 0
+) -> Fraction:
+    """Return the gain of a loop that does `step` elements at once, for so many iterations of the source's loop.
+
+    Short loops that follow each other overlap, as far as the core's window holds several of them, so that chains matter
+    less. What the larger steps leave over is done as now.
+    """
+    trips = trips or context.trips
+    if not trips:
+        return facts.cycles / after
+    single = short_cycles(facts, context, chain, trips)
+    rest = trips % step
+    others = (trips - rest) * after / context.elements + rest * single
+    return (trips * single + ENTRY) / (others + ENTRY + VECTOR_ENTRY)
+
+
+def short_cycles(facts: KernelResult, context: HintContext, chain: Fraction, trips: int) -> Fraction:
+    """Return the cycles per element of a loop of so many iterations that is entered again and again."""
+    bounds = facts.bounds
+    serial = max(bounds.port, bounds.divider, bounds.front_end, bounds.retire)
+    slots = max(Fraction(1), trips * sum(facts.bound.issue_slots) / context.elements)
+    entries_in_flight = Fraction(int(facts.model.parameters["rob"]) or 1) / slots
+    cycles = max(serial, chain / max(Fraction(1), entries_in_flight)) if chain else facts.cycles
+    return cycles / context.elements
+
+
+MOST_TRIPS = 256
+"""Iterations from which on a loop counts as long."""
+
+
+def least_trips(facts: KernelResult, context: HintContext, chain: Fraction) -> int:
+    """Return the iterations of the source's loop from which on vectors gain, 1 if they always do or it is unknown."""
+    vectors = _packed(facts, context, chain)
+    if vectors is None:
+        return 1
+    gains = ((trips, gain_at(facts, context, chain, *vectors, trips)) for trips in range(1, MOST_TRIPS))
+    return max((trips for trips, gain in gains if gain * WORTH < 1), default=0) + 1
+
+
+def vector_work(facts: KernelResult) -> VectorWork | None:
+    """Return the work of a scalar loop; None if it does what has no equivalent in vectors."""
+    kernel = facts.kernel
+    counts: dict[str, int] = {}
+    bits = 0
+    roots, overhead = set(operations(kernel, "root")), set(counting(kernel))
+    work_of = isa(kernel.isa).work_of
+    for i, instruction in enumerate(kernel.instructions):
+        if i in overhead or instruction.branch:
+            continue
+        arithmetic = instruction.arithmetic
+        if work_of(instruction) == "integer multiplications":
+            bits = max(bits, _NARROWEST_PRODUCT)
+        if arithmetic is not None:
+            kind = "root" if i in roots else "divide" if instruction.divisor is not None else "add"
+            if work_of(instruction) in ("floating-point multiplications", "FMAs"):
+                kind = "multiply"
+            counts[kind] = counts.get(kind, 0) + 1
+            bits = max(bits, arithmetic.element)
+        elif not instruction.move and not instruction.memory and not instruction.idiom:
+            counts["add"] = counts.get("add", 0) + 1
+        if any(access.elements != 1 or not access.size or access.size > 8 for access in instruction.memory):
+            return None
+    flow = dataflow(kernel)
+    for accesses, kind in ((flow.loads, "load"), (flow.stores, "store")):
+        for access in accesses:
+            if access.address.kind == DATA:
+                counts["gather"] = counts.get("gather", 0) + 1
+            elif access_step(access, kernel):
+                bits = max(bits, 8 * access.size)
+                counts[kind] = counts.get(kind, 0) + 1
+    return VectorWork(counts=counts, element_bits=bits) if bits else None
+
+
+_NARROWEST_PRODUCT = 16
+"""The bits of the smallest elements that vectors of integers are multiplied in."""
+
+
+def access_step(access: Access, kernel: KernelCode) -> int | None:
+    """Return the bytes by which an access of `dataflow` advances per iteration; None if unknown."""
+    registers = steps(kernel)
+    moving = [(symbol, times) for symbol, times in access.address.terms.items() if symbol.kind != INVARIANT]
+    if any(symbol.made_by >= 0 or symbol.name not in registers for symbol, _ in moving):
+        return None
+    return sum(times * registers[symbol.name] for symbol, times in moving)
+
+
+def _of_vectors(model: MachineModel, work: VectorWork, bits: int) -> Fraction | None:
+    """Return the cycles that one vector of each operation takes: a bound of the core."""
+    forms: dict[str, Form] = {}
+    names = isa(model.isa).vector_forms.get(bits, {})
+    for kind in work.counts:
+        form = model.lookup(names.get(kind, ""), frozenset())
+        if form is None:
+            return None
+        forms[kind] = form
+    uops: list[tuple[str, int]] = []
+    divider = slots = 0
+    for kind, count in work.counts.items():
+        form = forms[kind]
+        hold = form.attributes.get("hold", 1)
+        uops += [(ports, uop_count * hold * count) for ports, uop_count in form.uops]
+        divider += form.divider * count
+        slots += form.retire_slots * count
+    stored = Fraction(work.counts.get("store", 0) * bits // 8, int(model.parameters["store_commit_bytes"]) or bits)
+    return max(of_form(uops), Fraction(divider), Fraction(slots, int(model.parameters["issue_width"])), stored)
+
+
+def vector_bits(model: MachineModel, build: CompilerCall) -> int:
+    """Return the width in bits of the vectors that the compiler chooses."""
+    widest = widest_vector(model)
+    if not build.family:
+        return min(256, widest)
+    if build.baseline:
+        return 128
+    allowed = min(_allowed(build, model), widest)
+    width = build.state.get("vector-width")
+    if isinstance(width, int) and width:
+        return min(width, allowed)
+    return min(256, allowed) if build.prefers_256 else allowed
+
+
+def of_width(model: MachineModel, bits: int, wider: int) -> Fraction | None:
+    """Return how much faster a core computes with wider vectors; None if it lacks one of the widths."""
+    of_bits = isa(model.isa).vector_forms
+    forms = [model.lookup(of_bits[width]["add"], frozenset()) for width in (bits, wider)]
+    times = [of_form(form.uops) * form.attributes.get("hold", 1) for form in forms if form is not None]
+    return Fraction(wider, bits) * times[0] / times[1] if len(times) == 2 else None
+
+
+def widest_vector(model: MachineModel) -> int:
+    """Return the width in bits of the widest vectors that a core computes with."""
+    forms = isa(model.isa).widest_vector
+    return next((bits for form, bits in forms if model.lookup(form, frozenset()) is not None), 0)
+
+
+_LEVELS = {"x86-64": 128, "x86-64-v2": 128, "x86-64-v3": 256, "x86-64-v4": 512}
+"""The widest vectors of the levels of x86-64 (its psABI, "Micro-architecture levels")."""
+
+
+def _allowed(build: CompilerCall, model: MachineModel) -> int:
+    """Return the width of the widest vectors that a command's options allow."""
+    if build.target in ("native", model.name):
+        return widest_vector(model)
+    if build.target in _LEVELS:
+        return _LEVELS[build.target]
+    target = find_cpu(build.target, ()) if build.target else None
+    return widest_vector(load(target.model, ())) if target and target.model else 256
