@@ -1,12 +1,14 @@
 """Count the correct matches of kernels between two builds (docs/compare.md), by confidence.
 
-    python bench/matching.py [--compilers=gcc-12,clang-19] [--levels='-O2;-O3'] [--hide=lines,names] [-v] [FILE …]
+    python bench/matching.py [--compilers=gcc-12,clang-19] [--levels='-O2;-O3'] [--hide=lines,names] [-v]
+        [--table] [FILE …]
 
 Each file is compiled by each compiler with each set of options, each build is matched with each other one. Which loops
 are the same is known from the source: with one file its lines say it, with `BEFORE:AFTER` comments `// loop: NAME` in
 both, of which each stands for the loops from its line to the next one, and pairs.txt beside them with what became of
 which. `--hide` takes from the reports what gives that
-away before they are matched: lines, names of functions, and units with the order of kernels.
+away before they are matched: lines, names of functions, and units with the order of kernels. `--table` also counts the
+rows of one table of all builds: the same pairs of builds, but as the table pairs their kernels.
 
 Only main loops are counted. right: matched with one of the same name; wrong: with one of another name; missed: with
 none, though the other side has an unmatched one.
@@ -20,12 +22,14 @@ import re
 import shutil
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import msgspec
 
 import incc
-from incc.comparison.match import Matching, match
+from incc.comparison.match import Match, Matching, match
+from incc.comparison.merge import LoopGroup, groups
 from incc.comparison.side import SideKernel, entries_of, in_memory
 from incc.report import types as t
 
@@ -45,6 +49,47 @@ def tags(source: str) -> dict[int, str]:
         name = tag[1] if tag else name
         found[number] = name
     return found
+
+
+@cache
+def heads(file: str) -> dict[int, int]:
+    """The first line of the innermost loop around each line of a C source; lines outside of loops are missing.
+
+    Compilers report a loop by the line of its head, of its end, or of its body.
+    """
+    source = re.sub(
+        r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""",
+        lambda m: re.sub(r"[^\n]", " ", m[0]),
+        Path(file).read_text(errors="replace"),
+        flags=re.DOTALL,
+    )
+    spans = []
+    for word in re.finditer(r"\b(?:for|while|do)\b", source):
+        body = word.end()
+        if word[0] != "do":
+            body = _after(source, body)
+            if source[body:].lstrip()[:1] == ";":
+                # The end of a do loop, or a loop without a body, which is on one line.
+                continue
+        end = _after(source, body)
+        if word[0] == "do":
+            end = _after(source, end)
+        spans.append((end - word.start(), source.count("\n", 0, word.start()) + 1, source.count("\n", 0, end) + 1))
+    of_line: dict[int, int] = {}
+    for _, first, last in sorted(spans):
+        for line in range(first, last + 1):
+            of_line.setdefault(line, first)
+    return of_line
+
+
+def _after(source: str, start: int) -> int:
+    """The place after the parentheses, the block or the statement that follows."""
+    depth = 0
+    for place in range(start, len(source)):
+        depth += (source[place] in "({") - (source[place] in ")}")
+        if depth <= 0 and source[place] in ");}":
+            return place + 1
+    return len(source)
 
 
 def build(compiler: str, level: str, file: str) -> list[SideKernel]:
@@ -68,7 +113,8 @@ def truth(entries: list[SideKernel], tagged: bool) -> list[str]:
         if place is None or entry.kernel.role.name not in ("main", ""):
             found.append("")
         elif not tagged:
-            found.append(f"{Path(place.file).name} {entry.kernel.source_function}:{place.line}")
+            line = heads(place.file).get(place.line, place.line)
+            found.append(f"{Path(place.file).name} {entry.kernel.source_function}:{line}")
         else:
             if place.file not in names:
                 names[place.file] = tags(Path(place.file).read_text())
@@ -195,7 +241,7 @@ def judge(
                 score.missed += 1
                 wrong.append(f"missed {name}: {a[number].kernel.kernel_id}")
             continue
-        if not names_b[m.b] and b[m.b].kernel.role["name"] in ("main", ""):
+        if not names_b[m.b] and b[m.b].kernel.role.name in ("main", ""):
             # Nobody knows what it is.
             continue
         right = same(name, names_b[m.b], pairs)
@@ -208,12 +254,35 @@ def judge(
     return score, wrong
 
 
+def of_table(loops: list[LoopGroup], one: int, other: int, pairwise: Matching) -> Matching:
+    """How a table of many builds pairs the kernels of two of them; parts of split loops are those of these two."""
+    parts = {m.a: m for m in pairwise.matches}
+    found = []
+    for loop in loops:
+        if one in loop.kernels and other in loop.kernels:
+            a, b = loop.kernels[one], loop.kernels[other]
+            sure = min(loop.matches[side].confidence for side in (one, other) if side in loop.matches)
+            of = parts.get(a)
+            found.append(
+                Match(
+                    a=a,
+                    b=b,
+                    by="identity",
+                    confidence=sure,
+                    parts_a=of.parts_a if of else (),
+                    parts_b=of.parts_b if of else (),
+                )
+            )
+    return Matching(tuple(found), (), ())
+
+
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--compilers", default=",".join(COMPILERS))
     parser.add_argument("--levels", default=";".join(LEVELS))
     parser.add_argument("--hide", default="", help="lines, names, units")
+    parser.add_argument("--table", action="store_true", help="also count the rows of a table of all builds")
     parser.add_argument("-v", action="store_true", help="say what is wrong")
     parser.add_argument("--low", action="store_true", help="say which pairs have a confidence below 0.6")
     parser.add_argument("files", nargs="*", default=FILES)
@@ -221,7 +290,7 @@ def main() -> int:
     what = {word for word in arguments.hide.split(",") if word}
     compilers = [c for c in arguments.compilers.split(",") if shutil.which(c)]
     levels = arguments.levels.split(";")
-    total = Score()
+    total, table = Score(), Score()
     by_pair: dict[str, Score] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -240,17 +309,37 @@ def main() -> int:
                                 path = shutil.copy(path, folder / side / f"pairs{Path(path).suffix}")
                             entries = build(compiler, level, str(path))
                             into.append((f"{compiler} {level}", entries, truth(entries, bool(colon))))
-            both = itertools.product(builds, others) if colon else itertools.combinations(builds, 2)
-            for (label_a, a, names_a), (label_b, b, names_b) in both:
-                found = match(hidden(a, what, 0) if what else a, hidden(b, what, 1) if what else b)
+            if what:
+                builds, others = (
+                    [
+                        (label, hidden(entries, what, 2 * n + side), names)
+                        for n, (label, entries, names) in enumerate(of)
+                    ]
+                    for side, of in enumerate((builds, others))
+                )
+            loops = (
+                groups([entries for _, entries, _ in builds], range(len(builds)))
+                if arguments.table and not colon
+                else []
+            )
+            numbered = list(enumerate(builds))
+            both = itertools.product(numbered, enumerate(others)) if colon else itertools.combinations(numbered, 2)
+            for (n, (label_a, a, names_a)), (m, (label_b, b, names_b)) in both:
+                found = match(a, b, same_text=not colon)
                 score, wrong = judge(a, b, found, names_a, names_b, pairs)
+                if loops:
+                    in_table, wrong = judge(a, b, of_table(loops, n, m, found), names_a, names_b, pairs)
+                    table.add(in_table)
+                    if n == 0:
+                        by_pair.setdefault("with the first build", Score()).add(score)
+                        by_pair.setdefault("  in the table", Score()).add(in_table)
                 label = " · ".join(sorted((label_a.split()[0], label_b.split()[0])))
                 by_pair.setdefault(label, Score()).add(score)
                 total.add(score)
                 if arguments.low:
-                    for m in found.matches:
-                        if m.confidence < 0.6 and names_a[m.a]:
-                            print(label_a, label_b, m, a[m.a].kernel.kernel_id, b[m.b].kernel.kernel_id)
+                    for pair in found.matches:
+                        if pair.confidence < 0.6 and names_a[pair.a]:
+                            print(label_a, label_b, pair, a[pair.a].kernel.kernel_id, b[pair.b].kernel.kernel_id)
                 if arguments.v:
                     for line in wrong:
                         print(f"{Path(before).name}, {label_a} · {label_b}: {line}")
@@ -259,6 +348,9 @@ def main() -> int:
         print(f"{label:24}{score.row()}")
     print(f"{'all':24}{total.row()}")
     print_confidence(total)
+    if arguments.table:
+        print(f"{'all in the table':24}{table.row()}")
+        print_confidence(table)
     return 0
 
 

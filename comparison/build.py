@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -11,7 +11,8 @@ import msgspec
 from incc.comparison import types as c
 from incc.comparison.causes import amount_text
 from incc.comparison.change import change, figures
-from incc.comparison.match import Match, match
+from incc.comparison.match import Match
+from incc.comparison.merge import groups
 from incc.comparison.side import ComparedBuild, SideKernel
 from incc.report import types as t
 from incc.report.hints.work import NOTHING, expected_cycles
@@ -63,12 +64,19 @@ class _Row:
 
     __slots__ = ("base", "entries", "pairs", "part_of")
 
-    def __init__(self, sides: int, base: int, entry: SideKernel) -> None:
-        self.base = base
-        self.entries: list[SideKernel | None] = [None] * sides
-        self.entries[base] = entry
-        self.pairs: list[_Pair | None] = [None] * sides
+    def __init__(self, sides: Sequence[ComparedBuild], kernels: Mapping[int, int]) -> None:
+        self.base = min(kernels)
+        self.entries = [side.entries[kernels[n]] if n in kernels else None for n, side in enumerate(sides)]
+        self.pairs: list[_Pair | None] = [None] * len(sides)
         self.part_of: set[int] = set()
+
+    def compare(
+        self, side: int, match: Match, parts_a: tuple[SideKernel, ...], parts_b: tuple[SideKernel, ...]
+    ) -> None:
+        """Compare the kernel of a side, and the parts that do the rest of its work, with that of the base."""
+        entry = self.entries[side]
+        assert entry is not None
+        self.pairs[side] = _Pair(change(self.first(), entry, match, parts_a, parts_b), parts_a, parts_b)
 
     def first(self) -> SideKernel:
         """Return the kernel of the base."""
@@ -81,15 +89,19 @@ class _Row:
         return [entry for entry in self.entries if entry is not None]
 
 
-def compare(sides: Sequence[ComparedBuild], wanted: ComparisonSettings = ComparisonSettings()) -> c.ComparisonReport:  # noqa: B008 -- the default is immutable
+def compare(
+    sides: Sequence[ComparedBuild],
+    wanted: ComparisonSettings = ComparisonSettings(),  # noqa: B008 -- the default is immutable
+    jobs: int = 1,
+) -> c.ComparisonReport:
     """Return the comparison of two or more sides; each kernel is compared with the first side that has it.
 
     Rows come in falling order of their weight: the cycles lost or gained, on the basis on which they are compared,
     times how likely it is that they matter (DEEPER, SELDOM, and the confidence of the match). The side with the largest
     weight decides. Rows without a weight follow: first those that cannot be compared, then different code with equal
-    cycles, then equal code, and last kernels that only one side has.
+    cycles, then equal code, and last kernels that only one side has. `jobs` processes match the sides.
     """
-    rows = _rows(sides)
+    rows = _rows(sides, jobs)
     several = any(len({model.name for model in side.info.models}) > 1 for side in sides)
     totals: list[c.PairTotals | None] = [None, *(_totals(rows, side) for side in range(1, len(sides)))]
     # A loop that became a part of another loop's counterpart, and stands alone nowhere, has no row.
@@ -128,28 +140,27 @@ def _with_assembly(rows: Sequence[_Row], wanted: ComparisonSettings) -> Iterator
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
-def _rows(sides: Sequence[ComparedBuild]) -> list[_Row]:
+def _rows(sides: Sequence[ComparedBuild], jobs: int) -> list[_Row]:
     """Return the rows, in the order in which their kernels first appear.
 
-    Each side is matched with the rows of the sides before it.
+    A kernel that does a part of another loop's work has no row of its own, unless it has a counterpart of its own.
     """
-    rows = [_Row(len(sides), 0, entry) for entry in sides[0].entries]
-    for number, side in enumerate(sides[1:], 1):
-        matching = match([row.first() for row in rows], side.entries)
-        for each in matching.matches:
-            rows[each.a].entries[number] = side.entries[each.b]
-            rows[each.a].pairs[number] = _pair(rows, side, each)
-            for part in each.parts_a:
-                rows[part].part_of.add(number)
-        rows += [_Row(len(sides), number, side.entries[b]) for b in matching.only_b]
+    # Variants of one command compile the same text.
+    of_text = [n for n, side in enumerate(sides) if side.info.variant and side.info.compilers]
+    loops = groups([side.entries for side in sides], of_text, jobs)
+    parts = {(side, part) for loop in loops for side, match in loop.matches.items() for part in match.parts_b}
+    with_row = [loop for loop in loops if not parts.issuperset(loop.kernels.items())]
+    rows = [_Row(sides, loop.kernels) for loop in with_row]
+    row_of = {place: row for loop, row in zip(with_row, rows, strict=True) for place in loop.kernels.items()}
+    for loop, row in zip(with_row, rows, strict=True):
+        for side, match in loop.matches.items():
+            first, second = sides[row.base].entries, sides[side].entries
+            parts_a = [part for part in match.parts_a if row_of[row.base, part].entries[side] is None]
+            parts_b = tuple(second[part] for part in match.parts_b if (side, part) not in row_of)
+            for part in parts_a:
+                row_of[row.base, part].part_of.add(side)
+            row.compare(side, match, tuple(first[part] for part in parts_a), parts_b)
     return rows
-
-
-def _pair(rows: Sequence[_Row], side: ComparedBuild, match: Match) -> _Pair:
-    parts_a = tuple(rows[part].first() for part in match.parts_a)
-    parts_b = tuple(side.entries[part] for part in match.parts_b)
-    a, b = rows[match.a].first(), side.entries[match.b]
-    return _Pair(change(a, b, match, parts_a, parts_b), parts_a, parts_b)
 
 
 def _row(row: _Row, assembly: bool, several: bool) -> c.ComparisonRow:

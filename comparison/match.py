@@ -91,8 +91,8 @@ class Matching(msgspec.Struct, frozen=True):
     """Entries of the second side that are in no pair, nor a part of one."""
 
 
-def match(a: Sequence[SideKernel], b: Sequence[SideKernel]) -> Matching:
-    """Return the matching of the kernels of two builds.
+def match(a: Sequence[SideKernel], b: Sequence[SideKernel], *, same_text: bool = False) -> Matching:
+    """Return the matching of the kernels of two builds, which are of one text if `same_text` is set.
 
     `match(b, a)` finds the same pairs. If a side has been analysed for several cores, kernels are matched within each
     core that both sides have, if there is one.
@@ -100,11 +100,11 @@ def match(a: Sequence[SideKernel], b: Sequence[SideKernel]) -> Matching:
     cores_a, cores_b = _of_cores(a), _of_cores(b)
     both = [core for core in cores_a if core in cores_b]
     if not both or len(cores_a) == len(cores_b) == 1:
-        return _match(a, b)
+        return _match(a, b, same_text)
     matches: list[Match] = []
     for core in both:
         of_a, of_b = cores_a[core], cores_b[core]
-        for m in _match([a[n] for n in of_a], [b[n] for n in of_b]).matches:
+        for m in _match([a[n] for n in of_a], [b[n] for n in of_b], same_text).matches:
             parts_a, parts_b = tuple([of_a[n] for n in m.parts_a]), tuple([of_b[n] for n in m.parts_b])
             matches.append(replace(m, a=of_a[m.a], b=of_b[m.b], parts_a=parts_a, parts_b=parts_b))
     return _with_the_rest(matches, len(a), len(b))
@@ -117,12 +117,12 @@ def _of_cores(entries: Sequence[SideKernel]) -> dict[str, list[int]]:
     return cores
 
 
-def _match(a: Sequence[SideKernel], b: Sequence[SideKernel]) -> Matching:
+def _match(a: Sequence[SideKernel], b: Sequence[SideKernel], same_text: bool) -> Matching:
     features_a, features_b = features(a), features(b)
     swapped = [f.key for f in features_b] < [f.key for f in features_a]
     if swapped:
         features_a, features_b = features_b, features_a
-    matcher = _Matcher(features_a, features_b)
+    matcher = _Matcher(features_a, features_b, same_text)
     matcher.run()
     matches: list[Match] = []
     for row, column in matcher.partner.items():
@@ -150,9 +150,10 @@ def _with_the_rest(matches: list[Match], count_a: int, count_b: int) -> Matching
 class _Matcher:
     """The state of matching: rows are indices into `a`, columns indices into `b`."""
 
-    def __init__(self, a: Sequence[Features], b: Sequence[Features]) -> None:
+    def __init__(self, a: Sequence[Features], b: Sequence[Features], same_text: bool) -> None:
         self.a = a
         self.b = b
+        self.same_text = same_text
         self.partner: dict[int, int] = {}
         self.back: dict[int, int] = {}
         self.how: dict[int, tuple[By, float]] = {}
@@ -164,7 +165,7 @@ class _Matcher:
             functions_a=frozenset(f.function for f in self.a),
             functions_b=frozenset(f.function for f in self.b),
             aliases=frozenset(),
-            same_sources=same_sources(self.a, self.b),
+            same_sources=frozenset(tail(f.file) for f in self.a) if self.same_text else same_sources(self.a, self.b),
             shifts={},
             origins=frozenset(f.origin for f in self.a if f.origin) & frozenset(f.origin for f in self.b),
             moves={},
@@ -371,22 +372,14 @@ class _Matcher:
         for row, column in chosen:
             likely = probability((row, column), forth, back, weighted, self._alike) * sure(row)
             if likely >= least:
-                by = _how(self.a[row], self.b[column])
+                by = evidence_kind(self.a[row], self.b[column])
                 # Different code is never certain to be the same loop.
                 most = 1.0 if by == "content" else ALMOST
                 self._pair(row, column, by, min(most, math.floor(100 * likely + 0.5) / 100))
 
     def _alike(self, side: int, one: int, other: int) -> bool:
         loops = self.b if side else self.a
-        first, second = loops[one], loops[other]
-        if first.line > 0 and first.origin and first.origin == second.origin:
-            # These are copies of one loop, inlined in several places.
-            return (first.file, first.line) == (second.file, second.line)
-        if (first.unit, first.function) != (second.unit, second.function):
-            return False
-        return first.content == second.content or (
-            first.line > 0 and (first.file, first.line) == (second.file, second.line)
-        )
+        return interchangeable(loops[one], loops[other])
 
     def _count_pool(self) -> None:
         counts = []
@@ -572,7 +565,18 @@ def _function_names(f: Features, alias: str) -> list[str]:
     return sorted(names)
 
 
-def _how(a: Features, b: Features) -> By:
+def interchangeable(one: Features, other: Features) -> bool:
+    """Return True if it does not matter which of two kernels of a build is matched."""
+    if one.line > 0 and one.origin and one.origin == other.origin:
+        # These are copies of one loop, inlined in several places.
+        return (one.file, one.line) == (other.file, other.line)
+    if (one.unit, one.function) != (other.unit, other.function):
+        return False
+    return one.content == other.content or (one.line > 0 and (one.file, one.line) == (other.file, other.line))
+
+
+def evidence_kind(a: Features, b: Features) -> By:
+    """Return the kind of evidence for a pair."""
     if a.content == b.content:
         return "content"
     if a.function == b.function and (a.part == b.part or (a.line and (a.file, a.line) == (b.file, b.line))):

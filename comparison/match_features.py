@@ -109,47 +109,49 @@ class Features:
             unit.model.name,
         )
 
-    @property
+    @cached_property
     def mix(self) -> Mix:
         """Return the mix of operations."""
-        return self._work[0]
-
-    @property
-    def lines(self) -> frozenset[int]:
-        """Return the lines of its source file that its instructions come from."""
-        return self._work[1]
+        return _mix_and_lines(self.entry)[0]
 
     @cached_property
-    def _work(self) -> tuple[Mix, frozenset[int]]:
-        """The mix and the lines, which need the instructions."""
-        kernel = self.entry.kernel
-        instruction_set = kernel.isa
-        kinds: Counter[str] = Counter()
-        fine: Counter[str] = Counter()
-        lines = {self.line} if self.line else set()
-        for instruction in self.entry.instructions():
-            source = instruction.source
-            if source and source.file == self.file and source.line:
-                lines.add(source.line)
-            work = _work_of(instruction_set, instruction.form)
-            for kind in work.kinds:
-                weight = _WEIGHT.get(kind, 1.0) * work.lanes
-                kinds[kind] += weight  # type: ignore[assignment]
-                fine[f"{kind} {work.element}"] += weight  # type: ignore[assignment]
-            if work.kinds == ("call",):
-                # The called functions characterise a kernel; their suffixes come from the linker.
-                callee = instruction.text.split()[-1].partition("@")[0]
-                fine[f"call {callee}"] += _WEIGHT["call"]  # type: ignore[assignment]
-        memory = kernel.memory
-        for name, count in (("load", memory.bytes_loaded), ("store", memory.bytes_stored)):
-            if count:
-                kinds[name] += _WEIGHT[name] * count  # type: ignore[assignment]
-                fine[name] += _WEIGHT[name] * count  # type: ignore[assignment]
-        total, total_fine = float(sum(kinds.values())), float(sum(fine.values()))
-        shares = {kind: weight / total for kind, weight in sorted(kinds.items())}
-        signature = tuple(sorted(kind for kind, share in shares.items() if share >= 0.1 and kind not in _SLIGHT))
-        fine_shares = {kind: weight / total_fine for kind, weight in sorted(fine.items())}
-        return Mix(kinds=shares, fine=fine_shares, weight=total, signature=signature), frozenset(lines)
+    def lines(self) -> frozenset[int]:
+        """Return the lines of its source file that its instructions come from."""
+        return _mix_and_lines(self.entry)[1]
+
+
+@lru_cache(maxsize=1 << 14)
+def _mix_and_lines(entry: SideKernel) -> tuple[Mix, frozenset[int]]:
+    """Return the mix of an entry's operations and its lines, which need the instructions."""
+    kernel = entry.kernel
+    instruction_set = kernel.isa
+    kinds: Counter[str] = Counter()
+    fine: Counter[str] = Counter()
+    place = kernel.source
+    lines = {place.line} if place and place.line else set()
+    for instruction in entry.instructions():
+        source = instruction.source
+        if source and place and source.file == place.file and source.line:
+            lines.add(source.line)
+        work = _work_of(instruction_set, instruction.form)
+        for kind in work.kinds:
+            weight = _WEIGHT.get(kind, 1.0) * work.lanes
+            kinds[kind] += weight  # type: ignore[assignment]
+            fine[f"{kind} {work.element}"] += weight  # type: ignore[assignment]
+        if work.kinds == ("call",):
+            # The called functions characterise a kernel; their suffixes come from the linker.
+            callee = instruction.text.split()[-1].partition("@")[0]
+            fine[f"call {callee}"] += _WEIGHT["call"]  # type: ignore[assignment]
+    memory = kernel.memory
+    for name, count in (("load", memory.bytes_loaded), ("store", memory.bytes_stored)):
+        if count:
+            kinds[name] += _WEIGHT[name] * count  # type: ignore[assignment]
+            fine[name] += _WEIGHT[name] * count  # type: ignore[assignment]
+    total, total_fine = float(sum(kinds.values())), float(sum(fine.values()))
+    shares = {kind: weight / total for kind, weight in sorted(kinds.items())}
+    signature = tuple(sorted(kind for kind, share in shares.items() if share >= 0.1 and kind not in _SLIGHT))
+    fine_shares = {kind: weight / total_fine for kind, weight in sorted(fine.items())}
+    return Mix(kinds=shares, fine=fine_shares, weight=total, signature=signature), frozenset(lines)
 
 
 @lru_cache(maxsize=1 << 13)
@@ -240,6 +242,7 @@ def path_likeness(a: str, b: str) -> float:
     return same / (same + 1) if same else 0.0
 
 
+@lru_cache(maxsize=1 << 15)
 def likeness(a: Features, b: Features) -> float:
     """Return how similar the work of two kernels is, 0 to 1.
 

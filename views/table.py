@@ -65,6 +65,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """Kinds of the cell, separated by blanks: its classes on pages; STYLES has their styles in text."""
     note: str = ""
     """Text beside the cell's own, in small type on pages."""
+    doubt: str = ""
+    """How sure the cell is, if it is not; stands behind the note, and stays if notes have no room."""
     href: str = ""
     """Address that the cell leads to on pages."""
 
@@ -123,7 +125,7 @@ def markdown_lines(table: Table, marks: Mapping[str, str], without: Iterable[str
         for column, cell in zip(chosen.columns, row.cells, strict=True):
             text = code(cell.text) if column.code else inline(cell.text)
             text = f"**{text}**" if "best" in cell.kind.split() else text
-            texts.append(" ".join(filter(None, (marks.get(cell.kind, ""), text, inline(cell.note)))))
+            texts.append(" ".join(filter(None, (marks.get(cell.kind, ""), text, inline(cell.note), inline(cell.doubt)))))
         yield f"| {' | '.join(texts)} |"
 
 

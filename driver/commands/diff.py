@@ -26,6 +26,7 @@ from incc.report.documents import InputError
 from incc.report.source.places import choice
 from incc.support.errors import AnalysisError
 from incc.support.files import write_whole
+from incc.support.progress import progress_shown
 from incc.support.workers import WorkerError, cpus
 from incc.views.comparison.cells import SORTS, ComparisonParts
 
@@ -73,7 +74,7 @@ COMMAND = Command(
             ),
             shared.function("compare", sets="scope.functions"),
             shared.MODEL_PATH,
-            shared.jobs("analyse code"),
+            shared.jobs("compile, analyse and match"),
         ),
         group(
             "what to show",
@@ -137,11 +138,11 @@ def _run(arguments: Sequence[str]) -> int:
     _check(options, compiled)
     wanted = _wanted(options)
     show = _show(options)
-    sides = _sides(options, compiled)
-    if len(sides) < 2:
-        raise InputError(f"{sides[0].info.input}: only one core to compare; name a second input")
-
-    comparison = compare(sides, wanted)
+    with progress_shown():
+        sides = _sides(options, compiled)
+        if len(sides) < 2:
+            raise InputError(f"{sides[0].info.input}: only one core to compare; name a second input")
+        comparison = compare(sides, wanted, options.jobs or cpus())
     failures = _deliver(comparison, options, show)
     for failure in failures:
         fail("incc-diff", failure, ERROR)

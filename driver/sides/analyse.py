@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,6 +16,7 @@ from incc.frontends.kernel import KernelCode
 from incc.report.build import build_report, unit_report
 from incc.report.documents import InputError
 from incc.report.identity import kernel_ids
+from incc.support.progress import counted
 from incc.support.workers import MOST, WorkerError, in_order
 
 if TYPE_CHECKING:
@@ -89,18 +91,20 @@ def _function(kernel: KernelCode) -> str:
 
 def analyse(pieces: Sequence[CodePiece], jobs: int) -> list[Analysed]:
     """Analyse the pieces and return their results."""
-    return list(in_processes(_analysed, pieces, jobs))
+    return list(in_processes(_analysed, pieces, jobs, "analysing"))
 
 
-def in_processes(work: Callable[[Any], Any], pieces: Sequence[Any], jobs: int) -> Iterator[Any]:
-    """Yield the result of `work` for each piece, in order. Raises InputError if a process dies."""
-    if jobs <= 1 or len(pieces) < 2:
-        yield from map(work, pieces)
-        return
+def in_processes(work: Callable[[Any], Any], pieces: Sequence[Any], jobs: int, what: str) -> Iterator[Any]:
+    """Yield the result of `work` for each piece, in order; `what` names it in the line of progress.
 
+    Raises InputError if a process dies.
+    """
+    results: Iterator[Any] = map(work, pieces)
+    if jobs > 1 and len(pieces) > 1:
+        starts = range(0, len(pieces), MOST)
+        results = chain.from_iterable(in_order(work, pieces[start : start + MOST], jobs) for start in starts)
     try:
-        for start in range(0, len(pieces), MOST):
-            yield from in_order(work, pieces[start : start + MOST], jobs)
+        yield from counted(results, what, len(pieces))
     except WorkerError as error:
         raise InputError(str(error)) from error
 

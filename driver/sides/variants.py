@@ -119,7 +119,7 @@ def run_variants(wanted: Sequence[CompilerVariant], settings: Settings = CODE, j
     A variant that cannot be compiled has a `problem` instead of kernels. Raises InputError if none can be compiled.
     """
     commands = list(dict.fromkeys((v.compiler, v.flags, v.arguments) for v in wanted))
-    built = dict(zip(commands, in_processes(_build, commands, jobs), strict=True))
+    built = dict(zip(commands, in_processes(_build, commands, jobs, "compiling"), strict=True))
     if all(one.problem for one in built.values()):
         labels = {(v.compiler, v.flags, v.arguments): v.label for v in reversed(wanted)}
         problems = {one.problem: labels[command] for command, one in reversed(built.items())}

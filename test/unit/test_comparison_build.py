@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import force_setattr, replace
 
-from incc.comparison import build, types
+from incc.comparison import merge, types
 from incc.comparison.build import ComparisonSettings, compare
 from incc.comparison.match import Match, Matching
 from incc.report import types as report_types
@@ -28,11 +28,11 @@ PARTS: dict[tuple[str, str], tuple[tuple[str, ...], tuple[str, ...]]] = {}
 @pytest.fixture(autouse=True)
 def by_identity(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels are matched by their kernel_id, or by content if there is no such kernel: how well is no matter here."""
-    monkeypatch.setattr(build, "match", match)
+    monkeypatch.setattr(merge, "match", match)
     PARTS.clear()
 
 
-def match(a: Any, b: Any) -> Matching:
+def match(a: Any, b: Any, same_text: bool = False) -> Matching:
     by_id = {entry.kernel.kernel_id: n for n, entry in enumerate(a)}
     numbers_b = {entry.kernel.kernel_id: n for n, entry in enumerate(b)}
     matches, used, part_b = [], set(), set()

@@ -240,6 +240,15 @@ def test_equal_code_of_another_function_is_not_taken_from_its_own() -> None:
     assert pairs(matching(a, b)) == {(0, 0), (1, 1)}
 
 
+def test_one_text() -> None:
+    """In one text a line belongs to one loop, whatever the order of loops says."""
+    a = [Loop(function="f", number=n, forms=(ADD, LOAD), line=10 * n, content=f"a{n}") for n in (1, 2, 3)]
+    b = [replace(a[n], number=n, content=f"b{n}", line=a[n].line - 5) for n in (0, 2)]
+    b += [replace(a[1], content="b1", line=a[1].line)]
+    found = match([entry(loop) for loop in a], [entry(loop) for loop in b], same_text=True)
+    assert pairs(found) == {(1, 2)}
+
+
 def test_lines_that_all_moved() -> None:
     a = [
         Loop(function="f", number=n, forms=(ADD, LOAD), line=10 * n, content=str(n), first_line=n) for n in (1, 2, 3, 4)

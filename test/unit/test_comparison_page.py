@@ -152,6 +152,17 @@ def test_the_heat_map_has_cycles_shades_and_sums() -> None:
     assert '<a href="#p1/B">1.10</a>' in page
 
 
+def test_the_heat_map_has_doubts() -> None:
+    made = matrix(["one", "two", "three"])
+    assert "how sure it is" not in render(made)
+    change = made.rows[1].changes[2]
+    assert change is not None
+    change.confidence = 0.62
+    page = render(made)
+    assert rows_of(page)[1].replace("\xa0", " ").endswith("2.40 +20 % ? 62 %")
+    assert "the fewest; ?: how sure it is that both are the same loop." in page
+
+
 def test_variants_that_differ_in_several_ways_are_grouped() -> None:
     made = matrix(["a", "b", "c", "d"])
     for n, one in enumerate(made.sides):

@@ -330,6 +330,32 @@ def test_a_matrix_marks_the_fewest() -> None:
     assert lines[start + 5].split() == ["fewest", "in", "3", "0", "0"]
 
 
+def test_a_matrix_has_doubts_next_to_the_cycles() -> None:
+    """They stay if there is no room for changes."""
+    found = unsure()
+    meaning = "?: how sure it is that both are the same loop:"
+    for width in (120, 72, 55):
+        lines = lines_of(found, width)
+        start = next(n for n, line in enumerate(lines) if line.startswith("#"))
+        assert " ".join(lines[:start]).endswith(meaning)
+        assert [line.partition("? 62 %")[1:] for line in lines[start + 1 : start + 4] if "?" in line] == [
+            ("? 62 %", "")
+        ]
+    assert meaning not in " ".join(lines_of(matrix(["gcc-11", "gcc-12", "clang-19"])))
+    text = markdown.render(found)
+    assert "| 2.40 +20\xa0% ? 62 % |" in text
+    assert "bold: the fewest; ?: how sure it is that both are the same loop." in text
+
+
+def unsure() -> c.ComparisonReport:
+    """A table of three sides, of which the last one's second kernel may be another loop."""
+    found = matrix(["gcc-11", "gcc-12", "clang-19"])
+    for unsure_change, confidence in zip(found.rows[1].changes[1:], (0.8, 0.62), strict=True):
+        assert unsure_change is not None
+        unsure_change.confidence = confidence
+    return found
+
+
 @pytest.mark.parametrize("width", [60, 80, 100, 200])
 def test_a_wide_matrix_goes_on_below(width: int) -> None:
     labels = [f"gcc-{n} -O3 -funroll-loops znver{n}" for n in range(20)]

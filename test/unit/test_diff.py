@@ -57,7 +57,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
                 sides.append(ComparedBuild(side(own, **models), []))
         return sides
 
-    def compare(sides: Any, wanted: Any) -> Any:
+    def compare(sides: Any, wanted: Any, jobs: int) -> Any:
         found.labels = [one.info.label for one in sides]
         found.wanted = wanted
         return found.result
@@ -329,7 +329,7 @@ def read_sides(names, settings, jobs):
     {reading}
     return [ComparedBuild(side(name), []) for name in names]
 diff.read_sides = read_sides
-diff.compare = lambda sides, wanted: ordinary()
+diff.compare = lambda sides, wanted, jobs: ordinary()
 sys.exit(diff.run_command(lambda: diff.main(sys.argv[1:])))
 """
 

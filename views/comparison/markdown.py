@@ -73,7 +73,7 @@ def _table(
         sentence, superfluous = changes.basis(shown)
         table = changes.table(comparison, shown, layout)
     else:
-        sentence, superfluous = f"Cycles {matrix.basis(shown)}; bold: the fewest.", []
+        sentence, superfluous = f"Cycles {matrix.basis(shown)}; bold: the fewest{matrix.doubts(shown)}.", []
         table = matrix.table(comparison, shown, layout, False)
     if sentence:
         yield sentence

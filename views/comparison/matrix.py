@@ -107,6 +107,12 @@ def basis(rows: Sequence[NumberedRow]) -> str:
     return of_element
 
 
+def doubts(rows: Sequence[NumberedRow]) -> str:
+    """Return the meaning of doubts in the table, to end a sentence; empty if there are none."""
+    unsure = any(cells.doubt(change) for numbered in rows for _, _, change in cells.pairs(numbered.row))
+    return "; ?: how sure it is that both are the same loop" if unsure else ""
+
+
 def _titles(comparison: c.ComparisonReport, labels: bool) -> list[str]:
     return [side.label if labels else cells.letter(n) for n, side in enumerate(comparison.sides)]
 
@@ -118,14 +124,16 @@ def _cell(numbered: NumberedRow, compared: RowCycles, side: int) -> Cell:
     if member is None:
         return Cell(text="-", key=None, kind="stop")
     href = f"#p{numbered.number}/{cells.letter(side)}"
+    doubt = cells.doubt(change) if change else ""
     if cycles is None:
-        return Cell(text=f"({cells.taken(member, member.figures.cycles)})", key=None, note="?", href=href)
+        text = f"({cells.taken(member, member.figures.cycles)})"
+        return Cell(text=text, key=None, note="?", doubt=doubt, href=href)
     note = cells.relative(change.ratio) if change is not None and change.ratio is not None else ""
     kinds: list[str] = ["best"] if side in row.best else [change.outcome] if change else []
     if any(row.changes):
         best = min(value for value in compared.cycles if value is not None)
         kinds.append(f"heat{sum((cycles / best if best else 1.0) > limit for limit in HEAT)}")
-    return Cell(text=cells.taken(member, cycles), key=cycles, kind=" ".join(kinds), note=note, href=href)
+    return Cell(text=cells.taken(member, cycles), key=cycles, kind=" ".join(kinds), note=note, doubt=doubt, href=href)
 
 
 def sums(comparison: c.ComparisonReport, rows: Sequence[NumberedRow]) -> list[TableRow]:
@@ -149,9 +157,8 @@ def lines(comparison: c.ComparisonReport, rows: Sequence[NumberedRow], layout: L
     """Yield the table as text; in several parts, one below the other, if not all sides fit beside each other."""
     whole = table(comparison, rows, layout, False)
     grid = [row.cells for row in (*whole.rows, *sums(comparison, rows))]
-    yield from layout.wrap(
-        f"Cycles {basis(rows)}; *: the fewest; then the change from the first side that has the kernel:"
-    )
+    change = "then the change from the first side that has the kernel"
+    yield from layout.wrap(f"Cycles {basis(rows)}; *: the fewest; {change}{doubts(rows)}:")
     leads = len(LEADS)
     for blank, (labels, ratios, sides) in enumerate(_blocks(comparison, grid, layout)):
         if blank:
@@ -207,10 +214,12 @@ def _texts(grid: Sequence[Sequence[Cell]], ratios: bool) -> list[list[str]]:
     for column in list(zip(*grid, strict=True))[len(LEADS) :]:
         cycles = max(len(cell.text) for cell in column)
         change = max(len(cell.note) for cell in column) if ratios else 0
+        doubt = max(len(cell.doubt) for cell in column)
         texts = []
         for cell in column:
             text = f"{cell.text:>{cycles}}{'*' if 'best' in cell.kind else ' '}"
             text += f" {cell.note:>{change}}" if change else ""
-            texts.append(text if ratios or cell.text else cell.note)  # a mean has no cycles
+            text = text if ratios or cell.text else cell.note  # a mean has no cycles
+            texts.append(f"{text} {cell.doubt:<{doubt}}" if doubt else text)
         columns.append(texts)
     return columns

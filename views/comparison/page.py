@@ -76,6 +76,7 @@ def render(comparison: c.ComparisonReport) -> str:
         heads=_variants(sides),
         foot=matrix.sums(comparison, [n for n in rows if any(n.row.changes)]) if len(sides) > 2 else [],
         basis=matrix.basis([n for n in rows if any(n.row.changes)]),
+        doubts=matrix.doubts(rows),
         heat=matrix.HEAT,
         meta={"sides": [(cells.letter(n), label) for n, label in enumerate(labels)], "marks": MARKS},
         data=[row_data(numbered, fails.get(numbered.number, []), layout) for numbered in rows],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, TextIO
 
 from msgspec.structs import replace
@@ -26,6 +27,7 @@ from incc.driver.settings import REPORTED, Settings
 from incc.frontends.isa import isa
 from incc.models.loading import list_models, load
 from incc.support.errors import AnalysisError
+from incc.support.progress import counted, progress_shown
 from incc.support.workers import MOST, WorkerError, cpus, in_order
 
 if TYPE_CHECKING:
@@ -209,10 +211,12 @@ def _scan(scan: Scan, inputs: Iterable[Input], jobs: int, early: ScanOutcome, st
     """
     output = Output(scan, stream)
     try:
-        for outcome in _progress(_outcomes(Worker(scan), inputs, jobs)):
-            output.add(early)
-            output.add(outcome)
-            output.inputs += 1
+        # Output on the terminal shows the progress itself.
+        with nullcontext() if sys.stdout.isatty() else progress_shown():
+            for outcome in counted(_outcomes(Worker(scan), inputs, jobs), "analysing"):
+                output.add(early)
+                output.add(outcome)
+                output.inputs += 1
         output.add(early)
     finally:
         output.flush()
@@ -230,13 +234,3 @@ def _outcomes(worker: Worker, inputs: Iterable[Input], jobs: int) -> Iterator[Sc
     items = list(inputs)
     size = max(CHUNK if all(isinstance(item, HexBlock) for item in items) else 1, -(-len(items) // MOST))
     return in_order(worker, [items[start : start + size] for start in range(0, len(items), size)], jobs)
-
-
-def _progress(outcomes: Iterator[ScanOutcome]) -> Iterator[ScanOutcome]:
-    """Yield the outcomes, with a counter on the terminal unless the output goes there."""
-    if not sys.stderr.isatty() or sys.stdout.isatty():
-        return outcomes
-    from rich.console import Console
-    from rich.progress import track
-
-    return iter(track(outcomes, "analysing", transient=True, console=Console(stderr=True)))
