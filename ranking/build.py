@@ -104,19 +104,7 @@ def rank(inputs: Sequence[str], build: ReadReports, profiles: Sequence[Told], se
     ]
     whole = weighed.hotness.total if weighed else 0.0
     rows = _rows(members, weighed is not None, whole)
-    if settings.mcpu:
-        rows = [(row, some) for row, some in rows if row.model in settings.mcpu]
-    if settings.functions:
-        functions = choose_functions({row.function for row, _ in rows}, settings.functions)
-        rows = [(row, some) for row, some in rows if row.function in functions]
-    if settings.where:
-        rows = [
-            (row, kept)
-            for row, some in rows
-            if (kept := [m for m in some if settings.where.holds(_values(m.seen, row))])
-        ]
-        rows = [(row if len(kept) == row.copies else _row(kept, weighed is not None, whole, row), kept)
-                for row, kept in rows]  # fmt: skip
+    rows = _selected(rows, settings, weighed is not None, whole)
     loops = _number_variants(rows)
     rows.sort(key=_order(settings.sort, weighed is not None))
     shown = [row for row, _ in rows]
@@ -138,6 +126,21 @@ def rank(inputs: Sequence[str], build: ReadReports, profiles: Sequence[Told], se
         unread=build.unread,
         notes=build.notes,
     )
+
+
+def _selected(rows: _Rows, settings: Asked, weighed: bool, whole: float) -> _Rows:
+    """Return the rows of the cores, functions and kernels that the settings name."""
+    if settings.mcpu:
+        rows = [(row, some) for row, some in rows if row.model in settings.mcpu]
+    if settings.functions:
+        functions = choose_functions({row.function for row, _ in rows}, settings.functions)
+        rows = [(row, some) for row, some in rows if row.function in functions]
+    if (where := settings.where) is None:
+        return rows
+    matching = [(row, [m for m in some if where.holds(_values(m.seen, row))]) for row, some in rows]
+    return [
+        (row if len(kept) == row.copies else _row(kept, weighed, whole, row), kept) for row, kept in matching if kept
+    ]
 
 
 def _totals(build: ReadReports, kernels: Sequence[Seen], row_count: int, loops: int) -> r.RankingTotals:

@@ -75,11 +75,7 @@ def decode_regions(
                 instructions += of_line[0]
                 refusals += of_line[1]
             previous = line
-        alignment, unit = 0, 64
-        first = next((s for line in region.lines for s in assembled.statements.get(line, ())), None)
-        if first is not None:
-            unit = min(64, max(first.alignment, 1))
-            alignment = first.offset % unit
+        alignment, unit = _alignment(region, assembled)
         code = before[number] if before else None
         entry: tuple[Affine, ...] = ()
         counted = 0
@@ -109,6 +105,15 @@ def decode_regions(
     if there := _refused_on(few, assembled):
         kernels[0] = replace(kernels[0], refused=(*kernels[0].refused, *there))
     return kernels
+
+
+def _alignment(region: Region, assembled: AssembledLines) -> tuple[int, int]:
+    """Return the offset of a region's first byte and the unit that it is known modulo, 0 and 64 if there is none."""
+    first = next((s for line in region.lines for s in assembled.statements.get(line, ())), None)
+    if first is None:
+        return 0, 64
+    unit = min(64, max(first.alignment, 1))
+    return first.offset % unit, unit
 
 
 _REPEATED = 4

@@ -11,7 +11,7 @@ from incc.core.figures import operations as operations_of
 from incc.core.ranges import rare_calls
 from incc.frontends.isa import isa
 from incc.frontends.kernel import Instruction, KernelCode
-from incc.models.binding.bound import IS_LOAD, IS_STORE, UOP_COMPUTE
+from incc.models.binding.bound import IS_LOAD, IS_STORE, UOP_COMPUTE, BoundKernel
 from incc.report import types as t
 from incc.report import wording
 from incc.report.hints.advice import advise
@@ -115,7 +115,7 @@ def conversions(facts: KernelResult, context: HintContext) -> t.Hint | None:
     conversions between integers and floating-point numbers of the same size in memory. An array of ints that becomes
     doubles is better left as it is: as doubles it would be twice as many bytes.
     """
-    kernel, bound = facts.kernel, facts.bound
+    kernel = facts.kernel
     wider, narrower = operations(kernel, "widen"), operations(kernel, "narrow")
     integers = operations(kernel, "from-integer", "to-integer")
     mixed = sorted(wider + narrower) if wider and narrower else []
@@ -133,12 +133,7 @@ def conversions(facts: KernelResult, context: HintContext) -> t.Hint | None:
     elif (
         facts.limits and all(_stays_as_large(kernel.instructions[i]) for i in converting) and _moved(facts, converting)
     ):
-        loads = [
-            (bound.uop_ports[u], bound.uop_cycles[u])
-            for i in converting
-            for u in range(bound.uop_start[i], bound.uop_start[i + 1])
-            if bound.uop_kind[u] != UOP_COMPUTE
-        ]
+        loads = _memory_uops(facts.bound, converting)
         least = facts.cycles * bound_without(facts, converting, loads) / facts.bounds.largest
     else:
         # The loop waits for something else, or computes the numbers, or would have to load more bytes.
@@ -155,6 +150,16 @@ def conversions(facts: KernelResult, context: HintContext) -> t.Hint | None:
         text = f"numbers are converted between integers and floating point ({where})"
     evidence = {"instructions": converting, "bound_without": float(least)}
     return hint("conversions", text, evidence, None, change, gain=speedup(facts, least))
+
+
+def _memory_uops(bound: BoundKernel, instructions: Sequence[int]) -> list[tuple[int, int]]:
+    """Return ports and cycles of the instructions' µops that load or store."""
+    return [
+        (bound.uop_ports[u], bound.uop_cycles[u])
+        for i in instructions
+        for u in range(bound.uop_start[i], bound.uop_start[i + 1])
+        if bound.uop_kind[u] != UOP_COMPUTE
+    ]
 
 
 def _stays_as_large(instruction: Instruction) -> bool:

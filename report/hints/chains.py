@@ -179,9 +179,7 @@ def stored_accumulator(facts: KernelResult, context: HintContext) -> t.Hint | No
     """
     kernel, build = facts.kernel, context.build
     places = stored_in_place(kernel)
-    if not kernel.is_loop or not places or calls(kernel) or inner_branches(kernel):
-        return None
-    if memory_chain(facts, context) is not None or not _carries_stored_value(facts, places):
+    if not kernel.is_loop or not places or not _only_adds_up(facts, context, places):
         return None
     chains = _chains_alike(facts)
     waits = bool(chains) and all(_is_reduction(chain, facts, places) for chain in chains)
@@ -214,6 +212,13 @@ def stored_accumulator(facts: KernelResult, context: HintContext) -> t.Hint | No
         change,
         gain=gain,
     )
+
+
+def _only_adds_up(facts: KernelResult, context: HintContext, places: Sequence[int]) -> bool:
+    """Return True if a loop without branches and calls carries what it stores to these places."""
+    if calls(facts.kernel) or inner_branches(facts.kernel) or memory_chain(facts, context) is not None:
+        return False
+    return _carries_stored_value(facts, places)
 
 
 def recurrence(facts: KernelResult, context: HintContext) -> t.Hint | None:
