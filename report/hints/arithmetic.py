@@ -130,9 +130,7 @@ def conversions(facts: KernelResult, context: HintContext) -> t.Hint | None:
         others = operations(kernel, "shuffle") if packed else ()
         kept = () if mixed else converting[:1]
         least = simulated_without(facts, {*converting, *others} - {*kept}) / (2 if packed and mixed else 1)
-    elif (
-        facts.limits and all(_stays_as_large(kernel.instructions[i]) for i in converting) and _moved(facts, converting)
-    ):
+    elif facts.limits and _moved(facts, converting):
         loads = _memory_uops(facts.bound, converting)
         least = facts.cycles * bound_without(facts, converting, loads) / facts.bounds.largest
     else:
@@ -176,8 +174,10 @@ def _stays_as_large(instruction: Instruction) -> bool:
 
 
 def _moved(facts: KernelResult, converting: Sequence[int]) -> bool:
-    """Return True if what is converted was loaded as it is, or is stored as it is."""
+    """Return True if what is converted keeps its size, and was loaded as it is or is stored as it is."""
     kernel, flags = facts.kernel, facts.bound.instruction_flags
+    if not all(_stays_as_large(kernel.instructions[i]) for i in converting):
+        return False
     edges = [(edge.producer, edge.consumer) for edge in facts.analysis.edges if not edge.distance]
     overhead = {*counting(kernel)}
 
