@@ -125,7 +125,9 @@ def markdown_lines(table: Table, marks: Mapping[str, str], without: Iterable[str
         for column, cell in zip(chosen.columns, row.cells, strict=True):
             text = code(cell.text) if column.code else inline(cell.text)
             text = f"**{text}**" if "best" in cell.kind.split() else text
-            texts.append(" ".join(filter(None, (marks.get(cell.kind, ""), text, inline(cell.note), inline(cell.doubt)))))
+            texts.append(
+                " ".join(filter(None, (marks.get(cell.kind, ""), text, inline(cell.note), inline(cell.doubt))))
+            )
         yield f"| {' | '.join(texts)} |"
 
 
