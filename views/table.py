@@ -66,7 +66,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
     """Text beside the cell's own, in small type on pages."""
     doubt: str = ""
-    """How sure the cell is, if it is not; stands behind the note, and stays if notes have no room."""
+    """Confidence of a cell that is not sure; stands behind the note, and stays if notes have no room."""
     href: str = ""
     """Address that the cell leads to on pages."""
 
