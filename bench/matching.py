@@ -255,7 +255,7 @@ def judge(
 
 
 def of_table(loops: list[LoopGroup], one: int, other: int, pairwise: Matching) -> Matching:
-    """Return the pairs of two builds' kernels in a table of many; parts of split loops are those of these two."""
+    """Return the pairs of two builds in a table of many; parts of split loops are those of these two."""
     parts = {m.a: m for m in pairwise.matches}
     found = []
     for loop in loops:
