@@ -133,7 +133,7 @@ def instruction_table(
         sort: One of SORTS; figures begin with the largest on the first core that has the instruction.
         top: Most rows; 0 for all.
     """
-    rows = _told_apart([row for form in dict.fromkeys(forms) for row in _rows(models, form)], models[0].isa)
+    rows = _distinguished([row for form in dict.fromkeys(forms) for row in _rows(models, form)], models[0].isa)
     rows.sort(key=lambda row: (row.instruction, row.form))
     if sort != "instruction":
         field = {"latency": "latency_cycles"}.get(sort, sort)
@@ -162,7 +162,7 @@ def _rows(models: Sequence[MachineModel], form: str) -> Iterator[InstructionRow]
         yield InstructionRow(instruction=spelled.instruction, form=spelled.form, cores=cores)
 
 
-def _told_apart(rows: Sequence[InstructionRow], isa: str) -> list[InstructionRow]:
+def _distinguished(rows: Sequence[InstructionRow], isa: str) -> list[InstructionRow]:
     """Return the rows without those that only repeat another one; other rows of one name get their encoding."""
     by_name: dict[str, list[InstructionRow]] = {}
     for row in rows:

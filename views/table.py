@@ -66,7 +66,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
     """Text beside the cell's own, in small type on pages."""
     doubt: str = ""
-    """The confidence in the cell if it is low; it stands behind the note, and stays if notes have no room."""
+    """The confidence of an uncertain cell, printed after the note. It is printed even if notes do not fit."""
     href: str = ""
     """Address that the cell leads to on pages."""
 

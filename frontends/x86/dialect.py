@@ -66,9 +66,9 @@ class _Listing:
             return statement
         if not statement and (place := re.match(_SOURCE_FILE, sign + comment)):
             name = place[1].replace("\\", "/")
-            known = name in self._files
+            declared = name in self._files
             self._file = self._files.setdefault(name, len(self._files) + 1)
-            return "" if known else f'\t.file {self._file} "{name}"'
+            return "" if declared else f'\t.file {self._file} "{name}"'
         if not statement and self._file and (place := re.match(_SOURCE_LINE, sign + comment)):
             return f"\t.loc {self._file} {place[1]} # {comment.strip()}"
         return f"{statement} #{comment}"

@@ -160,9 +160,9 @@ def gather(facts: KernelResult, context: HintContext) -> t.Hint | None:
 def repeated_place(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Report counters in a table whose index is loaded.
 
-    An update waits for the store of the one before if both have the same index. The range includes the cost; the data
-    determine how often it occurs, and where keys do not repeat, several tables only take more instructions. So the hint
-    is for repeated keys only, and not given to cores that hand on the count of a repeated place while they rename.
+    An update waits for the previous update's store if both have the same index. The range includes this cost, and the
+    data determine how often it occurs. If keys do not repeat, several tables only add instructions, so the text limits
+    the advice to repeated keys. Cores that rename memory do not wait, and get no hint.
     """
     spread = context.spread
     cause = next((c for c in spread.causes if c.kind == "aliasing"), None) if spread else None

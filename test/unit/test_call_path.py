@@ -696,7 +696,7 @@ def test_a_loop_that_leaves_by_data_has_the_wanted_iterations() -> None:
 
 
 def test_long_bodies_are_main_loops_as_well() -> None:
-    """What is left over runs 15 times at most; the main loop's 20 iterations are enough to tell."""
+    """The remainder runs at most 15 times, so the 20 iterations of the other loop make it the main loop."""
     body = "\taddsd (%rdi,%rax,8), %xmm0\n" * 900
     function = Function(f"""
 	xorl %eax, %eax

@@ -1,4 +1,4 @@
-"""The same job has the same option in every command."""
+"""Shared options: every command spells the option for a job alike."""
 
 from __future__ import annotations
 
