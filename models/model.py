@@ -68,6 +68,11 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
     attributes: dict[str, Any]
     """All other fields of the entry (complex_decoder, simple_decoders, uops_ms, …; docs/models.md)."""
 
+    @property
+    def lacking(self) -> bool:
+        """True if the core does not have the instruction, and the figures are those of another core."""
+        return self.derived.endswith(LACKING)
+
 
 class ModelName(msgspec.Struct, frozen=True, kw_only=True):
     """The head of a model file, without its figures."""

@@ -29,7 +29,6 @@ from incc.models.binding.bound import (
     ZEROED,
     BoundKernel,
 )
-from incc.models.model import LACKING
 from incc.report import types as t
 from incc.report import verdict, wording
 from incc.report.cold import cold_report
@@ -390,7 +389,7 @@ def _remarks(flags: int, form: Form | None) -> str:
         + "F" * bool(flags & FUSED_INTO_PREVIOUS)
         + "E" * bool(flags & ELIMINATED)
         + "Z" * bool(flags & ZEROED)
-        + ("" if not form or not form.derived else "L" if form.derived.endswith(LACKING) else "D")
+        + ("" if not form or not form.derived else "L" if form.lacking else "D")
     )
 
 

@@ -294,7 +294,7 @@ def of_width(model: MachineModel, bits: int, wider: int) -> Fraction | None:
 def widest_vector(model: MachineModel) -> int:
     """Return the width in bits of the widest vectors that a core computes with."""
     forms = isa(model.isa).widest_vector
-    return next((bits for form, bits in forms if model.lookup(form, frozenset()) is not None), 0)
+    return next((bits for name, bits in forms if (form := model.lookup(name, frozenset())) and not form.lacking), 0)
 
 
 _LEVELS = {"x86-64": 128, "x86-64-v2": 128, "x86-64-v3": 256, "x86-64-v4": 512}

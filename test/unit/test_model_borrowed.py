@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from incc.driver.pipeline import analyze_units
+from incc.frontends.isa import isa
 from incc.frontends.unit import Unit
 from incc.models.borrowed import with_borrowed
 from incc.models.loading import load
+from incc.report.hints.estimates import widest_vector
 from settings_fixtures import settings_with
 
 LOOP = """\
@@ -56,6 +58,14 @@ def test_nothing_is_borrowed_that_the_core_has_or_nobody_has() -> None:
     model = load("skylake")
     assert with_borrowed(model, ["ADD_R64_RM64/r", "NO_SUCH_FORM/r"]) == (model, {})
     assert with_borrowed(load("a64fx"), ["no/such"])[1] == {}
+
+
+def test_borrowed_vectors_are_not_those_of_the_core() -> None:
+    """Hints do not advise vectors that the core cannot execute because another function of the file has them."""
+    names = [form for form, _ in isa("x86").widest_vector]
+    model, origin = with_borrowed(load("skylake"), names)
+    assert origin
+    assert widest_vector(model) == widest_vector(load("skylake")) == 256
 
 
 def test_what_the_core_has_stays_as_it_is() -> None:
