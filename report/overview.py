@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from incc.core.prediction import CLOSE
 from incc.report import types as t
 from incc.report.gains import gaining, most_tangible
 from incc.report.source.demangle import short_name
@@ -54,6 +55,12 @@ def _limit(kernel: t.KernelReport) -> str:
     chosen = most_tangible(best, kernel.cycles).change if best else ""
     # Without what-ifs it is only known that no bound limits the kernel.
     words = [_CHANGES.get(chosen, chosen) or ("several" if kernel.what_ifs else "pipeline")]
+    if chosen == "unlimited-ports":
+        # The change also removes the divider; the bound that is almost as high names what is busy.
+        if kernel.bounds.divider.cycles >= max(kernel.bounds.port.cycles, CLOSE * kernel.cycles):
+            words = ["divider"]
+        elif kernel.bounds.port.cycles >= CLOSE * kernel.cycles:
+            words = [_ports(kernel)]
     # A chain that is late because its µops wait for ports.
     if "dependencies" in words[0] and "unlimited-ports" in [w.change for w in best]:
         words.insert(0, "ports")

@@ -122,7 +122,7 @@ def _crossings(result: KernelResult, cause: RangeCause) -> str:
     if slow_stores and any(bound.instruction_flags[n] & IS_STORE for n in cause.instructions):
         causes.append("stores cross cache lines and pages")
     least, most = wording.number(cause.least), wording.cycles(cause.most or 0)
-    text = f"{least} to {most} depending on array alignment: {', and '.join(causes)}"
+    text = f"{least} to {most} depending on array alignment" + (f": {', and '.join(causes)}" if causes else "")
     if likely:
         text += f"; {wording.number(result.cycles)} is the average for arrays at multiples of 16 bytes, as from malloc"
     return text

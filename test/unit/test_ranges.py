@@ -168,6 +168,49 @@ def test_a_stencil_crosses_lines_by_where_its_arrays_begin() -> None:
     assert "depending on array alignment" in cause.when
 
 
+PAIRS_OF_BODIES = """
+vmovupd (%r10), %xmm7
+vmovsd 16(%r10), %xmm8
+vsubpd %xmm6, %xmm7, %xmm7
+vsubsd %xmm5, %xmm8, %xmm8
+vmulpd %xmm7, %xmm7, %xmm9
+vshufpd $1, %xmm9, %xmm9, %xmm9
+vfmadd231sd %xmm7, %xmm7, %xmm9
+vfmadd231sd %xmm8, %xmm8, %xmm9
+vaddsd %xmm2, %xmm9, %xmm9
+vmovsd 48(%r10), %xmm10
+vsqrtsd %xmm9, %xmm9, %xmm11
+vmovupd 56(%r10), %xmm12
+vmulsd %xmm11, %xmm9, %xmm9
+vsubpd %xmm6, %xmm12, %xmm11
+vmovsd 72(%r10), %xmm12
+vsubsd %xmm5, %xmm12, %xmm12
+vmulpd %xmm11, %xmm11, %xmm13
+vdivsd %xmm9, %xmm10, %xmm9
+vshufpd $1, %xmm13, %xmm13, %xmm10
+vfmadd231sd %xmm11, %xmm11, %xmm10
+vfmadd231sd %xmm12, %xmm12, %xmm10
+vaddsd %xmm2, %xmm10, %xmm10
+vsqrtsd %xmm10, %xmm10, %xmm13
+vfmadd231sd %xmm8, %xmm9, %xmm3
+vmulsd %xmm13, %xmm10, %xmm8
+vmovsd 104(%r10), %xmm10
+vdivsd %xmm8, %xmm10, %xmm8
+vmovddup %xmm9, %xmm9
+vfmadd213pd %xmm4, %xmm7, %xmm9
+vmovddup %xmm8, %xmm4
+vfmadd213pd %xmm9, %xmm11, %xmm4
+vfmadd231sd %xmm12, %xmm8, %xmm3
+addq $112, %r10
+"""
+"""Two iterations over structures of 56 bytes: as many loads cross lines for every place of the array, but others."""
+
+
+def test_a_range_without_a_number_of_crossings_names_the_alignment_alone() -> None:
+    kernel = report(PAIRS_OF_BODIES, "znver4")
+    assert re.match(r"\S+ to \S+ cycles depending on array alignment; ", kernel.range.text)
+
+
 @pytest.mark.parametrize(
     ("text", "aligned"),
     [

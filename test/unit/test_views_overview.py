@@ -273,6 +273,12 @@ def test_words_for_limits() -> None:
         filled(t.WhatIfReport, {"change": "front-end", "gained": 1.0, "cycles": 3.0}),
     ]
     assert overview(k).limit == "port 5"
+    k.what_ifs = [filled(t.WhatIfReport, {"change": "unlimited-ports", "gained": 2.0, "cycles": 2.0})]
+    assert overview(k).limit == "ports"
+    force_setattr(k.bounds.port, "cycles", 0.9 * k.cycles)
+    assert overview(k).limit == "ports 2,3"
+    force_setattr(k.bounds.divider, "cycles", 0.95 * k.cycles)
+    assert overview(k).limit == "divider"
 
 
 def test_what_is_worth_a_look() -> None:
